@@ -1,0 +1,93 @@
+"""Every error that llama-gui raises on purpose.
+
+::
+
+    LlamaGuiError
+    ├── UserError               the user's world: a file, a value, a machine; the text says what to do
+    │   ├── InvalidRequestError     a field of a request is out of its range
+    │   │   └── PromptTooLongError      the prompt does not fit the context
+    │   ├── ModelError              a model folder that cannot be used
+    │   │   ├── ModelNotFoundError      no such folder or file
+    │   │   ├── UnsupportedModelError   an architecture, option or dtype that we do not run
+    │   │   ├── BrokenModelError        config, weights or tokenizer are damaged
+    │   │   └── ChatTemplateError       the model's chat template is broken or refuses the messages
+    │   ├── GenerationError         an answer that failed while it was written
+    │   ├── EngineClosedError       the engine was closed before or during the request
+    │   ├── StoreError              the chat store cannot be read or written
+    │   └── SettingsError           the settings file cannot be read or written
+    └── BugError                our own fault: please report it
+"""
+
+
+class LlamaGuiError(Exception):
+    """Base of all errors raised on purpose. ``str(error)`` is one plain sentence or two for the user."""
+
+
+class UserError(LlamaGuiError):
+    """Something in the user's world, which the user can mend."""
+
+
+class InvalidRequestError(UserError):
+    """A field of a request has a value that is not allowed.
+
+    The attributes name the field, its value and the allowed range.
+    """
+
+    def __init__(self, field: str, value: object, allowed: str) -> None:
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+        super().__init__(f"{field} is {value!r}, but it must be {allowed}.")
+
+
+class PromptTooLongError(InvalidRequestError):
+    """The prompt has more tokens than the context has room for."""
+
+    def __init__(self, prompt_tokens: int, max_context: int) -> None:
+        super().__init__("prompt", prompt_tokens, f"at most {max_context - 1} tokens")
+        self.prompt_tokens = prompt_tokens
+        self.max_context = max_context
+        self.args = (
+            f"The conversation is {prompt_tokens} tokens long, but this model reads at most "
+            f"{max_context} and needs room to answer. Shorten the message or start a new chat.",
+        )
+
+
+class ModelError(UserError):
+    """A model folder that cannot be used."""
+
+
+class ModelNotFoundError(ModelError):
+    """The folder, or a file that must be in it, does not exist."""
+
+
+class UnsupportedModelError(ModelError):
+    """The model is well formed but asks for something that this engine does not run."""
+
+
+class BrokenModelError(ModelError):
+    """The model's configuration, weights or tokenizer are damaged."""
+
+
+class ChatTemplateError(ModelError):
+    """The model's chat template is broken, or refuses these messages."""
+
+
+class GenerationError(UserError):
+    """An answer failed while it was written, for example because the logits were not finite."""
+
+
+class EngineClosedError(UserError):
+    """The engine was closed before the request was finished."""
+
+
+class StoreError(UserError):
+    """The chat store cannot be read or written."""
+
+
+class SettingsError(UserError):
+    """The settings file cannot be read or written."""
+
+
+class BugError(LlamaGuiError):
+    """Our own fault. The text says what went wrong inside."""

@@ -1,0 +1,286 @@
+"""Frozen values that travel between the rooms. No Qt, no torch, no behaviour beyond checking themselves."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+from llama_gui.errors import InvalidRequestError
+
+Role = Literal["system", "user", "assistant", "tool"]
+FinishReason = Literal["stop", "length", "context", "cancelled", "error"]
+JobState = Literal["waiting", "prefilling", "generating", "finished"]
+Strategy = Literal["sequential", "interleaved", "batched"]
+
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+STRATEGIES: tuple[Strategy, ...] = ("sequential", "interleaved", "batched")
+DTYPES: tuple[str, ...] = ("auto", "float32", "bfloat16", "float16", "int8", "int4")
+DEVICES: tuple[str, ...] = ("auto", "cpu", "cuda", "mps")
+
+MAX_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation.
+
+    Raises:
+        InvalidRequestError: the role is not one of `ROLES`, or the content is not text.
+    """
+
+    role: Role
+    content: str
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise InvalidRequestError("role", self.role, f"one of {', '.join(ROLES)}")
+        if not isinstance(self.content, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("content", self.content, "text")
+
+
+def _check_number(name: str, value: object, low: float, high: float, *, integer: bool = False) -> None:
+    kind = "a whole number" if integer else "a number"
+    allowed = f"{kind} from {low:g} to {high:g}" if high < math.inf else f"{kind} of at least {low:g}"
+    wrong_type = isinstance(value, bool) or not isinstance(value, int if integer else (int, float))
+    if wrong_type or not low <= value <= high:  # type: ignore[operator]
+        raise InvalidRequestError(name, value, allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """How the next token is drawn. ``None`` means the model's own recommendation, then ours.
+
+    Ranges: temperature 0 to 100 (0 is greedy), top_k of at least 0 (0: off), top_p above 0 up to 1 (1: off),
+    min_p 0 to 1 (0: off), repetition_penalty above 0 up to 100 (1: off), frequency_penalty and presence_penalty
+    -100 to 100 (0: off), penalty_window of at least -1 (how many last tokens the penalties see; -1: all, 0: none),
+    logit_bias token id -> number from -1000 to 1000, seed 0 to 2**63 - 1 (None: drawn, and recorded).
+
+    Raises:
+        InvalidRequestError: a value is outside its range.
+    """
+
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    repetition_penalty: float | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    penalty_window: int | None = None
+    logit_bias: Mapping[int, float] | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, (low, high, integer) in SAMPLING_RANGES.items():
+            value = getattr(self, name)
+            if value is not None:
+                _check_number(name, value, low, high, integer=integer)
+        if self.top_p == 0:
+            raise InvalidRequestError("top_p", self.top_p, "a number above 0, up to 1")
+        if self.repetition_penalty == 0:
+            raise InvalidRequestError("repetition_penalty", self.repetition_penalty, "a number above 0, up to 100")
+        for token_id, bias in (self.logit_bias or {}).items():
+            _check_number("logit_bias token id", token_id, 0, math.inf, integer=True)
+            _check_number(f"logit_bias[{token_id}]", bias, -1000, 1000)
+
+    def or_else(self, defaults: "SamplingParams") -> "SamplingParams":
+        """These values, with each missing one taken from `defaults`."""
+        missing = {f.name: getattr(defaults, f.name) for f in fields(self) if getattr(self, f.name) is None}
+        return replace(self, **missing)
+
+
+SAMPLING_RANGES: dict[str, tuple[float, float, bool]] = {
+    "temperature": (0, 100, False),
+    "top_k": (0, math.inf, True),
+    "top_p": (0, 1, False),
+    "min_p": (0, 1, False),
+    "repetition_penalty": (0, 100, False),
+    "frequency_penalty": (-100, 100, False),
+    "presence_penalty": (-100, 100, False),
+    "penalty_window": (-1, math.inf, True),
+    "seed": (0, MAX_SEED, True),
+}
+"""Field -> lowest, highest, whole number only. The window's settings panel reads this too."""
+
+DEFAULT_SAMPLING = SamplingParams(
+    temperature=0.8,
+    top_k=40,
+    top_p=0.95,
+    min_p=0.05,
+    repetition_penalty=1.0,
+    frequency_penalty=0.0,
+    presence_penalty=0.0,
+    penalty_window=64,
+)
+"""What we use where neither the caller nor the model says anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """What to generate from, and how.
+
+    Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context.
+    `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape.
+
+    Raises:
+        InvalidRequestError: a field is missing, doubled, empty or outside its range.
+    """
+
+    prompt: str | None = None
+    messages: Sequence[Message] | None = None
+    token_ids: Sequence[int] | None = None
+    max_tokens: int | None = None
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    stop: Sequence[str] = ()
+    logprobs: int = 0
+    cache_key: str | None = None
+    logits_processor: Callable[[list[int], Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise InvalidRequestError("request", given or "empty", "exactly one of prompt, messages and token_ids")
+        if len(getattr(self, given[0])) == 0:
+            raise InvalidRequestError(given[0], getattr(self, given[0]), "not empty")
+        if self.messages is not None:
+            self._check_messages(self.messages)
+        if self.max_tokens is not None:
+            _check_number("max_tokens", self.max_tokens, 1, math.inf, integer=True)
+        _check_number("logprobs", self.logprobs, 0, 50, integer=True)
+        if isinstance(self.stop, str) or not all(isinstance(s, str) and s for s in self.stop):
+            raise InvalidRequestError("stop", self.stop, "a list of texts that are not empty")
+
+    @staticmethod
+    def _check_messages(messages: Sequence[Message]) -> None:
+        for message in messages:
+            if message.role == "user" and not message.content.strip():
+                raise InvalidRequestError("message", message.content, "not empty")
+
+
+@dataclass(frozen=True, slots=True)
+class TopLogprob:
+    """One alternative for a token: its id, its text and its natural-log probability."""
+
+    token_id: int
+    text: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOutput:
+    """One drawn token and the text it set free.
+
+    The texts of a job's outputs, joined, are the answer. A token may free no text (half a character, or a possible
+    beginning of a stop string) or more than its own. `logprob` is of the raw distribution, natural log.
+    """
+
+    text: str
+    token_id: int
+    index: int
+    logprob: float
+    top_logprobs: tuple[TopLogprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts: of the prompt, of the part of it that was read from the cache, of the answer."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Seconds that a request waited, read its prompt, and wrote its answer."""
+
+    queued: float = 0.0
+    prefill: float = 0.0
+    decode: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateResult:
+    """A finished answer. `token_ids` holds every drawn token, an end-of-sequence token included.
+
+    `error` is set when, and only when, `finish_reason` is "error".
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    finish_reason: FinishReason
+    usage: Usage
+    timings: Timings
+    seed: int
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """How far a job is: prompt tokens read and in all, answer tokens per second, seconds until the first token."""
+
+    prompt_tokens_read: int
+    prompt_tokens: int
+    tokens_per_second: float
+    eta_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStats:
+    """What the engine does just now. Byte counts are bytes; `batch_size` is rows in the last decode step."""
+
+    tokens_per_second: float
+    batch_size: int
+    running: int
+    waiting: int
+    kv_bytes: int
+    weight_bytes: int
+    dtype: str
+    device: str
+    threads: int
+    batch_invariant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What a loaded model is and recommends. `path` is the folder; `sampling` is complete but for the seed."""
+
+    name: str
+    path: str
+    architecture: str
+    parameters: int
+    max_context: int
+    dtype: str
+    device: str
+    sampling: SamplingParams
+    has_chat_template: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """The machine: physical cores, bytes of memory in all and free, and the devices torch can use."""
+
+    physical_cores: int
+    memory_total: int
+    memory_available: int
+    devices: tuple[str, ...] = ("cpu",)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """What one chat asks of the model. Every None is "the model's default"."""
+
+    system_prompt: str = ""
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """A model folder that the user can pick: its short name, its absolute path, its size on disk in bytes."""
+
+    name: str
+    path: str
+    size: int
+    is_starter: bool = False
