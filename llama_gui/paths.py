@@ -1,0 +1,68 @@
+"""Where things lie: data, configuration, cache and resources, in a checkout, an installed wheel and a bundle."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import platformdirs
+
+_APP = "llama-gui"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The folders of one profile. They need not exist: whoever writes into one makes it."""
+
+    data: Path
+    config: Path
+    cache: Path
+    resources: Path
+
+    @classmethod
+    def default(cls) -> Self:
+        """The places that the user's system has for applications."""
+        return cls(
+            data=platformdirs.user_data_path(_APP, appauthor=False),
+            config=platformdirs.user_config_path(_APP, appauthor=False),
+            cache=platformdirs.user_cache_path(_APP, appauthor=False),
+            resources=find_resources(),
+        )
+
+    @classmethod
+    def in_profile(cls, folder: str | Path) -> Self:
+        """Everything in one folder, which can be carried about."""
+        root = Path(folder).expanduser().absolute()
+        return cls(data=root, config=root, cache=root / "cache", resources=find_resources())
+
+    @property
+    def chats_file(self) -> Path:
+        """The chat store."""
+        return self.data / "chats.db"
+
+    @property
+    def settings_file(self) -> Path:
+        """The user's settings."""
+        return self.config / "settings.json"
+
+    @property
+    def models(self) -> Path:
+        """Where model folders of this profile lie."""
+        return self.data / "models"
+
+    @property
+    def starter_model(self) -> Path:
+        """The model that comes with llama-gui."""
+        return self.resources / "starter_model"
+
+
+def find_resources() -> Path:
+    """The folder of icons, themes and the starter model.
+
+    A bundle unpacks it beside the program, a wheel holds it inside the package, a checkout has it beside the package.
+    """
+    package = Path(__file__).resolve().parent
+    bundle = getattr(sys, "_MEIPASS", None)
+    places = [Path(bundle) / "resources"] if bundle else []
+    places += [package / "_resources", package.parent / "resources"]
+    return next((place for place in places if place.is_dir()), places[-1])

@@ -1,0 +1,134 @@
+"""The user's settings: typed, checked, one JSON file."""
+
+import contextlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from llama_gui.errors import SettingsError
+from llama_gui.vocabulary import STRATEGIES, Strategy
+
+ColorScheme = Literal["system", "light", "dark"]
+
+MIN_ZOOM, MAX_ZOOM = 0.5, 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class UserSettings:
+    """What the user chose for the whole application. `threads` None: as many as suit the machine."""
+
+    model_path: str | None = None
+    color_scheme: ColorScheme = "system"
+    zoom: float = 1.0
+    strategy: Strategy = "batched"
+    threads: int | None = None
+    sidebar_open: bool = True
+    settings_panel_open: bool = True
+    window_geometry: str = ""
+    recent_models: tuple[str, ...] = ()
+
+
+def load_settings(path: Path) -> tuple[UserSettings, str]:
+    """The settings in `path`, and what the user should know about them: "" when all is well.
+
+    A file that is not there means defaults. One that cannot be understood is set aside as ``….broken`` and every
+    value that could be read is kept.
+
+    Raises:
+        SettingsError: the file is there but cannot be read or set aside.
+    """
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return UserSettings(), ""
+    except OSError as error:
+        raise SettingsError(f"The settings file {path} cannot be read: {error.strerror}.") from error
+    settings, problem = _parse(text)
+    if problem:
+        aside = path.with_name(path.name + ".broken")
+        try:
+            path.replace(aside)
+        except OSError as error:
+            raise SettingsError(f"The settings file {path} is broken ({problem}) and cannot be moved.") from error
+        problem = f"The settings file was broken ({problem}). It was set aside as {aside}; defaults are used instead."
+    return settings, problem
+
+
+def save_settings(path: Path, settings: UserSettings) -> None:
+    """Write the settings whole or not at all.
+
+    Raises:
+        SettingsError: they cannot be written.
+    """
+    text = json.dumps(asdict(settings), indent=2) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write_whole(path, text.encode())
+    except OSError as error:
+        raise SettingsError(f"The settings cannot be written to {path}: {error.strerror}.") from error
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    # mkstemp makes the file readable by its owner only, and os.replace keeps it so.
+    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    try:
+        with open(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # else a power cut can leave the new name with nothing in it
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _parse(text: bytes) -> tuple[UserSettings, str]:
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return UserSettings(), "it is not JSON"
+    if not isinstance(values, dict):
+        return UserSettings(), "it does not hold named values"
+    # Names that are not known come from another version and are no fault.
+    given: dict[str, Any] = {f.name: values[f.name] for f in fields(UserSettings) if f.name in values}
+    if isinstance(given.get("recent_models"), list):
+        given["recent_models"] = tuple(given["recent_models"])
+    wrong = [name for name, value in given.items() if not _CHECKS[name](value)]
+    settings = UserSettings(**{name: value for name, value in given.items() if name not in wrong})
+    return settings, f"wrong value for {', '.join(wrong)}" if wrong else ""
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_zoom(value: object) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and math.isfinite(value) and MIN_ZOOM <= value <= MAX_ZOOM  # type: ignore[operator]
+
+
+def _is_thread_count(value: object) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1024)
+
+
+_CHECKS: dict[str, Callable[[object], bool]] = {
+    "model_path": lambda value: value is None or _is_text(value),
+    "color_scheme": lambda value: value in get_args(ColorScheme),
+    "zoom": _is_zoom,
+    "strategy": lambda value: value in STRATEGIES,
+    "threads": _is_thread_count,
+    "sidebar_open": _is_flag,
+    "settings_panel_open": _is_flag,
+    "window_geometry": _is_text,
+    "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+}
