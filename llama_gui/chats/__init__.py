@@ -1,0 +1,1 @@
+"""What was said: the conversation tree, and the store that keeps it. No Qt, no torch."""

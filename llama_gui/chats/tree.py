@@ -1,0 +1,141 @@
+"""The conversation tree, pure: a message is a node, a new answer or edit is its sibling, nothing is overwritten."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from llama_gui.errors import BugError
+from llama_gui.vocabulary import ChatSettings, Message, Role
+
+NodeStatus = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
+
+DEFAULT_TITLE = "New chat"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One message. `recipe` is the JSON text of how an answer was made; `error` says why a failed one failed.
+
+    A failed *user* node is a message that the engine refused: it is kept and shown, but never sent again on its own.
+    """
+
+    id: str
+    chat_id: str
+    parent_id: str | None
+    role: Role
+    content: str
+    status: NodeStatus
+    created: float
+    model: str = ""
+    recipe: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSummary:
+    """One line of the chat list. Times are seconds since the epoch."""
+
+    id: str
+    title: str
+    created: float
+    updated: float
+    last_status: NodeStatus
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTab:
+    """One open tab: which chat, where in the strip, what was typed and not sent, how far it was scrolled."""
+
+    chat_id: str
+    position: int
+    draft: str = ""
+    scroll: float = 1.0
+    is_current: bool = False
+
+
+def clean_text(text: str) -> str:
+    """`text` as it can be stored, tokenized and searched: lone surrogates become U+FFFD, NUL becomes U+2400."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\u2400")
+
+
+def clean_settings(settings: ChatSettings) -> ChatSettings:
+    """`settings` with clean texts. A stop text is compared with clean text, so it must be clean as well."""
+    stop = tuple(clean_text(text) for text in settings.stop)
+    return replace(settings, system_prompt=clean_text(settings.system_prompt), stop=stop)
+
+
+class ChatTree:
+    """The nodes of one chat. Parents come before their children; the order of adding is the order of age."""
+
+    def __init__(self, nodes: Iterable[Node] = ()) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._children: dict[str | None, list[str]] = {}
+        for node in nodes:
+            self.add(node)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __contains__(self, node_id: str) -> bool:
+        return node_id in self._nodes
+
+    def __getitem__(self, node_id: str) -> Node:
+        return self._nodes[node_id]
+
+    def add(self, node: Node) -> None:
+        """Put a new node under its parent, which must be here already.
+
+        Raises:
+            BugError: the id is taken, or the parent is not in this tree.
+        """
+        if node.id in self._nodes:
+            raise BugError(f"Message {node.id} is already in the chat.")
+        if node.parent_id is not None and node.parent_id not in self._nodes:
+            raise BugError(f"Message {node.id} answers {node.parent_id}, which is not in the chat.")
+        self._nodes[node.id] = node
+        self._children.setdefault(node.parent_id, []).append(node.id)
+
+    def replace(self, node: Node) -> None:
+        """Put a newer value in the place of the node with the same id and parent.
+
+        Raises:
+            BugError: there is no such node, or it has another parent.
+        """
+        old = self._nodes.get(node.id)
+        if old is None or old.parent_id != node.parent_id:
+            raise BugError(f"Message {node.id} cannot be replaced: it is not where it should be.")
+        self._nodes[node.id] = node
+
+    def children(self, node_id: str | None) -> list[Node]:
+        """The nodes under `node_id`, oldest first; under None, the beginnings of the chat."""
+        return [self._nodes[child] for child in self._children.get(node_id, ())]
+
+    def newest_leaf(self) -> str | None:
+        """The id of the leaf that was added last, or None in an empty tree."""
+        return next((node_id for node_id in reversed(self._nodes) if not self._children.get(node_id)), None)
+
+    def path(self, leaf_id: str | None = None) -> list[Node]:
+        """The nodes from the root to `leaf_id`; without it, to the newest leaf."""
+        found: list[Node] = []
+        step = leaf_id if leaf_id is not None else self.newest_leaf()
+        while step is not None:
+            node = self._nodes[step]
+            found.append(node)
+            step = node.parent_id
+        return found[::-1]
+
+    def messages(self, leaf_id: str | None = None, system_prompt: str = "") -> list[Message]:
+        """The path as the engine reads it.
+
+        Answers without text say nothing, so they are left out; the user messages that then meet are joined, because
+        many chat templates refuse two turns of one role in a row.
+        """
+        found = [Message("system", system_prompt)] if system_prompt.strip() else []
+        for node in self.path(leaf_id):
+            if not node.content.strip():
+                continue
+            if found and found[-1].role == node.role:
+                found[-1] = Message(node.role, f"{found[-1].content}\n\n{node.content}")
+            else:
+                found.append(Message(node.role, node.content))
+        return found

@@ -1,0 +1,420 @@
+"""The chats on disk: round trips, order, recovery, errors in plain words."""
+
+import json
+import os
+import random
+import sqlite3
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from llama_gui.chats import store as store_module
+from llama_gui.chats.migrations import MIGRATIONS
+from llama_gui.chats.store import ChatStore
+from llama_gui.chats.tree import Node, OpenTab, clean_text
+from llama_gui.errors import StoreError
+from llama_gui.vocabulary import ChatSettings, SamplingParams
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "chats.db"
+
+
+@pytest.fixture
+def store(path: Path):
+    store = ChatStore.open(path)
+    yield store
+    store.close()
+
+
+def question(node_id: str = "q", chat_id: str = "chat", parent_id: str | None = None, created: float = 1.0) -> Node:
+    return Node(node_id, chat_id, parent_id, "user", f"text of {node_id}", "complete", created)
+
+
+def answer(node_id: str = "a", parent_id: str = "q", content: str = "answer") -> Node:
+    return Node(node_id, "chat", parent_id, "assistant", content, "streaming", 2.0, "Llama", '{"seed": 1}')
+
+
+def test_messages_come_back_as_they_were_and_in_order(store: ChatStore, path: Path):
+    store.create_chat("chat", "Title")
+    nodes = [question(), answer(), question("q2", parent_id="a", created=0.5)]
+    for node in nodes:
+        store.save_node(node)
+    changed = replace(nodes[1], content="longer", status="failed", error="why", recipe="{}", model="Other")
+    store.save_node(changed)
+    store.close()
+    again = ChatStore.open(path)
+    assert again.nodes("chat") == [nodes[0], changed, nodes[2]]
+    assert again.chat("chat").title == "Title"
+    assert again.chat("chat").nodes == (nodes[0], changed, nodes[2])
+    again.close()
+
+
+def test_several_messages_are_saved_all_or_none(store: ChatStore):
+    store.create_chat("chat")
+    with pytest.raises(StoreError):
+        store.save_nodes([question(), question("orphan", parent_id="nobody")])
+    assert store.nodes("chat") == []
+
+
+def test_the_list_is_newest_first_and_without_empty_chats(store: ChatStore):
+    for number, chat_id in enumerate(["old", "new", "empty"]):
+        store.create_chat(chat_id, chat_id.title())
+        if chat_id != "empty":
+            store.save_node(question(f"q{number}", chat_id, created=10.0 + number))
+    assert [(s.id, s.title, s.updated, s.last_status) for s in store.chats()] == [
+        ("new", "New", 11.0, "complete"),
+        ("old", "Old", 10.0, "complete"),
+    ]
+    store.save_node(replace(question("late", "old", "q0", created=99.0), status="failed"))
+    assert [(s.id, s.last_status) for s in store.chats()] == [("old", "failed"), ("new", "complete")]
+
+
+def test_a_chat_that_exists_keeps_its_title_and_a_rename_changes_it(store: ChatStore):
+    store.create_chat("chat")
+    store.create_chat("chat", "First words")
+    store.create_chat("chat", "Other")
+    assert store.chat("chat").title == "First words"
+    store.rename_chat("chat", "Mine")
+    assert store.chat("chat").title == "Mine"
+    store.rename_chat("other", "Made by it")
+    assert store.chat("other").title == "Made by it"
+
+
+def test_an_unknown_chat_is_an_empty_one(store: ChatStore):
+    assert store.chat("nobody") == store_module.StoredChat("New chat", ChatSettings(), ())
+
+
+def test_settings_come_back(store: ChatStore):
+    wanted = ChatSettings("Be kind.", SamplingParams(temperature=0.2, logit_bias={3: -1.5}, seed=2**63 - 1), 5, ("x",))
+    store.create_chat("chat")
+    store.save_settings("chat", wanted)
+    assert store.chat("chat").settings == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "{}", '{"sampling": {"temperature": -1}, "stop": []}', '{"sampling": 1}', '{"x": 1}']
+)
+def test_settings_that_nobody_understands_do_not_hide_the_chat(store: ChatStore, path: Path, text: str):
+    store.create_chat("chat", "Title")
+    store.save_node(question())
+    store._connection.execute("UPDATE chats SET settings = ?", (text,))
+    assert store.chat("chat").settings == ChatSettings()
+    assert len(store.chat("chat").nodes) == 1
+
+
+def test_tabs_replace_those_before(store: ChatStore):
+    store.save_tabs([OpenTab("a", 0, "draft \ud800", 0.5, True), OpenTab("b", 1)])
+    tabs = [OpenTab("b", 0, "", 0.0, False), OpenTab("c", 1, "text\nmore", 1.0, True)]
+    store.save_tabs(tabs)
+    assert store.tabs() == tabs
+
+
+def test_an_answer_that_was_being_written_is_marked_at_the_next_opening(store: ChatStore, path: Path):
+    store.create_chat("chat")
+    store.save_nodes([question(), answer(content="half an ans")])
+    store.close()
+    again = ChatStore.open(path)
+    assert [(n.content, n.status) for n in again.nodes("chat")] == [
+        ("text of q", "complete"),
+        ("half an ans", "interrupted"),
+    ]
+    again.close()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+@given(st.text(st.characters(exclude_categories=()), max_size=60))
+def test_any_text_is_stored_as_it_is_shown(store: ChatStore, text: str):
+    store.create_chat("chat")
+    store.save_node(replace(question(), content=text, error=text))
+    store.rename_chat("chat", text)
+    store.save_settings("chat", ChatSettings(system_prompt=text))
+    chat = store.chat("chat")
+    assert (chat.title, chat.nodes[0].content, chat.nodes[0].error) == (clean_text(text),) * 3
+    assert chat.settings.system_prompt == clean_text(text)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_only_the_owner_can_read_it(store: ChatStore, path: Path):
+    store.create_chat("chat")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    for part in path.parent.iterdir():
+        assert stat.S_IMODE(part.stat().st_mode) == 0o600
+
+
+# --- trouble
+
+
+def test_a_full_disk_is_told_in_our_words_and_costs_nothing(store: ChatStore):
+    store.create_chat("chat")
+    store.save_node(question())
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreError, match=r"^The disk is full, so this is not saved yet\. Free some space"):
+        store.save_node(replace(question("big", parent_id="q"), content="x" * 100_000))
+    assert [node.id for node in store.nodes("chat")] == ["q"]
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
+    store.save_node(replace(question("big", parent_id="q"), content="x" * 100_000))
+    assert [node.id for node in store.nodes("chat")] == ["q", "big"]
+
+
+_FILE_LIMIT = """
+import resource, sys
+from pathlib import Path
+from llama_gui.chats.store import ChatStore
+from llama_gui.chats.tree import Node
+from llama_gui.errors import StoreError
+
+store = ChatStore.open(Path(sys.argv[1]))
+store.create_chat("chat")
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+saved = 0
+try:
+    while True:
+        store.save_node(Node(str(saved), "chat", None, "user", "x" * 5000, "complete", 1.0))
+        saved += 1
+except StoreError as error:
+    print(saved, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file size limit to set")
+def test_a_disk_that_refuses_to_write_is_told_in_our_words(path: Path):
+    run = subprocess.run([sys.executable, "-c", _FILE_LIMIT, str(path)], capture_output=True, text=True, check=True)
+    saved, text = run.stdout.split(" ", 1)
+    assert text.startswith("The disk refused to write or read")
+    assert int(saved) > 5
+    store = ChatStore.open(path)
+    assert len(store.nodes("chat")) == int(saved)
+    assert store.notice == ""
+    store.close()
+
+
+class FailingConnection:
+    """A connection whose n-th statement fails once."""
+
+    def __init__(self, connection: sqlite3.Connection, fail_at: int) -> None:
+        self._connection = connection
+        self._remaining = fail_at
+        self.has_failed = False
+
+    def __getattr__(self, name: str):
+        return getattr(self._connection, name)
+
+    def _count(self) -> None:
+        self._remaining -= 1
+        if self._remaining == 0:
+            self.has_failed = True
+            raise sqlite3.OperationalError("disk I/O error")
+
+    def execute(self, *args):
+        self._count()
+        return self._connection.execute(*args)
+
+    def executemany(self, *args):
+        self._count()
+        return self._connection.executemany(*args)
+
+
+@pytest.mark.parametrize("fail_at", [1, 2, 3])
+@pytest.mark.parametrize("work", ["save", "tabs", "rename"])
+def test_each_statement_may_fail_and_the_next_try_succeeds(store: ChatStore, path: Path, fail_at: int, work: str):
+    store.create_chat("chat", "Before")
+    store.save_node(question())
+    store.save_tabs([OpenTab("before", 0)])
+    failing = FailingConnection(store._connection, fail_at)
+    broken = ChatStore(failing, path)  # type: ignore[arg-type]
+
+    def act() -> None:
+        match work:
+            case "save":
+                broken.save_nodes([answer(), question("q2", parent_id="a")])
+            case "tabs":
+                broken.save_tabs([OpenTab("after", 0)])
+            case _:
+                broken.rename_chat("chat", "After")
+
+    def state():
+        return store.nodes("chat"), store.tabs(), store.chat("chat").title
+
+    before = state()
+    with pytest.raises(StoreError):
+        act()
+    assert failing.has_failed
+    assert state() == before
+    act()
+    assert state() != before
+
+
+def test_a_lock_of_another_program_is_told(store: ChatStore, path: Path):
+    store._connection.execute("PRAGMA busy_timeout = 1")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="Another program is using the chat store"):
+        store.create_chat("chat")
+    other.execute("ROLLBACK")
+    other.close()
+    store.create_chat("chat")
+
+
+def test_a_newer_format_is_refused_and_left_untouched(store: ChatStore, path: Path):
+    store.create_chat("chat")
+    store._connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    store.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"newer version of llama-gui .* Nothing was changed"):
+        ChatStore.open(path)
+    assert path.read_bytes() == before
+    assert [part.name for part in path.parent.iterdir()] == ["chats.db"]
+
+
+def _aside(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("chats.db.damaged-*"))
+
+
+def _text_file(path: Path) -> None:
+    path.write_bytes(b"just some text\n" * 500)
+
+
+def _zero_page(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4096:8192] = bytes(4096)
+    path.write_bytes(content)
+
+
+def _cut_in_half(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "something").write_text("precious")
+
+
+def _of_another_program(path: Path) -> None:
+    path.unlink()
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE songs (name TEXT)")
+    other.execute("PRAGMA user_version = 40")
+    other.close()
+
+
+def _negative_version(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = -5")
+    connection.close()
+
+
+def _without_a_table(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE nodes")
+    connection.close()
+
+
+DAMAGES = [_text_file, _zero_page, _cut_in_half, _folder, _of_another_program, _negative_version, _without_a_table]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_set_aside_and_never_erased(store: ChatStore, path: Path, damage):
+    store.create_chat("chat")
+    for number in range(40):
+        store.save_node(replace(question(str(number)), content="x" * 2000))
+    store.close()
+    damage(path)
+    before = path.read_bytes() if path.is_file() else None
+    for _ in range(2):  # the second time within the same second needs another name
+        again = ChatStore.open(path)
+        assert again.notice.startswith("The chat store was damaged (")
+        assert again.chats() == []
+        again.create_chat("chat")
+        again.close()
+        path.unlink()
+        aside = _aside(path)[0]
+        assert str(_aside(path)[-1]) in again.notice
+        if before is None:
+            assert (aside / "something").read_text() == "precious"
+            _folder_again(path)
+        else:
+            assert aside.read_bytes() == before
+            path.write_bytes(before)
+    assert len(_aside(path)) == 2
+
+
+def _folder_again(path: Path) -> None:
+    path.mkdir()
+    (path / "something").write_text("precious")
+
+
+def test_random_damage_never_ends_in_a_crash_or_a_loss(store: ChatStore, path: Path):
+    store.create_chat("chat")
+    for number in range(20):
+        store.save_node(replace(question(str(number)), content="x" * 900))
+    store.close()
+    sound = path.read_bytes()
+    draw = random.Random(5)
+    for _ in range(60):
+        content = bytearray(sound)
+        for _ in range(draw.choice([1, 8, 200])):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        path.write_bytes(content)
+        kept = {part.read_bytes() for part in _aside(path)}
+        try:
+            again = ChatStore.open(path)
+        except StoreError:
+            assert path.read_bytes() == content
+            continue
+        if again.notice:
+            assert {part.read_bytes() for part in _aside(path)} - kept <= {bytes(content)}
+        again.close()
+        for part in path.parent.iterdir():
+            part.unlink()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_folder_without_permission_is_told(tmp_path: Path):
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o500)
+    with pytest.raises(StoreError, match=r"permissions|Permission"):
+        ChatStore.open(folder / "chats.db")
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"cannot be opened: .*\."):
+        ChatStore.open(tmp_path / "file" / "chats.db")
+
+
+def test_a_migration_that_fails_leaves_the_former_format(store: ChatStore, path: Path, monkeypatch: pytest.MonkeyPatch):
+    store.create_chat("chat", "Title")
+    store.close()
+
+    def half_a_step(connection: sqlite3.Connection) -> None:
+        connection.execute("ALTER TABLE chats ADD COLUMN color TEXT")
+        raise sqlite3.OperationalError("interrupted")
+
+    def whole_step(connection: sqlite3.Connection) -> None:
+        connection.execute("ALTER TABLE chats ADD COLUMN color TEXT")
+
+    monkeypatch.setattr("llama_gui.chats.migrations.MIGRATIONS", (*MIGRATIONS, half_a_step))
+    with pytest.raises(StoreError, match="interrupted"):
+        ChatStore.open(path)
+    monkeypatch.setattr("llama_gui.chats.migrations.MIGRATIONS", (*MIGRATIONS, whole_step))
+    again = ChatStore.open(path)
+    assert again.chat("chat").title == "Title"
+    assert again._connection.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS) + 1
+    again.close()
+
+
+def test_a_chat_list_of_many_does_not_read_every_message(store: ChatStore):
+    plan = store._connection.execute("EXPLAIN QUERY PLAN " + store_module._CHATS).fetchall()
+    assert "nodes_by_chat" in json.dumps(plan)
