@@ -1,0 +1,1 @@
+"""Thin Qt: who crosses a thread, does it here. QtCore only, no widgets."""

@@ -1,0 +1,179 @@
+"""All chats: the list, the open sessions, the tabs, and their common end."""
+
+import uuid
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.chats.store import ChatStore
+from llama_gui.chats.tree import ChatSummary, OpenTab
+
+SAVE_TABS_MS = 400
+
+
+class ChatBook(QObject):
+    """The chats of one profile."""
+
+    chats_changed = Signal()
+    """`summaries` has something new."""
+    restored = Signal(object)
+    """list[OpenTab], in the order of the strip, as they were at the last end."""
+    answering_changed = Signal(str, bool)
+    """Chat id, and whether it answers now."""
+    trouble = Signal(str)
+    """Something about the store that concerns no single chat."""
+
+    def __init__(self, store: StoreLane, host: EngineHost, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._host = host
+        self._sessions: dict[str, ChatSession] = {}
+        self._closing: set[str] = set()
+        self._summaries: list[ChatSummary] = []
+        self._tabs: list[OpenTab] | None = None  # not yet handed to the store
+        self._closed = False
+        self._tabs_timer = QTimer(self)
+        self._tabs_timer.setSingleShot(True)
+        self._tabs_timer.setInterval(SAVE_TABS_MS)
+        self._tabs_timer.timeout.connect(self._flush_tabs)
+        store.notice.connect(self.trouble)
+        store.open_failed.connect(self.trouble)
+
+    # --- sessions
+
+    def new_chat(self) -> ChatSession:
+        """An empty chat. It comes into the list with its first message."""
+        session = self._add_session(uuid.uuid4().hex)
+        session.start_new()
+        return session
+
+    def open_chat(self, chat_id: str) -> ChatSession:
+        """The session of a chat; the same one while it is open. A new one reads the store by itself."""
+        self._closing.discard(chat_id)
+        session = self._sessions.get(chat_id)
+        if session is None:
+            session = self._add_session(chat_id)
+            session.load()
+        return session
+
+    def close_chat(self, chat_id: str) -> None:
+        """Stop the chat's answer and let the session go once everything is on disk."""
+        session = self._sessions.get(chat_id)
+        if session is None:
+            return
+        self._closing.add(chat_id)
+        session.stop()
+        session.flush()
+        self._release(session)
+
+    def sessions(self) -> list[ChatSession]:
+        """The open sessions, in the order of their opening."""
+        return list(self._sessions.values())
+
+    def is_answering(self, chat_id: str) -> bool:
+        """Whether this chat answers now."""
+        session = self._sessions.get(chat_id)
+        return session is not None and session.answering
+
+    def _add_session(self, chat_id: str) -> ChatSession:
+        session = ChatSession(chat_id, self._host, self._store, self)
+        session.accepted.connect(self.refresh)
+        session.title_changed.connect(self._on_title_changed)
+        session.answering_changed.connect(self._on_answering_changed)
+        session.settled.connect(self._on_settled)
+        self._sessions[chat_id] = session
+        return session
+
+    def _release(self, session: ChatSession) -> None:
+        if session.chat_id in self._closing and session.is_settled:
+            self._closing.discard(session.chat_id)
+            del self._sessions[session.chat_id]
+            session.deleteLater()
+
+    @Slot(bool)
+    def _on_answering_changed(self, answering: bool) -> None:
+        session = self.sender()
+        if isinstance(session, ChatSession):
+            self.answering_changed.emit(session.chat_id, answering)
+
+    @Slot()
+    def _on_settled(self) -> None:
+        session = self.sender()
+        if isinstance(session, ChatSession):
+            self.refresh()
+            self._release(session)
+
+    @Slot(str)
+    def _on_title_changed(self, _title: str) -> None:
+        self.refresh()
+
+    # --- the list
+
+    def summaries(self) -> list[ChatSummary]:
+        """The chats that hold something, newest first."""
+        return list(self._summaries)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read the list again; `chats_changed` tells when it has changed."""
+        if not self._closed:
+            self._store.run(ChatStore.chats, self._on_chats, self._on_trouble)
+
+    @Slot(object)
+    def _on_chats(self, summaries: list[ChatSummary]) -> None:
+        if summaries != self._summaries:
+            self._summaries = summaries
+            self.chats_changed.emit()
+
+    @Slot(object)
+    def _on_trouble(self, error: Exception) -> None:
+        self.trouble.emit(str(error))
+
+    # --- tabs
+
+    def restore(self) -> None:
+        """Read the tabs and the list from the store; `restored` brings the tabs, also when there are none."""
+        self.refresh()
+        self._store.run(ChatStore.tabs, self._on_tabs, self._on_no_tabs)
+
+    @Slot(object)
+    def _on_tabs(self, tabs: list[OpenTab]) -> None:
+        self.restored.emit(tabs)
+
+    @Slot(object)
+    def _on_no_tabs(self, _error: Exception) -> None:
+        self.restored.emit([])  # the store's trouble is told elsewhere; the window needs its first tab
+
+    def save_tabs(self, tabs: Sequence[OpenTab]) -> None:
+        """Remember the tabs; within half a second they are on disk."""
+        self._tabs = list(tabs)
+        if not self._tabs_timer.isActive() and not self._closed:
+            self._tabs_timer.start()
+
+    @Slot()
+    def _flush_tabs(self) -> None:
+        tabs, self._tabs = self._tabs, None
+        if tabs is not None:
+            self._store.run(lambda store: store.save_tabs(tabs), None, self._on_trouble)
+
+    # --- the end
+
+    def shutdown(self, timeout_ms: int = 2500) -> bool:
+        """Stop the answers, end the engine, write everything, close the store, in this order.
+
+        False: a thread is still busy and its owner must be kept. Twice is as good as once.
+        """
+        if self._closed:
+            return True
+        self._tabs_timer.stop()
+        for session in self.sessions():
+            session.stop()
+        ended = self._host.shutdown(timeout_ms)
+        for session in self.sessions():
+            session.close()
+        self._flush_tabs()
+        self._closed = True
+        return self._store.close() and ended

@@ -1,0 +1,392 @@
+"""One chat in motion: its tree, its place in the store, and its answer from the engine."""
+
+import time
+import uuid
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from llama_gui.bridge.chat_saver import ChatSaver
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.engine_thread import error_text
+from llama_gui.bridge.frames import FinishedItem, Frame
+from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.chats.recipe import recipe_text
+from llama_gui.chats.store import ChatStore, StoredChat
+from llama_gui.chats.title import title_from
+from llama_gui.chats.tree import DEFAULT_TITLE, ChatTree, Node, NodeStatus, clean_settings, clean_text
+from llama_gui.errors import UserError
+from llama_gui.vocabulary import ChatSettings, FinishReason, GenerateRequest, GenerateResult, ModelInfo, Role
+
+_STATUS: dict[FinishReason, NodeStatus] = {
+    "stop": "complete",
+    "length": "complete",
+    "context": "complete",
+    "cancelled": "stopped",
+    "error": "failed",
+}
+
+
+class ChatSession(QObject):
+    """A chat that is open. All methods are called on the GUI thread and return at once.
+
+    The way of a message: saved, `accepted`, `message_added`, asked; then the answer's `message_added`, `text_added`
+    at most once a frame, and at its end `node_changed`. What the engine refuses ends in `failed` and `returned`.
+    """
+
+    changed = Signal()
+    message_added = Signal(object)
+    text_added = Signal(str, str)
+    node_changed = Signal(object)
+    answering_changed = Signal(bool)
+    progress_changed = Signal(object)
+    speed_changed = Signal(float)
+    title_changed = Signal(str)
+    accepted = Signal()
+    """The message is on disk: the composer may forget it."""
+    failed = Signal(str)
+    """Nothing was sent, and why."""
+    returned = Signal(str)
+    """An accepted message that the engine refused: it goes back into the composer."""
+    settings_changed = Signal(object)
+    saved_changed = Signal(bool, str)
+    """False and why: something is only in memory; it is tried again until it is saved. True: all is on disk again."""
+    settled = Signal()
+    """No answer runs, and everything is on disk."""
+
+    def __init__(self, chat_id: str, host: EngineHost, store: StoreLane, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.chat_id = chat_id
+        self._host = host
+        self._store = store
+        self._tree = ChatTree()
+        self._leaf: str | None = None  # the end of the path that is shown; None: the newest
+        self._title = DEFAULT_TITLE
+        self._settings = ChatSettings()
+        self._last_result: GenerateResult | None = None
+        self._loaded = False
+        self._early_text: str | None = None  # sent before the chat was read
+        self._busy = False  # from send to the end of the answer
+        self._stopping = False
+        self._ticket: int | None = None
+        self._answer_id: str | None = None
+        self._request: GenerateRequest | None = None
+        self._model: ModelInfo | None = None
+        self._former_leaf: str | None = None
+        self._saver = ChatSaver(chat_id, store, self)
+        self._saver.saved_changed.connect(self.saved_changed)
+        self._saver.idle.connect(self._tell_settled)
+        host.submitted.connect(self._on_submitted)
+        host.submit_failed.connect(self._on_submit_failed)
+        host.withdrawn.connect(self._on_withdrawn)
+        host.frame.connect(self._on_frame)
+
+    # --- what the window reads
+
+    def path(self) -> list[Node]:
+        """The messages that are shown, first to last."""
+        return self._tree.path(self._leaf)
+
+    @property
+    def answering(self) -> bool:
+        """Whether a message is on its way or an answer is being written."""
+        return self._busy
+
+    @property
+    def settings(self) -> ChatSettings:
+        """What this chat asks of the model."""
+        return self._settings
+
+    @property
+    def title(self) -> str:
+        """The chat's name in tab and list."""
+        return self._title
+
+    @property
+    def last_result(self) -> GenerateResult | None:
+        """How the last answer of this session ended."""
+        return self._last_result
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no answer runs and everything is on disk."""
+        return not self._busy and self._saver.is_idle
+
+    # --- reading it in
+
+    def start_new(self) -> None:
+        """Begin a chat that the store does not know."""
+        self._loaded = True
+
+    def load(self) -> None:
+        """Read the chat from the store; `changed` tells when it is there."""
+        chat_id = self.chat_id
+        self._store.run(lambda store: store.chat(chat_id), self._on_loaded, self._on_load_failed)
+
+    @Slot(object)
+    def _on_loaded(self, stored: StoredChat) -> None:
+        self._tree = ChatTree(stored.nodes)
+        if self._settings == ChatSettings():  # else they were changed before the chat was read, which counts
+            self._settings = stored.settings
+        self._loaded = True
+        self._set_title(stored.title)
+        self.settings_changed.emit(self._settings)
+        self.changed.emit()
+        text, self._early_text = self._early_text, None
+        if text is not None:
+            self._save_message(text)
+
+    @Slot(object)
+    def _on_load_failed(self, error: Exception) -> None:
+        if self._early_text is not None:
+            self._early_text = None
+            self._set_busy(False)
+        self.failed.emit(f"This chat could not be read. {error}")
+
+    # --- asking
+
+    def send(self, text: str) -> None:
+        """Save a message, then ask the model to answer it."""
+        if self._busy:
+            self.failed.emit("An answer is still being written. Stop it, or wait for its end, then send again.")
+            return
+        text = clean_text(text)
+        if not text.strip():
+            self.failed.emit("The message is empty. Write something first.")
+            return
+        self._set_busy(True)
+        if self._loaded:
+            self._save_message(text)
+        else:
+            self._early_text = text
+
+    def regenerate(self) -> None:
+        """Ask again for the last answer, or for one that is missing. The old one stays in the tree."""
+        path = self.path()
+        asked = next((node for node in reversed(path) if node.role == "user"), None)
+        if self._busy:
+            self.failed.emit("An answer is still being written. Stop it, or wait for its end.")
+            return
+        if asked is None:
+            self.failed.emit("There is nothing to answer yet. Write a message first.")
+            return
+        self._set_busy(True)
+        self._former_leaf = path[-1].id
+        self._leaf = asked.id
+        self.changed.emit()
+        self._ask()
+
+    def stop(self) -> None:
+        """Stop the answer; what is written stays."""
+        if not self._busy:
+            return
+        self._stopping = True
+        if self._early_text is not None:
+            self.returned.emit(self._early_text)
+            self._early_text = None
+            self._set_busy(False)
+        elif self._ticket is not None:
+            self._host.cancel(self._ticket)
+
+    def _save_message(self, text: str) -> None:
+        path = self.path()
+        # A message that was refused is not sent along with the next one, which takes its place instead.
+        refused = bool(path) and path[-1].role == "user" and path[-1].status == "failed"
+        parent_id = (path[-1].parent_id if refused else path[-1].id) if path else None
+        node = self._new_node("user", text, "complete", parent_id)
+        title = title_from(text) if len(self._tree) == 0 and self._title == DEFAULT_TITLE else self._title
+
+        def save(store: ChatStore) -> tuple[Node, str]:
+            store.create_chat(node.chat_id, title)
+            store.save_node(node)
+            return node, title
+
+        self._store.run(save, self._on_message_saved, self._on_message_not_saved)
+
+    @Slot(object)
+    def _on_message_saved(self, saved: tuple[Node, str]) -> None:
+        node, title = saved
+        former = self.path()
+        self._former_leaf = former[-1].id if former else None
+        superseded = self._former_leaf is not None and self._former_leaf != node.parent_id
+        self._tree.add(node)
+        self._leaf = node.id
+        if self._title == DEFAULT_TITLE:  # else it got another name meanwhile
+            self._set_title(title)
+        self.accepted.emit()
+        if superseded:
+            self.changed.emit()
+        else:
+            self.message_added.emit(node)
+        self._ask()
+
+    @Slot(object)
+    def _on_message_not_saved(self, error: Exception) -> None:
+        self._set_busy(False)
+        self.failed.emit(str(error))
+
+    def _ask(self) -> None:
+        """Hand the path, which ends in a user message, to the engine."""
+        if self._stopping:
+            self._set_busy(False)
+            return
+        try:
+            self._request = GenerateRequest(
+                messages=self._tree.messages(self._leaf, self._settings.system_prompt),
+                max_tokens=self._settings.max_tokens,
+                sampling=self._settings.sampling,
+                stop=self._settings.stop,
+                cache_key=self.chat_id,
+            )
+        except UserError as error:
+            self._refuse(str(error))
+            return
+        self._ticket = self._host.submit(self._request)
+
+    @Slot(int)
+    def _on_submitted(self, ticket: int) -> None:
+        if ticket != self._ticket:
+            return
+        self._model = self._host.info
+        asked = self.path()[-1]
+        if asked.status == "failed":  # refused before, taken now
+            self._put(replace(asked, status="complete", error=""))
+        answer = self._new_node("assistant", "", "streaming", asked.id, self._model.name if self._model else "")
+        self._tree.add(answer)
+        self._answer_id = self._leaf = answer.id
+        self._saver.save_soon(answer)
+        self.flush()
+        self.message_added.emit(answer)
+
+    @Slot(int, str)
+    def _on_submit_failed(self, ticket: int, text: str) -> None:
+        if ticket == self._ticket:
+            self._refuse(text)
+
+    @Slot(int)
+    def _on_withdrawn(self, ticket: int) -> None:
+        if ticket == self._ticket:
+            self._show_former_answer()
+            self._set_busy(False)
+
+    def _refuse(self, text: str) -> None:
+        """The engine does not take the question: keep it, marked, and give its text back."""
+        asked = self.path()[-1]
+        if self._tree.children(asked.id):  # it has been answered before, so it is this attempt that fails
+            self._show_former_answer()
+        else:
+            self._put(replace(asked, status="failed", error=text))
+            if asked.status != "failed":
+                self.returned.emit(asked.content)
+        self._set_busy(False)
+        self.failed.emit(text)
+
+    def _show_former_answer(self) -> None:
+        if self._leaf is not None and self._tree.children(self._leaf):
+            self._leaf = self._former_leaf
+            self.changed.emit()
+
+    # --- the answer
+
+    @Slot(object)
+    def _on_frame(self, frame: Frame) -> None:
+        if self._ticket is None:
+            return
+        for item in frame.items:
+            if item.ticket == self._ticket:
+                self._add_text(item.text)
+                self.speed_changed.emit(item.tokens_per_second)
+        for progress in frame.progress:
+            if progress.ticket == self._ticket:
+                self.progress_changed.emit(progress.progress)
+        for finished in frame.finished:
+            if finished.ticket == self._ticket:
+                self._finish(finished)
+
+    def _add_text(self, text: str) -> None:
+        text = clean_text(text)
+        if self._answer_id is None or not text:
+            return
+        answer = self._tree[self._answer_id]
+        answer = replace(answer, content=answer.content + text)
+        self._tree.replace(answer)
+        self._saver.save_soon(answer)
+        self.text_added.emit(answer.id, text)
+
+    def _finish(self, finished: FinishedItem) -> None:
+        result = finished.result
+        self._last_result = result
+        if self._answer_id is not None:
+            answer = self._tree[self._answer_id]
+            error = error_text(result.error) if result.error else ""
+            recipe = recipe_text(self._request, self._model, result) if self._request else ""
+            self._put(replace(answer, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
+        self._set_busy(False)
+        self.flush()
+
+    # --- title and settings
+
+    def retitle(self, title: str) -> None:
+        """Give the chat another name."""
+        title = " ".join(clean_text(title).split())[:200]
+        if not title or title == self._title:
+            return
+        chat_id = self.chat_id
+        # First onto the lane, then told: who reads the list because of the signal finds the new name.
+        self._store.run(lambda store: store.rename_chat(chat_id, title), None, self._on_title_not_saved)
+        self._set_title(title)
+
+    @Slot(object)
+    def _on_title_not_saved(self, error: Exception) -> None:
+        self.failed.emit(f"The new name was not saved. {error}")
+
+    def set_settings(self, settings: ChatSettings) -> None:
+        """Ask differently from the next message on."""
+        settings = clean_settings(settings)
+        if settings == self._settings:
+            return
+        self._settings = settings
+        self._saver.save_settings_soon(settings)
+        self.settings_changed.emit(settings)
+
+    # --- keeping it
+
+    def flush(self) -> None:
+        """Hand everything that is only in memory to the store now."""
+        self._saver.flush()
+
+    def close(self) -> None:
+        """The end of the session: what still streams is marked as broken off, and all is handed to the store."""
+        if self._answer_id is not None:
+            self._put(replace(self._tree[self._answer_id], status="interrupted"))
+            self._set_busy(False)
+        self._saver.close()
+
+    def _put(self, node: Node) -> None:
+        self._tree.replace(node)
+        self._saver.save_soon(node)
+        self.node_changed.emit(node)
+
+    @Slot()
+    def _tell_settled(self) -> None:
+        if self.is_settled:
+            self.settled.emit()
+
+    # --- small steps
+
+    def _new_node(self, role: Role, text: str, status: NodeStatus, parent_id: str | None, model: str = "") -> Node:
+        return Node(uuid.uuid4().hex, self.chat_id, parent_id, role, text, status, time.time(), model)
+
+    def _set_title(self, title: str) -> None:
+        if title != self._title:
+            self._title = title
+            self.title_changed.emit(title)
+
+    def _set_busy(self, busy: bool) -> None:
+        if not busy:
+            self._ticket = self._answer_id = self._request = None
+            self._stopping = False
+        if busy != self._busy:
+            self._busy = busy
+            self.answering_changed.emit(busy)
+            self._tell_settled()

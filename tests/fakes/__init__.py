@@ -1,0 +1,1 @@
+"""Stand-ins that are true to the face of what they stand for."""
