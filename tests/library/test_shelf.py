@@ -1,0 +1,204 @@
+"""The shelf finds what can be used, names it, and leaves out what cannot."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from llama_gui.errors import BrokenModelError, ModelNotFoundError
+from llama_gui.library import shelf
+
+
+def make_model(folder: Path, *, weights: int = 100, config: str = "{}") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(config, encoding="utf-8")
+    (folder / "model.safetensors").write_bytes(bytes(weights))
+    return folder
+
+
+def make_cached(cache: Path, repo: str, revision: str, *, weights: int = 100, main: bool = False) -> Path:
+    """A repository as huggingface_hub lays it out: snapshots of links into blobs."""
+    repository = cache / ("models--" + repo.replace("/", "--"))
+    snapshot = repository / "snapshots" / revision
+    blobs = repository / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir(exist_ok=True)
+    (blobs / f"config-{revision}").write_text("{}", encoding="utf-8")
+    (blobs / f"weights-{revision}").write_bytes(bytes(weights))
+    (snapshot / "config.json").symlink_to(Path("..", "..", "blobs", f"config-{revision}"))
+    (snapshot / "model.safetensors").symlink_to(Path("..", "..", "blobs", f"weights-{revision}"))
+    if main:
+        (repository / "refs").mkdir(exist_ok=True)
+        (repository / "refs" / "main").write_text(revision, encoding="utf-8")
+    return snapshot
+
+
+needs_links = pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right on Windows")
+
+
+def test_describe_tells_name_place_and_size(tmp_path: Path):
+    folder = make_model(tmp_path / "Some Model", weights=1000)
+    (folder / "original").mkdir()
+    (folder / "original" / "more.bin").write_bytes(bytes(50))
+
+    entry = shelf.describe(folder)
+
+    assert (entry.name, entry.path, entry.size) == ("Some Model", str(folder), 1052)
+    assert not entry.is_starter
+
+
+def test_describe_makes_the_path_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = make_model(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    assert shelf.describe(Path("model")).path == str(folder)
+
+
+@pytest.mark.parametrize("name", ["nothing", "~nobody-of-this-name/model"])
+def test_a_missing_folder_is_not_found(tmp_path: Path, name: str):
+    path = Path(name) if name.startswith("~") else tmp_path / name
+    with pytest.raises(ModelNotFoundError, match="There is no folder"):
+        shelf.describe(path)
+
+
+def test_a_file_is_no_folder(tmp_path: Path):
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(ModelNotFoundError, match="There is no folder"):
+        shelf.describe(tmp_path / "file")
+
+
+def test_a_folder_without_config_is_not_found(tmp_path: Path):
+    with pytest.raises(ModelNotFoundError, match=r"no config\.json"):
+        shelf.describe(tmp_path)
+
+
+def test_a_folder_without_weights_is_not_found(tmp_path: Path):
+    folder = make_model(tmp_path / "model")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelNotFoundError, match="no safetensors file"):
+        shelf.describe(folder)
+
+
+@pytest.mark.parametrize("config", ["{", "[]", "\xff", "[" * 100_000])
+def test_a_damaged_config_is_told(tmp_path: Path, config: str):
+    folder = make_model(tmp_path / "model")
+    (folder / "config.json").write_bytes(config.encode("latin-1"))
+    with pytest.raises(BrokenModelError, match=r"config\.json is damaged"):
+        shelf.describe(folder)
+
+
+def test_a_missing_shard_is_named(tmp_path: Path):
+    folder = make_model(tmp_path / "model")
+    (folder / "model.safetensors").rename(folder / "model-1-of-2.safetensors")
+    index = {"weight_map": {"a": "model-1-of-2.safetensors", "b": "model-2-of-2.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+
+    with pytest.raises(ModelNotFoundError, match=r"missing: model-2-of-2\.safetensors"):
+        shelf.describe(folder)
+
+    (folder / "model-2-of-2.safetensors").write_bytes(b"")
+    assert shelf.describe(folder).name == "model"
+
+
+def test_a_damaged_index_is_told(tmp_path: Path):
+    folder = make_model(tmp_path / "model")
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": []}', encoding="utf-8")
+    with pytest.raises(BrokenModelError, match="does not say where the weights are"):
+        shelf.describe(folder)
+
+
+@needs_links
+def test_a_dangling_link_is_a_missing_file(tmp_path: Path):
+    folder = make_model(tmp_path / "model")
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").symlink_to(tmp_path / "gone")
+    with pytest.raises(ModelNotFoundError, match=r"missing: model\.safetensors"):
+        shelf.describe(folder)
+
+
+@needs_links
+def test_the_hub_cache_is_read_by_main(tmp_path: Path):
+    wanted = make_cached(tmp_path, "org/name-1B", "aaa", weights=500, main=True)
+    other = make_cached(tmp_path, "org/name-1B", "bbb")
+    os.utime(other, (2**32, 2**32))
+
+    entry = shelf.describe(tmp_path / "models--org--name-1B")
+
+    assert (entry.name, entry.path, entry.size) == ("org/name-1B", str(wanted), 502)
+    assert shelf.describe(other).name == "org/name-1B"
+
+
+@needs_links
+def test_without_main_the_newest_snapshot_counts(tmp_path: Path):
+    old = make_cached(tmp_path, "org/name", "aaa")
+    new = make_cached(tmp_path, "org/name", "bbb")
+    os.utime(old, (1, 1))
+    assert shelf.describe(tmp_path / "models--org--name").path == str(new)
+
+
+def test_an_unfinished_download_is_not_found(tmp_path: Path):
+    (tmp_path / "models--org--name" / "blobs").mkdir(parents=True)
+    with pytest.raises(ModelNotFoundError, match="no finished download"):
+        shelf.describe(tmp_path / "models--org--name")
+
+
+def test_scan_puts_the_starter_first_and_sorts_the_others(tmp_path: Path):
+    starter = make_model(tmp_path / "starter_model")
+    shelf_folder = tmp_path / "models"
+    for name in ("zebra", "Ape", "bear"):
+        make_model(shelf_folder / name)
+    alone = make_model(tmp_path / "elsewhere" / "Cat")
+
+    entries = shelf.scan([shelf_folder, alone], starter)
+
+    assert [entry.name for entry in entries] == [shelf.STARTER_NAME, "Ape", "bear", "Cat", "zebra"]
+    assert [entry.is_starter for entry in entries] == [True, False, False, False, False]
+
+
+def test_scan_lists_a_model_once(tmp_path: Path):
+    starter = make_model(tmp_path / "models" / "starter_model")
+    make_model(tmp_path / "models" / "one")
+    entries = shelf.scan([tmp_path / "models", tmp_path / "models" / "one", tmp_path / "models"], starter)
+    assert [entry.name for entry in entries] == [shelf.STARTER_NAME, "one"]
+
+
+def test_scan_tells_equal_names_apart(tmp_path: Path):
+    for place in ("a", "b"):
+        make_model(tmp_path / place / "model")
+    names = [entry.name for entry in shelf.scan([tmp_path / "a", tmp_path / "b"], tmp_path / "none")]
+    assert names == [f"model ({tmp_path / 'a'})", f"model ({tmp_path / 'b'})"]
+
+
+def test_scan_does_not_look_for_models_inside_a_model(tmp_path: Path):
+    folder = make_model(tmp_path / "model")
+    make_model(folder / "original")
+    assert [entry.name for entry in shelf.scan([folder], tmp_path / "none")] == ["model"]
+
+
+@needs_links
+def test_scan_finds_the_models_of_a_hub_cache(tmp_path: Path):
+    make_cached(tmp_path, "org/one", "aaa", main=True)
+    make_cached(tmp_path, "org/two", "bbb")
+    (tmp_path / "models--org--unfinished").mkdir()
+    (tmp_path / "version.txt").write_text("1", encoding="utf-8")
+    assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["org/one", "org/two"]
+
+
+def test_scan_outlives_bad_folders(tmp_path: Path):
+    make_model(tmp_path / "models" / "good")
+    make_model(tmp_path / "models" / "bad", config="{")
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    folders = [tmp_path / "missing", tmp_path / "file", Path("~nobody-of-this-name"), Path("a\0b"), tmp_path / "models"]
+    assert [entry.name for entry in shelf.scan(folders, tmp_path / "none")] == ["good"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser reads everything")
+def test_scan_outlives_a_locked_folder(tmp_path: Path):
+    make_model(tmp_path / "good")
+    locked = make_model(tmp_path / "locked")
+    locked.chmod(0)
+    try:
+        assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["good"]
+    finally:
+        locked.chmod(0o755)
