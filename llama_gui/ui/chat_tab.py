@@ -1,0 +1,213 @@
+"""One tab: the transcript above, the composer below, and the session between them."""
+
+from PySide6.QtCore import QUrl, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+
+from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.tree import Node
+from llama_gui.ui.composer import Composer
+from llama_gui.ui.dialogs import confirm_link
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import COLUMN_WIDTH
+from llama_gui.ui.transcript.view import SIDE_MARGIN, TranscriptView
+from llama_gui.ui.transcript.welcome import Welcome
+from llama_gui.ui.widgets import Button, Notice, Surface, plain_tip
+from llama_gui.vocabulary import JobProgress
+
+
+class ChatTab(Surface):
+    """Shows one `ChatSession`."""
+
+    draft_changed = Signal()
+    about_to_send = Signal()
+
+    def __init__(self, session: ChatSession, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__("page", parent=parent)
+        self.session = session
+        self.transcript = TranscriptView()
+        self.welcome = Welcome()
+        self.composer = Composer(icons)
+        self.notice = Notice(icons)
+        self.jump_button = Button(icons, "arrow-down", look="floating", height=32)
+        self.jump_button.setParent(self)
+        self.jump_button.setAccessibleName(self.tr("Jump to the end"))
+        self.jump_button.setToolTip(plain_tip(self.tr("Jump to the end")))
+        self._lay_out()
+        self._connect_widgets()
+        self._connect_session()
+        self.show_chat()
+
+    def _lay_out(self) -> None:
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.welcome)
+        self._pages.addWidget(self.transcript)
+        column = QWidget()
+        column.setMaximumWidth(COLUMN_WIDTH)
+        foot = QVBoxLayout(column)
+        foot.setContentsMargins(0, 8, 0, 16)
+        foot.setSpacing(8)
+        foot.addWidget(self.notice)
+        foot.addWidget(self.composer)
+        centred = QHBoxLayout()
+        centred.setContentsMargins(SIDE_MARGIN, 0, SIDE_MARGIN, 0)
+        centred.addStretch(1)
+        centred.addWidget(column, 1000)
+        centred.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._pages, 1)
+        layout.addLayout(centred)
+        self.jump_button.hide()
+
+    def _connect_widgets(self) -> None:
+        self.composer.send_requested.connect(self.send)
+        self.composer.stop_requested.connect(self.session.stop)
+        self.composer.edit.textChanged.connect(self.draft_changed)
+        self.welcome.asked.connect(self._ask)
+        self.transcript.again_requested.connect(self.session.regenerate)
+        self.transcript.link_requested.connect(self._ask_for_link)
+        self.transcript.at_end_changed.connect(self._show_jump)
+        self.jump_button.clicked.connect(self.transcript.go_to_end)
+
+    def _connect_session(self) -> None:
+        session = self.session
+        session.changed.connect(self.show_chat)
+        session.message_added.connect(self._add_node)
+        session.text_added.connect(self.transcript.add_text)
+        session.node_changed.connect(self._replace_node)
+        session.answering_changed.connect(self._on_answering)
+        session.progress_changed.connect(self._on_progress)
+        session.accepted.connect(self._on_accepted)
+        session.returned.connect(self._on_returned)
+        session.failed.connect(self._on_failed)
+        session.saved_changed.connect(self._on_saved)
+
+    # What the user does
+
+    @Slot(str)
+    def send(self, text: str) -> None:
+        """Give a message to the session. The field is emptied when the session has accepted it."""
+        self.notice.say("")
+        self.about_to_send.emit()
+        self.session.send(text)
+
+    @Slot(str)
+    def _ask(self, question: str) -> None:
+        self.composer.set_text(question)
+        self.send(question)
+
+    @Slot()
+    def focus_composer(self) -> None:
+        """Put the keyboard where the next message is written."""
+        self.composer.setFocus()
+
+    def copy_last_answer(self) -> bool:
+        """Put the last answer on the clipboard; False where there is none."""
+        text = self.transcript.last_answer()
+        if text:
+            QGuiApplication.clipboard().setText(text)
+        return bool(text)
+
+    @Slot(str)
+    def _ask_for_link(self, address: str) -> None:
+        confirm_link(self, address, self._open_link)
+
+    def _open_link(self, address: str, answer: QMessageBox.StandardButton) -> None:
+        if answer == QMessageBox.StandardButton.Open:
+            QDesktopServices.openUrl(QUrl(address))
+
+    # What the session tells
+
+    @Slot()
+    def show_chat(self) -> None:
+        """Draw the whole chat anew."""
+        nodes = self.session.path()
+        self.transcript.show_path(nodes)
+        self._show_page(bool(nodes))
+        self.composer.set_answering(self.session.answering)
+
+    @Slot(object)
+    def _add_node(self, node: Node) -> None:
+        self._show_page(True)
+        self.transcript.add_node(node)
+
+    @Slot(object)
+    def _replace_node(self, node: Node) -> None:
+        self.transcript.replace_node(node)
+
+    @Slot(bool)
+    def _on_answering(self, answering: bool) -> None:
+        self.composer.set_answering(answering)
+        self.transcript.set_waiting(self.tr("Waiting for the model…") if answering else "")
+        if not answering:
+            self._announce(self.tr("The answer is finished."))
+
+    def _announce(self, text: str) -> None:
+        """Tell a screen reader; what streams is not read out word by word."""
+        if self.isVisible():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    @Slot(object)
+    def _on_progress(self, progress: JobProgress) -> None:
+        read, total = progress.prompt_tokens_read, progress.prompt_tokens
+        if read < total:
+            text = self.tr("Reading the prompt… {} of {} tokens").format(f"{read:,}", f"{total:,}")
+            if progress.eta_seconds is not None and progress.eta_seconds >= 2:
+                text += self.tr(" · about {:.0f} s").format(progress.eta_seconds)
+            self.transcript.set_waiting(text)
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        self.composer.set_text("")
+        self.notice.say("")
+
+    @Slot(str)
+    def _on_returned(self, text: str) -> None:
+        if not self.composer.text():
+            self.composer.set_text(text)
+
+    @Slot(str)
+    def _on_failed(self, text: str) -> None:
+        self.notice.say(text)
+        self._announce(text)
+
+    @Slot(bool, str)
+    def _on_saved(self, is_saved: bool, text: str) -> None:
+        self.notice.say("" if is_saved else text)
+
+    # Small things
+
+    def set_model(self, name: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
+        """Name the model in the greeting and in the empty field."""
+        self.welcome.greet(name, is_starter=is_starter, is_coming=is_coming, models_keys=models_keys)
+        self.composer.set_placeholder(self.tr("Message {} …").format(name) if name else self.tr("Message …"))
+
+    def restore(self, draft: str, scroll: float) -> None:
+        """Bring back what was typed, and the place that was read."""
+        self.composer.set_text(draft)
+        self.transcript.set_scroll_place(scroll)
+
+    def _show_page(self, has_messages: bool) -> None:
+        self._pages.setCurrentWidget(self.transcript if has_messages else self.welcome)
+        if not has_messages:
+            self.jump_button.hide()
+
+    @Slot(bool)
+    def _show_jump(self, is_at_end: bool) -> None:
+        self.jump_button.setVisible(not is_at_end)
+        if not is_at_end:
+            self._place_jump()
+
+    def _place_jump(self) -> None:
+        size = self.jump_button.sizeHint()
+        bottom = self._pages.geometry().bottom()
+        self.jump_button.setGeometry(
+            (self.width() - size.width()) // 2, bottom - size.height() - 8, size.width(), size.height()
+        )
+        self.jump_button.raise_()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_jump()

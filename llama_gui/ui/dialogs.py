@@ -1,0 +1,237 @@
+"""The command palette, the sheet of keys, and the question before a link is opened."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import (
+    QAction,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QLineEdit,
+    QListView,
+    QMessageBox,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from llama_gui.ui.actions import Actions
+from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, frame_font, theme_of
+from llama_gui.ui.widgets import plain_label
+
+_KEYS_ROLE = Qt.ItemDataRole.UserRole + 1
+_ACTION_ROLE = Qt.ItemDataRole.UserRole + 2
+_ROW = 34
+_MORE_KEYS = (
+    ("Chat", "Send the message", "Enter"),
+    ("Chat", "Start a new line", "Shift+Enter"),
+    ("Tabs", "Go to tab 1 … 8", "Ctrl+1 … Ctrl+8"),
+)
+
+
+class _RowDelegate(QStyledItemDelegate):
+    """A row of the palette: words on the left, keys on the right."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(200, _ROW)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
+        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
+        parent = self.parent()
+        assert isinstance(parent, QWidget)
+        theme = theme_of(parent)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if state & QStyle.StateFlag.State_Selected:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("selected_row"))
+            painter.drawRoundedRect(QRectF(rect).adjusted(0, 1, 0, -1), RADIUS - 2, RADIUS - 2)
+        inner = rect.adjusted(12, 0, -12, 0)
+        painter.setFont(frame_font(FRAME_PX))
+        painter.setPen(theme.color("text"))
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, str(index.data()))
+        painter.setFont(frame_font(SMALL_PX))
+        painter.setPen(theme.color("muted"))
+        keys = str(index.data(_KEYS_ROLE) or "")
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, keys)
+
+
+class CommandPalette(QWidget):
+    """Type to find an action, Enter to run it, Esc to leave. It lies over the window and goes with the focus."""
+
+    def __init__(self, actions: Actions, window: QWidget) -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAccessibleName(self.tr("All actions"))
+        self._entries = [
+            (action, f"{spec.group} {action.text()} {spec.name.replace('_', ' ')}".lower())
+            for spec, action in actions
+            if spec.in_palette
+        ]
+        self._before = window.focusWidget()
+        self._nothing = plain_label(self.tr("No action has this name."), "muted", FRAME_PX)
+        self.field = QLineEdit()
+        self.field.setPlaceholderText(self.tr("Type to find an action"))
+        self.field.setAccessibleName(self.tr("Find an action"))
+        self.field.installEventFilter(self)
+        self.view = QListView()
+        self._set_up_view()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addWidget(self.field)
+        layout.addWidget(self._nothing)
+        layout.addWidget(self.view, 1)
+        self._nothing.setContentsMargins(12, 8, 12, 8)
+        self.resize(min(480, window.width() - 32), min(392, window.height() - 96))
+        self.move((window.width() - self.width()) // 2, 56)
+        self.field.textChanged.connect(self._filter)
+        self.field.returnPressed.connect(self._run)
+        self.view.clicked.connect(self._run)
+        self._filter("")
+
+    def _set_up_view(self) -> None:
+        self._model = QStandardItemModel(self)
+        self.view.setModel(self._model)
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.viewport().setAutoFillBackground(False)
+        self.view.setItemDelegate(_RowDelegate(self.view))
+        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+
+    def open(self) -> None:
+        """Appear and take the keyboard."""
+        self.show()
+        self.raise_()
+        self.field.setFocus()
+
+    def _leave(self) -> None:
+        if self._before is not None:
+            self._before.setFocus()
+        self.close()
+
+    @Slot(str)
+    def _filter(self, text: str) -> None:
+        words = text.lower().split()
+        self._model.clear()
+        for action, haystack in self._entries:
+            if action.isEnabled() and all(word in haystack for word in words):
+                item = QStandardItem(action.text())
+                item.setData(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), _KEYS_ROLE)
+                item.setData(action, _ACTION_ROLE)
+                self._model.appendRow(item)
+        self.view.setCurrentIndex(self._model.index(0, 0))
+        self._nothing.setVisible(self._model.rowCount() == 0)
+
+    @Slot()
+    def _run(self) -> None:
+        action = self.view.currentIndex().data(_ACTION_ROLE)
+        self._leave()
+        if isinstance(action, QAction):
+            action.trigger()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusOut:
+            self.close()
+        if not isinstance(event, QKeyEvent):
+            return False
+        if event.key() == Qt.Key.Key_Escape and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()  # else Esc would stop the answer
+            return True
+        if event.type() == QEvent.Type.KeyPress:
+            return self._take_key(Qt.Key(event.key()))
+        return False
+
+    def _take_key(self, key: Qt.Key) -> bool:
+        if key == Qt.Key.Key_Escape:
+            self._leave()
+            return True
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(key)
+        if step and self._model.rowCount():
+            row = (self.view.currentIndex().row() + step) % self._model.rowCount()
+            self.view.setCurrentIndex(self._model.index(row, 0))
+        return step is not None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        painter.setPen(QPen(theme.color("line"), 1))
+        painter.setBrush(theme.color("page"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
+
+
+class KeysDialog(QDialog):
+    """All keys on one sheet."""
+
+    def __init__(self, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Keys"))
+        grid = QGridLayout(self)
+        grid.setContentsMargins(32, 24, 32, 32)
+        grid.setHorizontalSpacing(24)
+        grid.setVerticalSpacing(8)
+        grid.setColumnMinimumWidth(2, 24)
+        rows = [*_rows_of(actions), *_MORE_KEYS]
+        self._column(grid, rows, ("Tabs", "Help"), 0)
+        self._column(grid, rows, ("Chat", "Model", "View"), 3)
+
+    def _column(
+        self, grid: QGridLayout, rows: Sequence[tuple[str, str, str]], groups: Sequence[str], left: int
+    ) -> None:
+        line = 0
+        for group in groups:
+            name = plain_label(group, "muted", SMALL_PX, bold=True)
+            name.setContentsMargins(0, 12 if line else 0, 0, 0)
+            grid.addWidget(name, line, left, 1, 2)
+            line += 1
+            for _, text, keys in (row for row in rows if row[0] == group):
+                grid.addWidget(plain_label(text, "text", FRAME_PX), line, left)
+                grid.addWidget(plain_label(keys, "muted", SMALL_PX), line, left + 1, Qt.AlignmentFlag.AlignRight)
+                line += 1
+
+
+def _rows_of(actions: Actions) -> list[tuple[str, str, str]]:
+    native = QKeySequence.SequenceFormat.NativeText
+    return [
+        (spec.group, action.text(), action.shortcut().toString(native))
+        for spec, action in actions
+        if not action.shortcut().isEmpty() and (spec.in_palette or spec.group == "Help")
+    ]
+
+
+def confirm_link(parent: QWidget, address: str, done: Callable[[str, QMessageBox.StandardButton], None]) -> QMessageBox:
+    """Show where a link really goes, and ask. The dialog does not block the window's answers."""
+    buttons = QMessageBox.StandardButton.Open | QMessageBox.StandardButton.Cancel
+    title = parent.tr("Open this link?")
+    box = QMessageBox(QMessageBox.Icon.NoIcon, title, title, buttons, parent)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    shown = address if len(address) <= 600 else address[:600] + "…"
+    box.setInformativeText(parent.tr("It opens in your browser:") + f"\n\n{shown}")
+    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.finished.connect(partial(_finish, box, address, done))
+    box.open()
+    return box
+
+
+def _finish(
+    box: QMessageBox, address: str, done: Callable[[str, QMessageBox.StandardButton], None], _result: int
+) -> None:
+    clicked = box.clickedButton()
+    done(address, box.standardButton(clicked) if clicked is not None else QMessageBox.StandardButton.Cancel)

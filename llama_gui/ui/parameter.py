@@ -1,0 +1,316 @@
+"""One number of the settings panel: its name, its value, a slim slider, and the way back to the default."""
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import FRAME_PX, SMALL_PX, frame_font, theme_of
+from llama_gui.ui.widgets import Button, plain_label, plain_tip
+
+Number = float | int
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSpec:
+    """What a parameter is called, what may be typed, and what the slider spans."""
+
+    name: str
+    label: str
+    low: float
+    high: float
+    is_integer: bool
+    tip: str
+    slider: tuple[float, float, float] | None = None
+    excludes_low: bool = False
+    no_default: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values in words."""
+        kind = self.label_of_kind()
+        if self.excludes_low:
+            return f"{kind} above {self.low:g}, up to {self.high:g}"
+        return f"{kind} from {self.low:g} to {self.high:g}" if self.high < 2**53 else f"{kind} of at least {self.low:g}"
+
+    def label_of_kind(self) -> str:
+        """What sort of number it is."""
+        return "a whole number" if self.is_integer else "a number"
+
+    def parse(self, text: str) -> Number:
+        """The number in a text.
+
+        Raises:
+            ValueError: the sentence to show.
+        """
+        try:
+            value = int(text) if self.is_integer else float(text.replace(",", "."))
+        except ValueError:
+            value = math.nan
+        if not self.low <= value <= self.high or (self.excludes_low and value == self.low):
+            raise ValueError(f"{self.label} is “{text}”, but it must be {self.allowed}.")
+        return value
+
+    def show(self, value: Number) -> str:
+        """A number as the panel shows it."""
+        if self.is_integer:
+            return str(value)
+        return f"{value:.2f}" if round(value, 2) == value else f"{value:.6g}"
+
+
+class Slider(QWidget):
+    """A hairline with a knob. Accent when the value is the user's, muted when it is the model's."""
+
+    moved = Signal(float)
+    reset_requested = Signal()
+
+    def __init__(self, spec: ParameterSpec) -> None:
+        super().__init__()
+        assert spec.slider is not None
+        self._low, self._high, self._step = spec.slider
+        self._value = self._low
+        self._is_changed = False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(spec.label)
+
+    def set_value(self, value: float, *, is_changed: bool) -> None:
+        """Put the knob; a value beyond the span stands at its end."""
+        self._value = min(max(value, self._low), self._high)
+        self._is_changed = is_changed
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, 18)
+
+    def _knob_x(self) -> float:
+        return 6 + (self._value - self._low) / (self._high - self._low) * (self.width() - 12)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        x, y = self._knob_x(), self.height() / 2
+        color = theme.color("accent" if self._is_changed else "muted")
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("line"))
+        painter.drawRoundedRect(QRectF(0, y - 1.5, self.width(), 3), 1.5, 1.5)
+        painter.setBrush(color)
+        painter.drawRoundedRect(QRectF(0, y - 1.5, x, 3), 1.5, 1.5)
+        painter.setBrush(theme.color("raised"))
+        painter.setPen(QPen(color, 1.5))
+        painter.drawEllipse(QPointF(x, y), 6, 6)
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.color("accent"), 1.5))
+            painter.drawEllipse(QPointF(x, y), 8.2, 8.2)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._move_to(event.position().x())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._move_to(event.position().x())
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.reset_requested.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        steps = {
+            Qt.Key.Key_Left: -1,
+            Qt.Key.Key_Down: -1,
+            Qt.Key.Key_Right: 1,
+            Qt.Key.Key_Up: 1,
+            Qt.Key.Key_PageUp: 10,
+            Qt.Key.Key_PageDown: -10,
+        }
+        key = Qt.Key(event.key())
+        if key in steps:
+            self._set(self._value + steps[key] * self._step)
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self._set(self._low if key == Qt.Key.Key_Home else self._high)
+        else:
+            super().keyPressEvent(event)
+
+    def _move_to(self, x: float) -> None:
+        share = min(1.0, max(0.0, (x - 6) / max(1, self.width() - 12)))
+        self._set(self._low + share * (self._high - self._low))
+
+    def _set(self, value: float) -> None:
+        value = min(self._high, max(self._low, round(value / self._step) * self._step))
+        self._value = value
+        self.moved.emit(round(value, 6))
+        self.update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+
+class ValueEdit(QLineEdit):
+    """Shows "0.90 · Default" at rest and the bare number while it is typed."""
+
+    typed = Signal(str)
+
+    def __init__(self, spec: ParameterSpec) -> None:
+        super().__init__()
+        self._at_rest = ""
+        self._bare = ""
+        self.setProperty("flat", True)
+        self.setFont(frame_font(SMALL_PX))
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.setAccessibleName(spec.label)
+        self.setMinimumWidth(60)
+        self.setTextMargins(0, 0, -2, 0)
+        self.editingFinished.connect(self._finish)
+
+    def show_value(self, at_rest: str, bare: str, *, is_changed: bool) -> None:
+        """Set what is shown at rest, and what stands there for typing."""
+        self._at_rest, self._bare = at_rest, bare
+        self.setText(bare if self.hasFocus() else at_rest)
+        self.setProperty("state", "changed" if is_changed else "default")
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.setText(self._bare)
+        self.selectAll()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.setText(self._at_rest)
+        self.deselect()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.text() != self._bare:
+            self.setText(self._bare)
+            self.selectAll()
+            return
+        super().keyPressEvent(event)
+
+    @Slot()
+    def _finish(self) -> None:
+        text = self.text().strip()
+        if text not in (self._bare.strip(), self._at_rest.strip()):
+            self.typed.emit(text)
+
+
+class ParameterRow(QWidget):
+    """One parameter in its three states: the model's default, the user's value, and a wrong input."""
+
+    changed = Signal(str, object)
+    """The name and the number, or None for the default."""
+
+    def __init__(self, spec: ParameterSpec, icons: Icons) -> None:
+        super().__init__()
+        self.spec = spec
+        self._value: Number | None = None
+        self._default: Number | None = None
+        self.label = plain_label(spec.label, "text", FRAME_PX)
+        self.label.setToolTip(plain_tip(spec.tip))
+        self.edit = ValueEdit(spec)
+        self.edit.setToolTip(plain_tip(f"{spec.tip}\nMust be {spec.allowed}; empty is the default."))
+        self.label.setBuddy(self.edit)
+        self.reset_button = Button(icons, "reset", height=22)
+        self.reset_button.setAccessibleName(self.tr("Reset {} to the default").format(spec.label))
+        self.reset_button.setToolTip(plain_tip(self.tr("Back to the default")))
+        self.error = plain_label("", "error", 11)
+        self.error.setWordWrap(True)
+        self.error.hide()
+        self.slider = Slider(spec) if spec.slider else None
+        self._lay_out()
+        self.edit.typed.connect(self._take_text)
+        self.reset_button.clicked.connect(self.reset)
+        if self.slider is not None:
+            self.slider.moved.connect(self._take_slider)
+            self.slider.reset_requested.connect(self.reset)
+        self._show()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(2)
+        head.addWidget(self.label)
+        head.addWidget(self.reset_button)
+        head.addWidget(self.edit, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(head)
+        if self.slider is not None:
+            layout.addWidget(self.slider)
+        layout.addWidget(self.error)
+
+    def set_value(self, value: Number | None) -> None:
+        """Show a chat's value; None is the default."""
+        self._value = value
+        self._say("")
+        self._show()
+
+    def set_default(self, default: Number | None) -> None:
+        """Show what the model recommends."""
+        self._default = default
+        self._show()
+
+    def value(self) -> Number | None:
+        """The user's number, or None."""
+        return self._value
+
+    @Slot()
+    def reset(self) -> None:
+        """Back to the default."""
+        self._change(None)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if self.label.geometry().contains(event.position().toPoint()):
+            self.reset()
+
+    @Slot(str)
+    def _take_text(self, text: str) -> None:
+        if not text:
+            self.reset()
+            return
+        try:
+            value = self.spec.parse(text)
+        except ValueError as problem:
+            self._say(str(problem))
+            self._show()
+            return
+        self._change(value)
+
+    @Slot(float)
+    def _take_slider(self, value: float) -> None:
+        smallest = self.spec.slider[2] if self.spec.slider and self.spec.excludes_low else None
+        number = max(value, smallest) if smallest is not None else value
+        self._change(int(number) if self.spec.is_integer else number)
+
+    def _change(self, value: Number | None) -> None:
+        self._say("")
+        if value != self._value:
+            self._value = value
+            self.changed.emit(self.spec.name, value)
+        self._show()
+
+    def _say(self, problem: str) -> None:
+        self.error.setText(problem)
+        self.error.setVisible(bool(problem))
+
+    def _show(self) -> None:
+        is_changed = self._value is not None
+        shown = self._value if self._value is not None else self._default
+        number = self.spec.show(shown) if shown is not None else self.spec.no_default
+        bare = self.spec.show(shown) if shown is not None else ""
+        at_rest = number if is_changed else self.tr("{} · Default").format(number) if number else self.tr("Default")
+        self.edit.show_value(at_rest, bare, is_changed=is_changed)
+        self.reset_button.setVisible(is_changed)
+        if self.slider is not None:
+            low = self.spec.slider[0] if self.spec.slider else 0.0
+            self.slider.set_value(float(shown if shown is not None else low), is_changed=is_changed)

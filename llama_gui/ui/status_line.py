@@ -1,0 +1,86 @@
+"""The foot of the window: what the engine does, and what it costs."""
+
+from PySide6.QtCore import QRectF, Qt, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from llama_gui.ui.settings_panel import size_text
+from llama_gui.ui.theme import TINY_PX, theme_of
+from llama_gui.ui.widgets import Surface, plain_label, plain_tip
+from llama_gui.vocabulary import EngineStats, ModelInfo
+
+_DEVICES = {"cpu": "CPU", "cuda": "GPU", "mps": "GPU"}
+_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
+
+
+class _Dot(QWidget):
+    """The accent dot before "2 answering"."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedSize(9, 9)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme_of(self).color("accent"))
+        painter.drawEllipse(QRectF(0.5, 0.5, 8, 8))
+
+
+class StatusLine(Surface):
+    """Small, muted, always there."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("side", "top", parent)
+        self.setFixedHeight(28)
+        self._dot = _Dot()
+        self.answering = plain_label("", "accent", TINY_PX, bold=True)
+        self.work = plain_label("", "muted", TINY_PX)
+        self.state = plain_label("", "muted", TINY_PX)
+        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.costs = plain_label("", "muted", TINY_PX)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(15, 1, 15, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self._dot)
+        layout.addWidget(self.answering)
+        layout.addSpacing(12)
+        layout.addWidget(self.work)
+        layout.addWidget(self.state, 1)
+        layout.addWidget(self.costs)
+        self.set_answering(0)
+
+    def set_answering(self, count: int) -> None:
+        """How many chats answer."""
+        self.answering.setText(self.tr("{} answering").format(count) if count else "")
+        self.answering.setVisible(count > 0)
+        self._dot.setVisible(count > 0)
+        self.work.setVisible(count > 0)
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """The state of loading, or what went wrong."""
+        self.state.set_role("error" if is_error else "muted")
+        self.state.setText(text)
+        self.state.setToolTip(plain_tip(text))
+
+    def show_model(self, info: ModelInfo) -> None:
+        """Show what a model runs on, until the engine's numbers come."""
+        self.costs.setText(_machine(info.device, info.dtype))
+
+    @Slot(object)
+    def show_stats(self, stats: EngineStats) -> None:
+        """Show the engine's numbers."""
+        batch = self.tr("batch {}").format(stats.batch_size)
+        self.work.setText(f"{stats.tokens_per_second:.0f} tok/s      {batch}")
+        weights = self.tr("weights {}").format(size_text(stats.weight_bytes)) if stats.weight_bytes else ""
+        cache = self.tr("cache {}").format(size_text(stats.kv_bytes)) if stats.kv_bytes else ""
+        threads = self.tr("1 thread") if stats.threads == 1 else self.tr("{} threads").format(stats.threads)
+        machine = _machine(stats.device, stats.dtype, threads if stats.device == "cpu" else "")
+        self.costs.setText("      ".join(part for part in (weights, cache, machine) if part))
+
+
+def _machine(*parts: str) -> str:
+    device, dtype, *rest = parts
+    names = (_DEVICES.get(device.partition(":")[0], device), _DTYPES.get(dtype, dtype), *rest)
+    return " · ".join(name for name in names if name)

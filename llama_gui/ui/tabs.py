@@ -1,0 +1,273 @@
+"""The tab strip: our own painting, closing, dragging and dots over QTabBar's model and keyboard."""
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QTabBar, QToolTip, QWidget
+
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import FRAME_PX, frame_font, theme_of
+from llama_gui.ui.widgets import Button, paint_focus, plain_tip
+
+STRIP_HEIGHT = 44
+_TAB_TOP = 6
+_MIN_WIDTH, _MAX_WIDTH = 80, 208
+_PAD, _DOT, _CLOSE = 14, 18, 20
+
+
+class TabBar(QTabBar):
+    """Tabs that hold a chat id each."""
+
+    close_requested = Signal(int)
+
+    def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icons = icons
+        self._room = 640
+        self._dotted: set[str] = set()
+        self._pressed_close = -1
+        self._drag_from: QPoint | None = None
+        self._hovered = QPoint(-1, -1)
+        self.setDrawBase(False)
+        self.setExpanding(False)
+        self.setUsesScrollButtons(True)
+        self.setMouseTracking(True)
+        self.setElideMode(Qt.TextElideMode.ElideRight)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setFont(frame_font(FRAME_PX))
+        self.setAccessibleName(self.tr("Open chats"))
+
+    # What the tabs hold
+
+    def add(self, chat_id: str, title: str) -> int:
+        """Append a tab."""
+        # The first tab becomes the current one at once, before it has its chat: nobody must hear of it until it has.
+        self.blockSignals(True)
+        index = self.addTab("")
+        self.setTabData(index, chat_id)
+        self.setAccessibleTabName(index, title)
+        self.setTabText(index, _escaped(title))
+        self.blockSignals(False)
+        self.updateGeometry()
+        if self.count() == 1:
+            self.currentChanged.emit(0)
+        return index
+
+    def chat_id(self, index: int) -> str:
+        """The chat of a tab."""
+        return self.tabData(index) or ""
+
+    def index_of(self, chat_id: str) -> int:
+        """The tab of a chat, or -1."""
+        return next((index for index in range(self.count()) if self.chat_id(index) == chat_id), -1)
+
+    def title(self, index: int) -> str:
+        """The title as it was given."""
+        return self.accessibleTabName(index)
+
+    def set_title(self, chat_id: str, title: str) -> None:
+        """Rename the tab of a chat."""
+        index = self.index_of(chat_id)
+        if index >= 0:
+            self.setAccessibleTabName(index, title)
+            self.setTabText(index, _escaped(title))
+
+    def set_dot(self, chat_id: str, shown: bool) -> None:
+        """The dot: this chat answers, or has an answer that was not seen yet."""
+        if shown != (chat_id in self._dotted):
+            (self._dotted.add if shown else self._dotted.discard)(chat_id)
+            self._lay_out()
+
+    def has_dot(self, chat_id: str) -> bool:
+        """Whether the chat's tab shows the dot."""
+        return chat_id in self._dotted
+
+    def set_room(self, width: int) -> None:
+        """How wide all tabs together may be before they shrink and scroll."""
+        if width != self._room:
+            self._room = width
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        if self.count():  # QTabBar asks for the sizes again when a text is set, and only then
+            self.setTabText(0, self.tabText(0))
+        self.updateGeometry()
+        self.update()
+
+    # Geometry
+
+    def tabSizeHint(self, index: int) -> QSize:
+        share = self._room // max(1, self.count())
+        return QSize(max(_MIN_WIDTH, min(self._wanted_width(index), share)), STRIP_HEIGHT)
+
+    def sizeHint(self) -> QSize:
+        widths = sum(self.tabSizeHint(index).width() for index in range(self.count()))
+        return QSize(widths, STRIP_HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(_MIN_WIDTH, STRIP_HEIGHT)
+
+    def minimumTabSizeHint(self, index: int) -> QSize:
+        return QSize(_MIN_WIDTH, STRIP_HEIGHT)
+
+    def _wanted_width(self, index: int) -> int:
+        text = QFontMetrics(frame_font(FRAME_PX, QFont.Weight.Medium)).horizontalAdvance(self.title(index))
+        dot = _DOT if self.chat_id(index) in self._dotted else 0
+        return min(_MAX_WIDTH, 2 * _PAD + dot + text + 2 + _CLOSE)
+
+    def close_rect(self, index: int) -> QRect:
+        """Where the tab's x is."""
+        rect = self.tabRect(index)
+        return QRect(rect.right() - _PAD - _CLOSE + 8, rect.top() + _TAB_TOP + 9, _CLOSE, _CLOSE)
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        painter.fillRect(0, self.height() - 1, self.width(), 1, theme.color("line"))
+        for index in range(self.count()):
+            self._paint_tab(painter, index)
+
+    def _paint_tab(self, painter: QPainter, index: int) -> None:
+        theme, rect, is_current = theme_of(self), self.tabRect(index), index == self.currentIndex()
+        if is_current:
+            self._paint_ground(painter, rect)
+        hovered = rect.contains(self._hovered)
+        x = rect.left() + _PAD
+        if self.chat_id(index) in self._dotted:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("accent"))
+            painter.drawEllipse(QRectF(x + 1, rect.top() + _TAB_TOP + 15, 7, 7))
+            x += _DOT
+        painter.setFont(frame_font(FRAME_PX, QFont.Weight.Medium if is_current else QFont.Weight.Normal))
+        painter.setPen(theme.color("text" if is_current or hovered else "muted"))
+        close = self.close_rect(index)
+        room = QRect(x, rect.top() + _TAB_TOP, close.left() - x - 4, rect.height() - _TAB_TOP)
+        text = painter.fontMetrics().elidedText(self.title(index), Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        self._paint_close(painter, close)
+
+    def _paint_ground(self, painter: QPainter, rect: QRect) -> None:
+        theme = theme_of(self)
+        shape = QRectF(rect).adjusted(0.5, _TAB_TOP + 0.5, -0.5, 0)
+        path = QPainterPath(shape.bottomLeft())
+        path.lineTo(shape.left(), shape.top() + 7)
+        path.quadTo(shape.topLeft(), shape.topLeft() + QPoint(7, 0))
+        path.lineTo(shape.right() - 7, shape.top())
+        path.quadTo(shape.topRight(), shape.topRight() + QPoint(0, 7))
+        path.lineTo(shape.bottomRight())
+        painter.fillPath(path, theme.color("page"))
+        painter.setPen(QPen(theme.color("line"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(path)
+        painter.fillRect(QRectF(shape.left() + 0.5, shape.bottom() - 1, shape.width() - 1, 2), theme.color("page"))
+        if self.hasFocus():
+            paint_focus(painter, shape.adjusted(3, 3, -3, -4), theme.color("accent"))
+
+    def _paint_close(self, painter: QPainter, rect: QRect) -> None:
+        theme, hovered = theme_of(self), rect.contains(self._hovered)
+        if hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("hover"))
+            painter.drawRoundedRect(rect, 4, 4)
+        pixmap = self._icons.pixmap("close", theme.color("text" if hovered else "muted"), 14, self.devicePixelRatioF())
+        painter.drawPixmap(rect.left() + 3, rect.top() + 3, pixmap)
+
+    # Mouse
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        position = event.position().toPoint()
+        index = self.tabAt(position)
+        if event.button() == Qt.MouseButton.LeftButton and index >= 0:
+            if self.close_rect(index).contains(position):
+                self._pressed_close = index
+                return
+            self._drag_from = position
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hovered = event.position().toPoint()
+        self.update()
+        if self._drag_from is not None:
+            self._drag_to(self._hovered)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        position = event.position().toPoint()
+        index = self.tabAt(position)
+        pressed, self._pressed_close, self._drag_from = self._pressed_close, -1, None
+        is_on_close = pressed >= 0 and pressed == index and self.close_rect(index).contains(position)
+        if is_on_close or (event.button() == Qt.MouseButton.MiddleButton and index >= 0):
+            self.close_requested.emit(index)
+        else:
+            super().mouseReleaseEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hovered = QPoint(-1, -1)
+        self.update()
+        super().leaveEvent(event)
+
+    def _drag_to(self, position: QPoint) -> None:
+        """Move the current tab when the pointer passes the middle of its neighbour.
+
+        QTabBar's own dragging paints a picture of the style's tab, not of ours.
+        """
+        assert self._drag_from is not None
+        if abs(position.x() - self._drag_from.x()) < QApplication.startDragDistance():
+            return
+        index = self.currentIndex()
+        if index > 0 and position.x() < self.tabRect(index - 1).center().x():
+            self.moveTab(index, index - 1)
+        elif index < self.count() - 1 and position.x() > self.tabRect(index + 1).center().x():
+            self.moveTab(index, index + 1)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            index = self.tabAt(event.pos())
+            tip = self.tr("Close tab") if index >= 0 and self.close_rect(index).contains(event.pos()) else ""
+            text = tip or (self.title(index) if index >= 0 else "")
+            QToolTip.showText(event.globalPos(), plain_tip(text), self)
+            return True
+        return super().event(event)
+
+
+class TabStrip(QWidget):
+    """The tab bar with the + beside its last tab."""
+
+    def __init__(self, icons: Icons) -> None:
+        super().__init__()
+        self.bar = TabBar(icons)
+        self.new_button = Button(icons, "plus", height=28)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.new_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.addStretch(1)
+        self.setFixedHeight(STRIP_HEIGHT)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        self.bar.set_room(self.width() - self.new_button.sizeHint().width() - 12)
+
+
+def _escaped(title: str) -> str:
+    return title.replace("&", "&&")

@@ -1,0 +1,219 @@
+"""Every colour of the window, in one table of roles; fonts; and the few style rules that a palette cannot reach."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
+
+ColorScheme = Literal["system", "light", "dark"]
+COLOR_SCHEMES: tuple[ColorScheme, ...] = ("system", "light", "dark")
+
+FRAME_PX = 13
+SMALL_PX = 12
+TINY_PX = 11
+TRANSCRIPT_PX = 14
+CODE_PX = 13
+COLUMN_WIDTH = 672
+GRID = 8
+RADIUS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """One colour for each role, as ``#RRGGBB``."""
+
+    is_dark: bool
+    page: str
+    side: str
+    raised: str
+    line: str
+    user_message: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    selected_row: str
+    hover: str
+    field_focus: str
+    error: str
+    code_surface: str
+    code_keyword: str
+    code_number: str
+
+    def color(self, role: str) -> QColor:
+        """The colour of a role."""
+        return QColor(getattr(self, role))
+
+    def palette(self) -> QPalette:
+        """The same colours where Qt's own widgets look for them."""
+        palette = QPalette()
+        for target, role in _PALETTE_ROLES.items():
+            palette.setColor(target, self.color(role))
+        for target in (QPalette.ColorRole.Text, QPalette.ColorRole.WindowText, QPalette.ColorRole.ButtonText):
+            palette.setColor(QPalette.ColorGroup.Disabled, target, self.color("muted"))
+        return palette
+
+
+LIGHT = Theme(
+    is_dark=False,
+    page="#FCFBF9",
+    side="#F4F2EE",
+    raised="#FFFFFF",
+    line="#E5E1DA",
+    user_message="#F4F1EC",
+    text="#211F1C",
+    muted="#6E685F",
+    accent="#B04A1A",
+    on_accent="#FFFFFF",
+    selected_row="#F7E9E0",
+    hover="#EBE7E0",
+    field_focus="#B5AEA3",
+    error="#A8281E",
+    code_surface="#F6F4F0",
+    code_keyword="#3D5A80",
+    code_number="#5B6B2F",
+)
+
+DARK = Theme(
+    is_dark=True,
+    page="#1B1A18",
+    side="#161513",
+    raised="#252320",
+    line="#35322D",
+    user_message="#292622",
+    text="#ECE9E2",
+    muted="#9F998E",
+    accent="#E8935F",
+    on_accent="#1B1A18",
+    selected_row="#3A2A20",
+    hover="#2B2925",
+    field_focus="#6B665D",
+    error="#F08A7E",
+    code_surface="#201F1C",
+    code_keyword="#9DB7D5",
+    code_number="#B5C487",
+)
+
+_PALETTE_ROLES: dict[QPalette.ColorRole, str] = {
+    QPalette.ColorRole.Window: "side",
+    QPalette.ColorRole.WindowText: "text",
+    QPalette.ColorRole.Base: "raised",
+    QPalette.ColorRole.AlternateBase: "user_message",
+    QPalette.ColorRole.Text: "text",
+    QPalette.ColorRole.PlaceholderText: "muted",
+    QPalette.ColorRole.Button: "raised",
+    QPalette.ColorRole.ButtonText: "text",
+    QPalette.ColorRole.BrightText: "error",
+    QPalette.ColorRole.ToolTipBase: "raised",
+    QPalette.ColorRole.ToolTipText: "text",
+    QPalette.ColorRole.Highlight: "accent",
+    QPalette.ColorRole.HighlightedText: "on_accent",
+    QPalette.ColorRole.Accent: "accent",
+    QPalette.ColorRole.Link: "accent",
+    QPalette.ColorRole.LinkVisited: "accent",
+    QPalette.ColorRole.Light: "page",
+    QPalette.ColorRole.Midlight: "hover",
+    QPalette.ColorRole.Mid: "line",
+    QPalette.ColorRole.Dark: "muted",
+    QPalette.ColorRole.Shadow: "line",
+}
+
+
+def theme_of(widget: QWidget) -> Theme:
+    """The theme that a widget wears. Read from its palette, so there is no second place that could disagree."""
+    return DARK if widget.palette().color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
+
+
+def apply_theme(app: QApplication, scheme: ColorScheme) -> Theme:
+    """Dress the application in light, in dark, or in what the system asks for."""
+    hints = app.styleHints()
+    wanted = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark, "system": Qt.ColorScheme.Unknown}[scheme]
+    hints.setColorScheme(wanted)
+    is_dark = scheme == "dark" or (scheme == "system" and hints.colorScheme() == Qt.ColorScheme.Dark)
+    theme = DARK if is_dark else LIGHT
+    if app.style().objectName().lower() != "fusion":
+        app.setStyle("Fusion")
+    sheet = style_sheet(theme)
+    if app.styleSheet() != sheet:  # dressing every widget anew takes a noticeable moment
+        app.setFont(frame_font())
+        app.setPalette(theme.palette())
+        app.setStyleSheet(sheet)
+    return theme
+
+
+def frame_font(pixels: float = FRAME_PX, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The proportional font of the window."""
+    font = QFont("Inter") if _is_installed("Inter") else QFont()
+    font.setPixelSize(max(1, round(pixels)))
+    font.setWeight(weight)
+    return font
+
+
+def code_font(pixels: float = CODE_PX) -> QFont:
+    """The monospaced font of code."""
+    if _is_installed("JetBrains Mono"):
+        font = QFont("JetBrains Mono")
+    else:
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setFixedPitch(True)
+    font.setPixelSize(max(1, round(pixels)))
+    return font
+
+
+@cache
+def _is_installed(family: str) -> bool:
+    # Asked at every painting, and the list of all families takes milliseconds.
+    return family in QFontDatabase.families()
+
+
+def contrast(first: str, second: str) -> float:
+    """The WCAG contrast ratio of two colours, from 1 to 21."""
+    lighter, darker = sorted((_luminance(QColor(first)), _luminance(QColor(second))), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: QColor) -> float:
+    def linear(channel: float) -> float:
+        return channel / 12.92 if channel <= 0.03928 else ((channel + 0.055) / 1.055) ** 2.4
+
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF())
+
+
+def style_sheet(theme: Theme) -> str:
+    """Rounded fields, thin scroll bars, calm menus: the shapes for which QPalette has no words."""
+    handle = QColor(theme.muted)
+    handle_rgba = f"rgba({handle.red()}, {handle.green()}, {handle.blue()}, 90)"
+    return f"""
+    QToolTip {{ background: {theme.raised}; color: {theme.text}; border: 1px solid {theme.line}; padding: 4px 6px; }}
+    QLineEdit, QPlainTextEdit[field="true"] {{
+        background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; padding: 6px 10px;
+        selection-background-color: {theme.accent}; selection-color: {theme.on_accent}; }}
+    QPlainTextEdit[field="true"] {{ padding: 4px 6px; }}
+    QLineEdit:focus, QPlainTextEdit[field="true"]:focus {{ border-color: {theme.accent}; }}
+    QLineEdit[flat="true"] {{
+        background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 1px 0 1px 4px; }}
+    QLineEdit[flat="true"]:hover {{ border-color: {theme.line}; }}
+    QLineEdit[flat="true"]:focus {{
+        padding-right: 4px; background: {theme.raised}; border-color: {theme.accent}; color: {theme.text}; }}
+    QLineEdit[state="default"] {{ color: {theme.muted}; }}
+    QLineEdit[state="changed"] {{ color: {theme.accent}; }}
+    QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; border: none; }}
+    QScrollBar::handle:vertical {{ background: {handle_rgba}; border-radius: 3px; min-height: 32px; margin: 2px; }}
+    QScrollBar::handle:vertical:hover {{ background: {theme.muted}; }}
+    QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+    QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+    QPushButton {{
+        background: {theme.raised}; border: 1px solid {theme.line}; border-radius: 6px; padding: 6px 16px;
+        min-width: 56px; }}
+    QPushButton:hover {{ background: {theme.hover}; }}
+    QPushButton:focus, QPushButton:default {{ border-color: {theme.accent}; }}
+    QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
+    QMenu {{ background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; }}
+    QMenu::item {{ padding: 6px 24px 6px 28px; border-radius: 4px; }}
+    QMenu::item:selected {{ background: {theme.selected_row}; color: {theme.text}; }}
+    QMenu::separator {{ height: 1px; background: {theme.line}; margin: 4px 8px; }}
+    """

@@ -1,0 +1,82 @@
+"""Colours for code: Pygments, asked once for each text and only for texts of a sensible size."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+Piece = tuple[str, str]
+"""A run of characters and the theme role that colours it."""
+Line = tuple[Piece, ...]
+
+MAX_COLOURED = 60_000
+"""Longer code stays plain: colouring 100 kB takes longer than anybody would wait for a frame."""
+_HIDDEN_CONTROLS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def highlight(language: str, code: str) -> tuple[Line, ...]:
+    """The lines of `code`, in coloured pieces."""
+    code = show_hidden_controls(code)
+    if not language or len(code) > MAX_COLOURED:
+        return plain_lines(code)
+    return _highlight(language.lower(), code)
+
+
+def plain_lines(code: str) -> tuple[Line, ...]:
+    """The lines of `code` without colours."""
+    return tuple(((line, "text"),) for line in code.split("\n"))
+
+
+def show_hidden_controls(code: str) -> str:
+    """Make characters visible that could turn the reading direction of code around (the "Trojan source" trick)."""
+    return _HIDDEN_CONTROLS.sub(lambda match: f"<U+{ord(match.group()):04X}>", code)
+
+
+@lru_cache(maxsize=256)
+def _highlight(language: str, code: str) -> tuple[Line, ...]:
+    lexer = _lexer(language)
+    if lexer is None:
+        return plain_lines(code)
+    lines: list[list[Piece]] = [[]]
+    for kind, value in _tokens(lexer, code):
+        role = _role(kind)
+        for number, part in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+            if part:
+                lines[-1].append((part, role))
+    return tuple(tuple(line) for line in lines)
+
+
+@lru_cache(maxsize=64)
+def _lexer(language: str) -> "Lexer | None":
+    # Imported here: Pygments is not needed to show the window, only to show the first block of code.
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+def _tokens(lexer: "Lexer", code: str) -> Iterator[tuple[Any, str]]:
+    return iter(lexer.get_tokens(code))
+
+
+@lru_cache(maxsize=256)
+def _role(kind: Any) -> str:
+    from pygments.token import Comment, Keyword, Number, Operator, String
+
+    if kind in Comment:
+        return "muted"
+    if kind in String:
+        return "accent"
+    if kind in Number:
+        return "code_number"
+    if kind in Keyword or kind in Operator.Word:
+        return "code_keyword"
+    return "text"

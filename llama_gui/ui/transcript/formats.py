@@ -1,0 +1,156 @@
+"""The typography of the transcript: formats of characters, blocks, lists and tables for one theme and zoom."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from PySide6.QtGui import (
+    QBrush,
+    QFont,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextFormat,
+    QTextFrameFormat,
+    QTextLength,
+    QTextListFormat,
+    QTextTableFormat,
+)
+
+from llama_gui.ui.theme import CODE_PX, SMALL_PX, TINY_PX, TRANSCRIPT_PX, Theme, code_font, frame_font
+
+BOX_PADDING = 12
+LIST_INDENT = 24
+QUOTE_INDENT = 16
+_HEADING_SCALE = {1: 1.45, 2: 1.25, 3: 1.1}
+
+
+class Property(IntEnum):
+    """Our own properties of a block, read by the painter and by copying."""
+
+    BOX = QTextFormat.Property.UserProperty.value + 1
+    BOX_ID = QTextFormat.Property.UserProperty.value + 2
+    QUOTE = QTextFormat.Property.UserProperty.value + 3
+    CHROME = QTextFormat.Property.UserProperty.value + 4
+
+
+class Box(IntEnum):
+    """What is painted behind a run of blocks that share a BOX_ID."""
+
+    USER = 1
+    CODE_HEADER = 2
+    CODE = 3
+    RULE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """Makes the formats of one look."""
+
+    theme: Theme
+    zoom: float = 1.0
+
+    def text(self, role: str = "text", pixels: float = TRANSCRIPT_PX, *, bold: bool = False) -> QTextCharFormat:
+        """Proportional characters in the colour of a role."""
+        weight = QFont.Weight.DemiBold if bold else QFont.Weight.Normal
+        return self._chars(frame_font(pixels * self.zoom, weight), role)
+
+    def code(self, role: str = "text") -> QTextCharFormat:
+        """Monospaced characters in the colour of a role."""
+        return self._chars(code_font(CODE_PX * self.zoom), role)
+
+    def inline_code(self, around: QTextCharFormat) -> QTextCharFormat:
+        """Code within a sentence: the sentence's weight and slant, on a faint ground."""
+        chars = QTextCharFormat(around)
+        font = code_font(CODE_PX * self.zoom)
+        font.setBold(around.fontWeight() > QFont.Weight.Medium)
+        font.setItalic(around.fontItalic())
+        chars.setFont(font)
+        chars.setBackground(QBrush(self.theme.color("user_message")))
+        return chars
+
+    def link(self, around: QTextCharFormat, target: str, title: str = "") -> QTextCharFormat:
+        """A link that asks before it opens."""
+        chars = QTextCharFormat(around)
+        chars.setAnchor(True)
+        chars.setAnchorHref(target)
+        chars.setToolTip(title)
+        chars.setForeground(self.theme.color("accent"))
+        chars.setFontUnderline(True)
+        return chars
+
+    def command(self, href: str) -> QTextCharFormat:
+        """A quiet word that can be clicked: Copy, Again."""
+        chars = self.text("muted", SMALL_PX)
+        chars.setAnchor(True)
+        chars.setAnchorHref(href)
+        return chars
+
+    def heading(self, level: int) -> QTextCharFormat:
+        """Characters of a heading from 1 to 6."""
+        return self.text("text", TRANSCRIPT_PX * _HEADING_SCALE.get(level, 1.0), bold=True)
+
+    def name(self) -> QTextCharFormat:
+        """Who speaks."""
+        return self.text("muted", SMALL_PX, bold=True)
+
+    def small(self, role: str = "muted") -> QTextCharFormat:
+        """A footer below an answer."""
+        return self.text(role, SMALL_PX)
+
+    def tiny(self) -> QTextCharFormat:
+        """The language above a block of code."""
+        return self.text("muted", TINY_PX)
+
+    def paragraph(self, top: float = 12, *, line_height: float = 150) -> QTextBlockFormat:
+        """A block of prose with air above it."""
+        block = QTextBlockFormat()
+        block.setTopMargin(top * self.zoom)
+        block.setLineHeight(line_height, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        return block
+
+    def boxed(self, box: Box, box_id: int, *, top: float, line_height: float = 150) -> QTextBlockFormat:
+        """A block inside a painted box."""
+        block = self.paragraph(top, line_height=line_height)
+        block.setLeftMargin(BOX_PADDING)
+        block.setRightMargin(BOX_PADDING)
+        block.setProperty(Property.BOX, int(box))
+        block.setProperty(Property.BOX_ID, box_id)
+        return block
+
+    def sliver(self) -> QTextBlockFormat:
+        """The empty block that Qt wants beside a table: one pixel high."""
+        block = QTextBlockFormat()
+        block.setLineHeight(1, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        return block
+
+    def list(self, depth: int, ordered_from: int | None) -> QTextListFormat:
+        """A list at a depth from 1; numbered when it has a first number."""
+        listing = QTextListFormat()
+        listing.setIndent(depth)
+        if ordered_from is None:
+            listing.setStyle(QTextListFormat.Style.ListStyleUndefined)  # the painter draws them: Qt's touch the text
+        else:
+            listing.setStyle(QTextListFormat.Style.ListDecimal)
+            listing.setStart(ordered_from)
+        return listing
+
+    def table(self, left: float) -> QTextTableFormat:
+        """A table of hairlines."""
+        table = QTextTableFormat()
+        table.setBorder(1)
+        table.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+        table.setBorderBrush(QBrush(self.theme.color("line")))
+        table.setBorderCollapse(True)
+        table.setCellPadding(7 * self.zoom)
+        table.setCellSpacing(0)
+        table.setTopMargin(14 * self.zoom)
+        table.setBottomMargin(14 * self.zoom)
+        table.setLeftMargin(left)
+        table.setWidth(QTextLength())
+        table.setHeaderRowCount(1)
+        return table
+
+    def _chars(self, font: QFont, role: str) -> QTextCharFormat:
+        chars = QTextCharFormat()
+        chars.setFont(font)
+        chars.setForeground(self.theme.color(role))
+        return chars

@@ -1,0 +1,96 @@
+"""What stands around the text of a message: the name, the band of the user, the footer."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from llama_gui.chats.tree import Node
+from llama_gui.ui.transcript.formats import Box, Property
+from llama_gui.ui.transcript.markdown import DocumentWriter
+from llama_gui.ui.transcript.stream import write_markdown
+
+_STATUS_WORDS = {"stopped": "stopped", "interrupted": "interrupted when the application closed"}
+_NOT_ANSWERED = "This message was not answered."
+_REASON_WORDS = {"length": "reached max tokens", "context": "context is full"}
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """The words below an answer: numbers, what cut it short, and what went wrong."""
+
+    facts: tuple[str, ...]
+    error: str = ""
+
+
+def footer_of(node: Node) -> Footer:
+    """What there is to say about an answer that is no longer written."""
+    recipe = read_recipe(node.recipe)
+    usage = recipe.get("usage") or {}
+    timings = recipe.get("timings") or {}
+    facts: list[str] = []
+    tokens = usage.get("completion_tokens")
+    if isinstance(tokens, int):
+        facts.append(f"{tokens:,} token" + ("" if tokens == 1 else "s"))
+        seconds = timings.get("decode")
+        if isinstance(seconds, int | float) and seconds > 0 and tokens > 1:
+            facts.append(f"{tokens / seconds:.1f} tok/s")
+    if (seed := (recipe.get("sampling") or {}).get("seed")) is not None:
+        facts.append(f"seed {seed}")
+    reason = _STATUS_WORDS.get(node.status) or _REASON_WORDS.get(str(recipe.get("finish_reason")))
+    if reason:
+        facts.append(reason)
+    error = (node.error or "The answer failed.") if node.status == "failed" else ""
+    return Footer(tuple(facts), error)
+
+
+def read_recipe(text: str) -> dict[str, Any]:
+    """The recipe of an answer; empty where there is none or it cannot be read."""
+    try:
+        recipe = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return recipe if isinstance(recipe, dict) else {}
+
+
+def write_user(writer: DocumentWriter, node: Node) -> None:
+    """The user's words as they were typed, on a band; the reason of a refusal stands above the composer."""
+    formats = writer.formats
+    box_id = writer.mark().position + 1
+    lines = node.content.split("\n")
+    for number, line in enumerate(lines):
+        block = formats.boxed(Box.USER, box_id, top=36 if number == 0 else 0)
+        writer.line(line, block, formats.text())
+    if node.status == "failed":
+        below = formats.paragraph(16)
+        below.setProperty(Property.CHROME, True)
+        writer.line(_NOT_ANSWERED, below, formats.small("error"))
+
+
+def write_name(writer: DocumentWriter, name: str) -> None:
+    """Who answers."""
+    writer.line(name or "Assistant", writer.formats.paragraph(28), writer.formats.name())
+    writer.keep_next_close()
+
+
+def write_answer(writer: DocumentWriter, node: Node) -> None:
+    """A whole answer that is no longer written, without its footer."""
+    write_name(writer, node.model)
+    write_markdown(writer, node.content)
+
+
+def write_footer(writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
+    """Commands and numbers in one small line; an error in a line of its own."""
+    formats, footer = writer.formats, footer_of(node)
+    if footer.error:
+        writer.line(footer.error, formats.paragraph(12), formats.text("error"))
+    block = formats.paragraph(12, line_height=130)
+    block.setProperty(Property.CHROME, True)
+    writer.begin_block(block, formats.small())
+    if node.content:
+        writer.command("Copy", "copy", node.id)
+    if is_last:
+        if node.content:
+            writer.insert("  ·  ", formats.small())
+        writer.command("Again", "again", node.id)
+    if footer.facts:
+        writer.insert("      " + " · ".join(footer.facts), formats.small())

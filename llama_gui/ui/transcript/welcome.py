@@ -1,0 +1,97 @@
+"""What an empty chat shows: a greeting, three questions to begin with, and the way to a better model."""
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+
+from llama_gui.ui.theme import RADIUS, TRANSCRIPT_PX, frame_font, theme_of
+from llama_gui.ui.widgets import paint_focus, plain_label
+
+_WIDTH = 448
+
+
+class Suggestion(QAbstractButton):
+    """A question that is asked with one click."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.setText(text)
+        self.setFont(frame_font(TRANSCRIPT_PX))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def sizeHint(self) -> QSize:
+        return QSize(_WIDTH, 40)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.HoverEnter, QEvent.Type.HoverLeave):
+            self.update()
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        rect = QRectF(self.rect())
+        painter.setPen(QPen(theme.color("line"), 1))
+        painter.setBrush(theme.color("hover" if self.underMouse() else "page"))
+        painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        if self.hasFocus():
+            paint_focus(painter, rect, theme.color("accent"), RADIUS)
+        painter.setPen(theme.color("text"))
+        painter.drawText(rect.adjusted(14, 0, -14, 0), Qt.AlignmentFlag.AlignVCenter, self.text())
+
+
+class Welcome(QWidget):
+    """The first page of a chat."""
+
+    asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._greeting = plain_label("", "text", 22, bold=True)
+        self._line = plain_label("", "muted", TRANSCRIPT_PX)
+        self._way = plain_label("", "muted", 12)
+        for label in (self._greeting, self._line, self._way):
+            label.setWordWrap(True)
+        column = QWidget()
+        column.setMaximumWidth(_WIDTH)
+        inner = QVBoxLayout(column)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(8)
+        inner.addWidget(self._greeting)
+        inner.addWidget(self._line)
+        inner.addSpacing(16)
+        for text in self._questions():
+            button = Suggestion(text)
+            button.clicked.connect(lambda _=False, question=text: self.asked.emit(question))
+            inner.addWidget(button)
+        inner.addSpacing(16)
+        inner.addWidget(self._way)
+        layout = QVBoxLayout(self)
+        layout.addStretch(2)
+        layout.addWidget(column, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(3)
+        column.setMinimumWidth(min(_WIDTH, 320))
+
+    def _questions(self) -> tuple[str, ...]:
+        return (
+            self.tr("What is this application?"),
+            self.tr("How do I open another tab?"),
+            self.tr("What does the temperature change?"),
+        )
+
+    def greet(self, model: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
+        """Speak for the model that is loaded, or for the one that is on its way."""
+        self._greeting.setText(self.tr("Hello."))
+        if not model and not is_coming:
+            self._line.setText(self.tr("No model is open yet."))
+        elif not model:
+            self._line.setText(self.tr("Write your first message; it is answered as soon as the model is ready."))
+        elif is_starter:
+            self._line.setText(self.tr("I am the small starter model that comes with llama-gui. Ask me how it works."))
+        else:
+            self._line.setText(self.tr("{} is ready. What shall we talk about?").format(model))
+        way = self.tr("For real conversations open a larger Llama model: {}, then “Open model folder…”.")
+        self._way.setText(way.format(models_keys) if is_starter or not model else "")

@@ -1,0 +1,225 @@
+"""Small widgets that the other parts of the window share."""
+
+import html
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QEnterEvent, QFont, QFontMetrics, QKeySequence, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
+
+
+def plain_tip(text: str) -> str:
+    """A tooltip that Qt shows letter for letter. Tips have no plain mode: what looks like HTML is taken for it."""
+    return f"<span style='white-space:pre-wrap'>{html.escape(text)}</span>" if text else ""
+
+
+def tip_with_keys(action: QAction) -> str:
+    """The tip of a button that stands for an action: what it does and its keys."""
+    keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    return plain_tip(f"{action.text()}  {keys}" if keys else action.text())
+
+
+def plain_label(text: str = "", role: str = "text", pixels: float = SMALL_PX, *, bold: bool = False) -> "RoleLabel":
+    """A label that never takes its text for HTML."""
+    return RoleLabel(text, role, pixels, bold=bold)
+
+
+class RoleLabel(QLabel):
+    """A plain-text label in the colour of a role, in whatever theme."""
+
+    def __init__(self, text: str, role: str, pixels: float, *, bold: bool = False) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setFont(frame_font(pixels, QFont.Weight.DemiBold if bold else QFont.Weight.Normal))
+        self._role = role
+        self._dress()
+        self.setText(text)
+
+    def set_role(self, role: str) -> None:
+        """Change the colour."""
+        if role != self._role:
+            self._role = role
+            self._dress()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._dress()
+
+    def _dress(self) -> None:
+        color = theme_of(self).color(self._role)
+        palette = self.palette()
+        if palette.color(self.foregroundRole()) != color:
+            palette.setColor(self.foregroundRole(), color)
+            self.setPalette(palette)
+
+
+class Surface(QWidget):
+    """A plain area in the colour of a role, with hairlines on the named edges."""
+
+    def __init__(self, role: str, edges: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._role = role
+        self._edges = edges
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        theme = theme_of(self)
+        painter.fillRect(event.rect(), theme.color(self._role))
+        lines = {
+            "left": (0, 0, 1, self.height()),
+            "right": (self.width() - 1, 0, 1, self.height()),
+            "top": (0, 0, self.width(), 1),
+            "bottom": (0, self.height() - 1, self.width(), 1),
+        }
+        for edge in self._edges.split():
+            painter.fillRect(*lines[edge], theme.color("line"))
+
+
+class Button(QAbstractButton):
+    """A button that paints itself: an icon, a word, or both; quiet, outlined, floating, or filled with the accent."""
+
+    def __init__(
+        self,
+        icons: Icons,
+        icon: str = "",
+        text: str = "",
+        *,
+        look: str = "quiet",
+        height: int = 28,
+        pixels: float = SMALL_PX,
+    ) -> None:
+        super().__init__()
+        self._icons = icons
+        self._icon = icon
+        self._look = look
+        self._height = height
+        self.setText(text)
+        self.setFont(frame_font(pixels, QFont.Weight.DemiBold if look == "filled" else QFont.Weight.Normal))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard with the composer
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def set_icon_name(self, icon: str) -> None:
+        """Change the icon."""
+        self._icon = icon
+        self.update()
+
+    def stand_for(self, action: QAction) -> None:
+        """Run an action on a click, and be named, described and enabled as it is."""
+        self.clicked.connect(action.trigger)
+        self.setAccessibleName(action.text())
+        self.setToolTip(tip_with_keys(action))
+        action.enabledChanged.connect(self.setEnabled)
+
+    def sizeHint(self) -> QSize:
+        if not self.text():
+            return QSize(self._height, self._height)
+        width = QFontMetrics(self.font()).horizontalAdvance(self.text()) + 24 + (22 if self._icon else 0)
+        return QSize(width, self._height)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        self._paint_ground(painter)
+        role = "on_accent" if self._look == "filled" else "muted" if not self.underMouse() else "text"
+        color = theme.color(role if self.isEnabled() else "muted")
+        content = self._content_width()
+        x = (self.width() - content) / 2
+        if self._icon:
+            pixmap = self._icons.pixmap(self._icon, color, 16, self.devicePixelRatioF())
+            painter.drawPixmap(round(x), (self.height() - 16) // 2, pixmap)
+            x += 22
+        painter.setPen(color)
+        rect = QRectF(x, 0, self.width() - x, self.height())
+        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+
+    def _content_width(self) -> int:
+        text = QFontMetrics(self.font()).horizontalAdvance(self.text()) if self.text() else 0
+        return text + (16 if self._icon else 0) + (6 if self._icon and text else 0)
+
+    def _paint_ground(self, painter: QPainter) -> None:
+        theme = theme_of(self)
+        rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        fill, line = QColor(Qt.GlobalColor.transparent), QColor(Qt.GlobalColor.transparent)
+        if self._look == "filled":
+            fill = theme.color("accent") if self.isEnabled() else theme.color("hover")
+            if self.isEnabled() and (self.underMouse() or self.isDown()):
+                fill = fill.darker(108) if not theme.is_dark else fill.lighter(106)
+        elif self.isEnabled() and (self.underMouse() or self.isDown()):
+            fill = theme.color("hover")
+        elif self._look == "floating":
+            fill = theme.color("raised")
+        if self._look in ("outlined", "floating"):
+            line = theme.color("line")
+        painter.setPen(QPen(line, 1))
+        painter.setBrush(fill)
+        painter.drawRoundedRect(rect, RADIUS - 2, RADIUS - 2)
+        if self.hasFocus():
+            paint_focus(painter, QRectF(self.rect()), theme.color("text" if self._look == "filled" else "accent"))
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.update()
+
+
+def paint_focus(painter: QPainter, rect: QRectF, color: QColor, radius: float = RADIUS - 2) -> None:
+    """The ring around what has the keyboard."""
+    painter.setPen(QPen(color, 1.5))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), radius, radius)
+
+
+class Notice(QFrame):
+    """One dismissable sentence that says what went wrong."""
+
+    dismissed = Signal()
+
+    def __init__(self, icons: Icons) -> None:
+        super().__init__()
+        self._icons = icons
+        self._label = plain_label(role="error", pixels=SMALL_PX)
+        self._label.setWordWrap(True)
+        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        close = Button(icons, "close", height=24)
+        close.setAccessibleName(self.tr("Dismiss this message"))
+        close.setToolTip(plain_tip(self.tr("Dismiss")))
+        close.clicked.connect(self.dismiss)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(36, 6, 6, 6)
+        layout.setSpacing(8)
+        layout.addWidget(self._label, 1)
+        layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def say(self, text: str) -> None:
+        """Show a sentence; an empty one hides the notice."""
+        self._label.setText(text)
+        self._label.setAccessibleName(text)
+        self.setVisible(bool(text))
+
+    def text(self) -> str:
+        """What it says."""
+        return self._label.text()
+
+    def dismiss(self) -> None:
+        """Hide it."""
+        self.say("")
+        self.dismissed.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        painter.setPen(QPen(theme.color("error"), 1))
+        painter.setBrush(theme.color("raised"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        painter.drawPixmap(12, 10, self._icons.pixmap("alert", theme.color("error"), 16, self.devicePixelRatioF()))

@@ -1,0 +1,385 @@
+"""The main window: top bar, chat list, tabs, settings, status, and the keys that move between them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Slot
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
+
+from llama_gui.bridge.chat_book import ChatBook
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.item_models import ChatListItemModel
+from llama_gui.errors import SettingsError
+from llama_gui.settings import MAX_ZOOM, MIN_ZOOM, UserSettings
+from llama_gui.ui.actions import Actions
+from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.ui.deck import TabDeck
+from llama_gui.ui.dialogs import CommandPalette, KeysDialog
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.settings_panel import SettingsPanel
+from llama_gui.ui.sidebar import Sidebar
+from llama_gui.ui.status_line import StatusLine
+from llama_gui.ui.tabs import STRIP_HEIGHT, TabStrip
+from llama_gui.ui.theme import COLOR_SCHEMES, ColorScheme, apply_theme
+from llama_gui.ui.widgets import Button, Surface
+from llama_gui.vocabulary import DEFAULT_SAMPLING, ChatSettings, ModelEntry, ModelInfo
+
+NARROW = 900
+_MOST_RECENT = 8
+
+
+class MainWindow(QMainWindow):
+    """Shows the chats of a book and the state of a host. `start` brings the tabs back and loads a model."""
+
+    def __init__(
+        self,
+        book: ChatBook,
+        host: EngineHost,
+        settings: UserSettings,
+        save_settings: Callable[[UserSettings], None],
+        entries: Callable[[], list[ModelEntry]],
+        resources: Path,
+    ) -> None:
+        super().__init__()
+        self._book = book
+        self._host = host
+        self._settings = settings
+        self._save_settings = save_settings
+        self._entries = entries
+        self._starters: set[str] = set()
+        self._is_wide = True
+        self._has_loaded = False
+        self._is_coming = False
+        self._untold = ""  # trouble from before the first tab was there
+        icons = Icons(resources / "icons")
+        self.actions_ = Actions(self)
+        self.strip = TabStrip(icons)
+        self.deck = TabDeck(book, self.strip.bar, icons, self)
+        self.sidebar = Sidebar(ChatListItemModel(book, self), icons)
+        self.panel = SettingsPanel(self._known_models, icons)
+        self.status = StatusLine()
+        self.setWindowTitle("llama-gui")
+        self._lay_out(icons)
+        self._connect_actions()
+        self._connect_parts()
+        self._restore_window()
+
+    # Building
+
+    def _lay_out(self, icons: Icons) -> None:
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.sidebar)
+        middle.addWidget(self.deck.stack, 1)
+        middle.addWidget(self.panel)
+        centre = QWidget()
+        layout = QVBoxLayout(centre)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._top_bar(icons))
+        layout.addLayout(middle, 1)
+        layout.addWidget(self.status)
+        self.setCentralWidget(centre)
+        self.setMinimumSize(480, 400)
+
+    def _top_bar(self, icons: Icons) -> QWidget:
+        bar = Surface("side", "bottom")
+        bar.setFixedHeight(STRIP_HEIGHT)
+        menu, panel = Button(icons, "menu", height=30), Button(icons, "panel", height=30)
+        palette = Button(icons, text=self.actions_.keys("palette"), look="outlined", height=24, pixels=11)
+        menu.stand_for(self.actions_["sidebar"])
+        panel.stand_for(self.actions_["settings_panel"])
+        palette.stand_for(self.actions_["palette"])
+        self.strip.new_button.stand_for(self.actions_["new_tab"])
+        layout = QHBoxLayout(bar)
+        layout.setContentsMargins(5, 0, 5, 0)
+        layout.setSpacing(4)
+        layout.addWidget(menu)
+        layout.addWidget(self.strip, 1)
+        layout.addSpacing(12)
+        layout.addWidget(palette)
+        layout.addSpacing(4)
+        layout.addWidget(panel)
+        return bar
+
+    def _connect_actions(self) -> None:
+        deck = self.deck
+        runs: dict[str, Callable[[], object]] = {
+            "new_tab": deck.new_tab,
+            "close_tab": deck.close_current,
+            "reopen_tab": deck.reopen,
+            "next_tab": partial(deck.step, 1),
+            "previous_tab": partial(deck.step, -1),
+            "stop": self._stop,
+            "regenerate": self._regenerate,
+            "copy_answer": self._copy_answer,
+            "focus_composer": self._focus_composer,
+            "models": self._show_models,
+            "open_model": self.ask_for_folder,
+            "sidebar": partial(self._toggle, "sidebar"),
+            "settings_panel": partial(self._toggle, "panel"),
+            "search": self._search,
+            "zoom_in": partial(self._zoom_by, 0.1),
+            "zoom_out": partial(self._zoom_by, -0.1),
+            "zoom_reset": partial(self._set_zoom, 1.0),
+            "palette": self._show_palette,
+            "help": self._show_help,
+            "quit": self.close,
+            **{f"tab_{number}": partial(deck.go_to, number) for number in range(1, 10)},
+            **{f"scheme_{scheme}": partial(self.set_scheme, scheme) for scheme in COLOR_SCHEMES},
+        }
+        for name, run in runs.items():
+            self.actions_[name].triggered.connect(lambda _=False, run=run: run())
+
+    def _connect_parts(self) -> None:
+        host, book = self._host, self._book
+        host.loading.connect(self._on_loading)
+        host.loaded.connect(self._on_loaded)
+        host.load_failed.connect(self._on_load_failed)
+        host.stats_changed.connect(self.status.show_stats)
+        book.restored.connect(self.deck.restore)
+        book.answering_changed.connect(self._on_answering)
+        book.trouble.connect(self._on_trouble)
+        self.deck.tab_added.connect(self._on_tab_added)
+        self.deck.current_changed.connect(self._on_current)
+        self.deck.tabs_changed.connect(self._keep_tabs)
+        self.sidebar.chat_chosen.connect(self.deck.open_chat)
+        self.panel.settings_edited.connect(self._on_settings_edited)
+        self.panel.picker.model_chosen.connect(host.load)
+        self.panel.picker.folder_wanted.connect(self.ask_for_folder)
+        self.panel.show_defaults(DEFAULT_SAMPLING)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme)
+
+    def start(self) -> None:
+        """Bring back the tabs, and load the model of the last time or the one that comes with us."""
+        self._book.restore()
+        starter = next((entry.path for entry in self._known_models() if entry.is_starter), None)
+        path = self._settings.model_path or starter
+        if path and self._host.state == "empty":
+            self._host.load(path)
+
+    def _known_models(self) -> list[ModelEntry]:
+        entries = self._entries()
+        self._starters = {entry.path for entry in entries if entry.is_starter}
+        return entries
+
+    # Models
+
+    @Slot(str)
+    def _on_loading(self, path: str) -> None:
+        name = next((entry.name for entry in self._known_models() if entry.path == path), Path(path).name)
+        text = self.tr("Loading {}…") if self._has_loaded else self.tr("Starting the engine and loading {}…")
+        self.status.say(text.format(name))
+        self._is_coming = True
+        for tab in self.deck.tabs():
+            self._name_model(tab)
+
+    @Slot(object)
+    def _on_loaded(self, info: ModelInfo) -> None:
+        self._has_loaded = True
+        self._is_coming = False
+        self.status.say("")
+        self.status.show_model(info)
+        self._show_model()
+        recent = [info.path, *(path for path in self._settings.recent_models if path != info.path)]
+        self._keep(model_path=info.path, recent_models=tuple(recent[:_MOST_RECENT]))
+
+    @Slot(str, str)
+    def _on_load_failed(self, _path: str, text: str) -> None:
+        self._is_coming = False
+        self.status.say(self.tr("The model could not be loaded."), is_error=True)
+        self._on_trouble(text)
+        self._show_model()
+
+    def _show_model(self) -> None:
+        info = self._host.info
+        self.panel.picker.set_model(info.name if info else "", info.path if info else "")
+        self.panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
+        for tab in self.deck.tabs():
+            self._name_model(tab)
+
+    def _name_model(self, tab: ChatTab) -> None:
+        info = self._host.info
+        is_starter = info is not None and info.path in self._starters
+        tab.set_model(
+            info.name if info else "",
+            is_starter=is_starter,
+            is_coming=self._is_coming,
+            models_keys=self.actions_.keys("models"),
+        )
+
+    @Slot()
+    def ask_for_folder(self) -> None:
+        """Let the user show us a model folder."""
+        dialog = QFileDialog(self, self.tr("Open model folder"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self._host.load)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot()
+    def _show_models(self) -> None:
+        self._set_shown("panel", True)
+        self.panel.picker.open_menu()
+
+    # Tabs
+
+    @Slot(object)
+    def _on_tab_added(self, tab: ChatTab) -> None:
+        self._name_model(tab)
+        tab.transcript.set_zoom(self._settings.zoom)
+        tab.session.settings_changed.connect(self._on_session_settings)
+        tab.about_to_send.connect(self.panel.take_texts)
+
+    @Slot(object)
+    def _on_current(self, tab: ChatTab) -> None:
+        self.panel.show_settings(tab.session.settings)
+        self.sidebar.show_current(tab.session.chat_id)
+        self._on_answering()
+        if self._untold:
+            tab.notice.say(self._untold)
+            self._untold = ""
+
+    @Slot()
+    def _keep_tabs(self) -> None:
+        self._book.save_tabs(self.deck.open_tabs())
+
+    @Slot()
+    def _on_answering(self) -> None:
+        self.status.set_answering(self.deck.answering_count())
+        tab = self.deck.current()
+        self.actions_["stop"].setEnabled(tab is not None and tab.session.answering)
+
+    @Slot(object)
+    def _on_settings_edited(self, settings: ChatSettings) -> None:
+        tab = self.deck.current()
+        if tab is not None:
+            tab.session.set_settings(settings)
+
+    @Slot(object)
+    def _on_session_settings(self, settings: ChatSettings) -> None:
+        tab = self.deck.current()
+        if tab is not None and self.sender() is tab.session:
+            self.panel.show_settings(settings)
+
+    @Slot(str)
+    def _on_trouble(self, text: str) -> None:
+        tab = self.deck.current()
+        if tab is not None:
+            tab.notice.say(text)
+        else:
+            self._untold = text
+
+    # Actions on the current tab
+
+    def _stop(self) -> None:
+        if tab := self.deck.current():
+            tab.session.stop()
+
+    def _regenerate(self) -> None:
+        if (tab := self.deck.current()) and tab.session.path():
+            tab.session.regenerate()
+
+    def _copy_answer(self) -> None:
+        tab = self.deck.current()
+        if tab is not None and tab.copy_last_answer():
+            self.status.say(self.tr("The last answer is on the clipboard."))
+
+    def _focus_composer(self) -> None:
+        if tab := self.deck.current():
+            tab.focus_composer()
+
+    # The look
+
+    def set_scheme(self, scheme: ColorScheme) -> None:
+        """Dress in light, in dark, or as the system asks, and remember it."""
+        self._keep(color_scheme=scheme)
+        self._dress()
+
+    @Slot()
+    def _on_system_scheme(self) -> None:
+        if self._settings.color_scheme == "system":
+            self._dress()
+
+    def _dress(self) -> None:
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            apply_theme(app, self._settings.color_scheme)
+
+    def _zoom_by(self, step: float) -> None:
+        self._set_zoom(self._settings.zoom + step)
+
+    def _set_zoom(self, zoom: float) -> None:
+        zoom = round(min(MAX_ZOOM, max(MIN_ZOOM, zoom)), 2)
+        self._keep(zoom=zoom)
+        for tab in self.deck.tabs():
+            tab.transcript.set_zoom(zoom)
+
+    # Side bar and panel
+
+    def _toggle(self, part: str) -> None:
+        widget = self.sidebar if part == "sidebar" else self.panel
+        self._set_shown(part, widget.isHidden())
+
+    def _set_shown(self, part: str, shown: bool) -> None:
+        widget, other = (self.sidebar, self.panel) if part == "sidebar" else (self.panel, self.sidebar)
+        widget.setVisible(shown)
+        if self._is_wide:
+            self._keep(sidebar_open=not self.sidebar.isHidden(), settings_panel_open=not self.panel.isHidden())
+        elif shown:  # there is room for one
+            other.hide()
+
+    def _fold(self, is_wide: bool) -> None:
+        self._is_wide = is_wide
+        self.sidebar.setVisible(is_wide and self._settings.sidebar_open)
+        self.panel.setVisible(is_wide and self._settings.settings_panel_open)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_wide = self.width() >= NARROW
+        if is_wide != self._is_wide:
+            self._fold(is_wide)
+
+    def _search(self) -> None:
+        self._set_shown("sidebar", True)
+        self.sidebar.search.setFocus()
+        self.sidebar.search.selectAll()
+
+    def _show_palette(self) -> None:
+        CommandPalette(self.actions_, self).open()
+
+    def _show_help(self) -> None:
+        KeysDialog(self.actions_, self).open()
+
+    # Beginning and end
+
+    def _restore_window(self) -> None:
+        self.resize(1280, 820)
+        geometry = QByteArray.fromBase64(QByteArray(self._settings.window_geometry.encode()))
+        if not geometry.isEmpty():
+            self.restoreGeometry(geometry)
+        self._fold(self.width() >= NARROW)
+
+    def _keep(self, **changes: object) -> None:
+        settings = replace(self._settings, **changes)  # pyright: ignore[reportArgumentType]
+        if settings == self._settings:
+            return
+        self._settings = settings
+        try:
+            self._save_settings(settings)
+        except SettingsError as error:
+            self.status.say(str(error), is_error=True)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Keep everything, end the answers, and go."""
+        self.panel.take_texts()
+        self._book.save_tabs(self.deck.open_tabs())
+        self._keep(window_geometry=bytes(self.saveGeometry().toBase64().data()).decode())
+        self.hide()
+        self._book.shutdown()
+        self._host.shutdown()
+        event.accept()

@@ -1,0 +1,273 @@
+"""From the keyboard to the painted text, through the whole application but the network of weights."""
+
+import time
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage, QTextCursor
+
+from llama_gui.settings import UserSettings
+from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.ui.dialogs import CommandPalette
+from llama_gui.ui.transcript.view import TranscriptView
+from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
+
+LONG = pieces_of("and so it goes on " * 400)
+
+
+def ask(qtbot, tab: ChatTab, text: str) -> None:
+    qtbot.keyClicks(tab.composer.edit, text)
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+
+
+def shown(tab: ChatTab) -> str:
+    return tab.transcript.toPlainText()
+
+
+def trigger(window, name: str) -> None:
+    window.actions_[name].trigger()
+
+
+def ink(view: TranscriptView, word: str) -> int:
+    """How many pixels of a word are not the page."""
+    found = view.document().find(word)
+    assert not found.isNull()
+    end, start = QTextCursor(found), QTextCursor(found)
+    start.setPosition(found.selectionStart())
+    area = view.cursorRect(start).united(view.cursorRect(end))
+    image = view.viewport().grab(area).toImage().convertToFormat(QImage.Format.Format_RGB32)
+    page = image.pixel(0, 0)
+    return sum(image.pixel(x, y) != page for x in range(image.width()) for y in range(image.height()))
+
+
+def test_type_and_read(open_window, qtbot):
+    script = {"Hello": ["Good ", "**mor", "ning**", " to you."]}
+    window = open_window(ScriptedEngine(script))
+    tab = window.deck.current()
+    ask(qtbot, tab, "Hello")
+    qtbot.waitUntil(lambda: "4 tokens" in shown(tab))
+    assert shown(tab).startswith("Hello\nScripted\nGood morning to you.\nCopy")
+    assert ink(tab.transcript, "morning") > 50
+    assert tab.composer.text() == ""
+    assert window.strip.bar.title(0) == "Hello"
+    assert [session.title for session in window.deck._book.sessions()] == ["Hello"]
+    qtbot.waitUntil(lambda: window.sidebar.view.model().rowCount() == 1)
+
+
+def test_the_keyboard_is_in_the_composer_at_the_start(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    first = window.deck.current()
+    assert window.focusWidget() is first.composer.edit
+    assert window.deck.new_tab().composer.edit is window.focusWidget()
+    qtbot.mouseClick(window.strip.new_button, Qt.MouseButton.LeftButton)
+    assert window.focusWidget() is window.deck.current().composer.edit
+    assert len(window.deck.tabs()) == 3
+    window.deck.go_to(1)
+    assert window.focusWidget() is first.composer.edit
+
+
+def test_a_suggestion_is_asked_with_one_click(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    assert tab.welcome.isVisible()
+    with qtbot.waitSignal(tab.session.accepted):
+        tab.welcome.asked.emit("What is this application?")
+    qtbot.waitUntil(lambda: "Again" in shown(tab))
+    assert tab.transcript.isVisible()
+
+
+def test_three_tabs_at_once_and_one_is_stopped_alone(open_window, qtbot):
+    words = ("one", "two", "three")
+    window = open_window(ScriptedEngine(dict.fromkeys(words, LONG), tokens_per_second=200))
+    tabs = [window.deck.current(), window.deck.new_tab(), window.deck.new_tab()]
+    for number, word in enumerate(words, start=1):
+        window.deck.go_to(number)
+        ask(qtbot, tabs[number - 1], word)
+    qtbot.waitUntil(lambda: all(len(tab.session.path()) == 2 and tab.session.path()[-1].content for tab in tabs))
+    assert all(tab.session.answering for tab in tabs)
+    assert window.status.answering.text() == "3 answering"
+    assert all(window.strip.bar.has_dot(tab.session.chat_id) for tab in tabs)
+
+    window.deck.go_to(2)
+    assert tabs[1].composer.button.text() == "Stop"
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    trigger(window, "stop")
+    qtbot.waitUntil(lambda: not tabs[1].session.answering)
+    assert tabs[0].session.answering
+    assert tabs[2].session.answering
+    assert tabs[1].session.path()[-1].status == "stopped"
+    assert "stopped" in shown(tabs[1])
+    assert window.status.answering.text() == "2 answering"
+
+    before = len(tabs[0].session.path()[-1].content)
+    qtbot.waitUntil(lambda: len(tabs[0].session.path()[-1].content) > before)
+    for number in (1, 3):
+        window.deck.go_to(number)
+        qtbot.mouseClick(window.deck.current().composer.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not any(tab.session.answering for tab in tabs))
+
+
+def test_an_answer_in_a_hidden_tab_is_marked_unread(open_window, qtbot):
+    window = open_window(ScriptedEngine({"hi": ["Hello."]}))
+    first = window.deck.current()
+    ask(qtbot, first, "hi")
+    window.deck.new_tab()
+    qtbot.waitUntil(lambda: len(first.session.path()) == 2 and not first.session.answering)
+    assert window.strip.bar.has_dot(first.session.chat_id)
+    window.deck.go_to(1)
+    assert not window.strip.bar.has_dot(first.session.chat_id)
+    assert "Hello." in shown(first)
+
+
+def test_closing_while_it_answers_and_everything_comes_back(open_window, qtbot):
+    window = open_window(ScriptedEngine({"go": LONG}, tokens_per_second=200))
+    first = window.deck.current()
+    ask(qtbot, first, "go")
+    qtbot.waitUntil(lambda: "goes on" in shown(first))
+    second = window.deck.new_tab()
+    second.composer.set_text("A draft")
+    third = window.deck.new_tab()
+    ask(qtbot, third, "a question with its own words")
+    qtbot.waitUntil(lambda: "Again" in shown(third))
+    window.strip.bar.moveTab(2, 0)
+    written = first.session.path()[-1].content
+    started = time.monotonic()
+    window.close()
+    assert time.monotonic() - started < 3
+    assert window.kept_settings[-1].window_geometry
+
+    window = open_window(ScriptedEngine())
+    tabs = window.deck.tabs()
+    qtbot.waitUntil(lambda: len(tabs[1].session.path()) == 2)
+    assert [tab.composer.text() for tab in tabs] == ["", "", "A draft"]
+    assert window.deck.current() is tabs[0]
+    qtbot.waitUntil(lambda: "a question with its own words" in shown(tabs[0]))
+    window.deck.go_to(2)
+    assert tabs[1].session.path()[-1].content.startswith(written)
+    assert tabs[1].session.path()[-1].status in ("stopped", "interrupted")
+    assert written.rstrip() in shown(tabs[1])
+
+
+def test_closed_tabs_can_be_reopened(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    chat_id = tab.session.chat_id
+    ask(qtbot, tab, "remember me")
+    qtbot.waitUntil(lambda: "Again" in shown(tab))
+    tab.composer.set_text("half a thought")
+    trigger(window, "close_tab")
+    assert len(window.deck.tabs()) == 1
+    assert window.deck.current().session.chat_id != chat_id
+    trigger(window, "reopen_tab")
+    again = window.deck.current()
+    assert again.session.chat_id == chat_id
+    assert again.composer.text() == "half a thought"
+    qtbot.waitUntil(lambda: "remember me" in shown(again))
+
+
+def test_a_prompt_that_is_too_long_says_so_and_comes_back(open_window, qtbot):
+    window = open_window(ScriptedEngine(max_context=5))
+    tab = window.deck.current()
+    text = "far too many words for this model"
+    ask(qtbot, tab, text)
+    qtbot.waitUntil(tab.notice.isVisible)
+    assert "this model reads at most 5" in tab.notice.text()
+    assert tab.composer.text() == text
+    tab.notice.dismiss()
+    assert not tab.notice.isVisible()
+    tab.composer.set_text("")
+    ask(qtbot, tab, "short")
+    qtbot.waitUntil(lambda: "Again" in shown(tab))
+
+
+def test_an_answer_that_fails_keeps_its_text_and_says_why(open_window, qtbot):
+    window = open_window(ScriptedEngine({"hi": ["Half ", "an ", "answer"]}, fail_at=2))
+    tab = window.deck.current()
+    ask(qtbot, tab, "hi")
+    qtbot.waitUntil(lambda: "not finite" in shown(tab))
+    assert "Half an" in shown(tab)
+    assert not tab.session.answering
+
+
+def test_settings_belong_to_their_chat_and_reach_the_engine(open_window, qtbot):
+    engine = ScriptedEngine()
+    window = open_window(engine)
+    first = window.deck.current()
+    row = window.panel.rows["temperature"]
+    row.edit.setFocus()
+    row.edit.setText("0.3")
+    qtbot.keyClick(row.edit, Qt.Key.Key_Return)
+    window.panel.system_prompt.setPlainText("Be brief.")
+    ask(qtbot, first, "hello")
+    qtbot.waitUntil(lambda: "Again" in shown(first))
+    assert engine.requests[-1].sampling.temperature == 0.3
+    assert engine.requests[-1].messages[0].content == "Be brief."
+    window.deck.new_tab()
+    assert row.edit.text() == "0.80 · Default"
+    assert window.panel.system_prompt.toPlainText() == ""
+    window.deck.go_to(1)
+    assert row.edit.text() == "0.30"
+
+
+def test_again_asks_again(open_window, qtbot):
+    engine = ScriptedEngine()
+    window = open_window(engine)
+    tab = window.deck.current()
+    ask(qtbot, tab, "hello")
+    qtbot.waitUntil(lambda: "Again" in shown(tab))
+    trigger(window, "regenerate")
+    qtbot.waitUntil(lambda: len(engine.requests) == 2 and not tab.session.answering)
+    assert shown(tab).count("hello") == 2
+
+
+def test_a_model_that_cannot_be_loaded(open_window, qtbot):
+    window = open_window(FileNotFoundError("no such folder"))
+    assert "could not be loaded" in window.status.state.text()
+    assert "no such folder" in window.deck.current().notice.text()
+    assert window.panel.picker.text() == "No model"
+    tab = window.deck.current()
+    ask(qtbot, tab, "hello")
+    qtbot.waitUntil(lambda: "No model is open" in tab.notice.text())
+    assert tab.composer.text() == "hello"
+
+
+def test_trouble_before_the_first_tab_is_told_when_it_is_there(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    bar = window.strip.bar
+    bar.blockSignals(True)
+    bar.removeTab(0)
+    bar.blockSignals(False)
+    window._book.trouble.emit("A damaged file was set aside.")
+    assert window.deck.new_tab().notice.text() == "A damaged file was set aside."
+
+
+def test_a_narrow_window_folds_and_a_wide_one_unfolds(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    assert window.sidebar.isVisible()
+    window.resize(800, 700)
+    assert not window.sidebar.isVisible()
+    assert not window.panel.isVisible()
+    trigger(window, "sidebar")
+    trigger(window, "settings_panel")
+    assert window.panel.isVisible()
+    assert not window.sidebar.isVisible()
+    window.resize(1280, 820)
+    assert window.sidebar.isVisible()
+    trigger(window, "sidebar")
+    assert window.kept_settings[-1].sidebar_open is False
+    assert open_window(ScriptedEngine(), settings=window.kept_settings[-1]).sidebar.isHidden()
+
+
+def test_schemes_zoom_and_palette(open_window, qtbot):
+    window = open_window(ScriptedEngine(), settings=UserSettings(color_scheme="light"))
+    trigger(window, "scheme_dark")
+    assert window.kept_settings[-1].color_scheme == "dark"
+    assert window.grab().toImage().pixelColor(600, 300).lightness() < 60
+    trigger(window, "zoom_in")
+    assert window.kept_settings[-1].zoom == 1.1
+    trigger(window, "palette")
+    palette = window.findChild(CommandPalette)
+    assert palette.isVisible()
+    palette.field.setText("colours light")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.kept_settings[-1].color_scheme == "light"
+    assert not palette.isVisible()

@@ -1,0 +1,20 @@
+"""What the widgets of a test need."""
+
+from pathlib import Path
+
+import pytest
+
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import apply_theme
+
+RESOURCES = Path(__file__).parents[2] / "resources"
+
+
+@pytest.fixture(autouse=True)
+def _light(qapp):
+    apply_theme(qapp, "light")
+
+
+@pytest.fixture
+def icons(qapp) -> Icons:
+    return Icons(RESOURCES / "icons")

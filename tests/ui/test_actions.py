@@ -1,0 +1,36 @@
+"""One registry: no key twice, every key readable."""
+
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from llama_gui.ui.actions import ACTIONS, Actions
+from llama_gui.ui.dialogs import KeysDialog, confirm_link
+
+
+def test_no_key_means_two_things():
+    keys = [QKeySequence(key).toString() for spec in ACTIONS for key in spec.keys]
+    assert len(keys) == len(set(keys))
+    assert all(keys)
+
+
+def test_the_help_names_every_key_once(qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    actions = Actions(window)
+    dialog = KeysDialog(actions, window)
+    shown = [label.text() for label in dialog.findChildren(type(dialog.findChildren(QWidget)[0]))]
+    for spec, action in actions:
+        if spec.in_palette and spec.keys:
+            assert shown.count(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)) == 1
+
+
+def test_a_link_is_shown_as_it_is(qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    address = "https://example.org/<b>x</b>?" + "y" * 2000
+    answers = []
+    box = confirm_link(window, address, lambda *answer: answers.append(answer))
+    assert "<b>x</b>" in box.informativeText()
+    assert len(box.informativeText()) < 800
+    box.button(box.StandardButton.Cancel).click()
+    assert answers == [(address, box.StandardButton.Cancel)]

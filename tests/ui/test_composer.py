@@ -1,0 +1,75 @@
+"""The composer's keys and its button."""
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtWidgets import QApplication
+
+from llama_gui.ui.composer import Composer
+
+
+@pytest.fixture
+def composer(qtbot, icons) -> Composer:
+    composer = Composer(icons)
+    qtbot.addWidget(composer)
+    composer.resize(500, 100)
+    composer.show()
+    return composer
+
+
+def test_enter_sends_and_keeps_the_text_until_it_is_accepted(composer, qtbot):
+    qtbot.keyClicks(composer.edit, "Hello")
+    with qtbot.waitSignal(composer.send_requested) as sent:
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert sent.args == ["Hello"]
+    assert composer.text() == "Hello"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\n"])
+def test_nothing_is_not_sent(composer, qtbot, text):
+    composer.set_text(text)
+    with qtbot.assertNotEmitted(composer.send_requested):
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert not composer.button.isEnabled()
+
+
+def test_shift_enter_starts_a_line_and_the_field_grows(composer, qtbot):
+    height = composer.edit.height()
+    qtbot.keyClicks(composer.edit, "one")
+    with qtbot.assertNotEmitted(composer.send_requested):
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(composer.edit, "two")
+    assert composer.text() == "one\ntwo"
+    assert composer.edit.height() > height
+    composer.set_text("line\n" * 100)
+    assert composer.edit.height() < 12 * composer.edit.fontMetrics().lineSpacing()
+
+
+def test_enter_that_ends_a_composition_does_not_send(composer, qtbot):
+    composer.set_text("に")
+    QApplication.sendEvent(composer.edit, QInputMethodEvent("ほん", []))
+    with qtbot.assertNotEmitted(composer.send_requested):
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    QApplication.sendEvent(composer.edit, QInputMethodEvent("", []))
+    with qtbot.waitSignal(composer.send_requested):
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+
+
+def test_send_turns_into_stop(composer, qtbot):
+    composer.set_text("Draft")
+    composer.set_answering(True)
+    assert composer.button.text() == "Stop"
+    with qtbot.waitSignal(composer.stop_requested), qtbot.assertNotEmitted(composer.send_requested):
+        qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+    with qtbot.assertNotEmitted(composer.send_requested):
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    composer.set_answering(False)
+    assert composer.button.text() == "Send"
+
+
+def test_only_plain_text_is_pasted(composer):
+    data = QMimeData()
+    data.setHtml("<b>bold</b><img src='file:///etc/passwd'>")
+    data.setText("bold")
+    composer.edit.insertFromMimeData(data)
+    assert composer.text() == "bold"

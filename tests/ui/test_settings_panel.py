@@ -1,0 +1,169 @@
+"""Parameters: the model's value, the user's value, and wrong input."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from llama_gui.ui.settings_panel import SettingsPanel, escape_stop, parse_stops, size_text
+from llama_gui.vocabulary import ChatSettings, ModelEntry, SamplingParams
+
+ENTRIES = [ModelEntry("Starter", "/m/starter", 14_000_000, True), ModelEntry("R & D", "/m/rd", 2_500_000_000)]
+
+
+@pytest.fixture
+def panel(qtbot, icons) -> SettingsPanel:
+    panel = SettingsPanel(lambda: ENTRIES, icons)
+    qtbot.addWidget(panel)
+    panel.show_defaults(SamplingParams(temperature=0.6, top_k=50, top_p=0.9, min_p=0.0, repetition_penalty=1.0))
+    panel.resize(272, 760)
+    panel.show()
+    return panel
+
+
+def type_into(qtbot, row, text):
+    row.edit.setFocus()
+    row.edit.selectAll()
+    row.edit.setText(text)
+    qtbot.keyClick(row.edit, Qt.Key.Key_Return)
+
+
+def test_defaults_are_the_models(panel):
+    assert panel.rows["temperature"].edit.text() == "0.60 · Default"
+    assert panel.rows["top_k"].edit.text() == "50 · Default"
+    assert panel.rows["seed"].edit.text() == "random · Default"
+    assert panel.rows["max_tokens"].edit.text() == "no limit · Default"
+    assert panel.rows["temperature"].edit.property("state") == "default"
+    assert panel.rows["temperature"].reset_button.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("temperature", "0.4", 0.4),
+        ("temperature", "0,25", 0.25),
+        ("temperature", "99", 99.0),
+        ("top_p", "1", 1.0),
+        ("top_k", "0", 0),
+        ("min_p", "0.123456", 0.123456),
+        ("repetition_penalty", "1.1", 1.1),
+        ("seed", str(2**63 - 1), 2**63 - 1),
+    ],
+)
+def test_a_typed_value_is_the_chats(panel, qtbot, name, text, value):
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        type_into(qtbot, panel.rows[name], text)
+    assert getattr(edited.args[0].sampling, name) == value
+    assert panel.rows[name].edit.property("state") == "changed"
+    assert not panel.rows[name].reset_button.isHidden()
+
+
+def test_max_tokens(panel, qtbot):
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        type_into(qtbot, panel.rows["max_tokens"], "64")
+    assert edited.args[0] == ChatSettings(max_tokens=64)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "allowed"),
+    [
+        ("temperature", "-1", "a number from 0 to 100"),
+        ("temperature", "hot", "a number from 0 to 100"),
+        ("temperature", "nan", "a number from 0 to 100"),
+        ("temperature", "inf", "a number from 0 to 100"),
+        ("top_p", "0", "a number above 0, up to 1"),
+        ("top_p", "7", "a number above 0, up to 1"),
+        ("top_k", "1.5", "a whole number of at least 0"),
+        ("repetition_penalty", "0", "a number above 0, up to 100"),
+        ("max_tokens", "0", "a whole number of at least 1"),
+        ("seed", "-3", "a whole number of at least 0"),
+    ],
+)
+def test_wrong_input_is_named_and_changes_nothing(panel, qtbot, name, text, allowed):
+    row = panel.rows[name]
+    row.set_value(1)
+    with qtbot.assertNotEmitted(panel.settings_edited):
+        type_into(qtbot, row, text)
+    assert row.value() == 1
+    assert row.error.isVisible()
+    assert row.error.text() == f"{row.spec.label} is “{text}”, but it must be {allowed}."
+    type_into(qtbot, row, "")
+    assert not row.error.isVisible()
+
+
+@pytest.mark.parametrize("way", ["button", "keyboard", "empty", "slider", "label"])
+def test_ways_back_to_the_default(panel, qtbot, way):
+    row = panel.rows["temperature"]
+    type_into(qtbot, row, "1.5")
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        if way == "button":
+            qtbot.mouseClick(row.reset_button, Qt.MouseButton.LeftButton)
+        elif way == "keyboard":
+            row.reset_button.setFocus()
+            qtbot.keyClick(row.reset_button, Qt.Key.Key_Space)
+        elif way == "empty":
+            type_into(qtbot, row, "")
+        elif way == "slider":
+            qtbot.mouseDClick(row.slider, Qt.MouseButton.LeftButton)
+        else:
+            qtbot.mouseDClick(row.label, Qt.MouseButton.LeftButton)
+    assert edited.args[0] == ChatSettings()
+
+
+def test_the_slider_moves_by_mouse_and_keys(panel, qtbot):
+    row = panel.rows["temperature"]
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        qtbot.mouseClick(row.slider, Qt.MouseButton.LeftButton, pos=row.slider.rect().center())
+    assert edited.args[0].sampling.temperature == pytest.approx(1.0, abs=0.05)
+    before = row.value()
+    qtbot.keyClick(row.slider, Qt.Key.Key_Right)
+    assert row.value() == pytest.approx(before + 0.05)
+    qtbot.keyClick(row.slider, Qt.Key.Key_Home)
+    assert row.value() == 0
+    qtbot.keyClick(panel.rows["top_p"].slider, Qt.Key.Key_Home)
+    assert panel.rows["top_p"].value() == 0.01
+
+
+def test_another_chats_settings_are_shown(panel, qtbot):
+    settings = ChatSettings("Be brief.", SamplingParams(temperature=0.4, seed=4711), 128, ("\n\n", "###"))
+    with qtbot.assertNotEmitted(panel.settings_edited):
+        panel.show_settings(settings)
+        panel.take_texts()
+    assert panel.system_prompt.toPlainText() == "Be brief."
+    assert panel.stops.toPlainText() == "\\n\\n\n###"
+    assert panel.rows["seed"].edit.text() == "4711"
+    panel.show_settings(ChatSettings())
+    assert panel.rows["seed"].edit.text() == "random · Default"
+
+
+def test_texts_are_taken(panel, qtbot):
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        panel.system_prompt.setPlainText("Be kind.")
+        panel.take_texts()
+    assert edited.args[0].system_prompt == "Be kind."
+
+
+@pytest.mark.parametrize("stop", ["###", "\n\n", "a\tb", "C:\\new", "\\", "\r\n", " lead", "a,b"])
+def test_stop_strings_survive_being_shown(stop):
+    assert parse_stops(escape_stop(stop)) == (stop,)
+
+
+def test_stop_strings_are_one_to_a_line():
+    assert parse_stops("a\n\nb\\n\na") == ("a", "b\n")
+
+
+def test_the_picker_offers_the_models(panel, qtbot):
+    panel.picker.set_model("Starter", "/m/starter")
+    menu = panel.picker.make_menu()
+    actions = menu.actions()
+    assert [action.text() for action in actions if action.text()] == [
+        "Starter  ·  14 MB",
+        "R && D  ·  2.5 GB",
+        "Open model folder…",
+    ]
+    assert actions[0].isChecked()
+    with qtbot.waitSignal(panel.picker.model_chosen) as chosen:
+        actions[1].trigger()
+    assert chosen.args == ["/m/rd"]
+
+
+def test_sizes():
+    assert [size_text(size) for size in (0, 999, 14e6, 2.5e9)] == ["0 B", "999 B", "14 MB", "2.5 GB"]

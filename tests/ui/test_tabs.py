@@ -1,0 +1,67 @@
+"""The tab strip: titles, dots, closing, dragging."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from llama_gui.ui.tabs import TabBar
+from llama_gui.ui.widgets import plain_tip
+
+
+@pytest.fixture
+def bar(qtbot, icons) -> TabBar:
+    bar = TabBar(icons)
+    qtbot.addWidget(bar)
+    for number in range(3):
+        bar.add(f"c{number}", f"Chat {number}")
+    bar.resize(640, 44)
+    bar.show()
+    return bar
+
+
+def test_close_by_x_and_by_middle_click(bar, qtbot):
+    with qtbot.waitSignal(bar.close_requested) as closed:
+        qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.close_rect(1).center())
+    assert closed.args == [1]
+    assert bar.currentIndex() == 0
+    with qtbot.waitSignal(bar.close_requested) as closed:
+        qtbot.mouseClick(bar, Qt.MouseButton.MiddleButton, pos=bar.tabRect(2).center())
+    assert closed.args == [2]
+
+
+def test_a_click_selects(bar, qtbot):
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(2).topLeft() + QPoint(20, 20))
+    assert bar.currentIndex() == 2
+
+
+def test_dragging_moves_the_tab(bar, qtbot):
+    start = bar.tabRect(0).topLeft() + QPoint(20, 20)
+    with qtbot.waitSignal(bar.tabMoved):
+        qtbot.mousePress(bar, Qt.MouseButton.LeftButton, pos=start)
+        qtbot.mouseMove(bar, bar.tabRect(1).center() + QPoint(20, 0))
+        qtbot.mouseRelease(bar, Qt.MouseButton.LeftButton)
+    assert [bar.chat_id(index) for index in range(3)] == ["c1", "c0", "c2"]
+    assert bar.title(1) == "Chat 0"
+
+
+def test_titles_are_shown_letter_by_letter(bar):
+    bar.set_title("c0", "<b>R&D</b> & more")
+    assert bar.title(0) == "<b>R&D</b> & more"
+    assert "<b>" not in plain_tip(bar.title(0))
+    assert "&amp;" in plain_tip(bar.title(0))
+
+
+def test_dots_make_room(bar):
+    width = bar.tabRect(1).width()
+    bar.set_dot("c1", True)
+    assert bar.has_dot("c1")
+    assert bar.tabRect(1).width() > width
+    bar.set_dot("c1", False)
+    assert bar.tabRect(1).width() == width
+
+
+def test_many_tabs_shrink(bar):
+    bar.set_room(640)
+    for number in range(3, 12):
+        bar.add(f"c{number}", "A rather long title for a tab")
+    assert bar.tabSizeHint(5).width() == 80
+    assert not bar.grab().isNull()

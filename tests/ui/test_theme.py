@@ -1,0 +1,32 @@
+"""Every text can be read on every ground it stands on."""
+
+import pytest
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QWidget
+
+from llama_gui.ui.theme import DARK, LIGHT, apply_theme, contrast, theme_of
+
+GROUNDS = ("page", "side", "raised", "user_message")
+PAIRS = [(text, ground) for text in ("text", "muted", "accent", "error") for ground in GROUNDS]
+PAIRS += [("on_accent", "accent"), ("text", "selected_row"), ("text", "hover")]
+PAIRS += [(role, "code_surface") for role in ("text", "muted", "accent", "code_keyword", "code_number")]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize(("text", "ground"), PAIRS)
+def test_contrast(theme, text, ground):
+    assert contrast(getattr(theme, text), getattr(theme, ground)) >= 4.5
+
+
+def test_known_contrasts():
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#777777") == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("scheme", "theme"), [("light", LIGHT), ("dark", DARK)])
+def test_widgets_know_their_theme(qapp, qtbot, scheme, theme):
+    apply_theme(qapp, scheme)
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    assert theme_of(widget) is theme
+    assert widget.palette().color(QPalette.ColorRole.Accent).name().upper() == theme.accent

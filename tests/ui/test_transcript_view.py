@@ -1,0 +1,264 @@
+"""The transcript: what it shows, what it never reads, where it stands."""
+
+import json
+import os
+import sys
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QImage, QTextCursor, QTextDocument
+
+from llama_gui.chats.tree import Node
+from llama_gui.ui.theme import DARK, apply_theme
+from llama_gui.ui.transcript.message import footer_of
+from llama_gui.ui.transcript.view import TranscriptView
+
+RECIPE = json.dumps(
+    {
+        "sampling": {"seed": 4711},
+        "finish_reason": "stop",
+        "usage": {"completion_tokens": 214},
+        "timings": {"decode": 20.0},
+    }
+)
+
+
+def user(number: int, text: str = "Question") -> Node:
+    return Node(f"u{number}", "c", None, "user", text, "complete", 0.0)
+
+
+def answer(number: int, text: str = "", status="complete", **more) -> Node:
+    return Node(f"a{number}", "c", f"u{number}", "assistant", text, status, 0.0, model="Tiny", **more)
+
+
+@pytest.fixture
+def view(qtbot) -> TranscriptView:
+    view = TranscriptView()
+    qtbot.addWidget(view)
+    view.resize(700, 400)
+    view.show()
+    return view
+
+
+def long_chat() -> list[Node]:
+    return [user(1), answer(1, "\n\n".join(f"Paragraph {n}." for n in range(80)))]
+
+
+def test_a_chat_from_question_to_footer(view):
+    view.show_path([user(1)])
+    view.add_node(answer(1, status="streaming"))
+    view.set_waiting("Reading the prompt…")
+    view.flush()
+    assert "Reading the prompt…" in view.toPlainText()
+    view.add_text("a1", "Some **bold")
+    view.add_text("a1", "** words")
+    view.flush()
+    assert view.toPlainText() == "Question\nTiny\nSome bold words"
+    view.replace_node(answer(1, "Some **bold** words", recipe=RECIPE))
+    assert "214 tokens · 10.7 tok/s · seed 4711" in view.toPlainText()
+    assert view.last_answer() == "Some **bold** words"
+
+
+def test_a_question_says_what_it_waits_for(view):
+    view.show_path([user(1)])
+    view.set_waiting("Waiting for the model…")
+    view.flush()
+    assert view.toPlainText() == "Question\nWaiting for the model…"
+    view.set_waiting("Waiting still")
+    view.flush()
+    assert view.toPlainText() == "Question\nWaiting still"
+    view.show_path([user(1)])
+    assert view.toPlainText() == "Question\nWaiting still"
+    view.add_node(answer(1, status="streaming"))
+    assert view.toPlainText() == "Question\nTiny\nWaiting still"
+    view.set_waiting("")
+    view.replace_node(answer(1, "Text"))
+    assert "Waiting" not in view.toPlainText()
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        (answer(1, "Half", "stopped", recipe=RECIPE), "stopped"),
+        (answer(1, "Half", "interrupted"), "interrupted"),
+        (answer(1, "Half", "failed", error="The numbers are not finite."), "The numbers are not finite."),
+        (answer(1, "Half", recipe='{"finish_reason": "length"}'), "reached max tokens"),
+        (answer(1, "Half", recipe="not json"), "Copy"),
+    ],
+)
+def test_how_an_answer_ended_stands_below_it(view, node, words):
+    view.show_path([user(1), node])
+    assert words in view.toPlainText()
+    assert "Half" in view.toPlainText()
+
+
+def test_a_footer_without_numbers():
+    assert footer_of(answer(1, "x")).facts == ()
+    assert footer_of(answer(1, "x", recipe='{"usage": {"completion_tokens": 1}}')).facts == ("1 token",)
+
+
+def test_only_the_last_answer_can_be_asked_for_again(view, qtbot):
+    view.show_path([user(1), answer(1, "One")])
+    assert view.toPlainText().count("Again") == 1
+    view.add_node(user(2))
+    assert "Again" not in view.toPlainText()
+    view.add_node(answer(2, status="streaming"))
+    view.replace_node(answer(2, "Two"))
+    assert view.toPlainText().count("Again") == 1
+    with qtbot.waitSignal(view.again_requested, timeout=1000):
+        view.anchorClicked.emit(command_of(view, "again"))
+
+
+def test_a_hidden_view_draws_when_it_is_shown(qtbot):
+    view = TranscriptView()
+    qtbot.addWidget(view)
+    view.show_path([user(1), answer(1, status="streaming")])
+    view.add_text("a1", "Text")
+    view.flush()
+    assert view.toPlainText() == ""
+    view.show()
+    assert view.toPlainText().endswith("Text")
+
+
+def test_the_incremental_view_equals_one_drawn_anew(view):
+    view.show_path([user(1), answer(1, "One | two")])
+    view.add_node(user(2, "two\nlines"))
+    view.add_node(answer(2, status="streaming"))
+    for piece in ("- a", "\n- b\n\n| x | y |\n", "|--|--|\n| 1", " | 2 |\n\nend"):
+        view.add_text("a2", piece)
+        view.flush()
+    final = answer(2, "- a\n- b\n\n| x | y |\n|--|--|\n| 1 | 2 |\n\nend", recipe=RECIPE)
+    view.replace_node(final)
+    shown = view.toPlainText()
+    view.show_path([user(1), answer(1, "One | two"), user(2, "two\nlines"), final])
+    assert view.toPlainText() == shown
+
+
+def test_no_file_is_ever_read(view, tmp_path):
+    picture = tmp_path / "secret.png"
+    image = QImage(64, 64, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.red)
+    assert image.save(str(picture))
+    opened = []
+    sys.addaudithook(lambda name, args: opened.append(args[0]) if name == "open" and "secret" in str(args[0]) else None)
+    text = f"![x](file://{picture}) ![y]({picture})\n\n<img src='{picture}'>\n\n[z](file://{picture})"
+    view.show_path([user(1, f"![q]({picture})"), answer(1, text)])
+    view.grab()
+    kind = QTextDocument.ResourceType.ImageResource.value
+    for name in (QUrl.fromLocalFile(str(picture)), QUrl("https://example.org/x.png"), str(picture)):
+        loaded = view.loadResource(kind, name)
+        assert isinstance(loaded, QImage)
+        assert loaded.isNull()
+    assert not opened
+    assert os.path.exists(picture)
+
+
+def test_links_ask_and_only_for_the_web(view, qtbot):
+    with qtbot.waitSignal(view.link_requested) as asked:
+        view.anchorClicked.emit(QUrl("https://example.org/x"))
+    assert asked.args == ["https://example.org/x"]
+    for address in (
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "smb://host/share",
+        "act-guess:again:a1",
+        "/etc/passwd",
+    ):
+        with qtbot.assertNotEmitted(view.link_requested), qtbot.assertNotEmitted(view.again_requested):
+            view.anchorClicked.emit(QUrl(address))
+
+
+def test_it_follows_the_end_only_when_it_stands_there(view):
+    view.show_path([*long_chat(), user(2)])
+    view.add_node(answer(2, status="streaming"))
+    bar = view.verticalScrollBar()
+    assert bar.maximum() > 0
+    assert bar.value() == bar.maximum()
+    bar.setValue(100)
+    view.add_text("a2", "More\n\n" * 30)
+    view.flush()
+    assert bar.value() == 100
+    view.go_to_end()
+    view.add_text("a2", "And more\n\n" * 30)
+    view.flush()
+    assert bar.value() == bar.maximum()
+
+
+def test_the_end_is_announced(view, qtbot):
+    view.show_path(long_chat())
+    with qtbot.waitSignal(view.at_end_changed) as told:
+        view.verticalScrollBar().setValue(0)
+    assert told.args == [False]
+
+
+def test_a_scroll_place_comes_back(qtbot):
+    view = TranscriptView()
+    qtbot.addWidget(view)
+    view.resize(700, 400)
+    view.set_scroll_place(0.5)
+    view.show_path(long_chat())
+    assert view.scroll_place() == 0.5
+    view.show()
+    view.flush()
+    assert view.scroll_place() == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_selection_outlives_new_text(view):
+    view.show_path([user(1), answer(1, status="streaming")])
+    view.add_text("a1", "First part ")
+    view.flush()
+    cursor = view.textCursor()
+    cursor.setPosition(0)
+    cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    before = view.textCursor().selectedText()
+    view.add_text("a1", "second part")
+    view.flush()
+    assert view.textCursor().selectedText().startswith(before.rstrip())
+
+
+def test_what_is_copied_is_text_without_commands(view):
+    source = "Hello\n\n- a\n- b\n\n1. c\n\n| x | y |\n|--|--|\n| 1 | 2 |\n\n```py\nz = 1\n```"
+    view.show_path([user(1), answer(1, source)])
+    view.selectAll()
+    data = view.createMimeDataFromSelection()
+    assert data.formats() == ["text/plain"]
+    assert data.text().split("\n") == ["Question", "Tiny", "Hello", "- a", "- b", "1. c", "x\ty", "1\t2", "z = 1"]
+
+
+def test_copy_commands(view):
+    view.show_path([user(1), answer(1, "**Text**\n\n```py\nz = 1\n```")])
+    view.anchorClicked.emit(command_of(view, "copy-code"))
+    assert QGuiApplication.clipboard().text() == "z = 1"
+    view.anchorClicked.emit(command_of(view, "copy"))
+    assert QGuiApplication.clipboard().text() == "**Text**\n\n```py\nz = 1\n```"
+
+
+def test_old_messages_come_when_asked_for(view):
+    view.show_path([user(n, f"Message {n}.") for n in range(250)])
+    assert "Message 49." not in view.toPlainText()
+    view.anchorClicked.emit(command_of(view, "earlier"))
+    assert "Message 0." in view.toPlainText()
+
+
+def test_zoom_and_theme_draw_anew(view, qapp):
+    view.show_path([user(1)])
+    height = view.document().size().height()
+    view.set_zoom(2.0)
+    assert view.document().size().height() > 1.2 * height
+    apply_theme(qapp, "dark")
+    colour = view.document().begin().begin().fragment().charFormat().foreground().color()
+    assert colour.name().upper() == DARK.text
+
+
+def command_of(view: TranscriptView, verb: str) -> QUrl:
+    block = view.document().begin()
+    while block.isValid():
+        iterator = block.begin()
+        while not iterator.atEnd():
+            href = iterator.fragment().charFormat().anchorHref()
+            if f":{verb}:" in href:
+                return QUrl(href)
+            iterator += 1
+        block = block.next()
+    raise AssertionError(f"there is no {verb}")
