@@ -1,0 +1,44 @@
+"""The inference library. Everything the window does can be done with these names, without Qt.
+
+::
+
+    from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+
+    with Engine.load("path/to/model") as engine:
+        job = engine.submit(GenerateRequest(messages=[Message("user", "Hi")], max_tokens=50,
+                                            sampling=SamplingParams(temperature=0.7, seed=42)))
+        for out in job:
+            print(out.text, end="")
+"""
+
+from llama_gui.engine.engine import Engine
+from llama_gui.engine.job import Job
+from llama_gui.vocabulary import (
+    EngineStats,
+    GenerateRequest,
+    GenerateResult,
+    JobProgress,
+    Message,
+    ModelInfo,
+    SamplingParams,
+    Timings,
+    TokenOutput,
+    TopLogprob,
+    Usage,
+)
+
+__all__ = [
+    "Engine",
+    "EngineStats",
+    "GenerateRequest",
+    "GenerateResult",
+    "Job",
+    "JobProgress",
+    "Message",
+    "ModelInfo",
+    "SamplingParams",
+    "Timings",
+    "TokenOutput",
+    "TopLogprob",
+    "Usage",
+]

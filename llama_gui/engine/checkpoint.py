@@ -1,0 +1,151 @@
+"""safetensors files -> weights, each checked by name, shape and dtype. Weights are data: pickle files are refused."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from llama_gui.engine.config import read_json
+from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
+
+Shape = tuple[int, ...]
+
+_DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_INDEX = "model.safetensors.index.json"
+_AGAIN = "Download the file again."
+
+
+class Checkpoint:
+    """The open weight files of a model folder. A context manager; tensors are read one at a time.
+
+    Raises:
+        ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
+        BrokenModelError: a file is cut off or damaged, or two files hold the same weight.
+        UnsupportedModelError: the folder holds pickle files only, or quantised weights.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._stack = ExitStack()
+        self._files: dict[str, tuple[Path, Any]] = {}
+        try:
+            for file in weight_files(folder):
+                self._open(file)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _open(self, file: Path) -> None:
+        try:
+            handle = self._stack.enter_context(safe_open(file, framework="pt"))
+            names = list(handle.keys())
+        except FileNotFoundError:
+            raise ModelNotFoundError(f"{file} is missing. {_AGAIN}") from None
+        except (SafetensorError, OSError, ValueError) as error:
+            raise BrokenModelError(f"{file} is damaged or cut off: {error}. {_AGAIN}") from error
+        for name in names:
+            if name in self._files:
+                raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {name}. {_AGAIN}")
+            self._files[name] = (file, handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.clear()
+        self._stack.close()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all weights in the files."""
+        return frozenset(self._files)
+
+    def check(self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = ()) -> None:
+        """Compare the files with what the network needs: every name once, in its shape, and nothing besides.
+
+        Raises:
+            BrokenModelError: weights are missing or have another shape.
+            UnsupportedModelError: there are weights that the network has no place for, or in a quantised dtype.
+        """
+        missing = sorted(expected.keys() - self._files.keys())
+        if missing:
+            raise BrokenModelError(f"{self.folder}: {_some(missing)} missing from the weight files. {_AGAIN}")
+        for name, shape in expected.items():
+            self._check_one(name, shape)
+        surplus = sorted(n for n in self._files.keys() - expected.keys() if not n.endswith(tuple(ignored_suffixes)))
+        if surplus:
+            raise UnsupportedModelError(
+                f"{self.folder}: the weight files hold {_some(surplus)} that a network of this architecture has no "
+                "place for, so its answers would be wrong."
+            )
+
+    def _check_one(self, name: str, shape: Shape) -> None:
+        file, handle = self._files[name]
+        found = handle.get_slice(name)
+        if tuple(found.get_shape()) != shape:
+            raise BrokenModelError(
+                f"{file}: {name} has the shape {list(found.get_shape())}, but config.json asks for {list(shape)}. "
+                "The files belong to different models, or one of them is damaged."
+            )
+        if found.get_dtype() not in _DTYPES:
+            raise UnsupportedModelError(
+                f"{file}: {name} is stored as {found.get_dtype()}. Supported: {', '.join(_DTYPES)}."
+            )
+
+    def tensor(self, name: str) -> Tensor:
+        """The weight `name` in the file's dtype, on CPU. It may be a view of the file: convert or copy it.
+
+        Raises:
+            BrokenModelError: the file cannot be read.
+        """
+        file, handle = self._files[name]
+        try:
+            return handle.get_tensor(name)
+        except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+            raise BrokenModelError(f"{file}: {name} cannot be read: {error}. {_AGAIN}") from error
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return shown + more
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of `folder`, as its index names them.
+
+    Raises:
+        ModelNotFoundError: there are none.
+        BrokenModelError: the index is damaged or names a file outside the folder.
+        UnsupportedModelError: the folder holds pickle files only.
+    """
+    index = folder / _INDEX
+    if index.exists():
+        return _indexed_files(index)
+    files = [folder / "model.safetensors"] if (folder / "model.safetensors").exists() else []
+    files = files or sorted(folder.glob("*.safetensors"))
+    if files:
+        return files
+    if any(folder.glob("*.bin")) or any(folder.glob("*.pt*")):
+        raise UnsupportedModelError(
+            f"{folder} holds its weights as pickle files, which can run code. Use a version with *.safetensors files."
+        )
+    raise ModelNotFoundError(f"{folder} holds no *.safetensors file. The download may not have finished.")
+
+
+def _indexed_files(index: Path) -> list[Path]:
+    weight_map = read_json(index).get("weight_map")
+    if not isinstance(weight_map, dict) or not weight_map:
+        raise BrokenModelError(f"{index}: weight_map is missing or empty. {_AGAIN}")
+    names = set(weight_map.values())
+    for name in names:
+        if not isinstance(name, str) or Path(name).name != name or "\\" in name or not name.endswith(".safetensors"):
+            raise BrokenModelError(f"{index} names {name!r}, which is not a weight file of this folder. {_AGAIN}")
+    return [index.parent / name for name in sorted(names)]

@@ -1,0 +1,85 @@
+"""The machine: which device and dtype a model gets, how many threads, how much memory its conversations may use."""
+
+import os
+
+import psutil
+import torch
+
+from llama_gui.errors import InvalidRequestError, UnsupportedModelError
+from llama_gui.vocabulary import DEVICES, DTYPES, Hardware
+
+_TORCH_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_NOT_YET = ("int8", "int4")
+
+KV_SHARE = 0.5
+"""The part of the memory that is free after loading which conversations may take."""
+MIN_KV_BYTES = 64 * 2**20
+
+
+def hardware() -> Hardware:
+    """What this machine has. Bytes and counts."""
+    memory = psutil.virtual_memory()
+    devices = ["cpu"]
+    if torch.cuda.is_available():
+        devices.append("cuda")
+    if torch.backends.mps.is_available():
+        devices.append("mps")
+    return Hardware(thread_count(), memory.total, memory.available, tuple(devices))
+
+
+def thread_count() -> int:
+    """One thread for each physical core that this process may use: siblings share the vector units."""
+    cores = psutil.cpu_count(logical=False) or 1
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, allowed))
+
+
+def resolve_device(name: str) -> torch.device:
+    """The device that `name` ("auto" or one of `DEVICES`) stands for.
+
+    Raises:
+        InvalidRequestError: it is not known, or this machine has none.
+    """
+    available = hardware().devices
+    if name == "auto":
+        return torch.device(next((d for d in ("cuda", "mps") if d in available), "cpu"))
+    if name not in DEVICES:
+        raise InvalidRequestError("device", name, f"one of {', '.join(DEVICES)}")
+    if name not in available:
+        raise InvalidRequestError("device", name, f"one that this machine has: {', '.join(available)}")
+    return torch.device(name)
+
+
+def resolve_dtype(name: str, device: torch.device) -> torch.dtype:
+    """The dtype that `name` ("auto" or one of `DTYPES`) stands for on `device`.
+
+    "auto" on CPU is bfloat16 where the CPU multiplies it natively, else float32: emulated bfloat16 is slower.
+
+    Raises:
+        InvalidRequestError: it is not known.
+        UnsupportedModelError: it is known, but not built yet.
+    """
+    if name in _NOT_YET:
+        raise UnsupportedModelError(f"dtype {name} is not supported yet. Use bfloat16 or auto.")
+    if name not in DTYPES:
+        raise InvalidRequestError("dtype", name, f"one of {', '.join(DTYPES)}")
+    if name != "auto":
+        return _TORCH_DTYPES[name]
+    if device.type == "cpu":
+        return torch.bfloat16 if _has_native_bfloat16() else torch.float32
+    if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
+        return torch.bfloat16
+    return torch.float16
+
+
+def _has_native_bfloat16() -> bool:
+    # Private probes of torch; where they are missing (ARM, another version), float32 is never wrong.
+    probes = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, probe, lambda: False)() for probe in probes)
+
+
+def kv_byte_budget(device: torch.device) -> int:
+    """Bytes that all conversations together may take now, after the weights are in place."""
+    on_gpu = device.type == "cuda"
+    free = torch.cuda.mem_get_info(device)[0] if on_gpu else psutil.virtual_memory().available
+    return max(int(free * KV_SHARE), MIN_KV_BYTES)

@@ -1,0 +1,341 @@
+"""The engine: a loaded model, and everything that can be asked of it."""
+
+import itertools
+import secrets
+import weakref
+from collections.abc import Sequence as Many
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, overload
+
+from torch import Tensor
+
+from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
+from llama_gui.engine.checkpoint import Checkpoint
+from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
+from llama_gui.engine.device import kv_byte_budget, resolve_device, resolve_dtype, thread_count
+from llama_gui.engine.job import Job
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
+from llama_gui.engine.loop import Loop
+from llama_gui.engine.runner import Runner
+from llama_gui.engine.sampling import Sampler
+from llama_gui.engine.scheduler import Scheduler
+from llama_gui.engine.sequence import Limits, OnFinish, OnOutput, Sequence
+from llama_gui.engine.stop_strings import StopStrings
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.errors import InvalidRequestError, PromptTooLongError
+from llama_gui.vocabulary import (
+    DEFAULT_SAMPLING,
+    STRATEGIES,
+    EngineStats,
+    GenerateRequest,
+    GenerateResult,
+    Message,
+    ModelInfo,
+    Strategy,
+)
+
+_PLAIN_STOP = "\nUser:"
+
+
+class Engine:
+    """A loaded model that answers many requests at once. Made by `Engine.load`; a context manager.
+
+    `submit` and the rest may be called from any thread. All work on the device happens in one thread: the one that
+    calls `run`, or, when nobody does, a thread of the engine's own which starts with the first request.
+    """
+
+    def __init__(
+        self,
+        network: Llama,
+        tokenizer: Tokenizer,
+        template: ChatTemplate | None,
+        defaults: GenerationDefaults,
+        info: ModelInfo,
+        loop: Loop,
+        runner: Runner,
+    ) -> None:
+        self._vocab_size = network.config.vocab_size
+        self._eos_token_ids = network.config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
+        self._tokenizer = tokenizer
+        self._template = template
+        self._info = info
+        self._loop = loop
+        self._runner = runner
+        self._numbers = itertools.count(1)
+        self._finalizer = weakref.finalize(self, loop.close)  # also at exit: a thread inside a kernel ends badly there
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        dtype: str = "auto",
+        device: str = "auto",
+        max_context: int | None = None,
+        strategy: Strategy = "batched",
+        max_batch: int = 16,
+        draft: str | Path | None = None,
+        threads: int | None = None,
+    ) -> Self:
+        """Load the model folder at `path` (Hugging Face layout: config.json, tokenizer.json, *.safetensors).
+
+        Args:
+            dtype: auto, float32, bfloat16 or float16. auto: what the device multiplies fastest without loss.
+            device: auto, cpu, cuda or mps.
+            max_context: tokens of prompt and answer together; None: what the model was trained for.
+            strategy: batched (all answers in each step), interleaved (one answer a step, in turn), sequential.
+            max_batch: answers that run at once; others wait.
+            draft: must be None; speculative decoding is not built yet.
+            threads: CPU threads; None: one for each physical core.
+
+        Raises:
+            ModelNotFoundError, BrokenModelError, UnsupportedModelError, ChatTemplateError: the folder cannot be used.
+            InvalidRequestError: an argument is out of range.
+        """
+        _check_options(strategy, max_batch, draft, threads)
+        folder = Path(path).expanduser()
+        torch_device = resolve_device(device)
+        torch_dtype = resolve_dtype(dtype, torch_device)
+        config = load_config(folder)
+        defaults = load_generation_defaults(folder)
+        tokenizer = Tokenizer.load(folder)
+        template = ChatTemplate.load(folder, tokenizer)
+        context = _context(max_context, config)
+        threads = threads or thread_count()
+        with Checkpoint(folder) as checkpoint:
+            network = NetworkLoader(config, checkpoint, torch_dtype, torch_device).load()
+        cache = KVCache(config, torch_dtype, torch_device, kv_byte_budget(torch_device))
+        info = ModelInfo(
+            name=folder.resolve().name,
+            path=str(folder.resolve()),
+            architecture=config.architecture,
+            parameters=_parameter_count(config),
+            max_context=context,
+            dtype=str(torch_dtype).removeprefix("torch."),
+            device=torch_device.type,
+            sampling=defaults.sampling.or_else(DEFAULT_SAMPLING),
+            has_chat_template=template is not None,
+        )
+        runner = Runner(network, cache)
+        loop = Loop(Scheduler(strategy, max_batch), runner, cache, threads, _first_stats(network, info, threads))
+        return cls(network, tokenizer, template, defaults, info, loop, runner)
+
+    # --- what it is
+
+    @property
+    def info(self) -> ModelInfo:
+        """The model's name, size, context and recommended sampling."""
+        return self._info
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Text to ids and back, exactly as generation does it."""
+        return self._tokenizer
+
+    def stats(self) -> EngineStats:
+        """What the engine does just now; never waits for a step."""
+        return self._loop.stats
+
+    # --- asking
+
+    def submit(
+        self, request: GenerateRequest, on_output: OnOutput | None = None, on_finish: OnFinish | None = None
+    ) -> Job:
+        """Queue `request` and return at once, except for tokenising the prompt (milliseconds).
+
+        `on_output` and `on_finish` run in the engine's thread and hold it up: hand over and return.
+
+        Raises:
+            InvalidRequestError, PromptTooLongError, ChatTemplateError: the request cannot be run.
+            EngineClosedError: the engine was stopped.
+        """
+        prompt = self._prompt_ids(request)
+        if len(prompt) >= self._info.max_context:
+            raise PromptTooLongError(len(prompt), self._info.max_context)
+        number = next(self._numbers)
+        job = Job(len(prompt), lambda: self._loop.cancel(number))
+        sequence = Sequence(
+            number,
+            prompt,
+            self._sampler(request),
+            self._limits(request, len(prompt)),
+            StopStrings(self._stops(request)),
+            self._tokenizer,
+            request.cache_key,
+            job,
+            on_output,
+            on_finish,
+        )
+        self._loop.submit(sequence)
+        return job
+
+    def generate(self, request: GenerateRequest) -> GenerateResult:
+        """Submit and wait. Raises what `submit` raises; a failure in flight is in the result."""
+        return self.submit(request).result()
+
+    def generate_batch(self, requests: Many[GenerateRequest]) -> list[GenerateResult]:
+        """Submit all, wait for all; the results are in the order of `requests`.
+
+        Raises what `submit` raises; then none of them runs on.
+        """
+        jobs: list[Job] = []
+        try:
+            for request in requests:
+                jobs.append(self.submit(request))
+        except BaseException:
+            for job in jobs:
+                job.cancel()
+            raise
+        return [job.result() for job in jobs]
+
+    def logits(self, token_ids: Many[int]) -> Tensor:
+        """One full forward: float32 ``[len(token_ids), vocab]`` on CPU. For tests, scoring and perplexity.
+
+        Raises:
+            InvalidRequestError: no ids, ids that the model does not know, or more than the context.
+        """
+        ids = list(token_ids)
+        self._check_ids(ids)
+        if len(ids) > self._info.max_context:
+            raise PromptTooLongError(len(ids), self._info.max_context)
+        # A copy, because tensors made in inference mode cannot take part in a caller's autograd.
+        return self._loop.call(lambda: self._runner.logits(ids)).clone()
+
+    def warmup(self) -> None:
+        """Run one token, so that the first request finds the weights in memory."""
+        self._loop.call(lambda: self._runner.logits([0]))
+
+    @overload
+    def apply_chat_template(
+        self, messages: Many[Message], *, add_generation_prompt: bool = True, tokenize: Literal[True]
+    ) -> list[int]: ...
+
+    @overload
+    def apply_chat_template(
+        self, messages: Many[Message], *, add_generation_prompt: bool = True, tokenize: Literal[False] = False
+    ) -> str: ...
+
+    def apply_chat_template(
+        self, messages: Many[Message], *, add_generation_prompt: bool = True, tokenize: bool = False
+    ) -> str | list[int]:
+        """The prompt for `messages`, or its ids, exactly as generation uses it.
+
+        A model without a template gets a plain transcript ("User: …", "Assistant:").
+
+        Raises:
+            ChatTemplateError: the template is broken or refuses the messages.
+        """
+        if self._template is None:
+            text = plain_prompt(messages)
+            return self._tokenizer.encode(text, add_special_tokens=True) if tokenize else text
+        if tokenize:
+            return self._template.encode(messages, add_generation_prompt=add_generation_prompt)
+        return self._template.render(messages, add_generation_prompt=add_generation_prompt)
+
+    def count_tokens(self, messages: Many[Message]) -> int:
+        """Tokens of the prompt for `messages`."""
+        return len(self.apply_chat_template(messages, tokenize=True))
+
+    # --- running and ending
+
+    def run(self) -> None:
+        """Be the engine's thread until `stop` is called."""
+        self._loop.run()
+
+    def stop(self) -> None:
+        """End every answer as cancelled and let `run` return; from any thread. There is no restart."""
+        self._loop.stop()
+
+    def close(self) -> None:
+        """Stop, wait, and free the conversations' memory; the weights go with the last reference to the engine."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- a request's parts
+
+    def _prompt_ids(self, request: GenerateRequest) -> list[int]:
+        if request.messages is not None:
+            ids = self.apply_chat_template(request.messages, tokenize=True)
+        elif request.prompt is not None:
+            ids = self._tokenizer.encode(request.prompt, add_special_tokens=True)
+        else:
+            ids = list(request.token_ids or ())
+        self._check_ids(ids)
+        return ids
+
+    def _check_ids(self, ids: list[int]) -> None:
+        if not ids:
+            raise InvalidRequestError("prompt", "empty", "at least one token")
+        for token_id in ids:
+            if isinstance(token_id, bool) or not isinstance(token_id, int) or not 0 <= token_id < self._vocab_size:
+                raise InvalidRequestError("token id", token_id, f"a whole number from 0 to {self._vocab_size - 1}")
+
+    def _sampler(self, request: GenerateRequest) -> Sampler:
+        params = request.sampling.or_else(self._info.sampling)
+        size = min(self._tokenizer.vocab_size, self._vocab_size)
+        for token_id in params.logit_bias or {}:
+            if token_id >= size:
+                raise InvalidRequestError("logit_bias token id", token_id, f"a whole number from 0 to {size - 1}")
+        seed = params.seed if params.seed is not None else secrets.randbelow(2**32)
+        return Sampler(params, seed, request.logprobs, request.logits_processor)
+
+    def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:
+        room = self._info.max_context - prompt_tokens
+        if request.max_tokens is not None and request.max_tokens <= room:
+            return Limits(self._eos_token_ids, request.max_tokens, "length")
+        return Limits(self._eos_token_ids, room, "context")
+
+    def _stops(self, request: GenerateRequest) -> list[str]:
+        plain = self._template is None and request.messages is not None
+        return [*request.stop, _PLAIN_STOP] if plain else list(request.stop)
+
+
+def _check_options(strategy: Strategy, max_batch: int, draft: str | Path | None, threads: int | None) -> None:
+    if strategy not in STRATEGIES:
+        raise InvalidRequestError("strategy", strategy, f"one of {', '.join(STRATEGIES)}")
+    if max_batch < 1:
+        raise InvalidRequestError("max_batch", max_batch, "a whole number of at least 1")
+    if draft is not None:
+        raise InvalidRequestError("draft", draft, "None: speculative decoding is not built yet")
+    if threads is not None and threads < 1:
+        raise InvalidRequestError("threads", threads, "a whole number of at least 1")
+
+
+def _context(max_context: int | None, config: NetworkConfig) -> int:
+    trained = config.max_position_embeddings
+    if max_context is None:
+        return trained
+    if not 2 <= max_context <= trained:
+        raise InvalidRequestError("max_context", max_context, f"a whole number from 2 to {trained}")
+    return max_context
+
+
+def _parameter_count(config: NetworkConfig) -> int:
+    total = 0
+    for shape in weight_shapes(config).values():
+        total += shape[0] * (shape[1] if len(shape) > 1 else 1)
+    return total
+
+
+def _first_stats(network: Llama, info: ModelInfo, threads: int) -> EngineStats:
+    return EngineStats(
+        tokens_per_second=0.0,
+        batch_size=0,
+        running=0,
+        waiting=0,
+        kv_bytes=0,
+        weight_bytes=network.weight_bytes,
+        dtype=info.dtype,
+        device=info.device,
+        threads=threads,
+        batch_invariant=all(linear.is_batch_invariant for linear in network.linears),
+    )

@@ -1,0 +1,157 @@
+"""What a caller holds of a request: its outputs as they come, its end, and the means to stop it. Safe in any thread."""
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from llama_gui.vocabulary import GenerateResult, JobProgress, JobState, TokenOutput
+
+
+class Job:
+    """One submitted request.
+
+    Iterate it (``for`` or ``async for``) for each `TokenOutput` from the first on; any number of readers may. A loop
+    that is left early does not stop the job: call `cancel`. An answer that fails raises its error from the loop,
+    behind the tokens that were drawn; `result` returns it with ``finish_reason`` "error" and `error` set.
+    """
+
+    def __init__(self, prompt_tokens: int, on_cancel: Callable[[], None]) -> None:
+        self._outputs: list[TokenOutput] = []
+        self._result: GenerateResult | None = None
+        self._changed = threading.Condition()
+        self._listeners: list[Callable[[], None]] = []
+        self._on_cancel = on_cancel
+        self._cancelled = False
+        self._state: JobState = "waiting"
+        self._prompt_tokens = prompt_tokens
+        self._prompt_tokens_read = 0
+        self._cached_tokens = 0
+        self._prefill_started = 0.0
+        self._decode_started = 0.0
+        self._tokens_per_second = 0.0
+
+    # --- for the caller
+
+    @property
+    def state(self) -> JobState:
+        """waiting, prefilling, generating or finished."""
+        return self._state
+
+    @property
+    def progress(self) -> JobProgress:
+        """Prompt tokens read, answer tokens per second, seconds until the first token (None: unknown or past)."""
+        return JobProgress(self._prompt_tokens_read, self._prompt_tokens, self._tokens_per_second, self._eta())
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called before the end."""
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """End the answer within one step of the engine; a finished job stays as it is."""
+        if self._result is None and not self._cancelled:
+            self._cancelled = True
+            self._on_cancel()
+
+    def result(self, timeout: float | None = None) -> GenerateResult:
+        """Wait for the end, at most `timeout` seconds.
+
+        Raises:
+            TimeoutError: the answer is not finished by then; it goes on.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._result is not None, timeout):
+                raise TimeoutError(f"The answer was not finished within {timeout} seconds.")
+            assert self._result is not None
+            return self._result
+
+    def __iter__(self) -> Iterator[TokenOutput]:
+        """Each output as it is drawn; ends with the answer, or raises its error."""
+        index = 0
+        while True:
+            with self._changed:
+                while len(self._outputs) == index and self._result is None:
+                    self._changed.wait()
+                fresh, result = self._outputs[index:], self._result
+            yield from fresh
+            index += len(fresh)
+            if result is not None:
+                _raise_error(result)
+                return
+
+    async def __aiter__(self) -> AsyncIterator[TokenOutput]:
+        """The same without blocking the running event loop."""
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop was closed while its reader was still listening
+                loop.call_soon_threadsafe(changed.set)
+
+        with self._changed:
+            self._listeners.append(wake)
+        index = 0
+        try:
+            while True:
+                changed.clear()
+                with self._changed:
+                    fresh, result = self._outputs[index:], self._result
+                for output in fresh:
+                    yield output
+                index += len(fresh)
+                if result is not None:
+                    _raise_error(result)
+                    return
+                if not fresh:
+                    await changed.wait()
+        finally:
+            with self._changed:
+                self._listeners.remove(wake)
+
+    # --- for the engine's thread
+
+    def start_prefill(self, cached_tokens: int) -> None:
+        """The prompt begins to be read; `cached_tokens` of it were in the cache."""
+        self._prefill_started = time.monotonic()
+        self._cached_tokens = self._prompt_tokens_read = cached_tokens
+        self._state = "prefilling"
+
+    def read_prompt(self, tokens: int) -> None:
+        """`tokens` of the prompt are read now, in all."""
+        self._prompt_tokens_read = tokens
+
+    def put(self, output: TokenOutput) -> None:
+        """A token was drawn."""
+        now = time.monotonic()
+        if self._state != "generating":
+            self._state, self._decode_started = "generating", now
+        elif now > self._decode_started:
+            self._tokens_per_second = output.index / (now - self._decode_started)
+        with self._changed:
+            self._outputs.append(output)
+            self._wake()
+
+    def finish(self, result: GenerateResult) -> None:
+        """The answer ended."""
+        with self._changed:
+            self._result = result
+            self._state = "finished"
+            self._wake()
+
+    def _wake(self) -> None:
+        self._changed.notify_all()
+        for listener in self._listeners:
+            listener()
+
+    def _eta(self) -> float | None:
+        done = self._prompt_tokens_read - self._cached_tokens
+        if self._state != "prefilling" or done <= 0:
+            return None
+        seconds_per_token = (time.monotonic() - self._prefill_started) / done
+        return seconds_per_token * (self._prompt_tokens - self._prompt_tokens_read)
+
+
+def _raise_error(result: GenerateResult) -> None:
+    if result.error is not None:
+        raise result.error

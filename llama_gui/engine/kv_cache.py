@@ -1,0 +1,182 @@
+"""Keys and values of past tokens: one contiguous slot for each conversation, reused by longest common prefix.
+
+The source of the design is llama.cpp's server (slots) rather than vLLM's pages: with the few conversations of one
+person, truncating a slot costs nothing and attention reads it without a gather.
+"""
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.layers import padded_key_count
+from llama_gui.errors import GenerationError
+
+_GROWTH = 1.5
+_MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to look for
+
+
+class Slot:
+    """One conversation's keys and values. `tokens` are the ids whose rows are computed, in order.
+
+    `keys` and `values` are ``[layers, kv_heads, capacity, head_dim]``; rows from ``len(tokens)`` on are finite but
+    without meaning.
+    """
+
+    __slots__ = ("busy", "key", "keys", "last_used", "tokens", "values")
+
+    def __init__(self, key: str | None, keys: Tensor, values: Tensor) -> None:
+        self.key = key
+        self.keys = keys
+        self.values = values
+        self.tokens: list[int] = []
+        self.busy = False
+        self.last_used = 0
+
+    @property
+    def capacity(self) -> int:
+        """Tokens that fit without growing."""
+        return self.keys.shape[2]
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of keys and values."""
+        return 2 * self.keys.numel() * self.keys.element_size()
+
+
+def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    """How many leading ids two sequences share."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+class KVCache:
+    """All slots, under one budget of bytes. Only the engine's thread touches it.
+
+    Idle slots stay until their memory is needed; the least recently used goes first.
+    """
+
+    def __init__(self, config: NetworkConfig, dtype: torch.dtype, device: torch.device, byte_budget: int) -> None:
+        self._shape = (config.num_hidden_layers, config.num_key_value_heads, config.head_dim)
+        self._dtype = dtype
+        self._device = device
+        self.byte_budget = byte_budget
+        self._slots: list[Slot] = []
+        self._clock = itertools.count(1)
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of all slots."""
+        return sum(slot.byte_count for slot in self._slots)
+
+    def bytes_for(self, tokens: int) -> int:
+        """Bytes of a slot with room for `tokens`."""
+        layers, kv_heads, head_dim = self._shape
+        return 2 * layers * kv_heads * head_dim * padded_key_count(tokens) * self._dtype.itemsize
+
+    def has_room(self, tokens: int) -> bool:
+        """Whether `tokens` more fit once every idle slot is gone."""
+        busy = sum(slot.byte_count for slot in self._slots if slot.busy)
+        return busy + self.bytes_for(tokens) <= self.byte_budget
+
+    def acquire(self, key: str | None, tokens: Sequence[int]) -> Slot:
+        """A busy slot that holds as long a beginning of `tokens` as any slot offers, but never all of them.
+
+        `key` names the conversation. Its own slot is truncated to the common prefix; a new one starts with a copy of
+        the longest prefix that another holds (a shared system prompt, or the conversation it was forked from).
+
+        Raises:
+            GenerationError: there is no memory for it.
+        """
+        limit = len(tokens) - 1  # the last token is always run: its logits are what we are after
+        slot = self._own_slot(key, tokens)
+        donor, shared = self._best_donor(tokens, limit)
+        own = min(common_prefix(slot.tokens, tokens), limit) if slot else 0
+        slot = slot or self._new_slot(key, len(tokens), keep=donor)
+        slot.busy = True
+        slot.last_used = next(self._clock)
+        if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
+            self.ensure_capacity(slot, len(tokens))
+            slot.keys[:, :, :shared] = donor.keys[:, :, :shared]
+            slot.values[:, :, :shared] = donor.values[:, :, :shared]
+            slot.tokens = list(tokens[:shared])
+        else:
+            del slot.tokens[own:]
+        return slot
+
+    def release(self, slot: Slot) -> None:
+        """Nobody writes this slot any more; what it holds can be reused."""
+        slot.busy = False
+        slot.last_used = next(self._clock)
+
+    def drop(self, slot: Slot) -> None:
+        """Free a slot at once, for example because its rows may not be finite."""
+        if slot in self._slots:
+            self._slots.remove(slot)
+
+    def ensure_capacity(self, slot: Slot, tokens: int) -> None:
+        """Let `slot` hold `tokens`; it grows geometrically.
+
+        Raises:
+            GenerationError: there is no memory for it.
+        """
+        if tokens <= slot.capacity:
+            return
+        wanted = padded_key_count(max(tokens, int(slot.capacity * _GROWTH)))
+        if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
+            wanted = padded_key_count(tokens)
+            if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
+                raise self._no_memory(wanted)
+        keys, values = self._allocate(wanted)
+        used = len(slot.tokens)
+        keys[:, :, :used] = slot.keys[:, :, :used]
+        values[:, :, :used] = slot.values[:, :, :used]
+        slot.keys, slot.values = keys, values
+
+    def clear(self) -> None:
+        """Free every slot."""
+        self._slots.clear()
+
+    def _own_slot(self, key: str | None, tokens: Sequence[int]) -> Slot | None:
+        """The idle slot of this conversation; for a nameless one the idle nameless slot it continues."""
+        idle = [s for s in self._slots if not s.busy and s.key == key]
+        if key is None:
+            idle = [s for s in idle if s.tokens and common_prefix(s.tokens, tokens) * 2 > len(s.tokens)]
+        return max(idle, key=lambda s: common_prefix(s.tokens, tokens), default=None)
+
+    def _best_donor(self, tokens: Sequence[int], limit: int) -> tuple[Slot | None, int]:
+        shared = [(min(common_prefix(s.tokens, tokens), limit), s.last_used, s) for s in self._slots]
+        best = max(shared, key=lambda item: item[:2], default=None)
+        return (best[2], best[0]) if best and best[0] >= _MIN_COPY else (None, 0)
+
+    def _new_slot(self, key: str | None, tokens: int, keep: Slot | None) -> Slot:
+        if not self._make_room(self.bytes_for(tokens), keep) and not self._make_room(self.bytes_for(tokens), None):
+            raise self._no_memory(tokens)
+        slot = Slot(key, *self._allocate(padded_key_count(tokens)))
+        self._slots.append(slot)
+        return slot
+
+    def _make_room(self, byte_count: int, keep: Slot | None) -> bool:
+        """Free idle slots, the longest unused first, until `byte_count` more fit the budget."""
+        idle = sorted((s for s in self._slots if not s.busy and s is not keep), key=lambda s: s.last_used)
+        while self.byte_count + byte_count > self.byte_budget and idle:
+            self.drop(idle.pop(0))
+        return self.byte_count + byte_count <= self.byte_budget
+
+    def _allocate(self, tokens: int) -> tuple[Tensor, Tensor]:
+        # Zeros, because a masked key still takes part in the arithmetic: 0 times NaN would be NaN.
+        layers, kv_heads, head_dim = self._shape
+        shape = (layers, kv_heads, tokens, head_dim)
+        try:
+            keys = torch.zeros(shape, dtype=self._dtype, device=self._device)
+            return keys, torch.zeros_like(keys)
+        except (RuntimeError, MemoryError) as error:
+            raise self._no_memory(tokens) from error
+
+    def _no_memory(self, tokens: int) -> GenerationError:
+        need, have = self.bytes_for(tokens) / 2**20, self.byte_budget / 2**20
+        return GenerationError(
+            f"There is not enough memory for a conversation of {tokens} tokens: it needs {need:.0f} MB, and all "
+            f"conversations together may use {have:.0f} MB. Stop another answer, or start a new chat."
+        )

@@ -1,0 +1,197 @@
+"""The Llama network, top to bottom, over the rows of many conversations at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.checkpoint import Checkpoint, Shape
+from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.layers import MLP, Attention, RMSNorm, Rotary, Span, causal_mask
+from llama_gui.engine.linear import Linear, LinearFactory
+
+IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
+"""Buffers that old checkpoints carry; we compute them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Successive tokens of one conversation in a step: a piece of a prompt, or one drawn token.
+
+    They are the positions from ``len(slot.tokens)`` on. `logits`: of which rows.
+    """
+
+    slot: Slot
+    token_ids: Sequence[int]
+    logits: Literal["last", "all", "none"] = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One layer."""
+
+    attention_norm: RMSNorm
+    attention: Attention
+    mlp_norm: RMSNorm
+    mlp: MLP
+
+    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Sequence[Span]) -> Tensor:
+        """``[rows, hidden] -> [rows, hidden]``."""
+        x = x + self.attention(self.attention_norm(x), layer, cos, sin, spans)
+        return x + self.mlp(self.mlp_norm(x))
+
+
+class Llama:
+    """Embedding, blocks, norm and vocabulary projection. All rows share the linears, each segment attends alone."""
+
+    def __init__(
+        self, config: NetworkConfig, embedding: Tensor, blocks: Sequence[Block], norm: RMSNorm, head: Linear
+    ) -> None:
+        self.config = config
+        self.embedding = embedding
+        self.blocks = tuple(blocks)
+        self.norm = norm
+        self.head = head
+        self.rotary = Rotary(config.head_dim, config.rope, embedding.dtype, embedding.device)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the activations and of the cache."""
+        return self.embedding.dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.embedding.device
+
+    @property
+    def linears(self) -> list[Linear]:
+        """Every linear, the vocabulary projection last."""
+        inner = [(b.attention.qkv, b.attention.out, b.mlp.gate_up, b.mlp.down) for b in self.blocks]
+        return [linear for block in inner for linear in block] + [self.head]
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all weights in memory."""
+        return sum(linear.weight_bytes for linear in self.linears) + self.embedding.numel() * self.dtype.itemsize
+
+    def forward(self, segments: Sequence[Segment]) -> Tensor:
+        """Run `segments` (of different slots) and write their keys and values; the slots need room for them.
+
+        Returns:
+            Float32 logits ``[rows that want them, vocab]``, in the order of the segments. `Slot.tokens` are not
+            changed: the caller adds the ids when it accepts the step.
+        """
+        spans, ids = self._spans(segments)
+        positions = torch.cat([torch.arange(s.start, s.start + s.length, device=self.device) for s in spans])
+        cos, sin = self.rotary.rows(positions, max(s.start + s.length for s in spans) - 1)
+        x = F.embedding(torch.tensor(ids, device=self.device), self.embedding)
+        for layer, block in enumerate(self.blocks):
+            x = block(x, layer, cos, sin, spans)
+        rows = _logits_rows(segments, spans)
+        if not rows:
+            return torch.empty(0, self.config.vocab_size, device=self.device)
+        return self.head(self.norm(x[torch.tensor(rows, device=self.device)])).float()
+
+    def _spans(self, segments: Sequence[Segment]) -> tuple[list[Span], list[int]]:
+        group = self.config.num_attention_heads // self.config.num_key_value_heads
+        spans: list[Span] = []
+        ids: list[int] = []
+        for segment in segments:
+            slot, start, length = segment.slot, len(segment.slot.tokens), len(segment.token_ids)
+            mask = causal_mask(start, length, group, self.dtype, self.device)
+            spans.append(Span(len(ids), start, length, slot.keys, slot.values, mask))
+            ids.extend(segment.token_ids)
+        return spans, ids
+
+
+def _logits_rows(segments: Sequence[Segment], spans: Sequence[Span]) -> list[int]:
+    rows: list[int] = []
+    for segment, span in zip(segments, spans, strict=True):
+        end = span.row + span.length
+        if segment.logits != "none":
+            rows.extend(range(span.row if segment.logits == "all" else end - 1, end))
+    return rows
+
+
+def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
+    """The name and shape of every weight that a checkpoint of this network holds."""
+    hidden, inner = config.hidden_size, config.intermediate_size
+    q, kv = config.num_attention_heads * config.head_dim, config.num_key_value_heads * config.head_dim
+    vocabulary = (config.vocab_size, hidden)
+    shapes: dict[str, Shape] = {"model.embed_tokens.weight": vocabulary, "model.norm.weight": (hidden,)}
+    if not config.tie_word_embeddings:
+        shapes["lm_head.weight"] = vocabulary
+    attention = {"q_proj": (q, hidden), "k_proj": (kv, hidden), "v_proj": (kv, hidden), "o_proj": (hidden, q)}
+    mlp = {"gate_proj": (inner, hidden), "up_proj": (inner, hidden), "down_proj": (hidden, inner)}
+    for layer in range(config.num_hidden_layers):
+        prefix = f"model.layers.{layer}."
+        shapes[prefix + "input_layernorm.weight"] = (hidden,)
+        shapes[prefix + "post_attention_layernorm.weight"] = (hidden,)
+        for room, parts, bias in (("self_attn", attention, config.attention_bias), ("mlp", mlp, config.mlp_bias)):
+            for name, shape in parts.items():
+                shapes[f"{prefix}{room}.{name}.weight"] = shape
+                if bias:
+                    shapes[f"{prefix}{room}.{name}.bias"] = shape[:1]
+    return shapes
+
+
+class NetworkLoader:
+    """Builds a `Llama` from an open checkpoint, one layer at a time, so that no second copy of the weights exists."""
+
+    def __init__(
+        self, config: NetworkConfig, checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device
+    ) -> None:
+        self._config = config
+        self._checkpoint = checkpoint
+        self._dtype = dtype
+        self._device = device
+        self._linear = LinearFactory()
+
+    def load(self) -> Llama:
+        """Check every name and shape, then read.
+
+        Raises:
+            BrokenModelError, UnsupportedModelError: see `Checkpoint`.
+        """
+        config = self._config
+        # Some tied checkpoints store the head as well; transformers ignores it too.
+        ignored = (*IGNORED_WEIGHTS, "lm_head.weight") if config.tie_word_embeddings else IGNORED_WEIGHTS
+        self._checkpoint.check(weight_shapes(config), ignored)
+        embedding = self._weight("model.embed_tokens.weight")
+        blocks = [self._block(f"model.layers.{layer}.") for layer in range(config.num_hidden_layers)]
+        norm = self._norm("model.norm.weight")
+        head = embedding if config.tie_word_embeddings else self._weight("lm_head.weight")
+        return Llama(config, embedding, blocks, norm, self._linear(head))
+
+    def _block(self, prefix: str) -> Block:
+        config = self._config
+        attention = Attention(
+            self._fused(prefix + "self_attn.", ("q_proj", "k_proj", "v_proj"), config.attention_bias),
+            self._fused(prefix + "self_attn.", ("o_proj",), config.attention_bias),
+            config.num_attention_heads,
+            config.num_key_value_heads,
+            config.head_dim,
+        )
+        mlp = MLP(
+            self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias),
+            self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias),
+        )
+        attention_norm = self._norm(prefix + "input_layernorm.weight")
+        return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight"), mlp)
+
+    def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
+        weight = torch.cat([self._weight(f"{prefix}{name}.weight") for name in names])
+        bias = torch.cat([self._weight(f"{prefix}{name}.bias") for name in names]) if has_bias else None
+        return self._linear(weight, bias)
+
+    def _norm(self, name: str) -> RMSNorm:
+        return RMSNorm(self._weight(name), self._config.rms_norm_eps)
+
+    def _weight(self, name: str) -> Tensor:
+        # A copy: a view of the file would crash the process if somebody cut the file off while we run.
+        return self._checkpoint.tensor(name).to(device=self._device, dtype=self._dtype, copy=True)

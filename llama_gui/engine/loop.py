@@ -1,0 +1,264 @@
+"""The engine's loop: take commands, admit, plan, step, hand out. One thread runs it; every other thread only calls."""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.runner import Runner, error_for_user
+from llama_gui.engine.scheduler import Piece, Scheduler
+from llama_gui.engine.sequence import Sequence
+from llama_gui.errors import BugError, EngineClosedError, GenerationError
+from llama_gui.vocabulary import EngineStats, FinishReason
+
+T = TypeVar("T")
+
+_SPEED_WINDOW = 2.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    at: float
+    tokens: int
+
+
+class Loop:
+    """Owns every sequence in flight. `submit`, `cancel`, `call` and `stop` may be called from any thread."""
+
+    def __init__(
+        self, scheduler: Scheduler, runner: Runner, cache: KVCache, threads: int, stats: EngineStats
+    ) -> None:
+        self._scheduler = scheduler
+        self._runner = runner
+        self._cache = cache
+        self._threads = threads
+        self._stats = stats
+        self._sequences: dict[int, Sequence] = {}
+        self._written: deque[_Written] = deque()
+        self._commands: deque[Callable[[], None]] = deque()
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._ended = False
+        self._end = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    # --- from any thread
+
+    @property
+    def stats(self) -> EngineStats:
+        """As of the last step; never waits."""
+        return self._stats
+
+    def submit(self, sequence: Sequence) -> None:
+        """Queue a sequence.
+
+        Raises:
+            EngineClosedError: the loop was stopped.
+        """
+        self._command(lambda: self._add(sequence))
+
+    def cancel(self, number: int) -> None:
+        """End a sequence behind the step that runs now; unknown numbers are ignored."""
+        try:
+            self._command(lambda: self._cancel(number))
+        except EngineClosedError:
+            return  # the end of the loop has ended, or is ending, every sequence
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Run `function` between two steps, in the loop's thread, and wait for what it returns.
+
+        Raises:
+            EngineClosedError: the loop was stopped before.
+        """
+        if threading.current_thread() is self._thread:
+            return function()
+        future: Future[T] = Future()
+
+        def run() -> None:
+            if self._stopping:
+                future.set_exception(EngineClosedError("The engine was closed."))
+                return
+            try:
+                future.set_result(function())
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._command(run)
+        return future.result()
+
+    def stop(self) -> None:
+        """End every sequence as cancelled and let `run` return. For good: a later `run` returns at once."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Stop, wait for the loop's end (unless the loop itself calls), and free the cache."""
+        self.stop()
+        if self._thread is not None and threading.current_thread() is not self._thread:
+            self._end.wait()
+        if self._thread is None:
+            self._finish_all()
+        self._cache.clear()
+
+    def _command(self, command: Callable[[], None]) -> None:
+        with self._changed:
+            if self._stopping:
+                raise EngineClosedError("The engine is closed. Load the model again.")
+            self._commands.append(command)
+            if self._thread is None:
+                self._start_own_thread()
+            self._changed.notify_all()
+
+    def _start_own_thread(self) -> None:
+        # A daemon: a script that forgets to close its engine ends all the same.
+        thread = threading.Thread(target=self._run_here, name="llama-gui-engine", daemon=True)
+        self._thread = thread
+        thread.start()
+
+    # --- the loop's thread
+
+    def run(self) -> None:
+        """Serve until `stop`. When the loop already has a thread of its own, wait for the end with it."""
+        with self._changed:
+            mine = self._thread is None and not self._stopping
+            if mine:
+                self._thread = threading.current_thread()
+        if mine:
+            self._run_here()
+        elif self._thread is not None:
+            self._end.wait()
+
+    def _run_here(self) -> None:
+        error: Exception | None = BugError("The engine's loop broke.")
+        try:
+            torch.set_num_threads(self._threads)
+            with torch.inference_mode():
+                while not self._stopping:
+                    self._turn()
+            error = None
+        except Exception as caught:
+            _log.exception("The engine's loop broke")
+            error = BugError(f"The engine broke: {type(caught).__name__}: {caught}. Please report this.")
+            raise
+        finally:
+            self._finish_all(error)
+            self._end.set()
+
+    def _turn(self) -> None:
+        self._run_commands()
+        self._admit()
+        pieces = self._scheduler.plan(lambda number: self._sequences[number].pending)
+        if pieces:
+            self._step(pieces)
+            return
+        self._publish(0)
+        with self._changed:
+            self._changed.wait_for(lambda: self._commands or self._stopping)
+
+    def _run_commands(self) -> None:
+        while self._commands:
+            self._commands.popleft()()
+
+    def _add(self, sequence: Sequence) -> None:
+        self._sequences[sequence.number] = sequence
+        self._scheduler.add(sequence.number)
+        if sequence.job.is_cancelled:
+            self._finish(sequence, "cancelled")
+
+    def _cancel(self, number: int) -> None:
+        sequence = self._sequences.get(number)
+        if sequence is not None:
+            self._finish(sequence, "cancelled")
+
+    def _admit(self) -> None:
+        """Give waiting sequences their slots, in order, while there is a place and memory."""
+        while (number := self._scheduler.next_admission()) is not None:
+            sequence = self._sequences[number]
+            # What the answer will need is set aside too, within reason: running answers are never evicted.
+            room = min(sequence.final_length, len(sequence.prompt) + 1024)
+            if not self._cache.has_room(room) and self._scheduler.running:
+                return
+            self._scheduler.admit(number)
+            try:
+                sequence.start(self._cache.acquire(sequence.cache_key, sequence.prompt))
+            except GenerationError as error:
+                self._finish(sequence, "error", error)
+
+    def _step(self, pieces: list[Piece]) -> None:
+        works = [(self._sequences[piece.number], piece.tokens) for piece in pieces]
+        writers = sum(1 for _, tokens in works if tokens == 1)
+        began = time.perf_counter()
+        drawn = 0
+        for number, result in self._runner.step(works).items():
+            drawn += self._take(self._sequences[number], result)
+        seconds = time.perf_counter() - began
+        self._scheduler.budget.record(writers, sum(tokens for _, tokens in works) - writers, seconds)
+        self._publish(drawn, rows=writers)
+
+    def _take(self, sequence: Sequence, result: Tensor | Exception | None) -> int:
+        """Draw from a row of logits; the number of tokens drawn."""
+        if sequence.job.is_cancelled:
+            self._finish(sequence, "cancelled")
+            return 0
+        if isinstance(result, Exception):
+            self._finish(sequence, "error", result)
+            return 0
+        if result is None:
+            return 0
+        try:
+            sequence.draw(result)
+        except Exception as error:
+            self._finish(sequence, "error", error_for_user(error))
+            return 0
+        if sequence.finish_reason is not None:
+            self._finish(sequence, sequence.finish_reason)
+        return 1
+
+    def _finish(self, sequence: Sequence, reason: FinishReason, error: Exception | None = None) -> None:
+        self._scheduler.remove(sequence.number)
+        self._sequences.pop(sequence.number, None)
+        if sequence.slot is not None and error is not None:
+            self._cache.drop(sequence.slot)  # its rows may not be finite, and even masked ones would spoil others
+        elif sequence.slot is not None:
+            self._cache.release(sequence.slot)
+        try:
+            sequence.finish(reason, error)
+        except Exception:
+            _log.exception("A caller's on_finish failed")
+
+    def _finish_all(self, error: Exception | None = None) -> None:
+        with self._changed:
+            self._stopping = True
+        self._run_commands()  # what was queued last gets its end too
+        for sequence in list(self._sequences.values()):
+            self._finish(sequence, "error" if error else "cancelled", error)
+        self._publish(0)
+
+    def _publish(self, drawn: int, rows: int = 0) -> None:
+        now = time.monotonic()
+        if drawn:
+            self._written.append(_Written(now, drawn))
+        while self._written and self._written[0].at < now - _SPEED_WINDOW:
+            self._written.popleft()
+        span = max(now - self._written[0].at, 1e-3) if len(self._written) > 1 else 0.0
+        written = sum(item.tokens for item in self._written) - (self._written[0].tokens if self._written else 0)
+        running = len(self._scheduler.running)
+        self._stats = replace(
+            self._stats,
+            tokens_per_second=written / span if span and running else 0.0,
+            batch_size=rows,
+            running=running,
+            waiting=len(self._scheduler.waiting),
+            kv_bytes=self._cache.byte_count,
+        )

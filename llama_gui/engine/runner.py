@@ -1,0 +1,84 @@
+"""One step on the device: the next tokens of some sequences go in, logits for each that is through come out."""
+
+from collections.abc import Sequence as Many
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.llama import Llama, Segment
+from llama_gui.engine.sequence import Sequence
+from llama_gui.errors import GenerationError, LlamaGuiError
+
+Work = tuple[Sequence, int]
+"""A sequence and how many of its pending tokens it runs."""
+
+_LOGITS_CHUNK = 256
+
+
+class Runner:
+    """Runs the network for sequences that hold a slot. One thread, alone, uses it."""
+
+    def __init__(self, network: Llama, cache: KVCache) -> None:
+        self._network = network
+        self._cache = cache
+
+    def step(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
+        """Run all `works` in one forward pass.
+
+        Returns:
+            By sequence number: float32 logits ``[vocab]`` behind the last known token; None while tokens are still
+            pending; or the error of this sequence alone. A pass that fails is tried again one sequence at a time, so
+            that only the culprit fails.
+        """
+        try:
+            return self._run(works)
+        except Exception as error:
+            if len(works) == 1:
+                return {works[0][0].number: error_for_user(error)}
+        results: dict[int, Tensor | Exception | None] = {}
+        for work in works:
+            results |= self.step([work])
+        return results
+
+    @torch.inference_mode()
+    def _run(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
+        segments: list[Segment] = []
+        for sequence, count in works:
+            assert sequence.slot is not None
+            tokens = sequence.next_tokens(count)
+            self._cache.ensure_capacity(sequence.slot, len(sequence.slot.tokens) + len(tokens))
+            segments.append(Segment(sequence.slot, tokens, "last" if count == sequence.pending else "none"))
+        rows = iter(self._network.forward(segments).cpu())
+        results: dict[int, Tensor | Exception | None] = {}
+        for (sequence, _), segment in zip(works, segments, strict=True):
+            sequence.accept(list(segment.token_ids))
+            results[sequence.number] = next(rows) if segment.logits == "last" else None
+        return results
+
+    @torch.inference_mode()
+    def logits(self, token_ids: Many[int]) -> Tensor:
+        """Float32 logits ``[len(token_ids), vocab]`` on CPU, of a conversation that is forgotten afterwards."""
+        slot = self._cache.acquire(None, token_ids)
+        try:
+            slot.tokens.clear()  # every row is asked for, so nothing can be reused
+            rows: list[Tensor] = []
+            for start in range(0, len(token_ids), _LOGITS_CHUNK):
+                piece = list(token_ids[start : start + _LOGITS_CHUNK])
+                rows.append(self._network.forward([Segment(slot, piece, "all")]).cpu())
+                slot.tokens.extend(piece)
+            return torch.cat(rows)
+        finally:
+            self._cache.drop(slot)
+
+
+def error_for_user(error: Exception) -> Exception:
+    """`error`, or a sentence around it when it is not one of ours."""
+    if isinstance(error, LlamaGuiError):
+        return error
+    if isinstance(error, MemoryError) or "not enough memory" in str(error) or "out of memory" in str(error).lower():
+        failure = GenerationError("The machine ran out of memory during this answer. Close other programs or chats.")
+    else:
+        failure = GenerationError(f"This answer failed inside the engine: {type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure

@@ -1,0 +1,125 @@
+"""Who runs next, in plain numbers: no tensor, no text, no clock of its own.
+
+Everything is "tokens known" against "tokens run" (vLLM v1): a sequence with more than one token to run is reading its
+prompt, one with a single token is writing. A step carries every writer, and at most one piece of one prompt.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llama_gui.vocabulary import Strategy
+
+GRAIN = 32
+"""Prompt pieces fill whole tiles of this many rows, together with the writers."""
+
+MAX_PIECE = 1024
+WRITING_PATIENCE = 2.5
+"""A step with a piece of a prompt may take this many times a step without one; we promise three."""
+ALONE_SECONDS = 0.25
+"""Aim for a step in which nobody writes: short, because a cancel waits for its end."""
+SMOOTHING = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one sequence runs in a step: its next `tokens` tokens."""
+
+    number: int
+    tokens: int
+
+
+class PieceBudget:
+    """How many prompt tokens fit a step, learnt from the seconds that steps took."""
+
+    def __init__(self) -> None:
+        self._write_seconds: float | None = None
+        self._token_seconds: float | None = None
+
+    def record(self, writers: int, prompt_tokens: int, seconds: float) -> None:
+        """A step with so many writing rows and prompt tokens took `seconds`."""
+        if not prompt_tokens:
+            self._write_seconds = _smooth(self._write_seconds, seconds)
+            return
+        base = (self._write_seconds or 0.0) if writers else 0.0
+        # A tiny piece says little: its time is the reading of the weights.
+        if prompt_tokens >= GRAIN // 2:
+            self._token_seconds = _smooth(self._token_seconds, max(seconds - base, 1e-6) / prompt_tokens)
+
+    def tokens(self, writers: int) -> int:
+        """Prompt tokens beside `writers` rows, so that the step's rows fill whole tiles."""
+        if self._token_seconds is None:
+            rows = 2 * GRAIN
+        elif writers and self._write_seconds is not None:
+            rows = int((WRITING_PATIENCE - 1) * self._write_seconds / self._token_seconds) + writers
+        else:
+            rows = int(ALONE_SECONDS / self._token_seconds) + writers
+        rows = min(max(rows, GRAIN), MAX_PIECE) // GRAIN * GRAIN
+        return max(rows - writers % GRAIN, GRAIN // 2)
+
+
+def _smooth(old: float | None, new: float) -> float:
+    return new if old is None else old + SMOOTHING * (new - old)
+
+
+class Scheduler:
+    """Plans one step after the other for at most `max_batch` sequences.
+
+    batched: all writers in every step. interleaved: one sequence in every step, in turn. sequential: one sequence
+    until its end. Prompts take turns too, piece by piece, so that a long one does not keep a short one waiting.
+    """
+
+    def __init__(self, strategy: Strategy, max_batch: int) -> None:
+        self.strategy: Strategy = strategy
+        self.max_batch = max_batch
+        self.budget = PieceBudget()
+        self._running: OrderedDict[int, None] = OrderedDict()  # least recently served first
+        self._waiting: OrderedDict[int, None] = OrderedDict()
+
+    @property
+    def running(self) -> tuple[int, ...]:
+        """Admitted sequences, the one that has waited longest for a step first."""
+        return tuple(self._running)
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Sequences that are not admitted yet, oldest first."""
+        return tuple(self._waiting)
+
+    def add(self, number: int) -> None:
+        """A new sequence queues up."""
+        self._waiting[number] = None
+
+    def remove(self, number: int) -> None:
+        """A sequence ended, wherever it was."""
+        self._running.pop(number, None)
+        self._waiting.pop(number, None)
+
+    def next_admission(self) -> int | None:
+        """The sequence that may start now, or None; confirm with `admit`."""
+        places = 1 if self.strategy == "sequential" else self.max_batch
+        return next(iter(self._waiting), None) if len(self._running) < places else None
+
+    def admit(self, number: int) -> None:
+        """The sequence has got its memory and runs from now on."""
+        del self._waiting[number]
+        self._running[number] = None
+
+    def plan(self, pending: Callable[[int], int]) -> list[Piece]:
+        """The next step: writers first, then at most one piece of a prompt. `pending`: tokens a sequence has to run."""
+        if not self._running:
+            return []
+        if self.strategy != "batched":
+            number = next(iter(self._running))
+            others = min(len(self._running) - 1, 1)  # somebody waits for the end of this step
+            return self._served([Piece(number, min(pending(number), self.budget.tokens(others)))])
+        pieces = [Piece(number, 1) for number in self._running if pending(number) == 1]
+        reader = next((number for number in self._running if pending(number) > 1), None)
+        if reader is not None:
+            pieces.append(Piece(reader, min(pending(reader), self.budget.tokens(len(pieces)))))
+        return self._served(pieces)
+
+    def _served(self, pieces: list[Piece]) -> list[Piece]:
+        for piece in pieces:
+            self._running.move_to_end(piece.number)
+        return pieces

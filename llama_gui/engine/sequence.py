@@ -1,0 +1,156 @@
+"""One request in flight: its tokens, its random stream, its text so far. Only the engine's thread changes it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from llama_gui.engine.job import Job
+from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.sampling import Draw, Sampler
+from llama_gui.engine.stop_strings import StopStrings
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
+
+OnOutput = Callable[[Job, TokenOutput], None]
+OnFinish = Callable[[Job, GenerateResult], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where an answer ends: the ids that end it, its greatest length, and why it is cut there."""
+
+    eos_token_ids: frozenset[int]
+    max_tokens: int
+    reason: FinishReason
+
+
+class Sequence:
+    """The prompt, what was drawn behind it, and everything that decides what comes next."""
+
+    def __init__(
+        self,
+        number: int,
+        prompt: list[int],
+        sampler: Sampler,
+        limits: Limits,
+        stops: StopStrings,
+        tokenizer: Tokenizer,
+        cache_key: str | None,
+        job: Job,
+        on_output: OnOutput | None = None,
+        on_finish: OnFinish | None = None,
+    ) -> None:
+        self.number = number
+        self.prompt = prompt
+        self.answer: list[int] = []
+        self.cache_key = cache_key
+        self.job = job
+        self.slot: Slot | None = None
+        self.finish_reason: FinishReason | None = None
+        self._sampler = sampler
+        self._limits = limits
+        self._stops = stops
+        self._tokenizer = tokenizer
+        self._detokenizer = tokenizer.detokenizer()
+        self._texts: list[str] = []
+        self._on_output = on_output
+        self._on_finish = on_finish
+        self._cached_tokens = 0
+        self._submitted = time.monotonic()
+        self._started: float | None = None
+        self._first_token: float | None = None
+
+    @property
+    def pending(self) -> int:
+        """Tokens that are known but not yet run: what is left of the prompt, or the one just drawn."""
+        return len(self.prompt) + len(self.answer) - (len(self.slot.tokens) if self.slot else 0)
+
+    @property
+    def final_length(self) -> int:
+        """Tokens of prompt and answer if nothing ends the answer early."""
+        return len(self.prompt) + self._limits.max_tokens
+
+    def next_tokens(self, count: int) -> list[int]:
+        """The first `count` tokens that are not yet run."""
+        assert self.slot is not None
+        start = len(self.slot.tokens)
+        if start >= len(self.prompt):
+            return self.answer[start - len(self.prompt) :][:count]
+        return self.prompt[start : start + count]
+
+    def start(self, slot: Slot) -> None:
+        """The sequence has got its slot, which may hold a beginning of the prompt already."""
+        self.slot = slot
+        self._started = time.monotonic()
+        self._cached_tokens = len(slot.tokens)
+        self.job.start_prefill(self._cached_tokens)
+
+    def accept(self, tokens: list[int]) -> None:
+        """`tokens` were run: the slot holds their keys and values now."""
+        assert self.slot is not None
+        self.slot.tokens.extend(tokens)
+        if not self.answer:
+            self.job.read_prompt(len(self.slot.tokens))
+
+    def draw(self, logits: Tensor) -> None:
+        """Draw the next token from raw float32 `logits` ``[vocab]``, and hand it on.
+
+        Raises:
+            GenerationError: see `Sampler.draw`; or whatever the caller's processor or callback raises.
+        """
+        # The head may have more rows than the tokenizer has tokens: those are nobody's.
+        draw = self._sampler.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer)
+        if self._first_token is None:
+            self._first_token = time.monotonic()
+        self.answer.append(draw.token_id)
+        text = self._text_of(draw.token_id)
+        self._texts.append(text)
+        self._hand_on(draw, text)
+
+    def _text_of(self, token_id: int) -> str:
+        """The text that a token sets free; the last token sets free whatever was held back."""
+        if token_id in self._limits.eos_token_ids:
+            self.finish_reason = "stop"
+            return self._rest("")
+        text = self._stops.push(self._detokenizer.push(token_id))
+        if self._stops.found:
+            self.finish_reason = "stop"
+        elif len(self.answer) >= self._limits.max_tokens:
+            self.finish_reason = self._limits.reason
+            text = self._rest(text)
+        return text
+
+    def _rest(self, text: str) -> str:
+        text += self._stops.push(self._detokenizer.flush())
+        return text + self._stops.flush()
+
+    def _hand_on(self, draw: Draw, text: str) -> None:
+        top = tuple(TopLogprob(i, self._tokenizer.token_text(i), p) for i, p in draw.top)
+        output = TokenOutput(text, draw.token_id, len(self.answer) - 1, draw.logprob, top)
+        self.job.put(output)
+        if self._on_output is not None:
+            self._on_output(self.job, output)
+
+    def finish(self, reason: FinishReason, error: Exception | None = None) -> None:
+        """Tell the caller that this is the end."""
+        self.finish_reason = reason
+        result = GenerateResult(
+            text="".join(self._texts),
+            token_ids=tuple(self.answer),
+            finish_reason=reason,
+            usage=Usage(len(self.prompt), self._cached_tokens, len(self.answer)),
+            timings=self._timings(),
+            seed=self._sampler.seed,
+            error=error,
+        )
+        self.job.finish(result)
+        if self._on_finish is not None:
+            self._on_finish(self.job, result)
+
+    def _timings(self) -> Timings:
+        now = time.monotonic()
+        started = self._started if self._started is not None else now
+        first = self._first_token if self._first_token is not None else now
+        return Timings(started - self._submitted, first - started, now - first)
