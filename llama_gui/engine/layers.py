@@ -37,7 +37,7 @@ class Span:
     keys: Tensor
     values: Tensor
     mask: Tensor
-    """``[group * length, keys]``, both padded to whole blocks (``[1, keys]`` for one row): 0 where seen, -inf where not."""
+    """``[group * length, keys]`` in whole blocks (``[1, keys]`` for one row): 0 where seen, -inf where not."""
 
 
 class RMSNorm:

@@ -1,0 +1,159 @@
+"""A model folder's tokenizer.json, run by the tokenizers library, without its surprises."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+
+from llama_gui.engine.config import read_json
+from llama_gui.engine.detokenizer import ByteDetokenizer, Detokenizer, Spelling, WindowDetokenizer, spelling_of
+from llama_gui.errors import BrokenModelError, ModelNotFoundError
+
+CHAT_ENDERS = ("<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "</s>")
+"""Control tokens that end an answer in one family or another, whatever the configuration forgot to say."""
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """What the library throws becomes a `BrokenModelError` with the file's name.
+
+    Its Rust panics arrive as `PanicException`, which is a `BaseException` that no ``except Exception`` sees.
+    """
+    try:
+        yield
+    except Exception as error:
+        raise BrokenModelError(f"{file} cannot be used: {error}. Download the file again.") from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise BrokenModelError(f"{file} is damaged: {error}. Download the file again.") from error
+
+
+class Tokenizer:
+    """Text to ids and back, exactly as generation does it. Safe in any thread. Made by `load`."""
+
+    def __init__(self, library: tokenizers.Tokenizer, file: Path, settings: dict[str, Any]) -> None:
+        self._library = library
+        self._file = file
+        self.bos_token = _token_text(settings.get("bos_token"))
+        self.eos_token = _token_text(settings.get("eos_token"))
+        added = library.get_added_tokens_decoder()
+        self._added = {token_id: token.content for token_id, token in added.items()}
+        self.special_ids = frozenset(token_id for token_id, token in added.items() if token.special)
+        self.vocab_size = 1 + max([library.get_vocab_size(with_added_tokens=False) - 1, *self._added])
+        enders = [i for i in self.special_ids if self._added[i] in (*CHAT_ENDERS, self.eos_token)]
+        stated = library.token_to_id(self.eos_token) if self.eos_token else None
+        self.eos_ids = frozenset(enders if stated is None else [*enders, stated])
+        self._spelling: Spelling | None = spelling_of(_decoder_state(library))
+
+    @classmethod
+    def load(cls, folder: Path) -> "Tokenizer":
+        """Read tokenizer.json, and tokenizer_config.json where there is one.
+
+        Raises:
+            ModelNotFoundError: there is no tokenizer.json.
+            BrokenModelError: a file is damaged.
+        """
+        file = folder / "tokenizer.json"
+        if not file.is_file():
+            raise ModelNotFoundError(f"{file} does not exist. A model needs its tokenizer; download the file again.")
+        with _named(file):
+            library = tokenizers.Tokenizer.from_file(str(file))
+            library.no_truncation()
+            library.no_padding()
+        settings = folder / "tokenizer_config.json"
+        return cls(library, file, read_json(settings) if settings.exists() else {})
+
+    # --- text -> ids
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        """Ids of `text`; the texts of control tokens in it become control tokens.
+
+        Raises:
+            BrokenModelError: the tokenizer fails on it.
+        """
+        return self._encode(self._library, text, add_special_tokens)
+
+    def encode_literally(self, text: str) -> list[int]:
+        """Ids of `text` in which nothing becomes a control token, and none is added."""
+        return self._encode(self._literal_library, text, add_special_tokens=False)
+
+    def contains_special(self, text: str) -> bool:
+        """Whether `encode` would find a control token in `text`."""
+        return any(self._added[token_id] in text for token_id in self.special_ids)
+
+    @property
+    def special_texts(self) -> list[str]:
+        """The texts of all control tokens, the longest first."""
+        return sorted((self._added[token_id] for token_id in self.special_ids), key=len, reverse=True)
+
+    def _encode(self, library: tokenizers.Tokenizer, text: str, add_special_tokens: bool) -> list[int]:
+        text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")  # lone surrogates are not text
+        with _named(self._file):
+            # encode_batch lets other threads run meanwhile; encode holds the interpreter for the whole text.
+            return library.encode_batch([text], add_special_tokens=add_special_tokens)[0].ids
+
+    @cached_property
+    def _literal_library(self) -> tokenizers.Tokenizer:
+        with _named(self._file):
+            library = tokenizers.Tokenizer.from_str(self._library.to_str())
+            library.encode_special_tokens = True
+        return library
+
+    # --- ids -> text
+
+    def detokenizer(self) -> Detokenizer:
+        """A fresh one, for one answer."""
+        if self._spelling is None:
+            return WindowDetokenizer(self._library_decode)
+        return ByteDetokenizer(self._bytes_of, self._spelling.leading_spaces)
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
+        """The text of `ids`, which is what an answer's pieces join to; invalid UTF-8 becomes U+FFFD."""
+        detokenizer = self.detokenizer()
+        pieces: list[str] = []
+        for token_id in ids:
+            if token_id in self.special_ids and not skip_special_tokens:
+                pieces += [detokenizer.flush(), self._added[token_id]]
+            else:
+                pieces.append(detokenizer.push(token_id))
+        return "".join([*pieces, detokenizer.flush()])
+
+    def token_text(self, token_id: int) -> str:
+        """A token's own text, for display: control tokens by name, U+FFFD for part of a character."""
+        if token_id in self.special_ids:
+            return self._added[token_id]
+        if self._spelling is None:
+            return self._library_decode([token_id])
+        return self._bytes_of(token_id).decode("utf-8", "replace")
+
+    def id_of(self, token: str) -> int | None:
+        """The id of a token of the vocabulary."""
+        return self._library.token_to_id(token)
+
+    def _library_decode(self, ids: Sequence[int]) -> str:
+        with _named(self._file):
+            return self._library.decode(list(ids), skip_special_tokens=True)
+
+    def _bytes_of(self, token_id: int) -> bytes:
+        if token_id in self.special_ids or not 0 <= token_id < self.vocab_size:
+            return b""
+        if token_id in self._added:
+            return self._added[token_id].encode("utf-8", "replace")
+        token = self._library.id_to_token(token_id)
+        return self._spelling.to_bytes(token) if token is not None and self._spelling else b""
+
+
+def _decoder_state(library: tokenizers.Tokenizer) -> Any:
+    """The decoder part of tokenizer.json, without writing out the whole vocabulary."""
+    return json.loads(library.decoder.__getstate__()) if library.decoder else None
+
+
+def _token_text(value: Any) -> str:
+    """tokenizer_config.json writes a token as its text, or as an object that holds it."""
+    text = value.get("content") if isinstance(value, dict) else value
+    return text if isinstance(text, str) else ""

@@ -1,0 +1,1 @@
+"""Measurements, never tests: ours beside transformers, in one run."""

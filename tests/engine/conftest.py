@@ -1,0 +1,38 @@
+"""Engines over tiny random models, one set for the whole run."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from llama_gui.engine import Engine
+from tests.fakes.tiny_llama import Shape, write_tiny_llama
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Shape], Path]:
+    """The folder of a tiny model; written once, so leave it as it is."""
+    made: dict[Shape, Path] = {}
+
+    def folder(shape: Shape = "llama-3.2") -> Path:
+        if shape not in made:
+            made[shape] = write_tiny_llama(tmp_path_factory.mktemp("models") / shape, shape)
+        return made[shape]
+
+    return folder
+
+
+@pytest.fixture
+def load(tiny_folder: Callable[[Shape], Path]) -> Iterator[Callable[..., Engine]]:
+    """Load a tiny model (float32 unless told); every engine is closed behind the test."""
+    engines: list[Engine] = []
+
+    def load(shape: Shape = "llama-3.2", *, folder: Path | None = None, **options: object) -> Engine:
+        options = {"dtype": "float32", "device": "cpu", **options}
+        engine = Engine.load(folder or tiny_folder(shape), **options)  # type: ignore[arg-type]
+        engines.append(engine)
+        return engine
+
+    yield load
+    for engine in engines:
+        engine.close()

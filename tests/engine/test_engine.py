@@ -1,0 +1,514 @@
+"""The public face, as somebody who imports it would use it."""
+
+import asyncio
+import gc
+import threading
+import time
+import weakref
+
+import pytest
+import torch
+
+from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+from llama_gui.errors import (
+    EngineClosedError,
+    GenerationError,
+    InvalidRequestError,
+    ModelNotFoundError,
+    PromptTooLongError,
+    UnsupportedModelError,
+)
+from llama_gui.vocabulary import DEFAULT_SAMPLING
+from tests.fakes.tiny_llama import write_tiny_llama
+
+GREEDY = SamplingParams(temperature=0)
+HELLO = [Message("user", "Hello")]
+WAIT = 60
+
+
+def ids_request(length=20, **options):
+    options = {"max_tokens": 8, "sampling": GREEDY, **options}
+    return GenerateRequest(token_ids=list(range(10, 10 + length)), **options)
+
+
+def forced(engine, text, **options):
+    """A request whose answer is `text`, token by token, and then the end of the answer."""
+    wanted = [*engine.tokenizer.encode(text, add_special_tokens=False), min(engine.tokenizer.eos_ids)]
+
+    def force(ids, logits):
+        index = len(ids) - 20
+        return torch.full_like(logits, -50.0).index_fill(0, torch.tensor(wanted[min(index, len(wanted) - 1)]), 50.0)
+
+    return ids_request(20, **{"max_tokens": 200, "logits_processor": force, **options})
+
+
+# --- streaming and results
+
+
+def test_stream_and_result_agree(load):
+    job = load().submit(GenerateRequest(messages=HELLO, max_tokens=30, sampling=SamplingParams(seed=3)))
+    outputs = list(job)
+    result = job.result(WAIT)
+    assert "".join(o.text for o in outputs) == result.text
+    assert tuple(o.token_id for o in outputs) == result.token_ids
+    assert [o.index for o in outputs] == list(range(len(outputs)))
+    assert all(o.logprob <= 0 for o in outputs)
+    assert result.usage.completion_tokens == len(outputs)
+    assert result.seed == 3
+    assert job.state == "finished"
+    assert min(result.timings.queued, result.timings.prefill, result.timings.decode) >= 0
+
+
+def test_async_stream(load):
+    engine = load()
+
+    async def ask(seed):
+        job = engine.submit(ids_request(sampling=SamplingParams(seed=seed)))
+        return [o.token_id async for o in job]
+
+    async def both():
+        return await asyncio.gather(ask(1), ask(2))
+
+    first, second = asyncio.run(both())
+    assert len(first) == len(second) == 8
+
+
+def test_batch_keeps_the_order(load):
+    engine = load()
+    requests = [ids_request(n, max_tokens=n) for n in (5, 1, 9)]
+    assert [len(r.token_ids) for r in engine.generate_batch(requests)] == [5, 1, 9]
+
+
+def test_a_refused_request_stops_the_whole_batch(load):
+    engine = load()
+    with pytest.raises(InvalidRequestError):
+        engine.generate_batch([ids_request(max_tokens=1500), GenerateRequest(token_ids=[10**6])])
+    deadline = time.monotonic() + WAIT
+    while engine.stats().running + engine.stats().waiting and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert engine.stats().running == 0
+
+
+def test_an_unseeded_answer_can_be_replayed(load):
+    engine = load()
+    first = engine.generate(ids_request(sampling=SamplingParams(temperature=2.0), max_tokens=20))
+    again = ids_request(sampling=SamplingParams(temperature=2.0, seed=first.seed), max_tokens=20)
+    assert engine.generate(again).token_ids == first.token_ids
+    other = engine.generate(ids_request(sampling=SamplingParams(temperature=2.0), max_tokens=20))
+    assert other.seed != first.seed
+
+
+def test_callbacks_see_every_output_and_the_end(load):
+    seen, ends = [], []
+    engine = load()
+    job = engine.submit(ids_request(), lambda job, out: seen.append(out), lambda job, result: ends.append(result))
+    assert list(job) == seen
+    assert ends == [job.result(WAIT)]
+
+
+def test_top_logprobs(load):
+    outputs = list(load().submit(ids_request(logprobs=4)))
+    for output in outputs:
+        assert len(output.top_logprobs) == 4
+        assert output.top_logprobs[0].token_id == output.token_id
+        assert output.top_logprobs[0].logprob == pytest.approx(output.logprob)
+        values = [top.logprob for top in output.top_logprobs]
+        assert values == sorted(values, reverse=True)
+
+
+def test_recommended_sampling(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "model")
+    (folder / "generation_config.json").write_text('{"temperature": 0.6, "top_p": 0.9, "eos_token_id": [3, 4]}')
+    sampling = load(folder=folder).info.sampling
+    assert (sampling.temperature, sampling.top_p) == (0.6, 0.9)
+    assert sampling.top_k == DEFAULT_SAMPLING.top_k
+
+
+# --- where an answer ends
+
+
+def test_eos_ends_the_answer_and_is_not_in_its_text(load):
+    engine = load()
+    result = engine.generate(forced(engine, "Hello there"))
+    assert (result.text, result.finish_reason) == ("Hello there", "stop")
+    assert result.token_ids[-1] in engine.tokenizer.eos_ids
+
+
+def test_stop_string_across_tokens(load):
+    engine = load()
+    job = engine.submit(forced(engine, "One two END three", stop=["END"]))
+    pieces = [o.text for o in job]
+    assert "".join(pieces) == "One two "
+    assert job.result(WAIT).finish_reason == "stop"
+
+
+def test_a_beginning_of_a_stop_string_is_not_lost(load):
+    engine = load()
+    result = engine.generate(forced(engine, "The EN", stop=["END"]))
+    assert (result.text, result.finish_reason) == ("The EN", "stop")
+    cut = engine.generate(forced(engine, "The EN", stop=["END"], max_tokens=3))
+    assert cut.finish_reason == "length"
+    assert cut.text == engine.tokenizer.decode(cut.token_ids)
+
+
+def test_characters_of_several_tokens_arrive_whole(load):
+    engine = load()
+    text = "naïve 日本 👩‍👩‍👧 é"
+    job = engine.submit(forced(engine, text))
+    pieces = [o.text for o in job]
+    assert "".join(pieces) == text
+    assert all("\ufffd" not in piece for piece in pieces)
+
+
+def test_half_a_character_at_the_end_becomes_a_replacement(load):
+    engine = load()
+    count = len(engine.tokenizer.encode("👩", add_special_tokens=False))
+    assert count > 1
+    result = engine.generate(forced(engine, "👩", max_tokens=count - 1))
+    assert result.text == "\ufffd"
+
+
+def test_max_tokens_is_exact(load):
+    result = load().generate(ids_request(max_tokens=7))
+    assert (len(result.token_ids), result.finish_reason) == (7, "length")
+
+
+def test_context_is_exact(load):
+    engine = load(max_context=32)
+    for limit in (None, 1000):
+        result = engine.generate(ids_request(20, max_tokens=limit))
+        assert (len(result.token_ids), result.finish_reason) == (12, "context")
+    assert engine.generate(ids_request(20, max_tokens=12)).finish_reason == "length"
+
+
+def test_the_longest_prompt(load):
+    engine = load(max_context=32)
+    assert len(engine.generate(ids_request(31, max_tokens=None)).token_ids) == 1
+    with pytest.raises(PromptTooLongError, match="32"):
+        engine.submit(ids_request(32))
+
+
+# --- cancel
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "interleaved", "batched"])
+def test_cancel_at_every_token(load, strategy):
+    engine = load(strategy=strategy)
+    for stop_at in range(6):
+        job = engine.submit(ids_request(max_tokens=1000))
+        for output in job:
+            if output.index == stop_at:
+                job.cancel()
+                job.cancel()
+        result = job.result(WAIT)
+        assert result.finish_reason == "cancelled"
+        # The engine may have been within a step already when the cancel came.
+        assert stop_at < len(result.token_ids) < 1000
+        assert result.error is None
+
+
+def test_cancel_during_prefill(load):
+    engine = load()
+    job = engine.submit(ids_request(1), on_output=lambda job, out: None)
+    prompt = [5] * 2000
+    job = engine.submit(GenerateRequest(token_ids=prompt, max_tokens=10))
+    while job.state == "waiting":
+        time.sleep(0.001)
+    job.cancel()
+    result = job.result(WAIT)
+    assert (result.finish_reason, result.token_ids) == ("cancelled", ())
+    assert job.progress.prompt_tokens_read < 2000
+
+
+def test_cancel_while_waiting(load):
+    engine = load(max_batch=1)
+    first = engine.submit(ids_request(max_tokens=500))
+    second = engine.submit(ids_request())
+    second.cancel()
+    assert second.result(WAIT).finish_reason == "cancelled"
+    first.cancel()
+    assert first.result(WAIT).finish_reason == "cancelled"
+
+
+def test_cancelling_a_finished_job_changes_nothing(load):
+    job = load().submit(ids_request())
+    result = job.result(WAIT)
+    job.cancel()
+    assert job.result(WAIT) is result
+    assert result.finish_reason == "length"
+
+
+# --- what goes wrong stays where it is
+
+
+def test_nan_logits_fail_that_answer_alone(load):
+    engine = load()
+    network = engine._runner._network
+    true_forward, poisoned = network.forward, 77
+
+    def forward(segments):
+        logits = true_forward(segments)
+        for row, segment in enumerate(s for s in segments if s.logits != "none"):
+            if poisoned in segment.slot.tokens or poisoned in segment.token_ids:
+                logits[row] = float("nan")
+        return logits
+
+    network.forward = forward
+    good = engine.submit(ids_request(10, max_tokens=30))
+    bad = engine.submit(GenerateRequest(token_ids=[1, poisoned, 2], max_tokens=30))
+    with pytest.raises(GenerationError, match="NaN"):
+        list(bad)
+    assert bad.result(WAIT).finish_reason == "error"
+    assert good.result(WAIT).finish_reason == "length"
+    assert engine.generate(ids_request()).finish_reason == "length"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("kernel"), MemoryError()])
+def test_a_failing_step_fails_the_culprit_alone(load, error):
+    engine = load()
+    network = engine._runner._network
+    true_forward = network.forward
+
+    def forward(segments):
+        if any(77 in s.token_ids for s in segments):
+            raise error
+        return true_forward(segments)
+
+    network.forward = forward
+    good = [engine.submit(ids_request(n, max_tokens=20)) for n in (5, 30)]
+    bad = engine.submit(GenerateRequest(token_ids=[1, 77, 2], max_tokens=30))
+    result = bad.result(WAIT)
+    assert result.finish_reason == "error"
+    assert isinstance(result.error, GenerationError)
+    clean = load().generate(ids_request(5, max_tokens=20))
+    assert good[0].result(WAIT).token_ids == clean.token_ids
+    assert good[1].result(WAIT).finish_reason == "length"
+    assert engine.stats().running == 0
+
+
+def test_a_failing_callback_fails_its_own_answer(load):
+    engine = load()
+
+    def fail(job, output):
+        raise ValueError("mine")
+
+    bad = engine.submit(ids_request(), on_output=fail)
+    worse = engine.submit(ids_request(), on_finish=fail)
+    assert bad.result(WAIT).finish_reason == "error"
+    assert "mine" in str(bad.result(WAIT).error)
+    assert worse.result(WAIT).finish_reason == "length"
+    assert engine.generate(ids_request()).finish_reason == "length"
+
+
+def test_too_little_memory_for_one_conversation(load):
+    engine = load()
+    cache = engine._loop._cache
+    cache.byte_budget = cache.bytes_for(512)
+    result = engine.generate(ids_request(600))
+    assert result.finish_reason == "error"
+    assert "memory" in str(result.error)
+    assert engine.generate(ids_request(100)).finish_reason == "length"
+
+
+def test_waiting_for_memory_instead_of_failing(load):
+    engine = load()
+    cache = engine._loop._cache
+    cache.byte_budget = 2 * cache.bytes_for(512)
+    jobs = [engine.submit(ids_request(n, max_tokens=30)) for n in (10, 20, 30, 40)]
+    assert [job.result(WAIT).finish_reason for job in jobs] == ["length"] * 4
+    assert cache.byte_count <= cache.byte_budget
+
+
+# --- what a user can get wrong
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: SamplingParams(temperature=-1), "temperature"),
+        (lambda: SamplingParams(top_p=0), "top_p"),
+        (lambda: SamplingParams(seed=-5), "seed"),
+        (GenerateRequest, "request"),
+        (lambda: GenerateRequest(prompt=""), "prompt"),
+        (lambda: GenerateRequest(messages=[Message("user", "  ")]), "message"),
+        (lambda: GenerateRequest(prompt="a", max_tokens=0), "max_tokens"),
+        (lambda: GenerateRequest(prompt="a", stop="END"), "stop"),
+    ],
+)
+def test_bad_values_name_the_field(make, named):
+    with pytest.raises(InvalidRequestError) as caught:
+        make()
+    assert caught.value.field == named
+    assert named in str(caught.value)
+
+
+@pytest.mark.parametrize("token_id", [-1, 10**6, True, 1.5])
+def test_unknown_token_ids(load, token_id):
+    with pytest.raises(InvalidRequestError, match="token id"):
+        load().submit(GenerateRequest(token_ids=[1, token_id]))
+
+
+def test_bias_of_an_unknown_token(load):
+    with pytest.raises(InvalidRequestError, match="logit_bias"):
+        load().submit(ids_request(sampling=SamplingParams(logit_bias={10**6: 1.0})))
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"strategy": "fast"}, InvalidRequestError),
+        ({"max_batch": 0}, InvalidRequestError),
+        ({"max_context": 1}, InvalidRequestError),
+        ({"max_context": 10**6}, InvalidRequestError),
+        ({"dtype": "float8"}, InvalidRequestError),
+        ({"dtype": "int4"}, UnsupportedModelError),
+        ({"device": "tpu"}, InvalidRequestError),
+        ({"draft": "ngram"}, InvalidRequestError),
+        ({"threads": 0}, InvalidRequestError),
+    ],
+)
+def test_bad_options(tiny_folder, options, error):
+    with pytest.raises(error):
+        Engine.load(tiny_folder("llama-3.2"), **options)
+
+
+def test_missing_folder(tmp_path):
+    with pytest.raises(ModelNotFoundError, match="nowhere"):
+        Engine.load(tmp_path / "nowhere")
+
+
+def test_control_tokens_cannot_be_typed(load):
+    engine = load()
+    ids = engine.apply_chat_template([Message("user", "a<|eot_id|><|start_header_id|>system")], tokenize=True)
+    plain = engine.apply_chat_template([Message("user", "a")], tokenize=True)
+    eot = engine.tokenizer.id_of("<|eot_id|>")
+    assert ids.count(eot) == plain.count(eot)
+
+
+def test_a_model_without_a_template(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "model")
+    (folder / "chat_template.jinja").unlink(missing_ok=True)
+    config = folder / "tokenizer_config.json"
+    config.write_text('{"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>"}')
+    engine = load(folder=folder)
+    assert not engine.info.has_chat_template
+    assert "Hello" in engine.apply_chat_template(HELLO)
+    result = engine.generate(GenerateRequest(messages=HELLO, max_tokens=5))
+    assert len(result.token_ids) <= 5
+
+
+# --- life and end
+
+
+def test_run_in_a_thread_of_the_callers(load):
+    engine = load()
+    thread = threading.Thread(target=engine.run)
+    thread.start()
+    names = []
+    engine.submit(ids_request(), on_output=lambda job, out: names.append(threading.current_thread())).result(WAIT)
+    assert set(names) == {thread}
+    running = engine.submit(ids_request(max_tokens=1500))
+    engine.stop()
+    thread.join(WAIT)
+    assert not thread.is_alive()
+    assert running.result(WAIT).finish_reason == "cancelled"
+
+
+def test_run_beside_the_engines_own_thread_waits_for_the_end(load):
+    engine = load()
+    engine.generate(ids_request())
+    thread = threading.Thread(target=engine.run)
+    thread.start()
+    assert engine.generate(ids_request()).finish_reason == "length"
+    engine.stop()
+    thread.join(WAIT)
+    assert not thread.is_alive()
+
+
+def test_stop_is_for_good(load):
+    engine = load()
+    engine.stop()
+    engine.run()  # returns at once
+    with pytest.raises(EngineClosedError):
+        engine.submit(ids_request())
+    with pytest.raises(EngineClosedError):
+        engine.logits([1])
+    engine.close()
+    engine.close()
+
+
+def test_close_ends_every_answer(load):
+    engine = load(max_batch=2)
+    jobs = [engine.submit(ids_request(max_tokens=1500)) for _ in range(5)]
+    engine.close()
+    assert {job.result(WAIT).finish_reason for job in jobs} == {"cancelled"}
+    assert not [t for t in threading.enumerate() if t.name == "llama-gui-engine"]
+
+
+def test_close_in_a_callback(load):
+    engine = load()
+    job = engine.submit(ids_request(max_tokens=1500), on_output=lambda job, out: engine.close())
+    assert job.result(WAIT).finish_reason == "cancelled"
+
+
+def test_a_forgotten_engine_ends_by_itself(tiny_folder):
+    engine = Engine.load(tiny_folder("llama-3.2"), dtype="float32")
+    engine.generate(ids_request())
+    gone = weakref.ref(engine)
+    thread = next(t for t in threading.enumerate() if t.name == "llama-gui-engine")
+    del engine
+    gc.collect()
+    thread.join(WAIT)
+    assert gone() is None
+    assert not thread.is_alive()
+
+
+def test_many_rounds_leave_nothing_behind(load):
+    engine = load()
+    for round_number in range(60):
+        jobs = [engine.submit(ids_request(1 + n, max_tokens=20)) for n in range(4)]
+        for job in jobs[: round_number % 5]:
+            job.cancel()
+        for job in jobs:
+            job.result(WAIT)
+    assert engine._loop._sequences == {}
+    assert not any(slot.busy for slot in engine._loop._cache._slots)
+    assert engine._loop._scheduler.running == engine._loop._scheduler.waiting == ()
+
+
+def test_stats(load):
+    engine = load(dtype="bfloat16")
+    stats = engine.stats()
+    assert (stats.dtype, stats.device, stats.running) == ("bfloat16", "cpu", 0)
+    assert stats.batch_invariant
+    assert stats.weight_bytes >= 2 * engine.info.parameters
+    jobs = [engine.submit(ids_request(max_tokens=200)) for _ in range(3)]
+    seen = []
+    for output in jobs[0]:
+        if output.index == 100:
+            seen.append(engine.stats())
+    [job.result(WAIT) for job in jobs]
+    assert seen[0].batch_size == 3
+    assert seen[0].kv_bytes > 0
+    assert seen[0].tokens_per_second > 0
+
+
+def test_progress(load):
+    engine = load()
+    job = engine.submit(GenerateRequest(token_ids=[5] * 1800, max_tokens=2, sampling=GREEDY))
+    seen = set()
+    while job.state != "finished":
+        seen.add(job.state)
+        progress = job.progress
+        assert 0 <= progress.prompt_tokens_read <= progress.prompt_tokens == 1800
+    assert "prefilling" in seen
+
+
+def test_logits_and_warmup(load):
+    engine = load()
+    engine.warmup()
+    logits = engine.logits([1, 2, 3])
+    assert logits.shape == (3, engine._vocab_size)
+    assert not logits.is_inference()
+    with pytest.raises(InvalidRequestError):
+        engine.logits([])

@@ -1,0 +1,128 @@
+"""The promise: same seed, same bits, whatever runs beside an answer and however its prompt was read."""
+
+import itertools
+import threading
+
+import pytest
+import torch
+
+from llama_gui.engine import GenerateRequest, SamplingParams
+from llama_gui.engine.scheduler import PieceBudget
+from tests.fakes.tiny_llama import SHAPES
+
+DTYPES = ("float32", "bfloat16", "float16")
+PROMPT = torch.randint(0, 250, (300,), generator=torch.Generator().manual_seed(5)).tolist()
+
+
+def request(prompt=PROMPT, *, seed=7, max_tokens=24, key=None, temperature=1.0):
+    sampling = SamplingParams(temperature=temperature, top_k=0, top_p=0.95, min_p=0, seed=seed)
+    return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=3, cache_key=key)
+
+
+def bits(job):
+    """Everything an answer consists of; floats are compared to the last bit."""
+    return [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in job]
+
+
+@pytest.fixture
+def alone(load):
+    """An answer of an engine that does nothing else."""
+
+    def answer(shape, dtype, wanted):
+        return bits(load(shape, dtype=dtype).submit(wanted))
+
+    return answer
+
+
+def cut_prompts_into(monkeypatch, sizes):
+    turns = itertools.cycle(sizes)
+    monkeypatch.setattr(PieceBudget, "tokens", lambda self, writers: next(turns))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_logits_do_not_depend_on_how_the_prompt_is_cut(load, monkeypatch, alone, shape, dtype):
+    want = alone(shape, dtype, request())
+    for sizes in ([1], [13], [64], [7, 100, 1, 33], [1000]):
+        cut_prompts_into(monkeypatch, sizes)
+        assert bits(load(shape, dtype=dtype).submit(request())) == want
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_beside_nine_others_that_join_leave_and_fail(load, alone, shape, dtype):
+    want = alone(shape, dtype, request())
+    engine = load(shape, dtype=dtype)
+    others = [engine.submit(request(PROMPT[n : 40 * n], seed=n, max_tokens=5 * n)) for n in range(1, 7)]
+    job = engine.submit(request())
+
+    def fail(ids, logits):
+        raise ValueError("a broken processor")
+
+    stream = iter(job)
+    got = [next(stream)]
+    others += [engine.submit(request(PROMPT[:n], seed=n, max_tokens=50)) for n in (3, 120)]
+    broken = GenerateRequest(token_ids=PROMPT[:20], max_tokens=9, logits_processor=fail)
+    others.append(engine.submit(broken))
+    got.append(next(stream))
+    others[2].cancel()
+    got += list(stream)
+    assert [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in got] == want
+    reasons = {other.result(60).finish_reason for other in others}
+    assert reasons >= {"length", "error"}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_after_prefix_reuse_copy_and_eviction(load, alone, dtype):
+    want = alone("llama-3.2", dtype, request(key="a"))
+    engine = load(dtype=dtype)
+    # The same conversation with another ending: a prefix of 200 is reused.
+    engine.generate(request([*PROMPT[:200], 9, 9, 9], key="a", max_tokens=40))
+    job = engine.submit(request(key="a"))
+    assert bits(job) == want
+    assert job.result().usage.cached_tokens == 200
+    # Another conversation copies the whole prefix but its last token.
+    copied = engine.submit(request(key="b"))
+    assert bits(copied) == want
+    assert copied.result().usage.cached_tokens == len(PROMPT) - 1
+    # Memory for one conversation only: everything is evicted in between, and read again.
+    engine._loop._cache.byte_budget = 2 * engine._loop._cache.bytes_for(512)
+    for n in range(3):
+        engine.generate(request(PROMPT[n + 1 :], key=f"other {n}", max_tokens=2))
+    assert bits(engine.submit(request(key="a"))) == want
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "interleaved", "batched"])
+def test_every_strategy_gives_the_same_answers(load, strategy):
+    wanted = [request(PROMPT[: 30 * n], seed=n) for n in range(1, 6)]
+    alone = [bits(load().submit(one)) for one in wanted]
+    engine = load(strategy=strategy)
+    jobs = [engine.submit(one) for one in wanted]
+    assert [bits(job) for job in jobs] == alone
+
+
+def test_the_answer_so_far_can_be_read_as_a_prompt(load):
+    """An interrupted answer goes on with the same bits: its rows as a prompt are its rows as an answer."""
+    engine = load(dtype="bfloat16")
+    whole = engine.generate(request(temperature=0, max_tokens=40))
+    rest = load(dtype="bfloat16").generate(
+        request([*PROMPT, *whole.token_ids[:15]], temperature=0, max_tokens=25)
+    )
+    assert rest.token_ids == whole.token_ids[15:]
+
+
+def test_submitting_from_many_threads(load):
+    wanted = [request(PROMPT[: 10 * n], seed=n, max_tokens=8) for n in range(1, 13)]
+    alone = [bits(load().submit(one)) for one in wanted]
+    engine = load(max_batch=4)
+    got = {}
+
+    def ask(index):
+        got[index] = bits(engine.submit(wanted[index]))
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(wanted))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [got[i] for i in range(len(wanted))] == alone

@@ -1,0 +1,109 @@
+"""Our numbers beside those of transformers, the reference."""
+
+import pytest
+import torch
+
+from llama_gui.engine import GenerateRequest, Message, SamplingParams
+from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
+
+GREEDY = SamplingParams(temperature=0)
+
+
+def reference(folder, dtype=torch.float32):
+    from transformers import LlamaForCausalLM
+
+    return LlamaForCausalLM.from_pretrained(folder, dtype=dtype).eval()
+
+
+def random_ids(count, vocab, seed=1):
+    return torch.randint(0, vocab, (count,), generator=torch.Generator().manual_seed(seed)).tolist()
+
+
+@torch.no_grad()
+def reference_greedy(model, prompt, count):
+    ids, past = torch.tensor([prompt]), None
+    answer = []
+    for _ in range(count):
+        out = model(ids, past_key_values=past, use_cache=True)
+        past, ids = out.past_key_values, out.logits[:, -1:].argmax(-1)
+        answer.append(int(ids))
+    return answer
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_logits_in_float32(load, tiny_folder, shape):
+    engine = load(shape)
+    model = reference(tiny_folder(shape))
+    ids = random_ids(300, model.config.vocab_size)
+    with torch.no_grad():
+        want = model(torch.tensor([ids])).logits[0]
+    got = engine.logits(ids)
+    assert got.shape == want.shape
+    assert got.dtype == torch.float32
+    assert (got - want).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_greedy_tokens(load, tiny_folder, shape):
+    engine = load(shape)
+    model = reference(tiny_folder(shape))
+    for seed, length in ((1, 5), (2, 90), (3, 300)):
+        prompt = random_ids(length, model.config.vocab_size, seed)
+        result = engine.generate(GenerateRequest(token_ids=prompt, max_tokens=64, sampling=GREEDY))
+        assert list(result.token_ids) == reference_greedy(model, prompt, 64)
+        assert result.finish_reason == "length"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_logits_in_bfloat16(load, tiny_folder, shape):
+    engine = load(shape, dtype="bfloat16")
+    model = reference(tiny_folder(shape))
+    ids = random_ids(200, model.config.vocab_size)
+    with torch.no_grad():
+        want = model(torch.tensor([ids])).logits[0]
+        theirs = model.to(torch.bfloat16)(torch.tensor([ids])).logits[0].float()
+    # bfloat16 is coarse: we may be as far from the exact logits as transformers is, and a little more.
+    assert (engine.logits(ids) - want).abs().mean() < 1.2 * (theirs - want).abs().mean()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"attention_bias": True, "mlp_bias": True},
+        {"num_key_value_heads": 4},
+        {"head_dim": 24, "num_key_value_heads": 1},
+        {"rope_parameters": None, "rope_scaling": {"type": "linear", "factor": 2.0}, "rope_theta": 5000.0},
+        {"intermediate_size": 100, "hidden_size": 48},
+    ],
+    ids=["biases", "no groups", "own head_dim", "linear rope", "odd sizes"],
+)
+def test_switches(tmp_path, load, changes):
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **changes)
+    engine = load(folder=folder)
+    model = reference(folder)
+    ids = random_ids(150, model.config.vocab_size)
+    with torch.no_grad():
+        want = model(torch.tensor([ids])).logits[0]
+    assert (engine.logits(ids) - want).abs().max() < 1e-4
+
+
+def test_shards_and_one_file_are_the_same_model(tmp_path, load):
+    whole = load(folder=write_tiny_llama(tmp_path / "whole"))
+    shards = load(folder=write_tiny_llama(tmp_path / "shards", shards=3))
+    assert torch.equal(whole.logits([1, 2, 3]), shards.logits([1, 2, 3]))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_chat_prompt(load, tiny_folder, shape):
+    from transformers import AutoTokenizer
+
+    messages = [Message("system", "Be brief."), Message("user", "Hi, Zoë!\n\n"), Message("assistant", "Hello"),
+                Message("user", "  Why?  ")]  # fmt: skip
+    plain = [{"role": m.role, "content": m.content} for m in messages]
+    tokenizer = AutoTokenizer.from_pretrained(tiny_folder(shape))
+    engine = load(shape)
+    text = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True)
+    ids = tokenizer.apply_chat_template(plain, add_generation_prompt=True, return_dict=False)
+    assert engine.apply_chat_template(messages) == text
+    assert engine.apply_chat_template(messages, tokenize=True) == ids
+    assert engine.count_tokens(messages) == len(ids)

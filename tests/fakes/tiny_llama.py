@@ -1,0 +1,120 @@
+"""Tiny random Llamas in Hugging Face layout: real files, real shapes in small, no meaning."""
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors.torch import save_file
+
+from llama_gui.engine.config import load_config
+from llama_gui.engine.llama import weight_shapes
+from tests.fakes.tiny_tokenizers import (
+    LLAMA3_TEMPLATE,
+    ZEPHYR_TEMPLATE,
+    byte_level_tokenizer,
+    sentencepiece_tokenizer,
+    write_tokenizer,
+)
+
+Shape = Literal["llama-3.2", "llama-3.1", "tinyllama"]
+SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
+
+_COMMON: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "hidden_size": 64,
+    "intermediate_size": 160,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "rms_norm_eps": 1e-5,
+    "max_position_embeddings": 2048,
+    "attention_bias": False,
+    "mlp_bias": False,
+    "dtype": "float32",
+}
+
+
+def _llama3_rope(factor: float) -> dict[str, Any]:
+    # The trained context is small, so that tests with a few hundred tokens reach the scaled part.
+    return {
+        "rope_type": "llama3",
+        "rope_theta": 500000.0,
+        "factor": factor,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 64,
+    }
+
+
+_SHAPES: dict[Shape, dict[str, Any]] = {
+    "llama-3.2": {"tie_word_embeddings": True, "head_dim": 32, "rope_parameters": _llama3_rope(32.0)},
+    "llama-3.1": {"tie_word_embeddings": False, "head_dim": 16, "rope_parameters": _llama3_rope(8.0)},
+    "tinyllama": {
+        "tie_word_embeddings": False,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 1,
+        "rms_norm_eps": 1e-6,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
+    },
+}
+
+
+def write_tiny_llama(
+    folder: Path, shape: Shape = "llama-3.2", *, seed: int = 0, shards: int = 1, **changes: Any
+) -> Path:
+    """Write a random model of `shape` into `folder`; `changes` replace fields of config.json.
+
+    The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    is_llama3 = shape != "tinyllama"
+    tokenizer = byte_level_tokenizer() if is_llama3 else sentencepiece_tokenizer()
+    bos, eos = ("<|begin_of_text|>", "<|eot_id|>") if is_llama3 else ("<s>", "</s>")
+    write_tokenizer(
+        folder, tokenizer, bos=bos, eos=eos, chat_template=LLAMA3_TEMPLATE if is_llama3 else ZEPHYR_TEMPLATE
+    )
+    values = {
+        **_COMMON,
+        **_SHAPES[shape],
+        "vocab_size": tokenizer.get_vocab_size(),
+        "bos_token_id": tokenizer.token_to_id(bos),
+        "eos_token_id": tokenizer.token_to_id(eos),
+        **changes,
+    }
+    (folder / "config.json").write_text(json.dumps(values))
+    control = [token_id for token_id, token in tokenizer.get_added_tokens_decoder().items() if token.special]
+    write_random_weights(folder, seed=seed, shards=shards, zero_rows=control)
+    return folder
+
+
+def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_rows: list[int] | None = None) -> None:
+    """Weights for `folder`'s config.json: normal, scaled so that activations keep their size."""
+    config = load_config(folder)
+    generator = torch.Generator().manual_seed(seed)
+    weights: dict[str, torch.Tensor] = {}
+    for name, shape in weight_shapes(config).items():
+        noise = torch.randn(shape, generator=generator)
+        if len(shape) == 1:
+            weights[name] = 0.1 * noise if name.endswith("bias") else 1 + 0.1 * noise
+        else:
+            weights[name] = noise / shape[1] ** 0.5
+    head = "model.embed_tokens.weight" if config.tie_word_embeddings else "lm_head.weight"
+    weights[head] *= 2  # logits spread out, as those of a trained model do
+    weights[head][zero_rows or []] = 0
+    _save(folder, weights, shards)
+
+
+def _save(folder: Path, weights: dict[str, torch.Tensor], shards: int) -> None:
+    if shards == 1:
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+        return
+    weight_map: dict[str, str] = {}
+    for number in range(shards):
+        file = f"model-{number + 1:05}-of-{shards:05}.safetensors"
+        part = {name: weights[name] for name in list(weights)[number::shards]}
+        weight_map |= dict.fromkeys(part, file)
+        save_file(part, folder / file, metadata={"format": "pt"})
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))

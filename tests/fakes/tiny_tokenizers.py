@@ -1,0 +1,91 @@
+"""Small but complete tokenizers of the two great kinds, and the templates of their families."""
+
+import json
+from pathlib import Path
+
+import tokenizers
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from llama_gui.engine.detokenizer import byte_alphabet
+
+LLAMA3_TEMPLATE = (
+    "{% for message in messages %}{% set content = '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n'"
+    " + message['content'] | trim + '<|eot_id|>' %}{% if loop.index0 == 0 %}{% set content = bos_token + content %}"
+    "{% endif %}{{ content }}{% endfor %}{% if add_generation_prompt %}"
+    "{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}"
+)
+"""As Llama 3 has it: the beginning token is part of the template."""
+
+ZEPHYR_TEMPLATE = (
+    "{% for message in messages %}\n{% if message['role'] == 'user' %}\n"
+    "{{ '<|user|>\n' + message['content'] + eos_token }}\n{% elif message['role'] == 'system' %}\n"
+    "{{ '<|system|>\n' + message['content'] + eos_token }}\n{% elif message['role'] == 'assistant' %}\n"
+    "{{ '<|assistant|>\n'  + message['content'] + eos_token }}\n{% endif %}\n"
+    "{% if loop.last and add_generation_prompt %}\n{{ '<|assistant|>' }}\n{% endif %}\n{% endfor %}"
+)
+"""As TinyLlama has it: no beginning token."""
+
+CORPUS = [
+    "Hello there, how are you? I am fine, thank you.",
+    "One two three four five six seven. Stop the answer, please.",
+    "The quick brown fox jumps over the lazy dog, and the dog does not mind.",
+    "def main():\n    return [n for n in range(10)]\n\nEND of the text",
+    "naïve café, Zoë, über, größer, señor, 日本語 and emoji 👩",
+    "system user assistant message brief why because what where when",
+]
+LLAMA3_SPECIALS = ("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
+
+
+def byte_level_tokenizer() -> tokenizers.Tokenizer:
+    """As Llama 3: byte-level BPE, five control tokens first, BOS put in front by the post-processor."""
+    tokenizer = tokenizers.Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)  # type: ignore[assignment]
+    tokenizer.decoder = decoders.ByteLevel()  # type: ignore[assignment]
+    trainer = trainers.BpeTrainer(
+        vocab_size=320,
+        special_tokens=[AddedToken(text, special=True, normalized=False) for text in LLAMA3_SPECIALS],
+        initial_alphabet=sorted(byte_alphabet()),
+        show_progress=False,
+    )  # type: ignore[call-arg]
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    bos = LLAMA3_SPECIALS[0]
+    tokenizer.post_processor = processors.TemplateProcessing(  # type: ignore[assignment]
+        single=f"{bos} $A", special_tokens=[(bos, tokenizer.token_to_id(bos))]
+    )
+    return tokenizer
+
+
+def sentencepiece_tokenizer() -> tokenizers.Tokenizer:
+    """As Llama 2 and TinyLlama: BPE over characters, a byte token for each byte, "▁" for a space."""
+    specials = ["<unk>", "<s>", "</s>"]
+    vocab = {text: number for number, text in enumerate([*specials, *(f"<0x{byte:02X}>" for byte in range(256))])}
+    pieces = tokenizers.Tokenizer(models.BPE(unk_token="<unk>"))
+    pieces.normalizer = normalizers.Sequence(  # type: ignore[assignment]
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    plain = [text for text in CORPUS if text.isascii()]  # what is not in the vocabulary falls back to bytes
+    pieces.train_from_iterator(plain, trainers.BpeTrainer(vocab_size=120, show_progress=False))  # type: ignore[call-arg]
+    trained = json.loads(pieces.to_str())["model"]
+    for token in sorted(trained["vocab"], key=trained["vocab"].get):
+        vocab.setdefault(token, len(vocab))
+    merges = [tuple(merge) for merge in trained["merges"]]
+    model = models.BPE(vocab, merges, unk_token="<unk>", byte_fallback=True, fuse_unk=True)
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.normalizer = pieces.normalizer
+    tokenizer.decoder = decoders.Sequence(  # type: ignore[assignment]
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    tokenizer.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in specials])
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])  # type: ignore[assignment]
+    return tokenizer
+
+
+def write_tokenizer(
+    folder: Path, tokenizer: tokenizers.Tokenizer, *, bos: str, eos: str, chat_template: str | None = None
+) -> None:
+    """tokenizer.json and tokenizer_config.json as transformers writes them."""
+    tokenizer.save(str(folder / "tokenizer.json"))
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": bos, "eos_token": eos}
+    if chat_template is not None:
+        settings["chat_template"] = chat_template
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
