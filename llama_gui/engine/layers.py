@@ -18,6 +18,8 @@ The CPU kernel works through the keys in blocks, so a row's bits change with the
 a mask every query row is bit-identical however a prompt is cut (measured; a fully masked block adds exact zeros).
 """
 
+_SPLIT_SIZE = 32768  # at::internal::GRAIN_SIZE: an element-wise operation of this size runs in several threads
+
 QUERY_BLOCK = 8
 """Query rows come in multiples of this: fewer take another path through the matrix kernels, with other sums.
 
@@ -158,6 +160,22 @@ class Attention:
         return y.reshape(n, self.heads * self.head_dim)
 
 
+def silu_rows(x: Tensor) -> Tensor:
+    """SiLU of ``[rows, width]``, contiguous, whose rows have the same bits whatever rows they are computed with.
+
+    torch splits a large element-wise operation between threads in the middle of a row, and computes what is left of
+    a stretch behind its last whole vector by scalar code, whose exponential differs in the last bit. Calls below the
+    size from which it splits go row by row.
+    """
+    rows = max(1, (_SPLIT_SIZE - 1) // x.shape[1])
+    if x.device.type != "cpu" or x.shape[0] <= rows:
+        return F.silu(x)
+    y = torch.empty(x.shape, dtype=x.dtype)
+    for start in range(0, x.shape[0], rows):
+        torch.ops.aten.silu.out(x[start : start + rows], out=y[start : start + rows])
+    return y
+
+
 class MLP:
     """The gated feed-forward part: ``down(silu(gate(x)) * up(x))``, gate and up fused."""
 
@@ -168,4 +186,4 @@ class MLP:
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
         gate, up = self.gate_up(x).chunk(2, -1)
-        return self.down(F.silu(gate).mul_(up))
+        return self.down(silu_rows(gate).mul_(up))
