@@ -35,6 +35,7 @@ class ChatBook(QObject):
         self._summaries: list[ChatSummary] = []
         self._tabs: list[OpenTab] | None = None  # not yet handed to the store
         self._closed = False
+        self._has_ended = True
         self._tabs_timer = QTimer(self)
         self._tabs_timer.setSingleShot(True)
         self._tabs_timer.setInterval(SAVE_TABS_MS)
@@ -167,7 +168,7 @@ class ChatBook(QObject):
         False: a thread is still busy and its owner must be kept. Twice is as good as once.
         """
         if self._closed:
-            return True
+            return self._has_ended
         self._tabs_timer.stop()
         for session in self.sessions():
             session.stop()
@@ -176,4 +177,5 @@ class ChatBook(QObject):
             session.close()
         self._flush_tabs()
         self._closed = True
-        return self._store.close() and ended
+        self._has_ended = self._store.close() and ended
+        return self._has_ended

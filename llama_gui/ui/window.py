@@ -142,7 +142,7 @@ class MainWindow(QMainWindow):
         host.stats_changed.connect(self.status.show_stats)
         book.restored.connect(self.deck.restore)
         book.answering_changed.connect(self._on_answering)
-        book.trouble.connect(self._on_trouble)
+        book.trouble.connect(self.tell)
         self.deck.tab_added.connect(self._on_tab_added)
         self.deck.current_changed.connect(self._on_current)
         self.deck.tabs_changed.connect(self._keep_tabs)
@@ -191,7 +191,7 @@ class MainWindow(QMainWindow):
     def _on_load_failed(self, _path: str, text: str) -> None:
         self._is_coming = False
         self.status.say(self.tr("The model could not be loaded."), is_error=True)
-        self._on_trouble(text)
+        self.tell(text)
         self._show_model()
 
     def _show_model(self) -> None:
@@ -267,7 +267,8 @@ class MainWindow(QMainWindow):
             self.panel.show_settings(settings)
 
     @Slot(str)
-    def _on_trouble(self, text: str) -> None:
+    def tell(self, text: str) -> None:
+        """Show a sentence about something that went wrong, in the tab that is in front."""
         tab = self.deck.current()
         if tab is not None:
             tab.notice.say(text)
@@ -381,5 +382,4 @@ class MainWindow(QMainWindow):
         self._keep(window_geometry=bytes(self.saveGeometry().toBase64().data()).decode())
         self.hide()
         self._book.shutdown()
-        self._host.shutdown()
         event.accept()

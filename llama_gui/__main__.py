@@ -1,0 +1,53 @@
+"""The entry point: ``llama-gui`` opens the window, ``llama-gui ask`` answers in the terminal."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import llama_gui
+from llama_gui.paths import Paths
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status. 0: done, 1: failed with a sentence, 2: wrong usage, 130: interrupted."""
+    options = _parser().parse_args(argv)
+    paths = Paths.in_profile(options.profile) if options.profile else Paths.default()
+    # Imported only now: the terminal command needs no Qt, and --help needs neither Qt nor torch.
+    if options.command == "ask":
+        from llama_gui.ask import run_ask
+
+        return run_ask(options, paths)
+    from llama_gui.desktop import open_window, reason_for_no_window
+
+    reason = reason_for_no_window()
+    if reason:
+        print(f"llama-gui: {reason}", file=sys.stderr)
+        return 1
+    return open_window(paths)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="llama-gui", description="Chat with a language model on this machine. Without a command: the window."
+    )
+    parser.add_argument("--version", action="version", version=f"llama-gui {llama_gui.__version__}")
+    parser.add_argument("--profile", metavar="DIR", help="keep all data in this folder instead of the usual places")
+    commands = parser.add_subparsers(dest="command", metavar="command")
+    _add_ask(commands.add_parser("ask", help="ask one question in the terminal", description="Ask one question."))
+    return parser
+
+
+def _add_ask(ask: argparse.ArgumentParser) -> None:
+    ask.add_argument("question", nargs="?", help="what to ask; - or nothing reads standard input")
+    ask.add_argument("--model", metavar="PATH", help="a model folder (default: the starter model)")
+    ask.add_argument("--system", metavar="TEXT", help="the system prompt")
+    ask.add_argument("--max-tokens", metavar="N", type=int, help="the longest answer, in tokens")
+    ask.add_argument("--temperature", metavar="T", type=float, help="0 is greedy (default: the model's own)")
+    ask.add_argument("--top-p", metavar="P", type=float, help="draw from the likeliest tokens that make up P")
+    ask.add_argument("--top-k", metavar="K", type=int, help="draw from the K likeliest tokens; 0: off")
+    ask.add_argument("--seed", metavar="N", type=int, help="the same seed gives the same answer")
+    ask.add_argument("--json", action="store_true", help="one JSON object for each token, then one with the result")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

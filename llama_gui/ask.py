@@ -1,0 +1,95 @@
+"""``llama-gui ask``: one question, its answer on standard output as it is written."""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.paths import Paths
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
+
+if TYPE_CHECKING:
+    from llama_gui.engine import Job
+
+FAILED, INTERRUPTED = 1, 130
+
+
+def run_ask(options: argparse.Namespace, paths: Paths) -> int:
+    """Answer `options.question`; the exit status. Errors go to standard error as one sentence."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 must not end an answer
+            stream.reconfigure(errors="replace")
+    try:
+        # The request is checked before torch is loaded: a wrong number is told at once.
+        request = _request(options)
+        return _answer(options.model or str(paths.starter_model), request, as_json=options.json)
+    except LlamaGuiError as error:
+        print(f"llama-gui: {error}", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:  # the reader, for example `head`, has seen enough
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        print()
+        return INTERRUPTED
+
+
+def _request(options: argparse.Namespace) -> GenerateRequest:
+    question = options.question
+    if question in (None, "-"):
+        if sys.stdin.isatty():
+            raise InvalidRequestError("question", "missing", 'given, as in: llama-gui ask "What can you do?"')
+        question = sys.stdin.read()
+    system = [Message("system", options.system)] if options.system else []
+    sampling = SamplingParams(
+        temperature=options.temperature, top_k=options.top_k, top_p=options.top_p, seed=options.seed
+    )
+    messages = [*system, Message("user", question)]
+    return GenerateRequest(messages=messages, max_tokens=options.max_tokens, sampling=sampling)
+
+
+def _answer(model: str, request: GenerateRequest, *, as_json: bool) -> int:
+    from llama_gui.engine import Engine
+
+    with Engine.load(model) as engine:
+        job = engine.submit(request)
+        try:
+            _stream(job, as_json=as_json)
+        finally:
+            job.cancel()
+        result = job.result()
+    if as_json:
+        print(json.dumps({"result": result_fields(result)}, ensure_ascii=False), flush=True)
+    else:
+        print(flush=True)
+    return 0
+
+
+def _stream(job: "Job", *, as_json: bool) -> None:
+    for output in job:
+        print(json.dumps(output_fields(output), ensure_ascii=False) if as_json else output.text,
+              end="\n" if as_json else "", flush=True)  # fmt: skip
+
+
+def output_fields(output: TokenOutput) -> dict[str, Any]:
+    """A token as JSON has it."""
+    fields = {"text": output.text, "token_id": output.token_id, "index": output.index, "logprob": output.logprob}
+    return fields | ({"top_logprobs": [asdict(top) for top in output.top_logprobs]} if output.top_logprobs else {})
+
+
+def result_fields(result: GenerateResult) -> dict[str, Any]:
+    """A result as JSON has it. Times are seconds."""
+    return {
+        "text": result.text,
+        "token_ids": list(result.token_ids),
+        "finish_reason": result.finish_reason,
+        "usage": asdict(result.usage),
+        "timings": asdict(result.timings),
+        "seed": result.seed,
+    }

@@ -1,0 +1,127 @@
+"""The window and everything behind it: built, wired, run, and taken down in order."""
+
+import ctypes.util
+import faulthandler
+import logging
+import os
+import sys
+from logging.handlers import RotatingFileHandler
+from typing import TYPE_CHECKING
+
+from llama_gui.paths import Paths
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from llama_gui.bridge.engine_thread import EngineLike
+    from llama_gui.settings import UserSettings
+
+_OTHER_PLATFORMS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
+_ASK = 'To chat in the terminal: llama-gui ask "What can you do?"'
+
+
+def reason_for_no_window() -> str:
+    """Why no window can be opened here, in one sentence; "" when it can. Asked first, because Qt would abort."""
+    platform = os.environ.get("QT_QPA_PLATFORM", "")
+    if not sys.platform.startswith("linux") or platform.startswith(_OTHER_PLATFORMS):
+        return ""
+    if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+        return f"there is no display to open the window on. {_ASK}"
+    on_x11 = platform.startswith("xcb") or not os.environ.get("WAYLAND_DISPLAY")
+    if on_x11 and ctypes.util.find_library("xcb-cursor") is None:
+        return f"the window needs a system library; install it with: sudo apt install libxcb-cursor0. {_ASK}"
+    return ""
+
+
+def open_window(paths: Paths) -> int:
+    """Open the window, and return its exit status when it is closed."""
+    try:
+        paths.data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        print(f"llama-gui: the folder {paths.data} cannot be made: {error.strerror}.", file=sys.stderr)
+        return 1
+    # Here, so that `ask` runs without Qt.
+    from PySide6.QtCore import QLockFile
+    from PySide6.QtWidgets import QApplication, QMessageBox
+
+    application = QApplication(sys.argv[:1])
+    application.setApplicationName("llama-gui")
+    application.setDesktopFileName("llama-gui")
+    lock = QLockFile(str(paths.data / "llama-gui.lock"))
+    if not lock.tryLock(200):
+        text = f"llama-gui is already open with the data in {paths.data}. Use that window, or close it first."
+        print(f"llama-gui: {text}", file=sys.stderr)
+        QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
+        return 1
+    _keep_log(paths)
+    try:
+        return _run(application, paths)
+    finally:
+        lock.unlock()
+
+
+def _run(application: "QApplication", paths: Paths) -> int:
+    from llama_gui.bridge.chat_book import ChatBook
+    from llama_gui.bridge.engine_host import EngineHost
+    from llama_gui.bridge.faults import Faults
+    from llama_gui.bridge.gc_timer import GarbageCollector
+    from llama_gui.bridge.store_lane import StoreLane
+    from llama_gui.bridge.terminal_signals import TerminalSignals
+    from llama_gui.library import shelf
+    from llama_gui.settings import save_settings
+    from llama_gui.ui import MainWindow, apply_theme
+
+    settings, notice = _settings(paths)
+    apply_theme(application, settings.color_scheme)
+    faults, collector = Faults(), GarbageCollector()
+    host = EngineHost(lambda path: _load_engine(path, settings))
+    book = ChatBook(StoreLane(paths.chats_file), host)
+    window = MainWindow(
+        book,
+        host,
+        settings,
+        lambda changed: save_settings(paths.settings_file, changed),
+        lambda: shelf.scan([paths.models], paths.starter_model),
+        paths.resources,
+    )
+    faults.happened.connect(window.tell)
+    signals = TerminalSignals(window.close)
+    window.show()
+    window.start()
+    if notice:
+        window.tell(notice)
+    status = application.exec()
+    ended = book.shutdown()
+    signals.close()
+    collector.stop()
+    faults.close()
+    if not ended:
+        # A model is still being read from disk. Everything is saved; only the process is left to end.
+        logging.shutdown()
+        os._exit(status)
+    return status
+
+
+def _settings(paths: Paths) -> "tuple[UserSettings, str]":
+    from llama_gui.errors import SettingsError
+    from llama_gui.settings import UserSettings, load_settings
+
+    try:
+        return load_settings(paths.settings_file)
+    except SettingsError as error:
+        return UserSettings(), str(error)
+
+
+def _load_engine(path: str, settings: "UserSettings") -> "EngineLike":
+    """Runs in the engine's thread: torch is loaded there, behind the window."""
+    from llama_gui.engine import Engine
+
+    return Engine.load(path, strategy=settings.strategy, threads=settings.threads)
+
+
+def _keep_log(paths: Paths) -> None:
+    """A log of what goes wrong, for reports: at most two files of 500 kB. It holds no word of any chat."""
+    handler = RotatingFileHandler(paths.data / "llama-gui.log", maxBytes=500_000, backupCount=1, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.getLogger().addHandler(handler)
+    faulthandler.enable()
