@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llama_gui.paths import Paths
@@ -74,14 +75,14 @@ def _run(application: "QApplication", paths: Paths) -> int:
     settings, notice = _settings(paths)
     apply_theme(application, settings.color_scheme)
     faults, collector = Faults(), GarbageCollector()
-    host = EngineHost(lambda path: _load_engine(path, settings))
+    host = EngineHost(lambda path: _load_engine(path, shelf.name_of(path, paths.starter_model), settings))
     book = ChatBook(StoreLane(paths.chats_file), host)
     window = MainWindow(
         book,
         host,
         settings,
         lambda changed: save_settings(paths.settings_file, changed),
-        lambda: shelf.scan([paths.models], paths.starter_model),
+        lambda opened: shelf.scan([paths.models, *map(Path, opened)], paths.starter_model),
         paths.resources,
     )
     faults.happened.connect(window.tell)
@@ -112,11 +113,11 @@ def _settings(paths: Paths) -> "tuple[UserSettings, str]":
         return UserSettings(), str(error)
 
 
-def _load_engine(path: str, settings: "UserSettings") -> "EngineLike":
+def _load_engine(path: str, name: str, settings: "UserSettings") -> "EngineLike":
     """Runs in the engine's thread: torch is loaded there, behind the window."""
     from llama_gui.engine import Engine
 
-    return Engine.load(path, strategy=settings.strategy, threads=settings.threads)
+    return Engine.load(path, strategy=settings.strategy, threads=settings.threads, name=name)
 
 
 def _keep_log(paths: Paths) -> None:

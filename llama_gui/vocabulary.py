@@ -141,7 +141,7 @@ class GenerateRequest:
         if len(given) != 1:
             raise InvalidRequestError("request", given or "empty", "exactly one of prompt, messages and token_ids")
         if len(getattr(self, given[0])) == 0:
-            raise InvalidRequestError(given[0], getattr(self, given[0]), "not empty")
+            raise InvalidRequestError(given[0], getattr(self, given[0]), "something that is not empty")
         if self.messages is not None:
             self._check_messages(self.messages)
         if self.max_tokens is not None:
@@ -154,7 +154,7 @@ class GenerateRequest:
     def _check_messages(messages: Sequence[Message]) -> None:
         for message in messages:
             if message.role == "user" and not message.content.strip():
-                raise InvalidRequestError("message", message.content, "not empty")
+                raise InvalidRequestError("message", message.content, "a text that is not empty")
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,7 @@ class EngineHost(QObject):
         if former is not None:
             former.stop()
         self.loaded.emit(info)
+        self._show_stats()
         self._submit_waiting()
 
     @Slot(str)

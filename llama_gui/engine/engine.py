@@ -1,6 +1,7 @@
 """The engine: a loaded model, and everything that can be asked of it."""
 
 import itertools
+import os
 import secrets
 import weakref
 from collections.abc import Sequence as Many
@@ -78,6 +79,7 @@ class Engine:
         max_batch: int = 16,
         draft: str | Path | None = None,
         threads: int | None = None,
+        name: str | None = None,
     ) -> Self:
         """Load the model folder at `path` (Hugging Face layout: config.json, tokenizer.json, *.safetensors).
 
@@ -89,13 +91,14 @@ class Engine:
             max_batch: answers that run at once; others wait.
             draft: must be None; speculative decoding is not built yet.
             threads: CPU threads; None: one for each physical core.
+            name: what `info` calls the model; None: the folder's name.
 
         Raises:
             ModelNotFoundError, BrokenModelError, UnsupportedModelError, ChatTemplateError: the folder cannot be used.
             InvalidRequestError: an argument is out of range.
         """
         _check_options(strategy, max_batch, draft, threads)
-        folder = Path(path).expanduser()
+        folder = Path(os.path.abspath(Path(path).expanduser()))  # links stay: the caller knows the model by this path
         torch_device = resolve_device(device)
         torch_dtype = resolve_dtype(dtype, torch_device)
         config = load_config(folder)
@@ -108,8 +111,8 @@ class Engine:
             network = NetworkLoader(config, checkpoint, torch_dtype, torch_device).load()
         cache = KVCache(config, torch_dtype, torch_device, kv_byte_budget(torch_device))
         info = ModelInfo(
-            name=folder.resolve().name,
-            path=str(folder.resolve()),
+            name=name or folder.name,
+            path=str(folder),
             architecture=config.architecture,
             parameters=_parameter_count(config),
             max_context=context,

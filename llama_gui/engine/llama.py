@@ -143,9 +143,7 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
 class NetworkLoader:
     """Builds a `Llama` from an open checkpoint, one layer at a time, so that no second copy of the weights exists."""
 
-    def __init__(
-        self, config: NetworkConfig, checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device
-    ) -> None:
+    def __init__(self, config: NetworkConfig, checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device) -> None:
         self._config = config
         self._checkpoint = checkpoint
         self._dtype = dtype

@@ -35,9 +35,7 @@ class _Written:
 class Loop:
     """Owns every sequence in flight. `submit`, `cancel`, `call` and `stop` may be called from any thread."""
 
-    def __init__(
-        self, scheduler: Scheduler, runner: Runner, cache: KVCache, threads: int, stats: EngineStats
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, runner: Runner, cache: KVCache, threads: int, stats: EngineStats) -> None:
         self._scheduler = scheduler
         self._runner = runner
         self._cache = cache
@@ -254,6 +252,8 @@ class Loop:
         span = max(now - self._written[0].at, 1e-3) if len(self._written) > 1 else 0.0
         written = sum(item.tokens for item in self._written) - (self._written[0].tokens if self._written else 0)
         running = len(self._scheduler.running)
+        if not running:
+            self._written.clear()  # a pause must not count as slowness of the next answer
         self._stats = replace(
             self._stats,
             tokens_per_second=written / span if span and running else 0.0,

@@ -36,6 +36,12 @@ def scan(folders: Sequence[Path], starter: Path) -> list[ModelEntry]:
     return starters + sorted(_told_apart(others), key=lambda entry: (entry.name.casefold(), entry.path))
 
 
+def name_of(path: str | Path, starter: Path) -> str:
+    """What a model folder is called wherever the user sees it; the folder need not be there."""
+    folder = _absolute(Path(path))
+    return STARTER_NAME if os.path.realpath(folder) == os.path.realpath(starter) else _name(folder)
+
+
 def describe(path: Path) -> ModelEntry:
     """The entry of one model folder, or of one model in the hub's cache.
 

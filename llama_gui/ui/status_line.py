@@ -71,13 +71,19 @@ class StatusLine(Surface):
     @Slot(object)
     def show_stats(self, stats: EngineStats) -> None:
         """Show the engine's numbers."""
-        batch = self.tr("batch {}").format(stats.batch_size)
-        self.work.setText(f"{stats.tokens_per_second:.0f} tok/s      {batch}")
+        self.work.setText(self._work_text(stats))
         weights = self.tr("weights {}").format(size_text(stats.weight_bytes)) if stats.weight_bytes else ""
         cache = self.tr("cache {}").format(size_text(stats.kv_bytes)) if stats.kv_bytes else ""
         threads = self.tr("1 thread") if stats.threads == 1 else self.tr("{} threads").format(stats.threads)
         machine = _machine(stats.device, stats.dtype, threads if stats.device == "cpu" else "")
         self.costs.setText("      ".join(part for part in (weights, cache, machine) if part))
+
+    def _work_text(self, stats: EngineStats) -> str:
+        """What the decode steps do; nothing until there has been one."""
+        if stats.tokens_per_second < 0.5 or not stats.batch_size:
+            return ""
+        batch = self.tr("batch {}").format(stats.batch_size)
+        return f"{stats.tokens_per_second:.0f} tok/s      {batch}"
 
 
 def _machine(*parts: str) -> str:

@@ -1,6 +1,6 @@
 """The main window: top bar, chat list, tabs, settings, status, and the keys that move between them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,10 @@ _MOST_RECENT = 8
 
 
 class MainWindow(QMainWindow):
-    """Shows the chats of a book and the state of a host. `start` brings the tabs back and loads a model."""
+    """Shows the chats of a book and the state of a host. `start` brings the tabs back and loads a model.
+
+    `entries` lists the models on this machine, those in the folders it is given among them.
+    """
 
     def __init__(
         self,
@@ -40,7 +43,7 @@ class MainWindow(QMainWindow):
         host: EngineHost,
         settings: UserSettings,
         save_settings: Callable[[UserSettings], None],
-        entries: Callable[[], list[ModelEntry]],
+        entries: Callable[[Sequence[str]], list[ModelEntry]],
         resources: Path,
     ) -> None:
         super().__init__()
@@ -49,7 +52,8 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._save_settings = save_settings
         self._entries = entries
-        self._starters: set[str] = set()
+        self._starter = ""  # its path
+        self._is_makeshift = False  # the starter model stands in for one that could not be loaded
         self._is_wide = True
         self._has_loaded = False
         self._is_coming = False
@@ -156,14 +160,14 @@ class MainWindow(QMainWindow):
     def start(self) -> None:
         """Bring back the tabs, and load the model of the last time or the one that comes with us."""
         self._book.restore()
-        starter = next((entry.path for entry in self._known_models() if entry.is_starter), None)
-        path = self._settings.model_path or starter
+        self._known_models()
+        path = self._settings.model_path or self._starter
         if path and self._host.state == "empty":
             self._host.load(path)
 
     def _known_models(self) -> list[ModelEntry]:
-        entries = self._entries()
-        self._starters = {entry.path for entry in entries if entry.is_starter}
+        entries = self._entries(self._settings.recent_models)
+        self._starter = next((entry.path for entry in entries if entry.is_starter), "")
         return entries
 
     # Models
@@ -184,15 +188,24 @@ class MainWindow(QMainWindow):
         self.status.say("")
         self.status.show_model(info)
         self._show_model()
+        is_makeshift, self._is_makeshift = self._is_makeshift, False
+        if info.path == self._starter:
+            # The starter model lies where this version is installed, which the next version may not be.
+            self._keep(model_path=self._settings.model_path if is_makeshift else None)
+            return
         recent = [info.path, *(path for path in self._settings.recent_models if path != info.path)]
         self._keep(model_path=info.path, recent_models=tuple(recent[:_MOST_RECENT]))
 
     @Slot(str, str)
-    def _on_load_failed(self, _path: str, text: str) -> None:
+    def _on_load_failed(self, path: str, text: str) -> None:
         self._is_coming = False
         self.status.say(self.tr("The model could not be loaded."), is_error=True)
-        self.tell(text)
         self._show_model()
+        if self._host.state == "failed" and self._starter not in ("", path):
+            text += " " + self.tr("The starter model answers instead.")
+            self._is_makeshift = True
+            self._host.load(self._starter)
+        self.tell(text)
 
     def _show_model(self) -> None:
         info = self._host.info
@@ -203,7 +216,7 @@ class MainWindow(QMainWindow):
 
     def _name_model(self, tab: ChatTab) -> None:
         info = self._host.info
-        is_starter = info is not None and info.path in self._starters
+        is_starter = info is not None and info.path == self._starter
         tab.set_model(
             info.name if info else "",
             is_starter=is_starter,

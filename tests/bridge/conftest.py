@@ -1,9 +1,5 @@
 """A host with a scripted engine, a store on a lane, a book over both; each is shut down and must have ended."""
 
-import os
-
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

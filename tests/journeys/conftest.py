@@ -31,7 +31,7 @@ def open_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
         book = ChatBook(store, host)
         store.setParent(book)
         kept: list[UserSettings] = []
-        window = MainWindow(book, host, settings or UserSettings(), kept.append, lambda: ENTRIES, RESOURCES)
+        window = MainWindow(book, host, settings or UserSettings(), kept.append, lambda _opened: ENTRIES, RESOURCES)
         host.setParent(window)
         book.setParent(window)
         window.kept_settings = kept  # pyright: ignore[reportAttributeAccessIssue]

@@ -271,3 +271,21 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.kept_settings[-1].color_scheme == "light"
     assert not palette.isVisible()
+
+
+def test_the_starter_model_stands_in_for_one_that_is_gone(open_window, qtbot):
+    settings = UserSettings(model_path="/gone", recent_models=("/gone",))
+    window = open_window(FileNotFoundError("There is no folder /gone."), ScriptedEngine(), settings=settings)
+    tab = window.deck.current()
+    assert "There is no folder /gone." in tab.notice.text()
+    assert "The starter model answers instead." in tab.notice.text()
+    ask(qtbot, tab, "hello")
+    qtbot.waitUntil(lambda: "Again" in shown(tab))
+    window.close()
+    assert window.kept_settings[-1].model_path == "/gone"  # its drive may be back at the next start
+
+
+def test_the_foot_shows_what_the_engine_costs_before_the_first_answer(open_window):
+    window = open_window(ScriptedEngine())
+    assert "1 thread" in window.status.costs.text()
+    assert window.status.work.text() == ""

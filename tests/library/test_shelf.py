@@ -202,3 +202,12 @@ def test_scan_outlives_a_locked_folder(tmp_path: Path):
         assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["good"]
     finally:
         locked.chmod(0o755)
+
+
+def test_a_model_has_the_same_name_everywhere(tmp_path):
+    starter = make_model(tmp_path / "starter_model")
+    other = tmp_path / "gone" / "Llama-3.2-1B"
+    assert shelf.name_of(starter, starter) == shelf.scan([], starter)[0].name == "Starter model"
+    assert shelf.name_of(str(other), starter) == "Llama-3.2-1B"
+    snapshot = tmp_path / "models--org--name" / "snapshots" / "abc"
+    assert shelf.name_of(snapshot, starter) == "org/name"

@@ -1,0 +1,100 @@
+"""For every test: no display, no network, no home folder; and what a test leaves behind fails it."""
+
+import os
+
+# Before anything imports Qt, tokenizers or the hub's client, which read these once.
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import gc
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
+from shiboken6 import isValid
+
+_GRACE_S = 3.0
+_FDS = Path("/proc/self/fd")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The folders of whoever runs the tests are neither read nor written."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        for name in ("DATA", "CONFIG", "CACHE", "STATE"):
+            patch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _qt_objects() -> Iterator["weakref.WeakSet[QObject]"]:
+    """Every QThread and QTimer made from Python, while it lives."""
+    made: weakref.WeakSet[QObject] = weakref.WeakSet()
+
+    def noting(init: Callable[..., None]) -> Callable[..., None]:
+        def init_and_note(self: QObject, *args: object, **kwargs: object) -> None:
+            init(self, *args, **kwargs)
+            made.add(self)
+
+        return init_and_note
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (QThread, QTimer):
+            patch.setattr(kind, "__init__", noting(kind.__init__))
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _leaves_nothing_behind(_qt_objects: "weakref.WeakSet[QObject]") -> Iterator[None]:
+    """No thread, no running timer, no open socket is left when a test ends."""
+    threads, sockets = set(threading.enumerate()), _open_sockets()
+    yield
+    deadline = time.monotonic() + _GRACE_S
+    while left := _left_behind(_qt_objects, threads, sockets):
+        if time.monotonic() > deadline:
+            pytest.fail(f"The test left behind: {', '.join(left)}")
+        _let_qt_end()
+        gc.collect()
+        time.sleep(0.01)
+
+
+def _left_behind(made: "weakref.WeakSet[QObject]", threads: set[threading.Thread], sockets: set[str]) -> list[str]:
+    left = [
+        thread.name
+        for thread in threading.enumerate()
+        # A _DummyThread is Python's note about a thread of Qt's, which is looked at below.
+        if thread not in threads and thread.is_alive() and not isinstance(thread, threading._DummyThread)
+    ]
+    for item in list(made):
+        if not isValid(item):
+            continue
+        if (isinstance(item, QThread) and item.isRunning()) or (isinstance(item, QTimer) and item.isActive()):
+            left.append(f"{item!r} of {item.parent()!r}")
+    return left + sorted(_open_sockets() - sockets)
+
+
+def _let_qt_end() -> None:
+    if QCoreApplication.instance() is not None:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        QCoreApplication.processEvents()
+
+
+def _open_sockets() -> set[str]:
+    """The sockets of this process; nothing where the system does not tell."""
+    if not _FDS.is_dir():
+        return set()
+    return {target for target in map(_target, _FDS.iterdir()) if target.startswith("socket:")}
+
+
+def _target(fd: Path) -> str:
+    try:
+        return os.readlink(fd)
+    except OSError:  # closed since, like the one that lists the folder
+        return ""
