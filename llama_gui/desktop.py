@@ -9,12 +9,13 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from llama_gui.library import shelf
 from llama_gui.paths import Paths
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
-    from llama_gui.bridge.engine_thread import EngineLike
+    from llama_gui.bridge.engine_thread import EngineLike, LoadEngine
     from llama_gui.settings import UserSettings
 
 _OTHER_PLATFORMS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
@@ -68,14 +69,13 @@ def _run(application: "QApplication", paths: Paths) -> int:
     from llama_gui.bridge.gc_timer import GarbageCollector
     from llama_gui.bridge.store_lane import StoreLane
     from llama_gui.bridge.terminal_signals import TerminalSignals
-    from llama_gui.library import shelf
     from llama_gui.settings import save_settings
     from llama_gui.ui import MainWindow, apply_theme
 
     settings, notice = _settings(paths)
     apply_theme(application, settings.color_scheme)
     faults, collector = Faults(), GarbageCollector()
-    host = EngineHost(lambda path: _load_engine(path, shelf.name_of(path, paths.starter_model), settings))
+    host = EngineHost(engine_loader(paths.starter_model, settings))
     book = ChatBook(StoreLane(paths.chats_file), host)
     window = MainWindow(
         book,
@@ -113,11 +113,16 @@ def _settings(paths: Paths) -> "tuple[UserSettings, str]":
         return UserSettings(), str(error)
 
 
-def _load_engine(path: str, name: str, settings: "UserSettings") -> "EngineLike":
-    """Runs in the engine's thread: torch is loaded there, behind the window."""
-    from llama_gui.engine import Engine
+def engine_loader(starter: Path, settings: "UserSettings") -> "LoadEngine":
+    """How the window loads a model: as the user has set it, and under the name that the user sees."""
 
-    return Engine.load(path, strategy=settings.strategy, threads=settings.threads, name=name)
+    def load(path: str) -> "EngineLike":
+        from llama_gui.engine import Engine  # in the engine's thread: torch takes seconds, behind the window
+
+        name = shelf.name_of(path, starter)
+        return Engine.load(path, strategy=settings.strategy, threads=settings.threads, name=name)
+
+    return load
 
 
 def _keep_log(paths: Paths) -> None:

@@ -16,7 +16,6 @@ from llama_gui.bridge.engine_thread import (
     LoadEngine,
     Outbox,
     error_text,
-    load_real_engine,
 )
 from llama_gui.bridge.frames import FinishedItem, Frame, FrameItem, ProgressItem
 from llama_gui.bridge.tasks import TaskLane
@@ -51,7 +50,10 @@ class _Ticket:
 
 
 class EngineHost(QObject):
-    """Loads models and answers requests. Every method is called on the GUI thread and returns at once."""
+    """Loads models and answers requests. Every method is called on the GUI thread and returns at once.
+
+    `load_engine` is called in the thread of the model that it loads.
+    """
 
     loading = Signal(str)
     loaded = Signal(object)
@@ -66,9 +68,9 @@ class EngineHost(QObject):
     stats_changed = Signal(object)
     _refused = Signal(int, str)
 
-    def __init__(self, load_engine: LoadEngine | None = None, parent: QObject | None = None) -> None:
+    def __init__(self, load_engine: LoadEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._load_engine = load_engine or load_real_engine
+        self._load_engine = load_engine
         self._current: EngineThread | None = None  # answers
         self._coming: EngineThread | None = None  # loads
         self._threads: list[EngineThread] = []  # every thread that has not ended: dropping one aborts the process

@@ -1,4 +1,4 @@
-"""The engine's own thread, and what the host knows of an engine. torch is imported in here and only when it runs."""
+"""The engine's own thread, and what the host knows of an engine."""
 
 from collections import deque
 from collections.abc import Callable
@@ -54,13 +54,6 @@ class EngineLike(Protocol):
 
 
 LoadEngine = Callable[[str], EngineLike]
-
-
-def load_real_engine(path: str) -> EngineLike:
-    """Load the model at `path` with our own engine."""
-    from llama_gui.engine import Engine  # here, because this brings torch, which takes seconds
-
-    return Engine.load(path)
 
 
 def error_text(error: BaseException) -> str:

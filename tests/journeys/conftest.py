@@ -1,4 +1,4 @@
-"""The whole window over a scripted engine."""
+"""The whole window, over a scripted engine or over the real one."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +8,10 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.engine_thread import LoadEngine
 from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.desktop import engine_loader
+from llama_gui.library import shelf
 from llama_gui.settings import UserSettings
 from llama_gui.ui import MainWindow, apply_theme
 from llama_gui.vocabulary import ModelEntry
@@ -21,17 +24,20 @@ OpenWindow = Callable[..., MainWindow]
 
 
 @pytest.fixture
-def open_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
+def show_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
+    """Opens the window as the application does; all windows of a test have the same chats."""
     windows: list[tuple[MainWindow, ChatBook, EngineHost]] = []
 
-    def open_window(*engines: ScriptedEngine | Exception, settings: UserSettings | None = None) -> MainWindow:
+    def show_window(
+        load_engine: LoadEngine, entries: list[ModelEntry], settings: UserSettings | None = None
+    ) -> MainWindow:
         apply_theme(qapp, "light")
-        host = EngineHost(loader(*engines))
+        host = EngineHost(load_engine)
         store = StoreLane(tmp_path / "chats.db")
         book = ChatBook(store, host)
         store.setParent(book)
         kept: list[UserSettings] = []
-        window = MainWindow(book, host, settings or UserSettings(), kept.append, lambda _opened: ENTRIES, RESOURCES)
+        window = MainWindow(book, host, settings or UserSettings(), kept.append, lambda _opened: entries, RESOURCES)
         host.setParent(window)
         book.setParent(window)
         window.kept_settings = kept  # pyright: ignore[reportAttributeAccessIssue]
@@ -41,11 +47,33 @@ def open_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
         window.show()
         with qtbot.waitSignal(book.restored):
             window.start()
-        qtbot.waitUntil(lambda: host.state in ("ready", "failed"))
+        qtbot.waitUntil(lambda: host.state in ("ready", "failed"), timeout=60_000)
         return window
 
-    yield open_window
+    yield show_window
     for window, book, host in windows:
         window.close()
         assert book.shutdown()
         assert host.shutdown()
+
+
+@pytest.fixture
+def open_window(show_window: OpenWindow) -> OpenWindow:
+    """The window over scripted engines, one for each load."""
+
+    def open_window(*engines: ScriptedEngine | Exception, settings: UserSettings | None = None) -> MainWindow:
+        return show_window(loader(*engines), ENTRIES, settings)
+
+    return open_window
+
+
+@pytest.fixture
+def open_starter(show_window: OpenWindow) -> OpenWindow:
+    """The window over the real engine and the model that comes with us."""
+
+    def open_starter(settings: UserSettings | None = None) -> MainWindow:
+        starter = RESOURCES / "starter_model"
+        settings = settings or UserSettings()
+        return show_window(engine_loader(starter, settings), shelf.scan([], starter), settings)
+
+    return open_starter

@@ -3,40 +3,13 @@
 import time
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage, QTextCursor
 
 from llama_gui.settings import UserSettings
-from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.dialogs import CommandPalette
-from llama_gui.ui.transcript.view import TranscriptView
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
+from tests.journeys.driving import ask, ink, shown, trigger
 
 LONG = pieces_of("and so it goes on " * 400)
-
-
-def ask(qtbot, tab: ChatTab, text: str) -> None:
-    qtbot.keyClicks(tab.composer.edit, text)
-    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
-
-
-def shown(tab: ChatTab) -> str:
-    return tab.transcript.toPlainText()
-
-
-def trigger(window, name: str) -> None:
-    window.actions_[name].trigger()
-
-
-def ink(view: TranscriptView, word: str) -> int:
-    """How many pixels of a word are not the page."""
-    found = view.document().find(word)
-    assert not found.isNull()
-    end, start = QTextCursor(found), QTextCursor(found)
-    start.setPosition(found.selectionStart())
-    area = view.cursorRect(start).united(view.cursorRect(end))
-    image = view.viewport().grab(area).toImage().convertToFormat(QImage.Format.Format_RGB32)
-    page = image.pixel(0, 0)
-    return sum(image.pixel(x, y) != page for x in range(image.width()) for y in range(image.height()))
 
 
 def test_type_and_read(open_window, qtbot):

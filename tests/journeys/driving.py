@@ -1,0 +1,37 @@
+"""What a person does in the window, and what they see."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage, QTextCursor
+from pytestqt.qtbot import QtBot
+
+from llama_gui.ui import MainWindow
+from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.ui.transcript.view import TranscriptView
+
+
+def ask(qtbot: QtBot, tab: ChatTab, text: str) -> None:
+    """Type a message and press Enter."""
+    qtbot.keyClicks(tab.composer.edit, text)
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+
+
+def shown(tab: ChatTab) -> str:
+    """The text of the transcript."""
+    return tab.transcript.toPlainText()
+
+
+def trigger(window: MainWindow, name: str) -> None:
+    """Do what a key would."""
+    window.actions_[name].trigger()
+
+
+def ink(view: TranscriptView, word: str) -> int:
+    """How many pixels of a word are not the page."""
+    found = view.document().find(word)
+    assert not found.isNull()
+    end, start = QTextCursor(found), QTextCursor(found)
+    start.setPosition(found.selectionStart())
+    area = view.cursorRect(start).united(view.cursorRect(end))
+    image = view.viewport().grab(area).toImage().convertToFormat(QImage.Format.Format_RGB32)
+    page = image.pixel(0, 0)
+    return sum(image.pixel(x, y) != page for x in range(image.width()) for y in range(image.height()))
