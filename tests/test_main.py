@@ -1,0 +1,206 @@
+"""The command line: what it answers, what it says when it cannot, and its exit status."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from llama_gui.__main__ import main
+from llama_gui.desktop import reason_for_no_window
+from tests.fakes.tiny_llama import write_tiny_llama
+
+QUESTION = "What is this application?"
+
+
+def start(*arguments: str, **env: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "llama_gui", *arguments],
+        env={**os.environ, **env},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def ask(capsys, *arguments: str) -> tuple[int, str, str]:
+    status = main(["ask", *arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_the_starter_model_answers(capsys):
+    status, out, err = ask(capsys, "--seed", "1", QUESTION)
+    assert (status, err) == (0, "")
+    assert "llama-gui" in out
+    assert out.endswith("\n")
+
+
+def test_json_has_one_object_for_each_token_and_one_with_the_result(capsys):
+    status, out, _ = ask(
+        capsys, "--json", "--seed", "3", "--temperature", "1", "--top-k", "20", "--top-p", "0.9", QUESTION
+    )
+    *tokens, last = [json.loads(line) for line in out.splitlines()]
+    result = last["result"]
+    assert status == 0
+    assert "".join(token["text"] for token in tokens) == result["text"]
+    assert [token["index"] for token in tokens] == list(range(len(tokens)))
+    assert [token["token_id"] for token in tokens] == result["token_ids"]
+    assert all(token["logprob"] <= 0 for token in tokens)
+    assert result["finish_reason"] == "stop"
+    assert result["seed"] == 3
+    assert result["usage"]["completion_tokens"] == len(result["token_ids"])
+    assert set(result["timings"]) == {"queued", "prefill", "decode"}
+
+
+def test_the_same_seed_gives_the_same_answer_and_another_does_not(capsys):
+    answers = [ask(capsys, "--seed", seed, "--temperature", "1.5", "--top-k", "0", QUESTION)[1] for seed in "445"]
+    assert answers[0] == answers[1] != answers[2]
+
+
+def test_max_tokens_ends_the_answer(capsys):
+    _, out, _ = ask(capsys, "--json", "--max-tokens", "3", QUESTION)
+    result = json.loads(out.splitlines()[-1])["result"]
+    assert (result["finish_reason"], len(result["token_ids"])) == ("length", 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--temperature", "-1", "Hi"], ["temperature", "-1", "from 0"]),
+        (["--top-p", "0", "Hi"], ["top_p", "0"]),
+        (["--top-k", "-3", "Hi"], ["top_k", "-3"]),
+        (["--max-tokens", "0", "Hi"], ["max_tokens", "0"]),
+        (["--temperature", "nan", "Hi"], ["temperature", "nan"]),
+        (["  "], ["message", "not empty"]),
+        (["--model", "/no/such/model", "Hi"], ["/no/such/model"]),
+        (["long " * 3000], ["tokens long", "Shorten the message"]),
+    ],
+)
+def test_what_cannot_be_is_one_clear_sentence(capsys, arguments: list[str], words: list[str]):
+    status, out, err = ask(capsys, *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith("llama-gui: ")
+    assert err.count("\n") == 1
+    assert [word for word in words if word not in err] == []
+
+
+def test_a_broken_model_is_named(capsys, tmp_path: Path):
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1000])
+    status, out, err = ask(capsys, "--model", str(folder), "Hi")
+    assert (status, out) == (1, "")
+    assert str(weights) in err
+
+
+@pytest.mark.parametrize("arguments", [["ask", "--temperature", "warm", "Hi"], ["dance"], ["--profile"]])
+def test_wrong_usage_is_2(capsys, arguments: list[str]):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: llama-gui" in capsys.readouterr().err
+
+
+def test_the_question_comes_from_a_pipe_in_any_bytes():
+    process = start("ask", "--seed", "1")
+    out, err = process.communicate(b"What is this application? \xff\xfe", timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert out.strip()
+
+
+def test_a_terminal_without_utf_8_still_shows_the_answer():
+    process = start("ask", "--seed", "1", "Grüße 🦙", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert out.decode("ascii").strip()
+
+
+def test_a_reader_that_goes_away_ends_it_quietly():
+    process = start("ask", QUESTION)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 1
+    process.stderr.close()
+
+
+def test_ctrl_c_ends_it_quietly(tmp_path: Path):
+    # Random weights hardly ever end an answer by themselves.
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
+    process = start("ask", "--model", str(folder), "--max-tokens", "100000", "Hi")
+    assert process.stdout is not None
+    assert process.stdout.read(1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, b"")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there a display can be missing")
+def test_no_display_is_a_plain_sentence():
+    env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    env.pop("QT_QPA_PLATFORM")
+    done = subprocess.run(
+        [sys.executable, "-m", "llama_gui"], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("llama-gui: there is no display")
+    assert "llama-gui ask" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there a display can be missing")
+@pytest.mark.parametrize(
+    ("platform", "display", "wayland", "has_cursor", "word"),
+    [
+        ("offscreen", "", "", False, ""),
+        ("", "", "", True, "no display"),
+        ("", ":0", "", True, ""),
+        ("", ":0", "", False, "libxcb-cursor0"),
+        ("", "", "wayland-0", False, ""),
+        ("xcb", ":0", "wayland-0", False, "libxcb-cursor0"),
+    ],
+)
+def test_why_there_is_no_window(monkeypatch, platform: str, display: str, wayland: str, has_cursor: bool, word: str):
+    for name, value in (("QT_QPA_PLATFORM", platform), ("DISPLAY", display), ("WAYLAND_DISPLAY", wayland)):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("ctypes.util.find_library", lambda _name: "libxcb-cursor.so.0" if has_cursor else None)
+    reason = reason_for_no_window()
+    assert word in reason
+    assert bool(reason) == bool(word)
+
+
+def test_serving_one_profile_twice_is_refused_and_ctrl_c_closes_the_window(tmp_path: Path):
+    code = """
+import sys
+from PySide6.QtWidgets import QMessageBox
+QMessageBox.information = lambda *_: None  # nobody is here to press OK
+from llama_gui.__main__ import main
+sys.exit(main(["--profile", sys.argv[1]]))
+"""
+    first = start("--profile", str(tmp_path))
+    try:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "chats.db").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        second = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert second.returncode == 1
+        assert "already open" in second.stderr
+    finally:
+        first.send_signal(signal.SIGINT)
+        out, err = first.communicate(timeout=30)
+    assert (first.returncode, out, err) == (0, b"", b"")
+
+
+def test_a_profile_that_cannot_be_made_is_named(tmp_path: Path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["--profile", str(tmp_path / "file" / "profile")]) == 1
+    assert str(tmp_path / "file" / "profile") in capsys.readouterr().err
