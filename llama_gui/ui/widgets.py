@@ -206,6 +206,12 @@ class Notice(QFrame):
         self._label.setAccessibleName(text)
         self.setVisible(bool(text))
 
+    def add(self, text: str) -> None:
+        """Show a sentence below what it says already, which may not have been read yet."""
+        said = self.text().splitlines()
+        if text not in said:
+            self.say("\n".join([*said, text]))
+
     def text(self) -> str:
         """What it says."""
         return self._label.text()

@@ -57,7 +57,7 @@ class MainWindow(QMainWindow):
         self._is_wide = True
         self._has_loaded = False
         self._is_coming = False
-        self._untold = ""  # trouble from before the first tab was there
+        self._untold: list[str] = []  # trouble from before the first tab was there
         icons = Icons(resources / "icons")
         self.actions_ = Actions(self)
         self.strip = TabStrip(icons)
@@ -253,9 +253,9 @@ class MainWindow(QMainWindow):
         self.panel.show_settings(tab.session.settings)
         self.sidebar.show_current(tab.session.chat_id)
         self._on_answering()
-        if self._untold:
-            tab.notice.say(self._untold)
-            self._untold = ""
+        untold, self._untold = self._untold, []
+        for text in untold:
+            tab.notice.add(text)
 
     @Slot()
     def _keep_tabs(self) -> None:
@@ -284,9 +284,9 @@ class MainWindow(QMainWindow):
         """Show a sentence about something that went wrong, in the tab that is in front."""
         tab = self.deck.current()
         if tab is not None:
-            tab.notice.say(text)
+            tab.notice.add(text)
         else:
-            self._untold = text
+            self._untold.append(text)
 
     # Actions on the current tab
 

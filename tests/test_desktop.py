@@ -1,0 +1,65 @@
+"""The application as it is wired for its user, in a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CODE = """
+import sys
+from llama_gui.ui import MainWindow
+
+def end(window, info):
+    print(window.deck.current().notice.text())
+    print("ready:", info.name)
+    window.close()
+
+start = MainWindow.start
+def start_and_close(window):
+    start(window)
+    window._host.loaded.connect(lambda info: end(window, info))
+    %s
+MainWindow.start = start_and_close
+from llama_gui.__main__ import main
+sys.exit(main(["--profile", sys.argv[1]]))
+"""
+
+
+def open_window(profile: Path, more: str = "") -> list[str]:
+    """Open the window, close it when the model is there; what it told its user."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE % more, str(profile)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_a_profile_holds_all_its_data(tmp_path: Path):
+    home = set(Path(os.environ["HOME"]).rglob("*"))
+    assert open_window(tmp_path / "new" / "profile") == ["", "ready: Starter model"]
+    files = {path.name for path in (tmp_path / "new" / "profile").iterdir()}
+    assert {"chats.db", "settings.json", "llama-gui.log"} <= files
+    assert (tmp_path / "new" / "profile" / "llama-gui.log").read_text() == ""
+    assert {path for path in set(Path(os.environ["HOME"]).rglob("*")) - home if "llama-gui" in str(path)} == set()
+
+
+def test_broken_files_are_set_aside_and_told(tmp_path: Path):
+    (tmp_path / "settings.json").write_text('{"zoom": "huge", "model_path": "/no/such/model"}')
+    (tmp_path / "chats.db").write_bytes(b"this is no database" * 100)
+    told = " ".join(open_window(tmp_path))
+    assert "settings.json.broken" in told
+    assert "chats" in told
+    assert "no model folder at /no/such/model" in told
+    assert "The starter model answers instead." in told
+    assert "ready: Starter model" in told
+    assert (tmp_path / "settings.json.broken").exists()
+
+
+def test_a_fault_is_told_and_logged(tmp_path: Path):
+    told = open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(0, lambda: 1 / 0)")
+    assert any("ZeroDivisionError" in line and "Your chats are safe" in line for line in told)
+    assert "ZeroDivisionError" in (tmp_path / "llama-gui.log").read_text()
+
+
+def test_closing_while_the_model_loads(tmp_path: Path):
+    assert open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(50, window.close)") == []
