@@ -105,9 +105,7 @@ def test_the_answer_so_far_can_be_read_as_a_prompt(load):
     """An interrupted answer goes on with the same bits: its rows as a prompt are its rows as an answer."""
     engine = load(dtype="bfloat16")
     whole = engine.generate(request(temperature=0, max_tokens=40))
-    rest = load(dtype="bfloat16").generate(
-        request([*PROMPT, *whole.token_ids[:15]], temperature=0, max_tokens=25)
-    )
+    rest = load(dtype="bfloat16").generate(request([*PROMPT, *whole.token_ids[:15]], temperature=0, max_tokens=25))
     assert rest.token_ids == whole.token_ids[15:]
 
 
