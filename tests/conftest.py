@@ -19,6 +19,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
 from shiboken6 import isValid
 
 _GRACE_S = 3.0
+_FOREIGN_THREADS = {"tqdm_monitor"}  # transformers shows bars while it loads; their thread stays for good
 _FDS = Path("/proc/self/fd")
 
 
@@ -71,6 +72,7 @@ def _left_behind(made: "weakref.WeakSet[QObject]", threads: set[threading.Thread
         for thread in threading.enumerate()
         # A _DummyThread is Python's note about a thread of Qt's, which is looked at below.
         if thread not in threads and thread.is_alive() and not isinstance(thread, threading._DummyThread)
+        if thread.name not in _FOREIGN_THREADS
     ]
     for item in list(made):
         if not isValid(item):

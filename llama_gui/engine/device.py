@@ -1,6 +1,8 @@
 """The machine: which device and dtype a model gets, how many threads, how much memory its conversations may use."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 
 import psutil
 import torch
@@ -14,6 +16,8 @@ _NOT_YET = ("int8", "int4")
 KV_SHARE = 0.5
 """The part of the memory that is free after loading which conversations may take."""
 MIN_KV_BYTES = 64 * 2**20
+SMALL_WEIGHT_BYTES = 48 * 2**20
+"""Below this one thread writes at least as fast as two, and far faster beside other programs (benchmarks/chats.py)."""
 
 
 def hardware() -> Hardware:
@@ -24,14 +28,35 @@ def hardware() -> Hardware:
         devices.append("cuda")
     if torch.backends.mps.is_available():
         devices.append("mps")
-    return Hardware(thread_count(), memory.total, memory.available, tuple(devices))
+    return Hardware(physical_cores(), memory.total, memory.available, tuple(devices))
 
 
-def thread_count() -> int:
-    """One thread for each physical core that this process may use: siblings share the vector units."""
+def thread_count(weight_bytes: int) -> int:
+    """One thread for each physical core that this process may use: siblings share the vector units.
+
+    Only one for a small network: threads that meet after every few microseconds of work cost more than they bring.
+    """
+    if weight_bytes < SMALL_WEIGHT_BYTES:
+        return 1
+    return physical_cores()
+
+
+def physical_cores() -> int:
+    """The physical cores that this process may use."""
     cores = psutil.cpu_count(logical=False) or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores, allowed))
+
+
+@contextlib.contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Let torch use `count` CPU threads for what the calling thread does; other threads keep theirs."""
+    former = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(former)
 
 
 def resolve_device(name: str) -> torch.device:

@@ -14,7 +14,7 @@ from torch import Tensor
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.checkpoint import Checkpoint
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
-from llama_gui.engine.device import kv_byte_budget, resolve_device, resolve_dtype, thread_count
+from llama_gui.engine.device import kv_byte_budget, resolve_device, resolve_dtype, thread_count, torch_threads
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
@@ -90,7 +90,7 @@ class Engine:
             strategy: batched (all answers in each step), interleaved (one answer a step, in turn), sequential.
             max_batch: answers that run at once; others wait.
             draft: must be None; speculative decoding is not built yet.
-            threads: CPU threads; None: one for each physical core.
+            threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's name.
 
         Raises:
@@ -106,8 +106,9 @@ class Engine:
         tokenizer = Tokenizer.load(folder)
         template = ChatTemplate.load(folder, tokenizer)
         context = _context(max_context, config)
-        threads = threads or thread_count()
-        with Checkpoint(folder) as checkpoint:
+        threads = threads or thread_count(_parameter_count(config) * torch_dtype.itemsize)
+        # As many threads as later: the rows of a product are probed while it is loaded.
+        with torch_threads(threads), Checkpoint(folder) as checkpoint:
             network = NetworkLoader(config, checkpoint, torch_dtype, torch_device).load()
         cache = KVCache(config, torch_dtype, torch_device, kv_byte_budget(torch_device))
         info = ModelInfo(

@@ -12,6 +12,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.runner import Runner, error_for_user
 from llama_gui.engine.scheduler import Piece, Scheduler
@@ -140,8 +141,7 @@ class Loop:
     def _run_here(self) -> None:
         error: Exception | None = BugError("The engine's loop broke.")
         try:
-            torch.set_num_threads(self._threads)
-            with torch.inference_mode():
+            with torch_threads(self._threads), torch.inference_mode():
                 while not self._stopping:
                     self._turn()
             error = None

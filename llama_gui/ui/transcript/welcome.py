@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 from llama_gui.ui.theme import RADIUS, TRANSCRIPT_PX, frame_font, theme_of
 from llama_gui.ui.widgets import paint_focus, plain_label
 
-_WIDTH = 448
+_WIDTH = 520
 
 
 class Suggestion(QAbstractButton):
@@ -22,7 +22,10 @@ class Suggestion(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def sizeHint(self) -> QSize:
-        return QSize(_WIDTH, 40)
+        return QSize(_WIDTH, 38)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, 38)  # labels that wrap make the column ask for less than it needs
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.HoverEnter, QEvent.Type.HoverLeave):
