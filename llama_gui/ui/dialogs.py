@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
+    QHBoxLayout,
     QLineEdit,
     QListView,
     QMessageBox,
@@ -182,28 +183,30 @@ class KeysDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keys"))
-        grid = QGridLayout(self)
-        grid.setContentsMargins(32, 24, 32, 32)
-        grid.setHorizontalSpacing(24)
-        grid.setVerticalSpacing(8)
-        grid.setColumnMinimumWidth(2, 24)
+        columns = QHBoxLayout(self)
+        columns.setContentsMargins(32, 24, 32, 32)
+        columns.setSpacing(48)
         rows = [*_rows_of(actions), *_MORE_KEYS]
-        self._column(grid, rows, ("Tabs", "Help"), 0)
-        self._column(grid, rows, ("Chat", "Model", "View"), 3)
+        for groups in (("Tabs", "Help"), ("Chat", "Model", "View")):
+            columns.addWidget(_keys_column(rows, groups), 0, Qt.AlignmentFlag.AlignTop)
 
-    def _column(
-        self, grid: QGridLayout, rows: Sequence[tuple[str, str, str]], groups: Sequence[str], left: int
-    ) -> None:
-        line = 0
-        for group in groups:
-            name = plain_label(group, "muted", SMALL_PX, bold=True)
-            name.setContentsMargins(0, 12 if line else 0, 0, 0)
-            grid.addWidget(name, line, left, 1, 2)
-            line += 1
-            for _, text, keys in (row for row in rows if row[0] == group):
-                grid.addWidget(plain_label(text, "text", FRAME_PX), line, left)
-                grid.addWidget(plain_label(keys, "muted", SMALL_PX), line, left + 1, Qt.AlignmentFlag.AlignRight)
-                line += 1
+
+def _keys_column(rows: Sequence[tuple[str, str, str]], groups: Sequence[str]) -> QWidget:
+    """Groups of (group, text, keys) below each other; a column of its own, so that its rows are evenly spaced."""
+    column = QWidget()
+    grid = QGridLayout(column)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(8)
+    for group in groups:
+        name = plain_label(group, "muted", SMALL_PX, bold=True)
+        name.setContentsMargins(0, 12 if grid.count() else 0, 0, 0)
+        grid.addWidget(name, grid.rowCount(), 0, 1, 2)
+        for _, text, keys in (row for row in rows if row[0] == group):
+            line = grid.rowCount()
+            grid.addWidget(plain_label(text, "text", FRAME_PX), line, 0)
+            grid.addWidget(plain_label(keys, "muted", SMALL_PX), line, 1, Qt.AlignmentFlag.AlignRight)
+    return column
 
 
 def _rows_of(actions: Actions) -> list[tuple[str, str, str]]:
