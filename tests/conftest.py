@@ -6,6 +6,7 @@ import os
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["GOMP_SPINCOUNT"] = "10000"  # as the application does, see llama_gui/__main__.py
 
 import gc
 import threading

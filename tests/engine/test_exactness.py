@@ -8,7 +8,7 @@ import torch
 
 from llama_gui.engine import GenerateRequest, SamplingParams
 from llama_gui.engine.scheduler import PieceBudget
-from tests.fakes.tiny_llama import SHAPES
+from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
 DTYPES = ("float32", "bfloat16", "float16")
 PROMPT = torch.randint(0, 250, (300,), generator=torch.Generator().manual_seed(5)).tolist()
@@ -90,6 +90,20 @@ def test_after_prefix_reuse_copy_and_eviction(load, alone, dtype):
     for n in range(3):
         engine.generate(request(PROMPT[n + 1 :], key=f"other {n}", max_tokens=2))
     assert bits(engine.submit(request(key="a"))) == want
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_wider_network(tmp_path, load, monkeypatch, dtype):
+    """Wide enough that the threads really share each product, norm and activation."""
+    wide = {"hidden_size": 768, "intermediate_size": 3072, "head_dim": 64, "num_attention_heads": 12}
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", num_key_value_heads=4, num_hidden_layers=2, **wide)
+    want = bits(load(folder=folder, dtype=dtype).submit(request()))
+    cut_prompts_into(monkeypatch, [7, 100, 1, 33])
+    engine = load(folder=folder, dtype=dtype)
+    jobs = [engine.submit(request(PROMPT[n:], seed=n)) for n in range(1, 6)]
+    assert bits(engine.submit(request())) == want
+    for job in jobs:
+        job.result(60)
 
 
 @pytest.mark.parametrize("strategy", ["sequential", "interleaved", "batched"])
