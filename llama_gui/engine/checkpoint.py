@@ -144,8 +144,7 @@ def _indexed_files(index: Path) -> list[Path]:
     weight_map = read_json(index).get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
         raise BrokenModelError(f"{index}: weight_map is missing or empty. {_AGAIN}")
-    names = set(weight_map.values())
-    for name in names:
+    for name in weight_map.values():
         if not isinstance(name, str) or Path(name).name != name or "\\" in name or not name.endswith(".safetensors"):
             raise BrokenModelError(f"{index} names {name!r}, which is not a weight file of this folder. {_AGAIN}")
-    return [index.parent / name for name in sorted(names)]
+    return [index.parent / name for name in sorted(set(weight_map.values()))]

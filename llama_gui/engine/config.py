@@ -1,7 +1,7 @@
 """config.json and generation_config.json, read into values. What we do not run is refused by name, never guessed."""
 
 import json
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +87,7 @@ class Fields:
     def number(self, name: str, default: float | None = None) -> float:
         """A finite number above 0."""
         value = self._value(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
             raise self.wrong(name, "a number above 0")
         return float(value)
 
@@ -172,7 +172,8 @@ def load_config(folder: Path) -> NetworkConfig:
     if heads % config.num_key_value_heads:
         raise fields.wrong("num_key_value_heads", f"a divisor of num_attention_heads ({heads})")
     if config.head_dim % 2:
-        raise fields.wrong("head_dim", "an even number")
+        # Not `fields.wrong`: where the file does not say, the number was worked out.
+        raise BrokenModelError(f"{fields.file}: head_dim is {config.head_dim}, but it must be an even number.")
     return config
 
 
@@ -197,7 +198,11 @@ def _refuse_options(fields: Fields) -> None:
         raise UnsupportedModelError(
             f"{fields.file}: weights that are stored quantised are not supported. Use the unquantised model."
         )
-    if values.get("partial_rotary_factor", 1) not in (1, None):
+    _refuse_partial_rotary(fields)
+
+
+def _refuse_partial_rotary(fields: Fields) -> None:
+    if fields.values.get("partial_rotary_factor", 1) not in (1, None):
         raise UnsupportedModelError(f"{fields.file}: partial_rotary_factor is not supported.")
 
 
@@ -208,6 +213,7 @@ def _rope(fields: Fields) -> RopeConfig:
     if not isinstance(inner, dict):
         raise fields.wrong(str(name), "an object")
     rope = Fields(inner, fields.file)
+    _refuse_partial_rotary(rope)
     kind = inner.get("rope_type", inner.get("type", "default"))
     if kind not in ROPE_KINDS:
         raise UnsupportedModelError(

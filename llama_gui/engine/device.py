@@ -43,9 +43,8 @@ def thread_count(weight_bytes: int) -> int:
 
 def physical_cores() -> int:
     """The physical cores that this process may use."""
-    cores = psutil.cpu_count(logical=False) or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, allowed))
+    return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))
 
 
 @contextlib.contextmanager

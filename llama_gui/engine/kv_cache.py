@@ -94,8 +94,6 @@ class KVCache:
         donor, shared = self._best_donor(tokens, limit)
         own = min(common_prefix(slot.tokens, tokens), limit) if slot else 0
         slot = slot or self._new_slot(key, len(tokens), keep=donor)
-        slot.busy = True
-        slot.last_used = next(self._clock)
         if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
             self.ensure_capacity(slot, len(tokens))
             slot.keys[:, :, :shared] = donor.keys[:, :, :shared]
@@ -103,6 +101,8 @@ class KVCache:
             slot.tokens = list(tokens[:shared])
         else:
             del slot.tokens[own:]
+        slot.busy = True  # last: a slot that could not be prepared has no owner who would release it
+        slot.last_used = next(self._clock)
         return slot
 
     def release(self, slot: Slot) -> None:
@@ -158,11 +158,14 @@ class KVCache:
         return slot
 
     def _make_room(self, byte_count: int, keep: Slot | None) -> bool:
-        """Free idle slots, the longest unused first, until `byte_count` more fit the budget."""
+        """Free idle slots, the longest unused first, until `byte_count` more fit the budget; none if that is no use."""
+        staying = sum(slot.byte_count for slot in self._slots if slot.busy or slot is keep)
+        if staying + byte_count > self.byte_budget:
+            return False
         idle = sorted((s for s in self._slots if not s.busy and s is not keep), key=lambda s: s.last_used)
         while self.byte_count + byte_count > self.byte_budget and idle:
             self.drop(idle.pop(0))
-        return self.byte_count + byte_count <= self.byte_budget
+        return True
 
     def _allocate(self, tokens: int) -> tuple[Tensor, Tensor]:
         # Zeros, because a masked key still takes part in the arithmetic: 0 times NaN would be NaN.

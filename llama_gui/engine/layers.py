@@ -161,7 +161,7 @@ class Attention:
 
 
 def silu_rows(x: Tensor) -> Tensor:
-    """SiLU of ``[rows, width]``, contiguous, whose rows have the same bits whatever rows they are computed with.
+    """SiLU of ``[rows, width]``, a strided half of a wider tensor: the same bits whatever rows are computed with a row.
 
     torch splits a large element-wise operation between threads in the middle of a row, and computes what is left of
     a stretch behind its last whole vector by scalar code, whose exponential differs in the last bit. Calls below the

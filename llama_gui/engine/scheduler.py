@@ -50,10 +50,12 @@ class PieceBudget:
         """Prompt tokens beside `writers` rows, so that the step's rows fill whole tiles."""
         if self._token_seconds is None:
             rows = 2 * GRAIN
-        elif writers and self._write_seconds is not None:
-            rows = int((WRITING_PATIENCE - 1) * self._write_seconds / self._token_seconds) + writers
+        elif not writers:
+            rows = int(ALONE_SECONDS / self._token_seconds)
+        elif self._write_seconds is None:
+            rows = GRAIN  # nobody knows yet how long the writers' own step is
         else:
-            rows = int(ALONE_SECONDS / self._token_seconds) + writers
+            rows = int((WRITING_PATIENCE - 1) * self._write_seconds / self._token_seconds) + writers
         rows = min(max(rows, GRAIN), MAX_PIECE) // GRAIN * GRAIN
         return max(rows - writers % GRAIN, GRAIN // 2)
 

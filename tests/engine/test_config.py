@@ -1,0 +1,225 @@
+"""config.json and generation_config.json: what is read, what stands in, and what each mistake says."""
+
+import json
+
+import pytest
+
+from llama_gui.engine.config import GenerationDefaults, RopeConfig, load_config, load_generation_defaults
+from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError, UnsupportedModelError
+from llama_gui.vocabulary import SamplingParams
+
+MINIMAL = {
+    "architectures": ["LlamaForCausalLM"],
+    "vocab_size": 100,
+    "hidden_size": 64,
+    "intermediate_size": 160,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read the minimal config with `changes`; a field that is changed to ... is left out."""
+
+    def read(**changes):
+        values = {name: value for name, value in {**MINIMAL, **changes}.items() if value is not ...}
+        (tmp_path / "config.json").write_text(json.dumps(values))
+        return load_config(tmp_path)
+
+    return read
+
+
+@pytest.fixture
+def recommended(tmp_path):
+    def recommended(**values):
+        (tmp_path / "generation_config.json").write_text(json.dumps(values))
+        return load_generation_defaults(tmp_path)
+
+    return recommended
+
+
+def test_what_stands_in_for_absent_fields(read):
+    config = read()
+    assert (config.num_key_value_heads, config.head_dim) == (4, 16)
+    assert (config.rms_norm_eps, config.max_position_embeddings) == (1e-6, 2048)
+    assert config.rope == RopeConfig(10000.0, "default")
+    assert (config.tie_word_embeddings, config.attention_bias, config.mlp_bias) == (False, False, False)
+    assert (config.dtype, config.eos_token_ids) == ("float32", frozenset())
+
+
+def test_null_is_absent(read):
+    """transformers writes null for what is not set."""
+    names = ("num_key_value_heads", "head_dim", "rope_scaling", "eos_token_id", "dtype", "mlp_bias")
+    assert read(**dict.fromkeys(names)) == read() == read(architectures=None, model_type="llama")
+
+
+def test_what_is_there_is_taken(read):
+    config = read(num_key_value_heads=2, head_dim=24, rms_norm_eps=1e-5, tie_word_embeddings=True, attention_bias=True)
+    assert (config.num_key_value_heads, config.head_dim, config.rms_norm_eps) == (2, 24, 1e-5)
+    assert (config.tie_word_embeddings, config.attention_bias, config.mlp_bias) == (True, True, False)
+
+
+def test_dtype_has_two_names(read):
+    assert read(torch_dtype="bfloat16").dtype == "bfloat16"
+    assert read(dtype="float16", torch_dtype="bfloat16").dtype == "float16"
+    assert read(dtype="float8_e4m3fn").dtype == "float32"
+
+
+@pytest.mark.parametrize(("value", "ids"), [(7, {7}), ([7, 9], {7, 9}), ([], set()), (0, {0})])
+def test_eos_is_one_id_or_several(read, value, ids):
+    assert read(eos_token_id=value).eos_token_ids == ids
+
+
+@pytest.mark.parametrize("name", sorted(MINIMAL))
+def test_a_missing_field_is_named(read, tmp_path, name):
+    with pytest.raises(BrokenModelError, match=rf"config\.json: {name} is (missing|None)") as caught:
+        read(**{name: ...})
+    assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("hidden_size", value) for value in (0, -1, 64.0, "64", True, [64], 2**31)),
+        *(("rms_norm_eps", value) for value in (0, -1e-6, "tiny", True, float("nan"), float("inf"))),
+        ("rope_theta", 0),
+        ("tie_word_embeddings", "yes"),
+        ("attention_bias", 1),
+        *(("eos_token_id", value) for value in (-1, 1.5, True, "2", [1, None], {})),
+        *(("architectures", value) for value in ([], "LlamaForCausalLM", [None])),
+        ("num_key_value_heads", 3),
+        ("head_dim", 15),
+        ("rope_scaling", "llama3"),
+        ("rope_scaling", {"type": "linear", "factor": -2}),
+    ],
+)
+def test_an_impossible_value_is_named_with_its_field(read, name, value):
+    with pytest.raises(BrokenModelError) as caught:
+        read(**{name: value})
+    field, shown = ("factor", "-2") if isinstance(value, dict) and value else (name, repr(value))
+    assert f"config.json: {field} is {shown}, but it must be " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"architectures": ["MixtralForCausalLM", "LlamaForCausalLM"]}, "MixtralForCausalLM.*LlamaForCausalLM"),
+        ({"hidden_act": "gelu"}, "activation 'gelu'"),
+        ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "quantised"),
+        ({"partial_rotary_factor": 0.5}, "partial_rotary_factor"),
+        ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor"),
+        ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, "rope type 'yarn'.*default, linear, llama3"),
+        ({"rope_scaling": {"type": "dynamic", "factor": 2.0}}, "rope type 'dynamic'"),
+        ({"rope_parameters": {"rope_type": "longrope"}}, "rope type 'longrope'"),
+    ],
+)
+def test_what_is_not_supported_is_named(read, changes, said):
+    with pytest.raises(UnsupportedModelError, match=rf"config\.json: .*{said}"):
+        read(**changes)
+
+
+def test_no_value_ends_in_another_error(read):
+    """Whatever a damaged file says, somebody who catches ModelError learns which file it is."""
+    names = (*MINIMAL, "num_key_value_heads", "head_dim", "rms_norm_eps", "rope_theta", "rope_scaling", "dtype",
+             "rope_parameters", "hidden_act", "mlp_bias", "eos_token_id", "quantization_config",
+             "partial_rotary_factor", "max_position_embeddings")  # fmt: skip
+    odd = (None, True, 0, -1, 7, 2.5, float("nan"), 1e308, 10**30, "", "x", [], [None], ["x"], [[1]], {}, {"type": [1]})
+    said = [refusal(read, name, value) for name in names for value in odd]
+    refused = [text for text in said if text is not None]
+    assert [text for text in refused if "config.json: " not in text] == []
+    assert len(refused) > len(said) / 2
+
+
+def refusal(read, name, value):
+    try:
+        read(**{name: value})
+    except ModelError as error:
+        return str(error)
+    return None
+
+
+def test_a_whole_number_beyond_every_float(read):
+    with pytest.raises(BrokenModelError, match="rms_norm_eps"):
+        read(rms_norm_eps=10**400)
+
+
+# --- rope
+
+
+def test_rope_in_both_spellings(read):
+    """transformers 5 writes rope_parameters with theta inside; before, rope_scaling stood beside rope_theta."""
+    want = RopeConfig(500000.0, "llama3", 8.0, 1.0, 4.0, 8192)
+    assert read(rope_theta=500000.0, rope_scaling=LLAMA3).rope == want
+    assert read(rope_parameters={**LLAMA3, "rope_theta": 500000}).rope == want
+    assert read(rope_theta=5e5, rope_scaling={"type": "linear", "factor": 2}).rope == RopeConfig(5e5, "linear", 2.0)
+    assert read(rope_theta=5e5, rope_parameters={"rope_type": "default"}).rope == RopeConfig(5e5)
+
+
+@pytest.mark.parametrize("name", sorted(LLAMA3.keys() - {"rope_type"}))
+def test_llama3_rope_needs_every_field(read, name):
+    with pytest.raises(BrokenModelError, match=rf"config\.json: {name} is missing"):
+        read(rope_scaling={key: value for key, value in LLAMA3.items() if key != name})
+
+
+def test_llama3_rope_with_crossed_factors(read):
+    with pytest.raises(BrokenModelError, match=r"high_freq_factor is 1\.0.*above low_freq_factor \(1\)"):
+        read(rope_scaling={**LLAMA3, "high_freq_factor": 1.0})
+
+
+# --- files
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        *((content, "cannot be read: .+ Download") for content in ("", '{"vocab_size": 1', "\xff", "[" * 100_000)),
+        *((content, f"holds a {kind}") for content, kind in (("[]", "list"), ("null", "NoneType"), ('"x"', "str"))),
+    ],
+    ids=range(7),
+)
+def test_broken_json(tmp_path, content, said):
+    (tmp_path / "config.json").write_text(content, encoding="latin-1")
+    with pytest.raises(BrokenModelError, match=rf"config\.json {said}"):
+        load_config(tmp_path)
+
+
+def test_missing_folder_and_missing_file(tmp_path):
+    with pytest.raises(ModelNotFoundError, match=r"no model folder at .*nowhere"):
+        load_config(tmp_path / "nowhere")
+    with pytest.raises(ModelNotFoundError, match=r"config\.json does not exist"):
+        load_config(tmp_path)
+    (tmp_path / "config.json").mkdir()
+    with pytest.raises(BrokenModelError, match=r"config\.json cannot be read"):
+        load_config(tmp_path)
+
+
+# --- generation_config.json
+
+
+def test_a_model_without_recommendations(tmp_path):
+    assert load_generation_defaults(tmp_path) == GenerationDefaults(SamplingParams(), frozenset())
+
+
+def test_recommendations(recommended):
+    got = recommended(temperature=0.6, top_k=20, top_p=0.9, repetition_penalty=1.1, eos_token_id=[1, 2], pad=3)
+    assert got.sampling == SamplingParams(temperature=0.6, top_k=20, top_p=0.9, repetition_penalty=1.1)
+    assert got.eos_token_ids == {1, 2}
+
+
+def test_do_sample_false_is_greedy(recommended):
+    assert recommended(do_sample=False, temperature=0.6).sampling.temperature == 0
+    assert recommended(do_sample=True, temperature=0.6).sampling.temperature == 0.6
+
+
+@pytest.mark.parametrize(("name", "value"), [("top_p", 1.5), ("temperature", "hot"), ("eos_token_id", "</s>")])
+def test_impossible_recommendations(recommended, name, value):
+    with pytest.raises(BrokenModelError, match=rf"generation_config\.json: {name} is {value!r}"):
+        recommended(**{name: value})

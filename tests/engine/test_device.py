@@ -1,0 +1,164 @@
+"""Devices, dtypes, threads and memory: of this machine, and of machines that we only play."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import psutil
+import pytest
+import torch
+
+from llama_gui.engine import device
+from llama_gui.errors import InvalidRequestError, UnsupportedModelError
+
+GB = 2**30
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Play a machine; what is not said is that of a plain computer with four cores and no GPU."""
+
+    def machine(*, cuda=False, mps=False, bf16=False, amx=False, gpu_bf16=True, cores=4, allowed=8, free=8 * GB):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: gpu_bf16)
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda gpu: (6 * GB, 24 * GB))
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: bf16, raising=False)
+        monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx, raising=False)
+        monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 2 * (cores or 1) if logical else cores)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(allowed)), raising=False)
+        monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=16 * GB, available=free))
+
+    return machine
+
+
+# --- this machine
+
+
+def test_the_hardware_of_this_machine():
+    here = device.hardware()
+    assert here.devices[0] == "cpu"
+    assert 1 <= device.physical_cores() <= os.cpu_count()
+    assert device.kv_byte_budget(torch.device("cpu")) >= device.MIN_KV_BYTES
+    for name in here.devices:
+        assert device.resolve_device(name).type == name
+    assert device.resolve_device("auto").type in here.devices
+
+
+# --- devices
+
+
+@pytest.mark.parametrize(
+    ("has", "want"),
+    [({}, "cpu"), ({"cuda": True}, "cuda"), ({"mps": True}, "mps"), ({"cuda": True, "mps": True}, "cuda")],
+)
+def test_auto_takes_the_fastest_device(machine, has, want):
+    machine(**has)
+    assert device.hardware().devices == ("cpu", *has)
+    assert device.resolve_device("auto") == torch.device(want)
+    assert device.resolve_device("cpu") == torch.device("cpu")
+
+
+@pytest.mark.parametrize("name", ["cuda", "mps"])
+def test_a_device_that_is_not_there(machine, name):
+    machine()
+    with pytest.raises(InvalidRequestError, match=f"device is '{name}', .* this machine has: cpu"):
+        device.resolve_device(name)
+
+
+@pytest.mark.parametrize("name", ["tpu", "", "CPU", "cuda:1"])
+def test_an_unknown_device(name):
+    with pytest.raises(InvalidRequestError, match="one of auto, cpu, cuda, mps") as caught:
+        device.resolve_device(name)
+    assert (caught.value.field, caught.value.value) == ("device", name)
+
+
+# --- dtypes
+
+
+@pytest.mark.parametrize(
+    ("features", "on", "want"),
+    [
+        ({}, "cpu", torch.float32),
+        ({"bf16": True}, "cpu", torch.bfloat16),
+        ({"amx": True}, "cpu", torch.bfloat16),
+        ({"gpu_bf16": True}, "cuda", torch.bfloat16),
+        ({"gpu_bf16": False}, "cuda", torch.float16),
+        ({"bf16": True}, "mps", torch.float16),
+    ],
+)
+def test_auto_dtype(machine, features, on, want):
+    machine(**features)
+    assert device.resolve_dtype("auto", torch.device(on)) == want
+
+
+def test_auto_dtype_where_torch_cannot_tell(monkeypatch):
+    monkeypatch.setattr(torch, "cpu", SimpleNamespace())
+    assert device.resolve_dtype("auto", torch.device("cpu")) == torch.float32
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "float16"])
+def test_a_named_dtype_is_taken_anywhere(machine, name):
+    machine()
+    assert {device.resolve_dtype(name, torch.device(on)) for on in ("cpu", "cuda")} == {getattr(torch, name)}
+
+
+def test_other_dtypes():
+    cpu = torch.device("cpu")
+    for name in ("int8", "int4"):
+        with pytest.raises(UnsupportedModelError, match=f"dtype {name} is not supported yet"):
+            device.resolve_dtype(name, cpu)
+    with pytest.raises(InvalidRequestError, match=r"dtype is 'float64'.*one of auto, float32"):
+        device.resolve_dtype("float64", cpu)
+
+
+# --- threads
+
+
+@pytest.mark.parametrize(
+    ("cores", "allowed", "want"),
+    [(4, 8, 4), (4, 2, 2), (1, 2, 1), (None, 8, 8)],
+    ids=["siblings do not count", "tied to two", "one core", "unknown"],
+)
+def test_one_thread_for_each_core(machine, cores, allowed, want):
+    machine(cores=cores, allowed=allowed)
+    assert device.thread_count(GB) == device.physical_cores() == device.hardware().physical_cores == want
+
+
+def test_where_no_core_can_be_set_aside(machine, monkeypatch):
+    """macOS and Windows have no affinity."""
+    machine(cores=4)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    assert device.physical_cores() == 3
+
+
+def test_a_small_network_gets_one_thread(machine):
+    machine(cores=4)
+    sizes = (0, device.SMALL_WEIGHT_BYTES - 1, device.SMALL_WEIGHT_BYTES)
+    assert [device.thread_count(size) for size in sizes] == [1, 1, 4]
+
+
+def test_threads_are_those_of_the_calling_thread_and_come_back():
+    before = torch.get_num_threads()
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(torch.get_num_threads).result() == before
+        with device.torch_threads(before + 1):
+            assert torch.get_num_threads() == before + 1
+            assert other.submit(torch.get_num_threads).result() == before
+        assert torch.get_num_threads() == before
+    with pytest.raises(ValueError, match="mine"), device.torch_threads(before + 1):
+        raise ValueError("mine")
+    assert torch.get_num_threads() == before
+
+
+# --- memory
+
+
+def test_conversations_get_a_share_of_what_is_free(machine):
+    machine(free=8 * GB)
+    assert device.kv_byte_budget(torch.device("cpu")) == 4 * GB
+    assert device.kv_byte_budget(torch.device("mps")) == 4 * GB
+    assert device.kv_byte_budget(torch.device("cuda")) == 3 * GB  # its own memory, not the computer's
+    machine(free=100)
+    assert device.kv_byte_budget(torch.device("cpu")) == device.MIN_KV_BYTES

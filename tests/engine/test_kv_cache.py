@@ -1,0 +1,239 @@
+"""Slots: what is reused, copied, evicted and grown, and how many bytes that takes."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llama_gui.engine.kv_cache import KVCache, common_prefix
+from llama_gui.engine.layers import KEY_BLOCK
+from llama_gui.errors import GenerationError
+
+LAYERS, KV_HEADS, DIM = 2, 3, 4
+BLOCK = 2 * LAYERS * KV_HEADS * DIM * KEY_BLOCK * 4
+"""Bytes of keys and values of the smallest slot in float32."""
+
+
+def make_cache(blocks=8, dtype=torch.float32):
+    config = SimpleNamespace(num_hidden_layers=LAYERS, num_key_value_heads=KV_HEADS, head_dim=DIM)
+    return KVCache(config, dtype, torch.device("cpu"), blocks * BLOCK)
+
+
+def rows(tokens):
+    """What a slot's keys hold for `tokens`: each row tells its token and all that came before it."""
+    sums = torch.tensor([0, *tokens]).cumsum(0)[1:]
+    return sums.float().reshape(1, 1, -1, 1).expand(LAYERS, KV_HEADS, -1, DIM)
+
+
+def fill(cache, slot, tokens):
+    """Run what is missing of `tokens`, as the runner does."""
+    cache.ensure_capacity(slot, len(tokens))
+    done = len(slot.tokens)
+    slot.keys[:, :, done : len(tokens)] = rows(tokens)[:, :, done:]
+    slot.values[:, :, done : len(tokens)] = -rows(tokens)[:, :, done:]
+    slot.tokens.extend(tokens[done:])
+
+
+def chat(cache, key, tokens):
+    """A whole turn; how many tokens did not have to be run."""
+    slot = cache.acquire(key, tokens)
+    reused = len(slot.tokens)
+    assert slot.tokens == list(tokens[:reused])
+    fill(cache, slot, tokens)
+    assert torch.equal(slot.keys[:, :, : len(tokens)], rows(tokens))
+    assert torch.equal(slot.values[:, :, : len(tokens)], -rows(tokens))
+    cache.release(slot)
+    return reused
+
+
+def keys_of(cache):
+    return [slot.key for slot in cache._slots]
+
+
+# --- reuse
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "count"), [("", "", 0), ("abc", "", 0), ("abc", "abc", 3), ("abcd", "abxd", 2), ("ab", "abc", 2)]
+)
+def test_common_prefix(a, b, count):
+    a, b = [ord(c) for c in a], [ord(c) for c in b]
+    assert common_prefix(a, b) == common_prefix(b, a) == count
+
+
+def test_a_conversation_goes_on_in_its_own_slot():
+    cache = make_cache()
+    tokens = list(range(1, 60))
+    assert chat(cache, "a", tokens) == 0
+    assert chat(cache, "a", [*tokens, 7, 8]) == 59
+    assert chat(cache, "a", [*tokens[:20], 99]) == 20  # edited: what stood behind the edit is gone
+    assert chat(cache, "a", tokens) == 20
+    assert keys_of(cache) == ["a"]
+
+
+def test_the_last_token_is_always_run():
+    cache = make_cache()
+    assert chat(cache, "a", [5]) == 0
+    assert chat(cache, "a", [5]) == 0
+    chat(cache, "a", [5, 6, 7])
+    assert chat(cache, "a", [5, 6, 7]) == 2
+    assert chat(cache, "a", [5, 6]) == 1
+    chat(cache, "a", list(range(40)))
+    assert chat(cache, "b", list(range(40))) == 39
+
+
+def test_a_long_shared_beginning_is_copied():
+    cache = make_cache()
+    shared = list(range(100, 130))
+    chat(cache, "a", [*shared, 1, 2])
+    assert chat(cache, "b", [*shared, 3, 4]) == 30
+    assert chat(cache, "c", [*shared[:15], 5]) == 0  # so few are cheaper to run than to copy
+    assert chat(cache, "b", [*shared, 3, 4, 9]) == 32  # its own is longer
+    assert chat(cache, "c", [*shared, 1, 2, 6]) == 32  # the longest of all, not the latest
+    assert chat(cache, "a", [*shared, 1, 2, 8]) == 32  # and nobody lost anything by it
+    assert chat(cache, "a", [*shared, 3, 4, 8]) == 30  # two more from "b" are not worth a copy
+
+
+def test_a_copy_is_taken_while_the_other_still_writes():
+    cache = make_cache()
+    tokens = list(range(50))
+    busy = cache.acquire("a", tokens)
+    fill(cache, busy, tokens)
+    assert chat(cache, "b", [*tokens, 1]) == 50
+    assert chat(cache, "a", [*tokens, 2]) == 50  # the same conversation asks twice at once: a slot of its own
+    assert len(cache._slots) == 3
+    assert busy.tokens == tokens
+
+
+def test_nameless_requests_continue_what_they_repeat():
+    cache = make_cache()
+    chat(cache, None, [1, 2, 3, 4])
+    assert chat(cache, None, [1, 2, 3, 9]) == 3
+    assert len(cache._slots) == 1
+    assert chat(cache, None, [1, 7, 7, 7]) == 0  # too little in common to throw the other away
+    assert chat(cache, "named", [1, 2, 3, 9]) == 0
+    assert len(cache._slots) == 3
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 2), st.integers(1, 700)), max_size=12))
+def test_whatever_was_asked_before_the_rows_are_right(turns):
+    """Few sorts of token make shared beginnings and edits frequent; the budget makes eviction frequent."""
+    cache = make_cache(blocks=4)
+    for key, kind, length in turns:
+        tokens = [1] * min(length, 40) + [kind] * max(length - 40, 0)
+        assert chat(cache, key, tokens) < length
+        assert cache.byte_count <= cache.byte_budget
+
+
+# --- memory
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(torch.float32, 4), (torch.bfloat16, 2)], ids=str)
+def test_bytes(dtype, size):
+    cache = make_cache(dtype=dtype)
+    assert (cache.bytes_for(1), cache.bytes_for(KEY_BLOCK)) == (BLOCK * size // 4,) * 2
+    assert cache.bytes_for(KEY_BLOCK + 1) == 2 * cache.bytes_for(1)
+    slots = [cache.acquire(key, [1] * length) for key, length in (("a", 10), ("b", KEY_BLOCK + 10))]
+    assert [slot.byte_count for slot in slots] == [cache.bytes_for(1), 2 * cache.bytes_for(1)]
+    held = sum(t.numel() * t.element_size() for slot in slots for t in (slot.keys, slot.values))
+    assert cache.byte_count == held
+    cache.drop(slots[0])
+    assert cache.byte_count == slots[1].byte_count
+    cache.drop(slots[0])  # a second time changes nothing
+    cache.clear()
+    assert cache.byte_count == 0
+
+
+def test_the_longest_unused_goes_first():
+    cache = make_cache(blocks=3)
+    for key in "abc":
+        chat(cache, key, [ord(key)] * 10)
+    chat(cache, "a", [ord("a")] * 10)
+    chat(cache, "d", [1])
+    assert sorted(keys_of(cache)) == ["a", "c", "d"]
+    chat(cache, "e", [2])
+    assert sorted(keys_of(cache)) == ["a", "d", "e"]
+    first, second = cache.acquire("d", [1]), cache.acquire("e", [2])
+    for slot in (second, first):  # what counts is the end of an answer, not its beginning
+        cache.release(slot)
+    for key in "fg":
+        chat(cache, key, [3])
+    assert sorted(keys_of(cache)) == ["d", "f", "g"]
+
+
+def test_running_answers_are_never_evicted():
+    cache = make_cache(blocks=2)
+    busy = cache.acquire("busy", [1])
+    chat(cache, "idle", [2])
+    chat(cache, "new", [3])
+    assert keys_of(cache) == ["busy", "new"]
+    assert cache.has_room(KEY_BLOCK)
+    assert not cache.has_room(KEY_BLOCK + 1)
+    with pytest.raises(GenerationError, match="not enough memory for a conversation of 513 tokens"):
+        cache.acquire("long", [4] * (KEY_BLOCK + 1))
+    cache.release(busy)
+    assert cache.has_room(2 * KEY_BLOCK)
+    assert not cache.has_room(2 * KEY_BLOCK + 1)
+
+
+def test_the_source_of_a_copy_is_evicted_last():
+    tokens = list(range(100))
+    cache = make_cache(blocks=2)
+    chat(cache, "source", tokens)
+    chat(cache, "other", [7])
+    assert chat(cache, "copy", [*tokens, 1]) == 100
+    assert keys_of(cache) == ["source", "copy"]
+    cache = make_cache(blocks=1)
+    chat(cache, "source", tokens)
+    assert chat(cache, "copy", [*tokens, 1]) == 100  # there is room for one only: it is copied, and goes
+    assert keys_of(cache) == ["copy"]
+
+
+def test_growth_keeps_the_rows_and_looks_ahead():
+    cache = make_cache(blocks=20)
+    slot = cache.acquire("a", [1] * 1500)
+    fill(cache, slot, [1] * 1500)
+    capacities = [slot.capacity]
+    for length in (1536, 1537, 2304, 2305):
+        fill(cache, slot, [1] * length)
+        capacities.append(slot.capacity)
+    assert capacities == [1536, 1536, 2560, 2560, 2560]  # half as much again, in whole blocks
+    assert torch.equal(slot.keys[:, :, :2305], rows([1] * 2305))
+    assert (slot.keys[:, :, 2305:] == 0).all()  # never uninitialised: 0 times NaN would be NaN
+
+
+def test_growth_in_little_memory_takes_what_is_needed_or_fails_unharmed():
+    cache = make_cache(blocks=5)
+    slot = cache.acquire("a", [1] * 2048)
+    fill(cache, slot, [1] * 2048)
+    fill(cache, slot, [1] * 2049)
+    assert slot.capacity == 5 * KEY_BLOCK  # six blocks would be half as much again
+    with pytest.raises(GenerationError, match="memory"):
+        cache.ensure_capacity(slot, 5 * KEY_BLOCK + 1)
+    assert torch.equal(slot.keys[:, :, :2049], rows([1] * 2049))
+    assert cache.byte_count == cache.byte_budget
+
+
+def test_an_allocation_that_the_machine_refuses(monkeypatch):
+    cache = make_cache()
+
+    def refuse(*shape, **options):
+        raise RuntimeError("can't allocate memory")
+
+    monkeypatch.setattr(torch, "zeros", refuse)
+    with pytest.raises(GenerationError, match="not enough memory"):
+        cache.acquire("a", [1])
+    assert cache.byte_count == 0
+
+
+def test_a_conversation_that_could_not_be_copied_can_be_evicted():
+    cache = make_cache(blocks=2)
+    chat(cache, "a", [5])
+    chat(cache, "b", list(range(100)))
+    with pytest.raises(GenerationError):
+        cache.acquire("a", list(range(2 * KEY_BLOCK + 1)))
+    assert not any(slot.busy for slot in cache._slots)
+    assert cache.has_room(2 * KEY_BLOCK)

@@ -1,0 +1,207 @@
+"""The parts of the network beside those of transformers, and rows that do not feel their neighbours."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+from transformers.models.llama import modeling_llama as theirs
+
+from llama_gui.engine.config import RopeConfig
+from llama_gui.engine.layers import (
+    KEY_BLOCK,
+    MLP,
+    QUERY_BLOCK,
+    Attention,
+    RMSNorm,
+    Rotary,
+    Span,
+    causal_mask,
+    inverse_frequencies,
+    padded_key_count,
+    rotate,
+    silu_rows,
+)
+from llama_gui.engine.linear import LinearFactory
+
+CPU = torch.device("cpu")
+DTYPES = (torch.float32, torch.bfloat16)
+HEADS, KV_HEADS, DIM = 4, 2, 16
+ROPES = {
+    "default": RopeConfig(10000.0),
+    "linear": RopeConfig(10000.0, "linear", 4.0),
+    "Llama 3.1": RopeConfig(500000.0, "llama3", 8.0, 1.0, 4.0, 8192),
+    "Llama 3.2": RopeConfig(500000.0, "llama3", 32.0, 1.0, 4.0, 8192),
+}
+
+
+def numbers(*shape, dtype=torch.float32, seed=1):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def their_config(head_dim, rope, **changes):
+    parameters = {"rope_type": rope.kind, "rope_theta": rope.theta}
+    if rope.kind != "default":
+        parameters["factor"] = rope.factor
+    if rope.kind == "llama3":
+        names = ("low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
+        parameters |= {name: getattr(rope, name) for name in names}
+    shape = {"hidden_size": 64, "intermediate_size": 100, "num_attention_heads": HEADS, **changes}
+    return LlamaConfig(**shape, head_dim=head_dim, max_position_embeddings=131072, rope_parameters=parameters)
+
+
+# --- rotary embedding
+
+
+@pytest.mark.parametrize("rope", ROPES.values(), ids=ROPES)
+@pytest.mark.parametrize("head_dim", [64, 128])
+def test_frequencies(rope, head_dim):
+    config = their_config(head_dim, rope)
+    default = theirs.LlamaRotaryEmbedding.compute_default_rope_parameters
+    want, _ = (default if rope.kind == "default" else ROPE_INIT_FUNCTIONS[rope.kind])(config)
+    got = inverse_frequencies(head_dim, rope)
+    assert got.dtype == torch.float32
+    torch.testing.assert_close(got, want, rtol=1e-6, atol=0)
+    if rope.kind == "llama3":  # fast pairs left alone, slow ones divided, some blended: all three were compared
+        ratio = inverse_frequencies(head_dim, RopeConfig(rope.theta)) / got
+        assert {round(value, 3) for value in ratio.tolist()} > {1.0, rope.factor}
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("rope", ROPES.values(), ids=ROPES)
+def test_tables(rope, dtype):
+    positions = torch.tensor([0, 1, 7, 1023, 1024, 8191, 40000, 131071])
+    want = theirs.LlamaRotaryEmbedding(their_config(64, rope))(torch.empty(0, dtype=dtype), positions[None])
+    got = Rotary(64, rope, dtype, CPU).rows(positions, 131071)
+    for ours, reference in zip(got, want, strict=True):
+        assert (ours.shape, ours.dtype) == ((len(positions), 1, 64), dtype)
+        # At position 131071 the last bit of a frequency is an angle of 0.008.
+        torch.testing.assert_close(ours[:, 0], reference[0], rtol=0, atol=0.01)
+        torch.testing.assert_close(ours[:6, 0], reference[0, :6], rtol=0, atol=1e-3 if dtype == torch.float32 else 0.01)
+
+
+def test_growing_changes_no_row():
+    rotary = Rotary(DIM, ROPES["Llama 3.2"], torch.float32, CPU)
+    before = rotary.rows(torch.arange(1024), 1023)
+    assert len(rotary._cos) == 1024
+    for last, size in ((1024, 2048), (2047, 2048), (5000, 8192), (3, 8192)):
+        rotary.rows(torch.tensor([last]), last)
+        assert len(rotary._cos) == size
+    for old, new in zip(before, rotary.rows(torch.arange(1024), 1023), strict=True):
+        assert torch.equal(old, new)
+
+
+def test_rotation():
+    q, k = numbers(6, HEADS, DIM), numbers(6, KV_HEADS, DIM, seed=2)
+    cos, sin = Rotary(DIM, ROPES["default"], torch.float32, CPU).rows(torch.arange(30, 36), 35)
+    want = theirs.apply_rotary_pos_emb(q[None], k[None], cos.transpose(0, 1), sin.transpose(0, 1), unsqueeze_dim=2)
+    torch.testing.assert_close((rotate(q, cos, sin)[None], rotate(k, cos, sin)[None]), want)
+
+
+# --- norm and feed-forward
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 300.0])  # a small one shows eps, a large one needs float32 inside
+def test_norm(dtype, scale):
+    x, weight = (scale * numbers(5, 64)).to(dtype), numbers(64, dtype=dtype, seed=2)
+    reference = theirs.LlamaRMSNorm(64, eps=1e-5).to(dtype)
+    reference.weight.data.copy_(weight)
+    given = x.clone()
+    torch.testing.assert_close(RMSNorm(weight, 1e-5)(x), reference(x).detach(), rtol=1e-6, atol=0)
+    assert torch.equal(x, given)  # the residual goes on with it
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_mlp(dtype):
+    reference = theirs.LlamaMLP(their_config(DIM, ROPES["default"])).to(dtype)
+    gate, up, down = (part.weight.data for part in (reference.gate_proj, reference.up_proj, reference.down_proj))
+    mlp = MLP(LinearFactory()(torch.cat((gate, up))), LinearFactory()(down))
+    x = numbers(40, 64, dtype=dtype)
+    tolerance = 1e-6 if dtype == torch.float32 else 4e-3
+    whole = mlp(x)
+    torch.testing.assert_close(whole, reference(x).detach(), rtol=tolerance, atol=tolerance)
+    assert [n for n in (1, 2, 3, 31, 32, 33) if not torch.equal(mlp(x[:n]), whole[:n])] == []
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.float16], ids=str)
+# Of no whole vectors; several rows and a single row that torch splits between threads.
+@pytest.mark.parametrize(("rows", "width"), [(20, 100), (9, 8200), (3, 40000)])
+def test_a_row_of_the_activation_has_the_same_bits_beside_others(dtype, rows, width):
+    x = numbers(rows, 2 * width, dtype=dtype).chunk(2, -1)[0]  # a part of a wider product, as in the MLP
+    whole = silu_rows(x)
+    torch.testing.assert_close(whole, F.silu(x))
+    assert [n for n in range(rows) if not torch.equal(silu_rows(x[n : n + 1])[0], whole[n])] == []
+    assert [n for n in range(2, rows) if not torch.equal(silu_rows(x[:n]), whole[:n])] == []
+
+
+# --- attention
+
+
+@pytest.mark.parametrize(("start", "length"), [(0, 1), (511, 1), (512, 1), (0, 5), (510, 4), (3, 16)])
+def test_mask(start, length):
+    group = 3
+    mask = causal_mask(start, length, group, torch.bfloat16, CPU)
+    assert mask.shape[1] == padded_key_count(start + length) == math.ceil((start + length) / KEY_BLOCK) * KEY_BLOCK
+    if length == 1:
+        assert (mask[0] == 0).nonzero()[:, 0].tolist() == list(range(start + 1))
+        assert len(mask) == 1
+        return
+    assert len(mask) == math.ceil(group * length / QUERY_BLOCK) * QUERY_BLOCK
+    for row in range(group * length):
+        seen = start + row % length + 1
+        assert (mask[row, :seen] == 0).all()
+        assert (mask[row, seen:] == -math.inf).all()
+    assert (mask[group * length :] == 0).all()  # a row that sees nothing would be NaN
+
+
+def run(attention, x, pieces, garbage=0.0):
+    """`pieces`: (conversation, length), in the order in which their rows lie in `x`; all in one step."""
+    rotary = Rotary(DIM, ROPES["default"], x.dtype, CPU)
+    caches, spans, positions, row = {}, [], [], 0
+    for name, start, length in pieces:
+        keys, values = caches.setdefault(name, torch.full((2, 1, KV_HEADS, 1024, DIM), garbage, dtype=x.dtype))
+        mask = causal_mask(start, length, HEADS // KV_HEADS, x.dtype, CPU)
+        spans.append(Span(row, start, length, keys, values, mask))
+        positions += range(start, start + length)
+        row += length
+    return attention(x, 0, *rotary.rows(torch.tensor(positions), max(positions)), spans), caches
+
+
+@pytest.fixture(scope="module")
+def reference():
+    config = their_config(DIM, ROPES["default"], num_key_value_heads=KV_HEADS)
+    config._attn_implementation = "eager"
+    torch.manual_seed(0)
+    return theirs.LlamaAttention(config, layer_idx=0)
+
+
+def ours(reference, dtype):
+    parts = [part.weight.data.to(dtype) for part in (reference.q_proj, reference.k_proj, reference.v_proj)]
+    factory = LinearFactory()
+    out = factory(reference.o_proj.weight.data.to(dtype))
+    return Attention(factory(torch.cat(parts)), out, HEADS, KV_HEADS, DIM)
+
+
+@torch.no_grad()
+def test_attention(reference):
+    x = numbers(20, 64)
+    tables = theirs.LlamaRotaryEmbedding(reference.config)(x, torch.arange(20)[None])
+    causal = torch.full((20, 20), -math.inf).triu(1)[None, None]
+    want, _ = reference(x[None], tables, attention_mask=causal)
+    got, caches = run(ours(reference, torch.float32), x, [("a", 0, 20)])
+    torch.testing.assert_close(got, want[0], rtol=1e-5, atol=1e-6)
+    assert (caches["a"][:, :, :, 20:] == 0).all()  # nothing is written beyond the conversation's end
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_conversations_do_not_feel_each_other_nor_what_their_slots_held(reference, dtype):
+    attention = ours(reference, dtype)
+    x = numbers(30, 64, dtype=dtype)
+    both, _ = run(attention, x, [("a", 0, 13), ("b", 0, 17)])
+    for rows, pieces in ((slice(0, 13), [("a", 0, 13)]), (slice(13, 30), [("b", 0, 17)])):
+        alone, _ = run(attention, x[rows], pieces, garbage=77.0)
+        assert torch.equal(alone, both[rows])

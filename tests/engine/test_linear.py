@@ -1,0 +1,170 @@
+"""Linears: right numbers, and rows whose bits do not depend on the rows beside them, on the machine that runs this."""
+
+import logging
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from llama_gui.engine import linear as linear_module
+from llama_gui.engine.linear import TILE, LinearFactory, PackedLinear, PlainLinear
+
+# An odd one, and one large enough for oneDNN and MKL to block by rows: plain calls of it do differ here.
+SHAPES = ((33, 17), (512, 512))
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+TOLERANCES = dict(zip(DTYPES, (1e-5, 8e-3, 1e-3), strict=True))
+# Beyond a tile a call is cut, so few counts will do: on a busy machine every call waits for its second thread.
+COUNTS = (*range(1, TILE + 1), 33, 47, 63)
+
+
+needs_kernel = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch is built without oneDNN")
+
+
+def numbers(*shape, dtype=torch.float32, seed=1):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def make(kind, shape, dtype, bias=True):
+    weight, offsets = numbers(*shape, dtype=dtype), numbers(shape[0], dtype=dtype, seed=2) if bias else None
+    return kind(weight, offsets), weight, offsets
+
+
+@pytest.fixture(params=["factory", "plain"])
+def kind(request):
+    return LinearFactory() if request.param == "factory" else PlainLinear
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_row_has_the_same_bits_in_calls_of_1_to_64_rows(kind, shape, dtype):
+    linear, _, _ = make(kind, shape, dtype)
+    assert linear.is_batch_invariant
+    x = numbers(64, shape[1], dtype=dtype, seed=3)
+    whole = linear(x)
+    assert [n for n in COUNTS if not torch.equal(linear(x[:n]), whole[:n])] == []
+    # And wherever in a call it stands, whoever its neighbours are, cut from a wider matrix or not.
+    wide = torch.cat((x, x), 1)[:, : shape[1]]
+    assert [n for n in range(1, 64, 9) if not torch.equal(linear(wide[n : n + 5]), whole[n : n + 5])] == []
+    mixed = torch.randperm(64, generator=torch.Generator().manual_seed(4))
+    assert torch.equal(linear(x[mixed]), whole[mixed])
+
+
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_numbers(kind, dtype, bias):
+    linear, weight, offsets = make(kind, (33, 17), dtype, bias)
+    x = numbers(70, 17, dtype=dtype, seed=3)
+    want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
+    got = linear(x)
+    assert (got.shape, got.dtype) == ((70, 33), dtype)
+    assert (got - want).abs().max() < TOLERANCES[dtype] * want.abs().max()
+
+
+def test_no_rows(kind):
+    linear, _, _ = make(kind, (33, 17), torch.float32)
+    assert linear(torch.empty(0, 17)).shape == (0, 33)
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(torch.float32, 4), (torch.bfloat16, 2)], ids=str)
+def test_bytes(kind, dtype, size):
+    assert make(kind, (33, 17), dtype)[0].weight_bytes == (33 * 17 + 33) * size
+    assert make(kind, (33, 17), dtype, bias=False)[0].weight_bytes == 33 * 17 * size
+
+
+@needs_kernel
+def test_no_call_carries_more_than_a_tile(monkeypatch):
+    """Larger calls are another family of kernels; a machine where they happen to agree must not hide that."""
+    sizes = []
+    true_linear = F.linear
+    monkeypatch.setattr(F, "linear", lambda x, w, b=None: sizes.append(len(x)) or true_linear(x, w, b))
+    make(PlainLinear, (8, 8), torch.float32)[0](numbers(2 * TILE + 3, 8))
+    assert sizes == [TILE] * 3  # fewer are padded, because plain kernels differ for every count
+
+    packed = make(LinearFactory(), (8, 8), torch.float32)[0]
+    sizes.clear()
+    monkeypatch.setattr(packed, "_run", lambda x: sizes.append(len(x)) or x)
+    packed(numbers(2 * TILE + 3, 8))
+    assert sizes == [TILE, TILE, 3]
+
+
+# --- machines that differ from this one
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    """Put `spoil(result, rows)` behind the packed kernel, as another CPU's might err; the row counts of its calls."""
+    true_kernel = torch.ops.mkldnn._linear_pointwise
+
+    def kernel(spoil):
+        calls = []
+
+        def call(x, *arguments):
+            calls.append(len(x))
+            return spoil(true_kernel(x, *arguments), len(x))
+
+        monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", call)
+        return calls
+
+    return kernel
+
+
+@needs_kernel
+@pytest.mark.parametrize(("differing", "least"), [((), 1), ((1,), 2), ((1, 4), 5), ((20,), 24), ((31,), TILE)])
+def test_small_calls_are_padded_beyond_the_last_count_that_differs(kernel, differing, least):
+    calls = kernel(lambda y, rows: y + (1e-3 if rows in differing else 0))
+    linear = PackedLinear.pack(numbers(16, 8), None, {})
+    x = numbers(TILE, 8, seed=3)
+    whole = linear(x)
+    calls.clear()
+    assert [n for n in range(1, TILE) if not torch.equal(linear(x[:n]), whole[:n])] == []
+    assert calls == [max(n, least) for n in range(1, TILE)]
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda y, rows: y * 1.2, "wrong by"),
+        (lambda y, rows: y * float("nan"), "wrong by"),
+        (lambda y, rows: y + 1e-3 * torch.arange(len(y))[:, None], "depends on its place"),
+    ],
+)
+def test_a_kernel_that_cannot_be_exact_is_refused(kernel, spoil, said):
+    kernel(spoil)
+    with pytest.raises(RuntimeError, match=said):
+        PackedLinear.pack(numbers(16, 8), None, {})
+
+
+@needs_kernel
+def test_each_shape_is_probed_once(kernel):
+    calls = kernel(lambda y, rows: y)
+    probed = {}
+    PackedLinear.pack(numbers(16, 8), None, probed)
+    assert probed == {(16, 8): 1}
+    calls.clear()
+    assert PackedLinear.pack(numbers(16, 8), None, {(16, 8): 7}).min_rows == 7
+    assert calls == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError("wrong by 3"), AttributeError("no such op"), NotImplementedError()])
+def test_without_the_packed_kernel_plain_ones_do(monkeypatch, caplog, error):
+    tries = []
+
+    def refuse(*arguments):
+        tries.append(arguments)
+        raise error
+
+    monkeypatch.setattr(linear_module.PackedLinear, "pack", refuse)
+    factory = LinearFactory()
+    with caplog.at_level(logging.WARNING):
+        made = [factory(numbers(16, 8)) for _ in range(3)]
+    assert {type(linear) for linear in made} == {PlainLinear}
+    assert (len(tries), len(caplog.records)) == (1, 1)
+    assert str(error) in caplog.text
+
+
+def test_elsewhere_than_on_the_cpu_nothing_is_packed_or_promised():
+    linear = LinearFactory()(torch.empty(16, 8, device="meta"))
+    assert isinstance(linear, PlainLinear)
+    assert not linear.is_batch_invariant
+    assert linear(torch.empty(100, 8, device="meta")).shape == (100, 16)

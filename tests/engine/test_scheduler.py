@@ -1,0 +1,231 @@
+"""Who runs next: every policy, how large the pieces of a prompt are, and that nobody waits for ever."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llama_gui.engine.scheduler import ALONE_SECONDS, GRAIN, MAX_PIECE, Piece, PieceBudget, Scheduler
+from llama_gui.vocabulary import STRATEGIES
+
+
+class Machine:
+    """Plays the loop: admits, runs the plan, adds a drawn token to whoever has read all, and tells the time."""
+
+    def __init__(self, strategy="batched", max_batch=8, write_seconds=0.05, token_seconds=0.001):
+        self.scheduler = Scheduler(strategy, max_batch)
+        self.write_seconds, self.token_seconds = write_seconds, token_seconds
+        self.pending = {}
+        self.left = {}
+
+    def ask(self, number, prompt=1, answer=10**6):
+        self.pending[number], self.left[number] = prompt, answer
+        self.scheduler.add(number)
+
+    def step(self):
+        """The pieces of one step, the seconds it took."""
+        while (number := self.scheduler.next_admission()) is not None:
+            self.scheduler.admit(number)
+        pieces = self.scheduler.plan(self.pending.__getitem__)
+        writers = sum(piece.tokens == 1 for piece in pieces)
+        prompt_tokens = sum(piece.tokens for piece in pieces) - writers
+        seconds = self.write_seconds + self.token_seconds * prompt_tokens
+        for piece in pieces:
+            assert 1 <= piece.tokens <= self.pending[piece.number]
+            self.pending[piece.number] -= piece.tokens
+            if not self.pending[piece.number]:
+                self.pending[piece.number] = 1
+                self.left[piece.number] -= 1
+            if not self.left[piece.number]:
+                self.scheduler.remove(piece.number)
+        self.scheduler.budget.record(writers, prompt_tokens, seconds)
+        return pieces, seconds
+
+    def numbers(self, steps):
+        return [[piece.number for piece in self.step()[0]] for _ in range(steps)]
+
+
+# --- the queue
+
+
+@pytest.mark.parametrize(("strategy", "places"), [("sequential", 1), ("interleaved", 3), ("batched", 3)])
+def test_admission_is_in_order_and_limited(strategy, places):
+    scheduler = Scheduler(strategy, 3)
+    for number in (4, 2, 9, 1):
+        scheduler.add(number)
+    assert scheduler.next_admission() == scheduler.next_admission() == 4  # asking alone changes nothing
+    while (number := scheduler.next_admission()) is not None:
+        scheduler.admit(number)
+    assert scheduler.running == (4, 2, 9)[:places]
+    assert scheduler.waiting == (4, 2, 9, 1)[places:]
+    for gone in (1, 4, 77):  # one that waits, one that runs, one that nobody knows
+        scheduler.remove(gone)
+    assert scheduler.next_admission() == (2 if places == 1 else None)
+    assert (*scheduler.running, *scheduler.waiting) == (2, 9)
+
+
+# --- the policies
+
+
+def test_sequential_answers_one_after_the_other():
+    machine = Machine("sequential")
+    for number in (1, 2, 3):
+        machine.ask(number, prompt=40, answer=2)
+    assert machine.numbers(7) == [[1], [1], [2], [2], [3], [3], []]
+
+
+def test_interleaved_takes_turns():
+    machine = Machine("interleaved", max_batch=3)
+    for number in (1, 2, 3, 4):
+        machine.ask(number, prompt=10, answer=3)
+    assert machine.numbers(12) == [[n] for n in (1, 2, 3) * 3 + (4,) * 3]  # the fourth waited for a place
+
+
+def test_batched_carries_every_writer_and_one_piece():
+    machine = Machine("batched")
+    for number in (1, 2):
+        machine.ask(number)
+    machine.step()
+    for number in (3, 4):
+        machine.ask(number, prompt=1000)
+    pieces, _ = machine.step()
+    assert pieces[:2] == [Piece(1, 1), Piece(2, 1)]
+    assert [piece.number for piece in pieces[2:]] == [3]
+    assert sum(piece.tokens for piece in pieces) % GRAIN == 0
+    assert machine.numbers(3) == [[1, 2, 4], [1, 2, 3], [1, 2, 4]]
+
+
+def test_the_last_piece_is_what_is_left():
+    machine = Machine("batched")
+    machine.ask(1, prompt=70)
+    assert [machine.step()[0] for _ in range(2)] == [[Piece(1, 64)], [Piece(1, 6)]]
+
+
+# --- fairness
+
+
+@pytest.mark.parametrize("strategy", ["batched", "interleaved"])
+def test_a_long_prompt_never_starves_running_answers(strategy):
+    machine = Machine(strategy)
+    for number in (1, 2, 3):
+        machine.ask(number)
+    for _ in range(6):
+        machine.step()
+    machine.ask(9, prompt=20_000)
+    gaps = dict.fromkeys((1, 2, 3), 0.0)
+    turn = 1 if strategy == "batched" else 4  # steps until everybody was served
+    while machine.pending[9] > 1:
+        pieces, seconds = machine.step()
+        served = {piece.number for piece in pieces}
+        gaps = {number: (0.0 if number in served else gap + seconds) for number, gap in gaps.items()}
+        # We promise that a step with a piece takes no more than three times one without.
+        assert seconds <= 3 * machine.write_seconds
+        assert max(gaps.values()) <= (turn - 1) * 3 * machine.write_seconds
+
+
+def test_nor_does_it_in_the_first_answer_of_an_engine():
+    machine = Machine(token_seconds=0.0005)
+    machine.ask(1, prompt=1000)
+    machine.step()
+    machine.ask(2, prompt=20_000)  # joins before anybody has written alone
+    slowest = 0.0
+    while machine.pending[2] > 1:
+        pieces, seconds = machine.step()
+        if Piece(1, 1) in pieces:
+            slowest = max(slowest, seconds)
+    assert 0 < slowest <= 3 * machine.write_seconds
+
+
+@pytest.mark.parametrize("strategy", ["batched", "interleaved"])
+def test_a_short_prompt_overtakes_a_long_one(strategy):
+    machine = Machine(strategy)
+    machine.ask(1, prompt=20_000)
+    machine.step()
+    machine.ask(2, prompt=30, answer=1)
+    machine.step()
+    machine.step()
+    assert machine.left[2] == 0
+    assert machine.pending[1] > 10_000
+
+
+def test_writers_do_not_starve_a_prompt():
+    """However slow a prompt's tokens are, and however many write."""
+    machine = Machine(max_batch=40, write_seconds=0.01, token_seconds=1.0)
+    for number in range(39):
+        machine.ask(number)
+    for _ in range(3):
+        machine.step()
+    machine.ask(99, prompt=160)
+    assert [machine.step()[0][-1] for _ in range(3)] == [Piece(99, 57), Piece(99, 25), Piece(99, 25)]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(
+    st.sampled_from(STRATEGIES),
+    st.integers(1, 4),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(1, 400), st.integers(1, 6)), min_size=1, max_size=10),
+)
+def test_everybody_is_served_and_ends(strategy, max_batch, arrivals):
+    """`arrivals`: steps that pass before, length of the prompt, length of the answer."""
+    machine = Machine(strategy, max_batch)
+    most = 1 if strategy == "sequential" else max_batch
+    idle = {}
+    for number, (before, prompt, answer) in enumerate([*arrivals, (4000, 1, 1)]):
+        for _ in range(before):
+            pieces, _ = machine.step()
+            served = [piece.number for piece in pieces]
+            assert len(set(served)) == len(served) <= most
+            idle = {n: 0 if n in served else idle.get(n, 0) + 1 for n in machine.scheduler.running}
+            assert all(steps < most for steps in idle.values())
+            if not pieces:
+                break
+        machine.ask(number, prompt, answer)
+    assert [machine.left[number] for number in range(len(arrivals))] == [0] * len(arrivals)
+
+
+# --- how large a piece is
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 1024), st.floats(0, 100)), max_size=6), st.integers(0, 40))
+def test_a_piece_fills_whole_tiles_together_with_the_writers(steps, writers):
+    budget = PieceBudget()
+    for step in steps:
+        budget.record(*step)
+    tokens = budget.tokens(writers)
+    assert GRAIN // 2 <= tokens <= MAX_PIECE
+    assert tokens == GRAIN // 2 or (tokens + writers) % GRAIN == 0
+
+
+@pytest.mark.parametrize(("token_seconds", "tokens"), [(1e-6, MAX_PIECE), (ALONE_SECONDS / 200, 192), (1.0, GRAIN)])
+def test_alone_a_piece_takes_about_the_time_of_a_cancel(token_seconds, tokens):
+    budget = PieceBudget()
+    budget.record(0, 64, 64 * token_seconds)
+    assert budget.tokens(0) == tokens
+
+
+def test_a_tiny_piece_teaches_nothing():
+    """Its time is the reading of the weights: taken for the tokens', it would make all pieces tiny."""
+    budget = PieceBudget()
+    budget.record(0, 64, 0.064)
+    want = budget.tokens(0)
+    for _ in range(20):
+        budget.record(0, 2, 0.05)
+    assert budget.tokens(0) == want
+
+
+def test_the_time_of_the_writers_is_not_that_of_the_prompt():
+    budget = PieceBudget()
+    budget.record(1, 0, 0.2)
+    budget.record(1, 64, 0.2 + 0.064)
+    assert budget.tokens(0) == ALONE_SECONDS / 0.001 // GRAIN * GRAIN
+
+
+def test_one_slow_step_does_not_change_everything():
+    budget = PieceBudget()
+    for _ in range(10):
+        budget.record(0, 256, 0.25)
+    budget.record(0, 256, 2.5)  # another program wanted the machine
+    assert 64 <= budget.tokens(0) < 256
+    for _ in range(20):
+        budget.record(0, 256, 0.25)
+    assert budget.tokens(0) >= 224
