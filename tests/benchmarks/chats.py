@@ -23,7 +23,7 @@ from llama_gui.engine.llama import weight_shapes
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
 REAL_SHAPES = {
     "llama-3.2-1b": {
-        "architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "intermediate_size": 8192,
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192,
         "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64,
         "vocab_size": 128256, "tie_word_embeddings": True, "max_position_embeddings": 131072, "rms_norm_eps": 1e-5,
         "rope_theta": 500000.0, "dtype": "bfloat16",
@@ -100,7 +100,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     began = time.perf_counter()
     engine = Engine.load(folder, dtype=options.dtype)
     print(f"{engine.info.name}, {engine.info.parameters / 1e6:.1f} M parameters, {engine.info.dtype}, "
-          f"loaded in {time.perf_counter() - began:.2f} s, {torch.get_num_threads()} threads")  # fmt: skip
+          f"loaded in {time.perf_counter() - began:.2f} s, {engine.stats().threads} threads")  # fmt: skip
     runs = {"llama-gui": lambda *args: ours(engine, *args)}
     if not options.without_transformers:
         from transformers import AutoModelForCausalLM
