@@ -1,6 +1,6 @@
 """What an empty chat shows: a greeting, three questions to begin with, and the way to a better model."""
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -26,11 +26,6 @@ class Suggestion(QAbstractButton):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(200, 38)  # labels that wrap make the column ask for less than it needs
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.HoverEnter, QEvent.Type.HoverLeave):
-            self.update()
-        return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -1,0 +1,233 @@
+"""Each step beside transformers' own processor, the order of the chain, and what is drawn in the long run."""
+
+import math
+
+import pytest
+import torch
+
+from llama_gui.engine.sampling import (
+    Sampler,
+    apply_logit_bias,
+    apply_penalties,
+    candidates,
+    draw_from,
+    uniform,
+)
+from llama_gui.errors import GenerationError
+from llama_gui.vocabulary import SamplingParams
+
+PLAIN = SamplingParams(
+    temperature=1.0,
+    top_k=0,
+    top_p=1.0,
+    min_p=0.0,
+    repetition_penalty=1.0,
+    frequency_penalty=0.0,
+    presence_penalty=0.0,
+    penalty_window=-1,
+)
+
+
+def with_params(**changes: object) -> SamplingParams:
+    return SamplingParams(**changes).or_else(PLAIN)
+
+
+def random_logits(size: int = 500, seed: int = 1) -> torch.Tensor:
+    return torch.randn(size, generator=torch.Generator().manual_seed(seed)) * 3
+
+
+def kept_by(warper: object, logits: torch.Tensor) -> set[int]:
+    scores = warper(torch.zeros(1, 1, dtype=torch.long), logits[None].clone())[0]  # type: ignore[operator]
+    return set((scores > -math.inf).nonzero().flatten().tolist())
+
+
+def penalised(prompt: list[int], answer: list[int], **changes: object) -> torch.Tensor:
+    logits = random_logits()
+    apply_penalties(logits, prompt, answer, with_params(**changes))
+    return logits
+
+
+# --- beside transformers
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("top_k", [1, 2, 63, 64, 65, 300, 500, 900])
+def test_top_k(top_k: int, seed: int):
+    from transformers import TopKLogitsWarper
+
+    logits = random_logits(seed=seed)
+    assert set(candidates(logits, top_k, 1.0, 0.0)[1].tolist()) == kept_by(TopKLogitsWarper(top_k), logits)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("top_p", [0.01, 0.5, 0.9, 0.95, 0.999])
+def test_top_p(top_p: float, seed: int):
+    from transformers import TopPLogitsWarper
+
+    # Flat logits, too: then the list of candidates must grow.
+    for logits in (random_logits(seed=seed), random_logits(seed=seed) / 30):
+        assert set(candidates(logits, 0, top_p, 0.0)[1].tolist()) == kept_by(TopPLogitsWarper(top_p), logits)
+
+
+@pytest.mark.parametrize("min_p", [0.001, 0.05, 0.5, 1.0])
+def test_min_p(min_p: float):
+    from transformers import MinPLogitsWarper
+
+    for logits in (random_logits(), random_logits() / 30):
+        assert set(candidates(logits, 0, 1.0, min_p)[1].tolist()) == kept_by(MinPLogitsWarper(min_p), logits)
+
+
+def test_top_k_then_top_p_then_min_p():
+    """The mass that top-p looks at is that of the k kept; in another order other tokens would stay."""
+    from transformers import LogitsProcessorList, MinPLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+    for seed in range(20):
+        logits = random_logits(seed=seed) / 2
+        warpers = LogitsProcessorList([TopKLogitsWarper(20), TopPLogitsWarper(0.7), MinPLogitsWarper(0.2)])
+        probabilities, ids = candidates(logits, 20, 0.7, 0.2)
+        assert set(ids.tolist()) == kept_by(warpers, logits)
+        assert probabilities.tolist() == sorted(probabilities.tolist(), reverse=True)
+    only_top_p = set(candidates(logits, 0, 0.7, 0.0)[1].tolist())
+    assert set(candidates(logits, 20, 0.7, 0.0)[1].tolist()) != only_top_p
+
+
+@pytest.mark.parametrize("penalty", [0.5, 1.3])
+def test_repetition_penalty(penalty: float):
+    from transformers import RepetitionPenaltyLogitsProcessor
+
+    prompt, answer = [3, 4, 4, 5], [7, 7, 4]
+    want = RepetitionPenaltyLogitsProcessor(penalty)(torch.tensor([prompt + answer]), random_logits()[None].clone())
+    assert torch.equal(penalised(prompt, answer, repetition_penalty=penalty), want[0])
+
+
+# --- steps that transformers has not
+
+
+def test_frequency_and_presence_penalties_count_the_answer_only():
+    changed = penalised([1, 2], [7, 7, 9], frequency_penalty=0.5, presence_penalty=0.25)
+    want = random_logits()
+    want[7] -= 2 * 0.5 + 0.25
+    want[9] -= 0.5 + 0.25
+    assert torch.allclose(changed, want)
+
+
+def test_the_window_of_the_penalties():
+    assert torch.equal(penalised([1], [2, 3], repetition_penalty=2.0, penalty_window=0), random_logits())
+    last_two = penalised([1], [2, 3], repetition_penalty=2.0, penalty_window=2)
+    assert (last_two != random_logits()).nonzero().flatten().tolist() == [2, 3]
+    three = penalised([1], [2, 3], repetition_penalty=2.0, penalty_window=3)
+    assert (three != random_logits()).nonzero().flatten().tolist() == [1, 2, 3]
+    counted = penalised([], [2, 2, 3], frequency_penalty=1.0, penalty_window=2)
+    assert (random_logits() - counted)[2] == pytest.approx(1.0)
+
+
+def test_logit_bias():
+    logits = random_logits()
+    apply_logit_bias(logits, with_params(logit_bias={3: 5.0, 4: -100.0}))
+    assert logits[3] == random_logits()[3] + 5
+    assert logits[4] == random_logits()[4] - 100
+    assert torch.equal(logits[5:], random_logits()[5:])
+
+
+# --- drawing
+
+
+@pytest.mark.parametrize("params", [with_params(temperature=0), with_params(top_k=1, temperature=5.0)])
+def test_greedy_takes_the_first_of_the_likeliest(params: SamplingParams):
+    logits = torch.tensor([1.0, 3.0, 3.0, 0.0])
+    assert Sampler(params, seed=0).draw(logits, [], []).token_id == 1
+
+
+def test_a_tiny_temperature_is_nearly_greedy():
+    logits = random_logits() * 1e4
+    for seed in range(20):
+        assert Sampler(with_params(temperature=1e-30), seed).draw(logits, [], []).token_id == int(logits.argmax())
+
+
+def test_frequencies_are_the_probabilities():
+    """Chi-square over 4,000 draws; with nine degrees of freedom 33.7 is passed once in ten thousand."""
+    logits = random_logits(10) / 2
+    sampler, draws = Sampler(with_params(temperature=1.5), seed=11), 4000
+    counts = torch.zeros(10)
+    for index in range(draws):
+        counts[sampler.draw(logits, [], _Long(index)).token_id] += 1
+    expected = torch.softmax(logits / 1.5, 0) * draws
+    assert float(((counts - expected) ** 2 / expected).sum()) < 33.7
+
+
+class _Long(list):
+    """An answer that is said to be `count` tokens long."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+
+def test_numbers_belong_to_seed_and_index():
+    assert uniform(7, 0) == uniform(7, 0)
+    numbers = {uniform(seed, index) for seed in (0, 1, 2**63, 2**64 - 1) for index in range(50)}
+    assert len(numbers) == 200
+    assert all(0 <= number < 1 for number in numbers)
+    assert 0.4 < sum(numbers) / 200 < 0.6
+
+
+def test_both_ends_of_the_number():
+    ids = torch.tensor([5, 6, 7])
+    probabilities = torch.tensor([0.2, 0.3, 0.1], dtype=torch.float64)  # not normalised
+    assert draw_from(probabilities, ids, 0.0) == 5
+    assert draw_from(probabilities, ids, math.nextafter(1.0, 0.0)) == 7
+    assert draw_from(probabilities, ids, 0.34) == 6
+
+
+def test_log_probabilities_are_those_of_the_raw_logits():
+    logits = random_logits()
+    draw = Sampler(with_params(temperature=0, logit_bias={8: 1000.0}), 0, logprobs=3).draw(logits, [], [])
+    raw = torch.log_softmax(logits, 0)
+    assert draw.token_id == 8
+    assert draw.logprob == pytest.approx(float(raw[8]), abs=1e-5)
+    assert [token for token, _ in draw.top] == raw.topk(3).indices.tolist()
+    assert [value for _, value in draw.top] == pytest.approx(raw.topk(3).values.tolist(), abs=1e-5)
+
+
+# --- the caller's processor, and numbers that are none
+
+
+def test_the_processor_comes_first_and_sees_everything():
+    seen = []
+
+    def only_nine(ids, logits):
+        seen.append(list(ids))
+        logits[:] = -math.inf
+        logits[9] = 0
+        return logits
+
+    logits = random_logits()
+    draw = Sampler(with_params(logit_bias={9: -50.0}), 0, processor=only_nine).draw(logits, [1, 2], [3])
+    assert (draw.token_id, seen) == (9, [[1, 2, 3]])
+    assert torch.equal(logits, random_logits())  # it worked on a copy
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (None, "NoneType"),
+        (torch.zeros(3), r"\[3\]"),
+        (torch.full((500,), math.nan), "NaN"),
+        (torch.full((500,), math.inf), "NaN"),
+        (torch.full((500,), -math.inf), "no token"),
+    ],
+)
+def test_a_processor_that_makes_no_sense(made: object, words: str):
+    with pytest.raises(GenerationError, match=words):
+        Sampler(PLAIN, 0, processor=lambda ids, logits: made).draw(random_logits(), [], [])
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_logits_that_are_not_finite(bad: float):
+    logits = random_logits()
+    logits[3] = bad
+    with pytest.raises(GenerationError, match="not finite"):
+        Sampler(PLAIN, 0).draw(logits, [], [])

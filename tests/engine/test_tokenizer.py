@@ -1,0 +1,116 @@
+"""Ids beside transformers' own, control tokens that cannot be typed, and files that are damaged."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.errors import BrokenModelError, ModelNotFoundError
+from tests.fakes.tiny_tokenizers import byte_level_tokenizer, sentencepiece_tokenizer, write_tokenizer
+
+TEXTS = ["Hello there.", "  two  spaces ", "\n\nline\ttab", "größer 日本語 👩", "<|eot_id|> </s> <s>", ""]
+
+
+@pytest.fixture
+def llama3(tmp_path: Path) -> Path:
+    write_tokenizer(tmp_path, byte_level_tokenizer(), bos="<|begin_of_text|>", eos="<|eot_id|>")
+    return tmp_path
+
+
+@pytest.fixture
+def llama2(tmp_path: Path) -> Path:
+    write_tokenizer(tmp_path, sentencepiece_tokenizer(), bos="<s>", eos="</s>")
+    return tmp_path
+
+
+@pytest.fixture(params=["llama2", "llama3"])
+def folder(request) -> Path:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize("add_special_tokens", [True, False])
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_same_ids_as_transformers(folder: Path, text: str, add_special_tokens: bool):
+    from transformers import PreTrainedTokenizerFast
+
+    theirs = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+    want = theirs(text, add_special_tokens=add_special_tokens)["input_ids"]
+    assert Tokenizer.load(folder).encode(text, add_special_tokens=add_special_tokens) == want
+
+
+def test_what_is_typed_never_becomes_a_control_token(folder: Path):
+    tokenizer = Tokenizer.load(folder)
+    for text in tokenizer.special_texts:
+        assert tokenizer.contains_special(f"a{text}b")
+        assert set(tokenizer.encode(text, add_special_tokens=False)) & tokenizer.special_ids
+        literal = tokenizer.encode_literally(f"a {text} b")
+        assert not set(literal) & tokenizer.special_ids
+        assert tokenizer.decode(literal) == f"a {text} b"
+    assert not tokenizer.contains_special("a < b | c >")
+
+
+def test_lone_surrogates_are_read_as_broken_characters(folder: Path):
+    tokenizer = Tokenizer.load(folder)
+    assert tokenizer.decode(tokenizer.encode("a\ud800b", add_special_tokens=False)).startswith("a\ufffd")
+
+
+def test_what_ends_an_answer(llama3: Path):
+    tokenizer = Tokenizer.load(llama3)
+    ends = {tokenizer.id_of(text) for text in ("<|eot_id|>", "<|end_of_text|>")}
+    assert tokenizer.eos_ids == ends
+    assert tokenizer.eos_token == "<|eot_id|>"
+    assert tokenizer.id_of("no such token") is None
+
+
+def test_a_token_written_as_an_object(llama3: Path):
+    (llama3 / "tokenizer_config.json").write_text(json.dumps({"bos_token": {"content": "<|begin_of_text|>"}}))
+    assert Tokenizer.load(llama3).bos_token == "<|begin_of_text|>"
+    (llama3 / "tokenizer_config.json").unlink()
+    assert Tokenizer.load(llama3).bos_token == ""
+
+
+def test_truncation_and_padding_that_were_saved_are_ignored(llama3: Path):
+    state = json.loads((llama3 / "tokenizer.json").read_text())
+    state["truncation"] = {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
+    (llama3 / "tokenizer.json").write_text(json.dumps(state))
+    assert len(Tokenizer.load(llama3).encode("one two three four", add_special_tokens=False)) > 2
+
+
+def test_no_file(tmp_path: Path):
+    with pytest.raises(ModelNotFoundError, match=r"tokenizer\.json does not exist"):
+        Tokenizer.load(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": "1.0"}', b"\xff\xfe", b"null"])
+def test_a_file_that_is_no_tokenizer(tmp_path: Path, content: bytes):
+    (tmp_path / "tokenizer.json").write_bytes(content)
+    with pytest.raises(BrokenModelError, match=r"tokenizer\.json"):
+        Tokenizer.load(tmp_path)
+
+
+def test_a_panic_of_the_library_is_named(llama3: Path):
+    """A model that lacks a token of its merges: the library panics, with an exception that is no Exception."""
+    state = json.loads((llama3 / "tokenizer.json").read_text())
+    state["post_processor"]["special_tokens"] = {}
+    (llama3 / "tokenizer.json").write_text(json.dumps(state))
+    with pytest.raises(BrokenModelError, match=r"tokenizer\.json"):
+        Tokenizer.load(llama3).encode("hello", add_special_tokens=True)
+
+
+def test_other_base_exceptions_pass(llama3: Path, monkeypatch):
+    tokenizer = Tokenizer.load(llama3)
+
+    class Library:
+        def encode_batch(self, *_args, **_options):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(tokenizer, "_library", Library())
+    with pytest.raises(KeyboardInterrupt):
+        tokenizer.encode("hello", add_special_tokens=False)
+
+
+def test_broken_settings(llama3: Path):
+    (llama3 / "tokenizer_config.json").write_text("{")
+    with pytest.raises(BrokenModelError, match=r"tokenizer_config\.json"):
+        Tokenizer.load(llama3)
