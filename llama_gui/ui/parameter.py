@@ -238,6 +238,7 @@ class ParameterRow(QWidget):
     def _lay_out(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(2)
+        head.addStrut(self.reset_button.sizeHint().height())  # the row keeps its height when the button comes and goes
         head.addWidget(self.label)
         head.addWidget(self.reset_button)
         head.addWidget(self.edit, 1)
