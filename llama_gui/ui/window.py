@@ -227,7 +227,9 @@ class MainWindow(QMainWindow):
     @Slot()
     def ask_for_folder(self) -> None:
         """Let the user show us a model folder."""
-        dialog = QFileDialog(self, self.tr("Open model folder"))
+        opened = next(iter(self._settings.recent_models), None)
+        beside = str(Path(opened).parent if opened else Path.home())
+        dialog = QFileDialog(self, self.tr("Open model folder"), beside)
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self._host.load)
