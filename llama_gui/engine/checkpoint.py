@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from llama_gui.engine.config import read_json
+from llama_gui.engine.fields import read_json
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 
 Shape = tuple[int, ...]

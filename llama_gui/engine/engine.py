@@ -315,7 +315,7 @@ def _check_options(strategy: Strategy, max_batch: int, draft: str | Path | None,
 
 
 def _context(max_context: int | None, config: NetworkConfig) -> int:
-    trained = config.max_position_embeddings
+    trained = max(config.max_position_embeddings, config.rope.stretched_context)
     if max_context is None:
         return trained
     if not 2 <= max_context <= trained:

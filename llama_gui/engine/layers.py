@@ -1,4 +1,4 @@
-"""The parts of the network: RMS norm, rotary embedding, attention over one conversation's cache, gated MLP."""
+"""The parts of the network: RMS norm, attention over one conversation's cache, gated MLP."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.config import RopeConfig
 from llama_gui.engine.linear import Linear
+from llama_gui.engine.rotary import rotate
 
 KEY_BLOCK = 512
 """Attention always sees a multiple of this many keys, the surplus masked.
@@ -40,67 +40,22 @@ class Span:
     values: Tensor
     mask: Tensor
     """``[group * length, keys]`` in whole blocks (``[1, keys]`` for one row): 0 where seen, -inf where not."""
+    window_mask: Tensor
+    """The same for layers that see a sliding window only."""
 
 
 class RMSNorm:
-    """Root mean square norm, as transformers computes it: float32 inside, then the weight."""
+    """Root mean square norm over the last dimension, as transformers computes it: float32 inside, then the weight."""
 
     def __init__(self, weight: Tensor, eps: float) -> None:
         self.weight = weight
         self.eps = eps
 
     def __call__(self, x: Tensor) -> Tensor:
-        """``[rows, hidden] -> [rows, hidden]``."""
+        """``[..., size] -> [..., size]``."""
         wide = x.float()
         wide = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True).add_(self.eps))
         return wide.to(x.dtype).mul_(self.weight)
-
-
-def inverse_frequencies(head_dim: int, rope: RopeConfig) -> Tensor:
-    """Float32 ``[head_dim / 2]``: how fast each pair of a head turns.
-
-    The "llama3" scaling follows `transformers.modeling_rope_utils`: slow pairs are divided by the factor, fast ones
-    are left alone, those between are blended.
-    """
-    steps = torch.arange(0, head_dim, 2, dtype=torch.int64).float() / head_dim
-    frequencies = 1.0 / (rope.theta**steps)
-    if rope.kind == "linear":
-        return frequencies / rope.factor
-    if rope.kind == "default":
-        return frequencies
-    wavelengths = 2 * math.pi / frequencies
-    original, low, high = rope.original_max_position_embeddings, rope.low_freq_factor, rope.high_freq_factor
-    smooth = (original / wavelengths - low) / (high - low)
-    blended = (1 - smooth) * frequencies / rope.factor + smooth * frequencies
-    scaled = torch.where(wavelengths > original / low, frequencies / rope.factor, blended)
-    return torch.where(wavelengths < original / high, frequencies, scaled)
-
-
-class Rotary:
-    """Cosines and sines of every position so far, in a table that grows by doubling."""
-
-    def __init__(self, head_dim: int, rope: RopeConfig, dtype: torch.dtype, device: torch.device) -> None:
-        self._frequencies = inverse_frequencies(head_dim, rope).to(device)
-        self._dtype = dtype
-        self._cos = self._sin = torch.empty(0, head_dim, dtype=dtype, device=device)
-
-    def rows(self, positions: Tensor, last: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines ``[rows, 1, head_dim]`` for int64 `positions` ``[rows]``, none above `last`."""
-        if last >= len(self._cos):
-            self._grow(last + 1)
-        return self._cos[positions].unsqueeze(1), self._sin[positions].unsqueeze(1)
-
-    def _grow(self, length: int) -> None:
-        size = max(1024, 2 ** math.ceil(math.log2(length)))
-        positions = torch.arange(size, dtype=torch.float32, device=self._frequencies.device)
-        angles = torch.outer(positions, self._frequencies).repeat(1, 2)
-        self._cos, self._sin = angles.cos().to(self._dtype), angles.sin().to(self._dtype)
-
-
-def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turn the halves of each head ``[rows, heads, head_dim]`` against each other (Hugging Face's layout)."""
-    first, second = x.chunk(2, -1)
-    return x * cos + torch.cat((-second, first), -1) * sin
 
 
 def padded_key_count(length: int) -> int:
@@ -108,11 +63,18 @@ def padded_key_count(length: int) -> int:
     return -(-length // KEY_BLOCK) * KEY_BLOCK
 
 
-def causal_mask(start: int, length: int, group: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """What each row of a segment may see; see `Span.mask`. The query heads of a group lie behind one another."""
-    key_positions = torch.arange(padded_key_count(start + length), device=device)
-    row_positions = torch.arange(start, start + length, device=device)
-    hidden = key_positions.unsqueeze(0) > row_positions.unsqueeze(1)
+def causal_mask(
+    start: int, length: int, group: int, dtype: torch.dtype, device: torch.device, window: int | None = None
+) -> Tensor:
+    """What each row of a segment may see: itself and what is before it, at most `window` tokens; see `Span.mask`.
+
+    The query heads of a group lie behind one another.
+    """
+    key_positions = torch.arange(padded_key_count(start + length), device=device).unsqueeze(0)
+    row_positions = torch.arange(start, start + length, device=device).unsqueeze(1)
+    hidden = key_positions > row_positions
+    if window is not None:
+        hidden |= key_positions <= row_positions - window
     mask = torch.zeros(hidden.shape, dtype=dtype, device=device).masked_fill_(hidden, -math.inf)
     return mask if length == 1 else F.pad(mask.repeat(group, 1), (0, 0, 0, -group * length % QUERY_BLOCK))
 
@@ -125,39 +87,60 @@ def _attend_exactly(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Te
     return y[:, :, :rows]
 
 
-class Attention:
-    """Grouped-query attention with a fused projection; each conversation attends to its own keys and values."""
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """Query heads, key heads, and the width of each."""
 
-    def __init__(self, qkv: Linear, out: Linear, heads: int, kv_heads: int, head_dim: int) -> None:
+    count: int
+    kv_count: int
+    dim: int
+
+
+class Attention:
+    """Grouped-query attention with a fused projection; each conversation attends to its own keys and values.
+
+    `norms` (of queries and of keys, ``[head_dim]``): for families that norm each head before it is rotated. `slides`:
+    this layer sees a sliding window only.
+    """
+
+    def __init__(
+        self,
+        qkv: Linear,
+        out: Linear,
+        heads: Heads,
+        norms: tuple[RMSNorm, RMSNorm] | None = None,
+        slides: bool = False,
+    ) -> None:
         self.qkv = qkv
         self.out = out
         self.heads = heads
-        self.kv_heads = kv_heads
-        self.head_dim = head_dim
+        self.norms = norms
+        self.slides = slides
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Sequence[Span]) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
-        heads, kv_heads, dim = self.heads, self.kv_heads, self.head_dim
+        heads, kv_heads, dim = self.heads.count, self.heads.kv_count, self.heads.dim
         q, k, v = self.qkv(x).split([heads * dim, kv_heads * dim, kv_heads * dim], -1)
-        q = rotate(q.reshape(-1, heads, dim), cos, sin)
-        k = rotate(k.reshape(-1, kv_heads, dim), cos, sin)
-        v = v.reshape(-1, kv_heads, dim)
+        q, k = q.reshape(-1, heads, dim), k.reshape(-1, kv_heads, dim)
+        if self.norms is not None:
+            q, k = self.norms[0](q), self.norms[1](k)
+        q, k, v = rotate(q, cos, sin), rotate(k, cos, sin), v.reshape(-1, kv_heads, dim)
         seen = [self._attend(q, k, v, layer, span) for span in spans]
         return self.out(seen[0] if len(seen) == 1 else torch.cat(seen))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, layer: int, span: Span) -> Tensor:
         rows, n = slice(span.row, span.row + span.length), span.length
-        group = self.heads // self.kv_heads
+        heads, kv_heads, dim = self.heads.count, self.heads.kv_count, self.heads.dim
+        group = heads // kv_heads
         keys, values = span.keys[layer], span.values[layer]
         end = span.start + n
         keys[:, span.start : end] = k[rows].transpose(0, 1)
         values[:, span.start : end] = v[rows].transpose(0, 1)
         # The query heads that share a key head become further query rows: no copy of keys or values.
-        folded = q[rows].reshape(n, self.kv_heads, group, self.head_dim).permute(1, 2, 0, 3)
-        folded = folded.reshape(1, self.kv_heads, group * n, self.head_dim)
-        y = _attend_exactly(folded, keys[None], values[None], span.mask)
-        y = y.reshape(self.kv_heads, group, n, self.head_dim).permute(2, 0, 1, 3)
-        return y.reshape(n, self.heads * self.head_dim)
+        folded = q[rows].reshape(n, kv_heads, group, dim).permute(1, 2, 0, 3).reshape(1, kv_heads, group * n, dim)
+        mask = span.window_mask if self.slides else span.mask
+        y = _attend_exactly(folded, keys[None], values[None], mask)
+        return y.reshape(kv_heads, group, n, dim).permute(2, 0, 1, 3).reshape(n, heads * dim)
 
 
 def silu_rows(x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The Llama network, top to bottom, over the rows of many conversations at once."""
+"""The network of Llama and its relatives, top to bottom, over the rows of many conversations at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from torch import Tensor
 from llama_gui.engine.checkpoint import Checkpoint, Shape
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.kv_cache import Slot
-from llama_gui.engine.layers import MLP, Attention, RMSNorm, Rotary, Span, causal_mask
+from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, causal_mask
 from llama_gui.engine.linear import Linear, LinearFactory
+from llama_gui.engine.rotary import Rotary
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 """Buffers that old checkpoints carry; we compute them."""
@@ -104,7 +105,10 @@ class Llama:
         for segment in segments:
             slot, start, length = segment.slot, len(segment.slot.tokens), len(segment.token_ids)
             mask = causal_mask(start, length, group, self.dtype, self.device)
-            spans.append(Span(len(ids), start, length, slot.keys, slot.values, mask))
+            window = self.config.sliding_window
+            sees_all = window is None or start + length <= window
+            window_mask = mask if sees_all else causal_mask(start, length, group, self.dtype, self.device, window)
+            spans.append(Span(len(ids), start, length, slot.keys, slot.values, mask, window_mask))
             ids.extend(segment.token_ids)
         return spans, ids
 
@@ -126,17 +130,23 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {"model.embed_tokens.weight": vocabulary, "model.norm.weight": (hidden,)}
     if not config.tie_word_embeddings:
         shapes["lm_head.weight"] = vocabulary
-    attention = {"q_proj": (q, hidden), "k_proj": (kv, hidden), "v_proj": (kv, hidden), "o_proj": (hidden, q)}
-    mlp = {"gate_proj": (inner, hidden), "up_proj": (inner, hidden), "down_proj": (hidden, inner)}
+    parts: dict[str, tuple[Shape, bool]] = {
+        "self_attn.q_proj": ((q, hidden), config.qkv_bias),
+        "self_attn.k_proj": ((kv, hidden), config.qkv_bias),
+        "self_attn.v_proj": ((kv, hidden), config.qkv_bias),
+        "self_attn.o_proj": ((hidden, q), config.out_bias),
+        "mlp.gate_proj": ((inner, hidden), config.mlp_bias),
+        "mlp.up_proj": ((inner, hidden), config.mlp_bias),
+        "mlp.down_proj": ((hidden, inner), config.mlp_bias),
+    }
+    norms: dict[str, Shape] = {"input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)}
+    if config.qk_norm:
+        norms |= {"self_attn.q_norm": (config.head_dim,), "self_attn.k_norm": (config.head_dim,)}
     for layer in range(config.num_hidden_layers):
         prefix = f"model.layers.{layer}."
-        shapes[prefix + "input_layernorm.weight"] = (hidden,)
-        shapes[prefix + "post_attention_layernorm.weight"] = (hidden,)
-        for room, parts, bias in (("self_attn", attention, config.attention_bias), ("mlp", mlp, config.mlp_bias)):
-            for name, shape in parts.items():
-                shapes[f"{prefix}{room}.{name}.weight"] = shape
-                if bias:
-                    shapes[f"{prefix}{room}.{name}.bias"] = shape[:1]
+        shapes |= {f"{prefix}{name}.weight": shape for name, shape in norms.items()}
+        shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
+        shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
     return shapes
 
 
@@ -161,19 +171,19 @@ class NetworkLoader:
         ignored = (*IGNORED_WEIGHTS, "lm_head.weight") if config.tie_word_embeddings else IGNORED_WEIGHTS
         self._checkpoint.check(weight_shapes(config), ignored)
         embedding = self._weight("model.embed_tokens.weight")
-        blocks = [self._block(f"model.layers.{layer}.") for layer in range(config.num_hidden_layers)]
+        blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
         head = embedding if config.tie_word_embeddings else self._weight("lm_head.weight")
         return Llama(config, embedding, blocks, norm, self._linear(head))
 
-    def _block(self, prefix: str) -> Block:
-        config = self._config
+    def _block(self, layer: int) -> Block:
+        config, prefix = self._config, f"model.layers.{layer}."
         attention = Attention(
-            self._fused(prefix + "self_attn.", ("q_proj", "k_proj", "v_proj"), config.attention_bias),
-            self._fused(prefix + "self_attn.", ("o_proj",), config.attention_bias),
-            config.num_attention_heads,
-            config.num_key_value_heads,
-            config.head_dim,
+            self._fused(prefix + "self_attn.", ("q_proj", "k_proj", "v_proj"), config.qkv_bias),
+            self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
+            Heads(config.num_attention_heads, config.num_key_value_heads, config.head_dim),
+            self._head_norms(prefix) if config.qk_norm else None,
+            layer in config.sliding_layers,
         )
         mlp = MLP(
             self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias),
@@ -181,6 +191,9 @@ class NetworkLoader:
         )
         attention_norm = self._norm(prefix + "input_layernorm.weight")
         return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight"), mlp)
+
+    def _head_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
+        return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
 
     def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
         weight = torch.cat([self._weight(f"{prefix}{name}.weight") for name in names])

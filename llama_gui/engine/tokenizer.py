@@ -9,8 +9,8 @@ from typing import Any
 
 import tokenizers
 
-from llama_gui.engine.config import read_json
 from llama_gui.engine.detokenizer import ByteDetokenizer, Detokenizer, Spelling, WindowDetokenizer, spelling_of
+from llama_gui.engine.fields import read_json
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
 CHAT_ENDERS = ("<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "</s>")

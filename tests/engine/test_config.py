@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from llama_gui.engine.config import GenerationDefaults, RopeConfig, load_config, load_generation_defaults
+from llama_gui.engine.config import GenerationDefaults, load_config, load_generation_defaults
+from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
 
@@ -51,7 +52,7 @@ def test_what_stands_in_for_absent_fields(read):
     assert (config.num_key_value_heads, config.head_dim) == (4, 16)
     assert (config.rms_norm_eps, config.max_position_embeddings) == (1e-6, 2048)
     assert config.rope == RopeConfig(10000.0, "default")
-    assert (config.tie_word_embeddings, config.attention_bias, config.mlp_bias) == (False, False, False)
+    assert (config.tie_word_embeddings, config.qkv_bias, config.mlp_bias) == (False, False, False)
     assert (config.dtype, config.eos_token_ids) == ("float32", frozenset())
 
 
@@ -64,7 +65,7 @@ def test_null_is_absent(read):
 def test_what_is_there_is_taken(read):
     config = read(num_key_value_heads=2, head_dim=24, rms_norm_eps=1e-5, tie_word_embeddings=True, attention_bias=True)
     assert (config.num_key_value_heads, config.head_dim, config.rms_norm_eps) == (2, 24, 1e-5)
-    assert (config.tie_word_embeddings, config.attention_bias, config.mlp_bias) == (True, True, False)
+    assert (config.tie_word_embeddings, config.qkv_bias, config.mlp_bias) == (True, True, False)
 
 
 def test_dtype_has_two_names(read):
@@ -116,9 +117,7 @@ def test_an_impossible_value_is_named_with_its_field(read, name, value):
         ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "quantised"),
         ({"partial_rotary_factor": 0.5}, "partial_rotary_factor"),
         ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor"),
-        ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, "rope type 'yarn'.*default, linear, llama3"),
-        ({"rope_scaling": {"type": "dynamic", "factor": 2.0}}, "rope type 'dynamic'"),
-        ({"rope_parameters": {"rope_type": "longrope"}}, "rope type 'longrope'"),
+        ({"rope_parameters": {"rope_type": "longrope"}}, "rope type 'longrope'.*linear, dynamic, llama3, yarn"),
     ],
 )
 def test_what_is_not_supported_is_named(read, changes, said):
@@ -223,3 +222,73 @@ def test_do_sample_false_is_greedy(recommended):
 def test_impossible_recommendations(recommended, name, value):
     with pytest.raises(BrokenModelError, match=rf"generation_config\.json: {name} is {value!r}"):
         recommended(**{name: value})
+
+
+# --- families
+
+
+@pytest.mark.parametrize(
+    ("model_type", "biases", "qk_norm"),
+    [
+        ("llama", (True, True, True), False),
+        ("mistral", (False, False, False), False),
+        ("qwen2", (True, False, False), False),
+        ("qwen3", (True, True, False), True),
+    ],
+)
+def test_each_family_decides_what_the_file_may_say(read, model_type, biases, qk_norm):
+    config = read(architectures=None, model_type=model_type, attention_bias=True, mlp_bias=True)
+    assert config.architecture.lower().startswith(model_type)
+    assert (config.qkv_bias, config.out_bias, config.mlp_bias) == biases
+    assert config.qk_norm == qk_norm
+
+
+@pytest.mark.parametrize(
+    ("architecture", "changes", "window", "layers"),
+    [
+        ("LlamaForCausalLM", {"sliding_window": 9}, None, set()),
+        ("MistralForCausalLM", {}, 4096, {0, 1, 2}),
+        ("MistralForCausalLM", {"sliding_window": None}, None, set()),
+        ("MistralForCausalLM", {"sliding_window": 9}, 9, {0, 1, 2}),
+        ("Qwen2ForCausalLM", {"sliding_window": 9}, None, set()),
+        ("Qwen2ForCausalLM", {"sliding_window": 9, "use_sliding_window": True}, 9, set()),
+        ("Qwen3ForCausalLM", {"sliding_window": 9, "use_sliding_window": True, "max_window_layers": 1}, 9, {1, 2}),
+        (
+            "Qwen3ForCausalLM",
+            {"use_sliding_window": True, "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]},
+            4096,
+            {0, 2},
+        ),
+    ],
+)
+def test_windows(read, architecture, changes, window, layers):
+    config = read(architectures=[architecture], num_hidden_layers=3, **changes)
+    assert (config.sliding_window, config.sliding_layers) == (window, layers)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"layer_types": ["full_attention"]}, {"layer_types": ["chunked_attention"] * 3}, {"max_window_layers": -1},
+     {"sliding_window": 0}, {"use_sliding_window": "yes"}],
+)  # fmt: skip
+def test_windows_that_cannot_be(read, changes):
+    with pytest.raises(BrokenModelError, match=next(iter(changes))):
+        read(architectures=["Qwen2ForCausalLM"], num_hidden_layers=3, **{"use_sliding_window": True, **changes})
+
+
+def test_yarn(read):
+    scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
+    rope = read(rope_theta=1e6, rope_scaling=scaling).rope
+    assert (rope.kind, rope.factor, rope.original_max_position_embeddings) == ("yarn", 4.0, 32768)
+    assert rope.attention_factor == pytest.approx(1.1386294)  # 0.1 ln(4) + 1, as in the paper
+    assert (rope.beta_fast, rope.beta_slow, rope.truncate) == (32.0, 1.0, True)
+    assert read(rope_scaling={**scaling, "attention_factor": 0.5}).rope.attention_factor == 0.5
+    assert read(rope_scaling={**scaling, "mscale": 1.0, "mscale_all_dim": 1.0}).rope.attention_factor == 1.0
+    with pytest.raises(BrokenModelError, match="original_max_position_embeddings"):
+        read(rope_scaling={"type": "yarn", "factor": 4.0})
+
+
+def test_yarn_stretches_the_context(read):
+    scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
+    assert read(rope_scaling=scaling).rope.stretched_context == 131072
+    assert read(rope_scaling={"type": "linear", "factor": 4.0}).rope.stretched_context == 0

@@ -6,98 +6,37 @@ import pytest
 import torch
 import torch.nn.functional as F
 from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.llama import modeling_llama as theirs
 
-from llama_gui.engine.config import RopeConfig
 from llama_gui.engine.layers import (
     KEY_BLOCK,
     MLP,
     QUERY_BLOCK,
     Attention,
+    Heads,
     RMSNorm,
-    Rotary,
     Span,
     causal_mask,
-    inverse_frequencies,
     padded_key_count,
-    rotate,
     silu_rows,
 )
 from llama_gui.engine.linear import LinearFactory
+from llama_gui.engine.rope_config import RopeConfig
+from llama_gui.engine.rotary import Rotary
 
 CPU = torch.device("cpu")
 DTYPES = (torch.float32, torch.bfloat16)
 HEADS, KV_HEADS, DIM = 4, 2, 16
-ROPES = {
-    "default": RopeConfig(10000.0),
-    "linear": RopeConfig(10000.0, "linear", 4.0),
-    "Llama 3.1": RopeConfig(500000.0, "llama3", 8.0, 1.0, 4.0, 8192),
-    "Llama 3.2": RopeConfig(500000.0, "llama3", 32.0, 1.0, 4.0, 8192),
-}
+ROPE = RopeConfig(10000.0)
 
 
 def numbers(*shape, dtype=torch.float32, seed=1):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
 
-def their_config(head_dim, rope, **changes):
-    parameters = {"rope_type": rope.kind, "rope_theta": rope.theta}
-    if rope.kind != "default":
-        parameters["factor"] = rope.factor
-    if rope.kind == "llama3":
-        names = ("low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
-        parameters |= {name: getattr(rope, name) for name in names}
+def their_config(head_dim, **changes):
     shape = {"hidden_size": 64, "intermediate_size": 100, "num_attention_heads": HEADS, **changes}
-    return LlamaConfig(**shape, head_dim=head_dim, max_position_embeddings=131072, rope_parameters=parameters)
-
-
-# --- rotary embedding
-
-
-@pytest.mark.parametrize("rope", ROPES.values(), ids=ROPES)
-@pytest.mark.parametrize("head_dim", [64, 128])
-def test_frequencies(rope, head_dim):
-    config = their_config(head_dim, rope)
-    default = theirs.LlamaRotaryEmbedding.compute_default_rope_parameters
-    want, _ = (default if rope.kind == "default" else ROPE_INIT_FUNCTIONS[rope.kind])(config)
-    got = inverse_frequencies(head_dim, rope)
-    assert got.dtype == torch.float32
-    torch.testing.assert_close(got, want, rtol=1e-6, atol=0)
-    if rope.kind == "llama3":  # fast pairs left alone, slow ones divided, some blended: all three were compared
-        ratio = inverse_frequencies(head_dim, RopeConfig(rope.theta)) / got
-        assert {round(value, 3) for value in ratio.tolist()} > {1.0, rope.factor}
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("rope", ROPES.values(), ids=ROPES)
-def test_tables(rope, dtype):
-    positions = torch.tensor([0, 1, 7, 1023, 1024, 8191, 40000, 131071])
-    want = theirs.LlamaRotaryEmbedding(their_config(64, rope))(torch.empty(0, dtype=dtype), positions[None])
-    got = Rotary(64, rope, dtype, CPU).rows(positions, 131071)
-    for ours, reference in zip(got, want, strict=True):
-        assert (ours.shape, ours.dtype) == ((len(positions), 1, 64), dtype)
-        # At position 131071 the last bit of a frequency is an angle of 0.008.
-        torch.testing.assert_close(ours[:, 0], reference[0], rtol=0, atol=0.01)
-        torch.testing.assert_close(ours[:6, 0], reference[0, :6], rtol=0, atol=1e-3 if dtype == torch.float32 else 0.01)
-
-
-def test_growing_changes_no_row():
-    rotary = Rotary(DIM, ROPES["Llama 3.2"], torch.float32, CPU)
-    before = rotary.rows(torch.arange(1024), 1023)
-    assert len(rotary._cos) == 1024
-    for last, size in ((1024, 2048), (2047, 2048), (5000, 8192), (3, 8192)):
-        rotary.rows(torch.tensor([last]), last)
-        assert len(rotary._cos) == size
-    for old, new in zip(before, rotary.rows(torch.arange(1024), 1023), strict=True):
-        assert torch.equal(old, new)
-
-
-def test_rotation():
-    q, k = numbers(6, HEADS, DIM), numbers(6, KV_HEADS, DIM, seed=2)
-    cos, sin = Rotary(DIM, ROPES["default"], torch.float32, CPU).rows(torch.arange(30, 36), 35)
-    want = theirs.apply_rotary_pos_emb(q[None], k[None], cos.transpose(0, 1), sin.transpose(0, 1), unsqueeze_dim=2)
-    torch.testing.assert_close((rotate(q, cos, sin)[None], rotate(k, cos, sin)[None]), want)
+    return LlamaConfig(**shape, head_dim=head_dim, rope_parameters={"rope_type": "default", "rope_theta": 10000.0})
 
 
 # --- norm and feed-forward
@@ -116,7 +55,7 @@ def test_norm(dtype, scale):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_mlp(dtype):
-    reference = theirs.LlamaMLP(their_config(DIM, ROPES["default"])).to(dtype)
+    reference = theirs.LlamaMLP(their_config(DIM)).to(dtype)
     gate, up, down = (part.weight.data for part in (reference.gate_proj, reference.up_proj, reference.down_proj))
     mlp = MLP(LinearFactory()(torch.cat((gate, up))), LinearFactory()(down))
     x = numbers(40, 64, dtype=dtype)
@@ -159,12 +98,12 @@ def test_mask(start, length):
 
 def run(attention, x, pieces, garbage=0.0):
     """`pieces`: (conversation, length), in the order in which their rows lie in `x`; all in one step."""
-    rotary = Rotary(DIM, ROPES["default"], x.dtype, CPU)
+    rotary = Rotary(DIM, ROPE, x.dtype, CPU)
     caches, spans, positions, row = {}, [], [], 0
     for name, start, length in pieces:
         keys, values = caches.setdefault(name, torch.full((2, 1, KV_HEADS, 1024, DIM), garbage, dtype=x.dtype))
         mask = causal_mask(start, length, HEADS // KV_HEADS, x.dtype, CPU)
-        spans.append(Span(row, start, length, keys, values, mask))
+        spans.append(Span(row, start, length, keys, values, mask, mask))
         positions += range(start, start + length)
         row += length
     return attention(x, 0, *rotary.rows(torch.tensor(positions), max(positions)), spans), caches
@@ -172,7 +111,7 @@ def run(attention, x, pieces, garbage=0.0):
 
 @pytest.fixture(scope="module")
 def reference():
-    config = their_config(DIM, ROPES["default"], num_key_value_heads=KV_HEADS)
+    config = their_config(DIM, num_key_value_heads=KV_HEADS)
     config._attn_implementation = "eager"
     torch.manual_seed(0)
     return theirs.LlamaAttention(config, layer_idx=0)
@@ -182,7 +121,7 @@ def ours(reference, dtype):
     parts = [part.weight.data.to(dtype) for part in (reference.q_proj, reference.k_proj, reference.v_proj)]
     factory = LinearFactory()
     out = factory(reference.o_proj.weight.data.to(dtype))
-    return Attention(factory(torch.cat(parts)), out, HEADS, KV_HEADS, DIM)
+    return Attention(factory(torch.cat(parts)), out, Heads(HEADS, KV_HEADS, DIM))
 
 
 @torch.no_grad()

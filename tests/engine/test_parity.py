@@ -4,15 +4,15 @@ import pytest
 import torch
 
 from llama_gui.engine import GenerateRequest, Message, SamplingParams
-from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
+from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
 
 GREEDY = SamplingParams(temperature=0)
 
 
 def reference(folder, dtype=torch.float32):
-    from transformers import LlamaForCausalLM
+    from transformers import AutoModelForCausalLM
 
-    return LlamaForCausalLM.from_pretrained(folder, dtype=dtype).eval()
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
 
 
 def random_ids(count, vocab, seed=1):
@@ -30,7 +30,7 @@ def reference_greedy(model, prompt, count):
     return answer
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
 def test_logits_in_float32(load, tiny_folder, shape):
     engine = load(shape)
     model = reference(tiny_folder(shape))
@@ -43,7 +43,7 @@ def test_logits_in_float32(load, tiny_folder, shape):
     assert (got - want).abs().max() < 1e-4
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
 def test_greedy_tokens(load, tiny_folder, shape):
     engine = load(shape)
     model = reference(tiny_folder(shape))
@@ -54,7 +54,7 @@ def test_greedy_tokens(load, tiny_folder, shape):
         assert result.finish_reason == "length"
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
 def test_logits_in_bfloat16(load, tiny_folder, shape):
     engine = load(shape, dtype="bfloat16")
     model = reference(tiny_folder(shape))

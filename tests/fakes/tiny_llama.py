@@ -17,8 +17,10 @@ from tests.fakes.tiny_tokenizers import (
     write_tokenizer,
 )
 
-Shape = Literal["llama-3.2", "llama-3.1", "tinyllama"]
+Shape = Literal["llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3"]
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
+FAMILY_SHAPES: tuple[Shape, ...] = ("llama-2", "smollm2", "mistral", "qwen2", "qwen3")
+"""Relatives: the same numbers, but for what makes the family."""
 
 _COMMON: dict[str, Any] = {
     "architectures": ["LlamaForCausalLM"],
@@ -59,7 +61,17 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
         "rms_norm_eps": 1e-6,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
     },
-}
+    "llama-2": {"num_key_value_heads": 4, "rope_theta": 10000.0},  # as transformers 4 wrote it
+    "smollm2": {"tie_word_embeddings": True, "num_attention_heads": 9, "num_key_value_heads": 3, "hidden_size": 72,
+                "rope_theta": 100000.0, "rope_scaling": None},
+    # Windows smaller than the tests' prompts, so that they are seen to slide.
+    "mistral": {"architectures": ["MistralForCausalLM"], "model_type": "mistral", "sliding_window": 40,
+                "rope_theta": 10000.0},
+    "qwen2": {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "tie_word_embeddings": True,
+              "rope_theta": 1e6, "use_sliding_window": True, "sliding_window": 30, "max_window_layers": 1},
+    "qwen3": {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "head_dim": 24, "rope_theta": 1e6,
+              "attention_bias": False, "use_sliding_window": False, "sliding_window": None},
+}  # fmt: skip
 
 
 def write_tiny_llama(
@@ -70,7 +82,7 @@ def write_tiny_llama(
     The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    is_llama3 = shape != "tinyllama"
+    is_llama3 = shape not in ("tinyllama", "llama-2", "mistral")
     tokenizer = byte_level_tokenizer() if is_llama3 else sentencepiece_tokenizer()
     bos, eos = ("<|begin_of_text|>", "<|eot_id|>") if is_llama3 else ("<s>", "</s>")
     write_tokenizer(

@@ -1,0 +1,41 @@
+"""How the families differ from plain Llama: one row of a table each. What is not in the table is refused by name."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One architecture of config.json.
+
+    A bias of None is for the configuration to decide (`attention_bias`, `mlp_bias`). `qk_norm`: each head of the
+    queries and keys is normed before it is rotated. `window`: which layers see only the last `sliding_window` tokens;
+    "when used" are those that `layer_types`, or `use_sliding_window` and `max_window_layers`, name. `head_dim` and
+    `sliding_window` are what transformers takes when config.json does not say.
+    """
+
+    model_type: str
+    qkv_bias: bool | None = None
+    out_bias: bool | None = None
+    mlp_bias: bool | None = None
+    qk_norm: bool = False
+    window: Literal["never", "always", "when used"] = "never"
+    head_dim: int | None = None
+    sliding_window: int | None = None
+
+
+FAMILIES: dict[str, Family] = {
+    # Llama 2, 3, 3.1, 3.2, TinyLlama, SmolLM, SmolLM2
+    "LlamaForCausalLM": Family("llama"),
+    "MistralForCausalLM": Family(
+        "mistral", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", sliding_window=4096
+    ),
+    # Qwen2, Qwen2.5
+    "Qwen2ForCausalLM": Family(
+        "qwen2", qkv_bias=True, out_bias=False, mlp_bias=False, window="when used", sliding_window=4096
+    ),
+    # the dense ones
+    "Qwen3ForCausalLM": Family(
+        "qwen3", mlp_bias=False, qk_norm=True, window="when used", head_dim=128, sliding_window=4096
+    ),
+}

@@ -1,0 +1,79 @@
+"""Rotary position embedding (Su et al. 2021), and the ways to stretch it beyond the trained context."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.rope_config import RopeConfig
+
+
+def inverse_frequencies(head_dim: int, rope: RopeConfig) -> Tensor:
+    """Float32 ``[head_dim / 2]``: how fast each pair of a head turns. As in `transformers.modeling_rope_utils`.
+
+    "dynamic" (NTK) changes the base only behind the trained context, where we do not go.
+    """
+    steps = torch.arange(0, head_dim, 2, dtype=torch.int64).float() / head_dim
+    frequencies = 1.0 / (rope.theta**steps)
+    if rope.kind == "linear":
+        return frequencies / rope.factor
+    if rope.kind == "llama3":
+        return _llama3(frequencies, rope)
+    if rope.kind == "yarn":
+        return _yarn(frequencies, head_dim, rope)
+    return frequencies
+
+
+def _llama3(frequencies: Tensor, rope: RopeConfig) -> Tensor:
+    """Llama 3.1: slow pairs are divided by the factor, fast ones are left alone, those between are blended."""
+    wavelengths = 2 * math.pi / frequencies
+    original, low, high = rope.original_max_position_embeddings, rope.low_freq_factor, rope.high_freq_factor
+    smooth = (original / wavelengths - low) / (high - low)
+    blended = (1 - smooth) * frequencies / rope.factor + smooth * frequencies
+    scaled = torch.where(wavelengths > original / low, frequencies / rope.factor, blended)
+    return torch.where(wavelengths < original / high, frequencies, scaled)
+
+
+def _yarn(frequencies: Tensor, head_dim: int, rope: RopeConfig) -> Tensor:
+    """YaRN (Peng et al. 2023): a ramp over the pairs, from those that turn often to those that hardly turn."""
+
+    def pair_that_turns(times: float) -> float:
+        turns = rope.original_max_position_embeddings / (times * 2 * math.pi)
+        return head_dim * math.log(turns) / (2 * math.log(rope.theta))
+
+    low, high = pair_that_turns(rope.beta_fast), pair_that_turns(rope.beta_slow)
+    if rope.truncate:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, head_dim - 1)
+    width = (high - low) or 0.001
+    ramp = ((torch.arange(head_dim // 2, dtype=torch.float32) - low) / width).clamp(0, 1)
+    return frequencies / rope.factor * ramp + frequencies * (1 - ramp)
+
+
+class Rotary:
+    """Cosines and sines of every position so far, in a table that grows by doubling."""
+
+    def __init__(self, head_dim: int, rope: RopeConfig, dtype: torch.dtype, device: torch.device) -> None:
+        self._frequencies = inverse_frequencies(head_dim, rope).to(device)
+        self._scale = rope.attention_factor
+        self._dtype = dtype
+        self._cos = self._sin = torch.empty(0, head_dim, dtype=dtype, device=device)
+
+    def rows(self, positions: Tensor, last: int) -> tuple[Tensor, Tensor]:
+        """Cosines and sines ``[rows, 1, head_dim]`` for int64 `positions` ``[rows]``, none above `last`."""
+        if last >= len(self._cos):
+            self._grow(last + 1)
+        return self._cos[positions].unsqueeze(1), self._sin[positions].unsqueeze(1)
+
+    def _grow(self, length: int) -> None:
+        size = max(1024, 2 ** math.ceil(math.log2(length)))
+        positions = torch.arange(size, dtype=torch.float32, device=self._frequencies.device)
+        angles = torch.outer(positions, self._frequencies).repeat(1, 2)
+        self._cos = (angles.cos() * self._scale).to(self._dtype)
+        self._sin = (angles.sin() * self._scale).to(self._dtype)
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Turn the halves of each head ``[rows, heads, head_dim]`` against each other (Hugging Face's layout)."""
+    first, second = x.chunk(2, -1)
+    return x * cos + torch.cat((-second, first), -1) * sin
