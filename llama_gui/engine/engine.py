@@ -1,7 +1,6 @@
 """The engine: a loaded model, and everything that can be asked of it."""
 
 import itertools
-import os
 import secrets
 import weakref
 from collections.abc import Sequence as Many
@@ -12,22 +11,22 @@ from typing import Literal, Self, overload
 from torch import Tensor
 
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
-from llama_gui.engine.checkpoint import Checkpoint
-from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
-from llama_gui.engine.device import kv_byte_budget, resolve_device, resolve_dtype, thread_count, torch_threads
+from llama_gui.engine.config import GenerationDefaults
+from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
+from llama_gui.engine.llama import Llama
+from llama_gui.engine.loading import LoadedModel, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.runner import Runner
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.scheduler import Scheduler
 from llama_gui.engine.sequence import Limits, OnFinish, OnOutput, Sequence
+from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import InvalidRequestError, PromptTooLongError
+from llama_gui.errors import InvalidRequestError, PromptTooLongError, UnsupportedModelError
 from llama_gui.vocabulary import (
-    DEFAULT_SAMPLING,
     STRATEGIES,
     EngineStats,
     GenerateRequest,
@@ -89,7 +88,8 @@ class Engine:
             max_context: tokens of prompt and answer together; None: what the model was trained for.
             strategy: batched (all answers in each step), interleaved (one answer a step, in turn), sequential.
             max_batch: answers that run at once; others wait.
-            draft: must be None; speculative decoding is not built yet.
+            draft: guesses at the next tokens, which change the speed and not the text: "ngram" (from the text itself),
+                or the folder of a smaller model with the same tokens. None: no guesses.
             threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's name.
 
@@ -97,34 +97,15 @@ class Engine:
             ModelNotFoundError, BrokenModelError, UnsupportedModelError, ChatTemplateError: the folder cannot be used.
             InvalidRequestError: an argument is out of range.
         """
-        _check_options(strategy, max_batch, draft, threads)
-        folder = Path(os.path.abspath(Path(path).expanduser()))  # links stay: the caller knows the model by this path
-        torch_device = resolve_device(device)
-        torch_dtype = resolve_dtype(dtype, torch_device)
-        config = load_config(folder)
-        defaults = load_generation_defaults(folder)
-        tokenizer = Tokenizer.load(folder)
-        template = ChatTemplate.load(folder, tokenizer)
-        context = _context(max_context, config)
-        threads = threads or thread_count(_parameter_count(config) * torch_dtype.itemsize)
-        # As many threads as later: the rows of a product are probed while it is loaded.
-        with torch_threads(threads), Checkpoint(folder) as checkpoint:
-            network = NetworkLoader(config, checkpoint, torch_dtype, torch_device).load()
-        cache = KVCache(config, torch_dtype, torch_device, kv_byte_budget(torch_device))
-        info = ModelInfo(
-            name=name or folder.name,
-            path=str(folder),
-            architecture=config.architecture,
-            parameters=_parameter_count(config),
-            max_context=context,
-            dtype=str(torch_dtype).removeprefix("torch."),
-            device=torch_device.type,
-            sampling=defaults.sampling.or_else(DEFAULT_SAMPLING),
-            has_chat_template=template is not None,
-        )
+        _check_options(strategy, max_batch, threads)
+        model = load_model(path, dtype=dtype, device=device, max_context=max_context, threads=threads, name=name)
+        network, info = model.network, model.info
+        speculator = _load_speculator(draft, model)
+        cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache)
-        loop = Loop(Scheduler(strategy, max_batch), runner, cache, threads, _first_stats(network, info, threads))
-        return cls(network, tokenizer, template, defaults, info, loop, runner)
+        scheduler = Scheduler(strategy, max_batch)
+        loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator)
+        return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner)
 
     # --- what it is
 
@@ -303,43 +284,39 @@ class Engine:
         return [*request.stop, _PLAIN_STOP] if plain else list(request.stop)
 
 
-def _check_options(strategy: Strategy, max_batch: int, draft: str | Path | None, threads: int | None) -> None:
+def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> None:
     if strategy not in STRATEGIES:
         raise InvalidRequestError("strategy", strategy, f"one of {', '.join(STRATEGIES)}")
     if max_batch < 1:
         raise InvalidRequestError("max_batch", max_batch, "a whole number of at least 1")
-    if draft is not None:
-        raise InvalidRequestError("draft", draft, "None: speculative decoding is not built yet")
     if threads is not None and threads < 1:
         raise InvalidRequestError("threads", threads, "a whole number of at least 1")
 
 
-def _context(max_context: int | None, config: NetworkConfig) -> int:
-    trained = max(config.max_position_embeddings, config.rope.stretched_context)
-    if max_context is None:
-        return trained
-    if not 2 <= max_context <= trained:
-        raise InvalidRequestError("max_context", max_context, f"a whole number from 2 to {trained}")
-    return max_context
+def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator | None:
+    if draft is None:
+        return None
+    if draft == "ngram":
+        return Speculator(PromptLookup())
+    info = model.info
+    other = load_model(draft, dtype=info.dtype, device=info.device, threads=model.threads)
+    if not other.tokenizer.has_same_tokens_as(model.tokenizer):
+        raise UnsupportedModelError(f"The tokens of the draft model {draft} are not those of {info.path}.")
+    network = other.network
+    cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
+    return Speculator(DraftNetwork(network, cache))
 
 
-def _parameter_count(config: NetworkConfig) -> int:
-    total = 0
-    for shape in weight_shapes(config).values():
-        total += shape[0] * (shape[1] if len(shape) > 1 else 1)
-    return total
-
-
-def _first_stats(network: Llama, info: ModelInfo, threads: int) -> EngineStats:
+def _first_stats(model: LoadedModel) -> EngineStats:
     return EngineStats(
         tokens_per_second=0.0,
         batch_size=0,
         running=0,
         waiting=0,
         kv_bytes=0,
-        weight_bytes=network.weight_bytes,
-        dtype=info.dtype,
-        device=info.device,
-        threads=threads,
-        batch_invariant=all(linear.is_batch_invariant for linear in network.linears),
+        weight_bytes=model.network.weight_bytes,
+        dtype=model.info.dtype,
+        device=model.info.device,
+        threads=model.threads,
+        batch_invariant=all(linear.is_batch_invariant for linear in model.network.linears),
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -23,12 +22,12 @@ IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 class Segment:
     """Successive tokens of one conversation in a step: a piece of a prompt, or one drawn token.
 
-    They are the positions from ``len(slot.tokens)`` on. `logits`: of which rows.
+    They are the positions from ``len(slot.tokens)`` on. `logits`: of how many of the last rows.
     """
 
     slot: Slot
     token_ids: Sequence[int]
-    logits: Literal["last", "all", "none"] = "last"
+    logits: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +116,7 @@ def _logits_rows(segments: Sequence[Segment], spans: Sequence[Span]) -> list[int
     rows: list[int] = []
     for segment, span in zip(segments, spans, strict=True):
         end = span.row + span.length
-        if segment.logits != "none":
-            rows.extend(range(span.row if segment.logits == "all" else end - 1, end))
+        rows.extend(range(end - segment.logits, end))
     return rows
 
 

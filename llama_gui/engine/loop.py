@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from collections.abc import Sequence as Many
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -14,9 +15,10 @@ from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.runner import Runner, error_for_user
+from llama_gui.engine.runner import Runner, Work, error_for_user
 from llama_gui.engine.scheduler import Piece, Scheduler
 from llama_gui.engine.sequence import Sequence
+from llama_gui.engine.speculation import Speculator
 from llama_gui.errors import BugError, EngineClosedError, GenerationError
 from llama_gui.vocabulary import EngineStats, FinishReason
 
@@ -36,8 +38,17 @@ class _Written:
 class Loop:
     """Owns every sequence in flight. `submit`, `cancel`, `call` and `stop` may be called from any thread."""
 
-    def __init__(self, scheduler: Scheduler, runner: Runner, cache: KVCache, threads: int, stats: EngineStats) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        runner: Runner,
+        cache: KVCache,
+        threads: int,
+        stats: EngineStats,
+        speculator: Speculator | None = None,
+    ) -> None:
         self._scheduler = scheduler
+        self._speculator = speculator
         self._runner = runner
         self._cache = cache
         self._threads = threads
@@ -194,18 +205,29 @@ class Loop:
                 self._finish(sequence, "error", error)
 
     def _step(self, pieces: list[Piece]) -> None:
-        works = [(self._sequences[piece.number], piece.tokens) for piece in pieces]
-        writers = sum(1 for _, tokens in works if tokens == 1)
+        works = self._works(pieces)
+        writers = sum(work.count == 1 for work in works)
         began = time.perf_counter()
-        drawn = 0
-        for number, result in self._runner.step(works).items():
-            drawn += self._take(self._sequences[number], result)
+        results = self._runner.step(works)
+        drawn = sum(self._take(work, results[work.sequence.number]) for work in works)
         seconds = time.perf_counter() - began
-        self._scheduler.budget.record(writers, sum(tokens for _, tokens in works) - writers, seconds)
+        self._scheduler.budget.record(writers, sum(work.count for work in works) - writers, seconds)
         self._publish(drawn, rows=writers)
 
-    def _take(self, sequence: Sequence, result: Tensor | Exception | None) -> int:
-        """Draw from a row of logits; the number of tokens drawn."""
+    def _works(self, pieces: list[Piece]) -> list[Work]:
+        writers = sum(piece.tokens == 1 for piece in pieces)
+        works: list[Work] = []
+        for piece in pieces:
+            sequence = self._sequences[piece.number]
+            guesses: list[int] = []
+            if self._speculator is not None and piece.tokens == 1 and sequence.answer:
+                guesses = self._speculator.propose(sequence, writers)
+            works.append(Work(sequence, piece.tokens, guesses))
+        return works
+
+    def _take(self, work: Work, result: Tensor | Exception | None) -> int:
+        """Draw from the rows of logits, one behind each guess that was right; the number of tokens drawn."""
+        sequence = work.sequence
         if sequence.job.is_cancelled:
             self._finish(sequence, "cancelled")
             return 0
@@ -215,17 +237,32 @@ class Loop:
         if result is None:
             return 0
         try:
-            sequence.draw(result)
+            drawn = self._draw(sequence, result, work.guesses)
         except Exception as error:
             self._finish(sequence, "error", error_for_user(error))
             return 0
+        if self._speculator is not None and work.guesses:
+            self._speculator.record(sequence, len(work.guesses), drawn - 1)
         if sequence.finish_reason is not None:
             self._finish(sequence, sequence.finish_reason)
-        return 1
+        return drawn
+
+    @staticmethod
+    def _draw(sequence: Sequence, logits: Tensor, guesses: Many[int]) -> int:
+        drawn = 0
+        for row, guess in zip(logits, [*guesses, None], strict=True):
+            sequence.draw(row)
+            drawn += 1
+            if sequence.finish_reason is not None or sequence.job.is_cancelled or sequence.answer[-1] != guess:
+                break
+            sequence.accept([sequence.answer[-1]])  # it was guessed, so it has been run
+        return drawn
 
     def _finish(self, sequence: Sequence, reason: FinishReason, error: Exception | None = None) -> None:
         self._scheduler.remove(sequence.number)
         self._sequences.pop(sequence.number, None)
+        if self._speculator is not None:
+            self._speculator.forget(sequence)
         if sequence.slot is not None and error is not None:
             self._cache.drop(sequence.slot)  # its rows may not be finite, and even masked ones would spoil others
         elif sequence.slot is not None:

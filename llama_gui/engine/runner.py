@@ -1,6 +1,7 @@
 """One step on the device: the next tokens of some sequences go in, logits for each that is through come out."""
 
 from collections.abc import Sequence as Many
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -10,8 +11,15 @@ from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import GenerationError, LlamaGuiError
 
-Work = tuple[Sequence, int]
-"""A sequence and how many of its pending tokens it runs."""
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A sequence, how many of its pending tokens it runs, and guesses at the tokens behind them."""
+
+    sequence: Sequence
+    count: int
+    guesses: Many[int] = ()
+
 
 _LOGITS_CHUNK = 256
 
@@ -27,15 +35,15 @@ class Runner:
         """Run all `works` in one forward pass.
 
         Returns:
-            By sequence number: float32 logits ``[vocab]`` behind the last known token; None while tokens are still
-            pending; or the error of this sequence alone. A pass that fails is tried again one sequence at a time, so
-            that only the culprit fails.
+            By sequence number: float32 logits ``[1 + guesses, vocab]`` behind the last known token and behind each
+            guess; None while tokens are still pending; or the error of this sequence alone. A pass that fails is
+            tried again one sequence at a time, so that only the culprit fails.
         """
         try:
             return self._run(works)
         except Exception as error:
             if len(works) == 1:
-                return {works[0][0].number: error_for_user(error)}
+                return {works[0].sequence.number: error_for_user(error)}
         results: dict[int, Tensor | Exception | None] = {}
         for work in works:
             results |= self.step([work])
@@ -43,18 +51,22 @@ class Runner:
 
     @torch.inference_mode()
     def _run(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
-        segments: list[Segment] = []
-        for sequence, count in works:
-            assert sequence.slot is not None
-            tokens = sequence.next_tokens(count)
-            self._cache.ensure_capacity(sequence.slot, len(sequence.slot.tokens) + len(tokens))
-            segments.append(Segment(sequence.slot, tokens, "last" if count == sequence.pending else "none"))
-        rows = iter(self._network.forward(segments).cpu())
+        logits = self._network.forward([self._segment(work) for work in works]).cpu()
         results: dict[int, Tensor | Exception | None] = {}
-        for (sequence, _), segment in zip(works, segments, strict=True):
-            sequence.accept(list(segment.token_ids))
-            results[sequence.number] = next(rows) if segment.logits == "last" else None
+        row = 0
+        for work in works:
+            sequence, rows = work.sequence, _rows(work)
+            results[sequence.number] = logits[row : row + rows] if rows else None
+            row += rows
+            sequence.accept(sequence.next_tokens(work.count))
         return results
+
+    def _segment(self, work: Work) -> Segment:
+        slot = work.sequence.slot
+        assert slot is not None
+        tokens = [*work.sequence.next_tokens(work.count), *work.guesses]
+        self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
+        return Segment(slot, tokens, _rows(work))
 
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:
@@ -65,11 +77,15 @@ class Runner:
             rows: list[Tensor] = []
             for start in range(0, len(token_ids), _LOGITS_CHUNK):
                 piece = list(token_ids[start : start + _LOGITS_CHUNK])
-                rows.append(self._network.forward([Segment(slot, piece, "all")]).cpu())
+                rows.append(self._network.forward([Segment(slot, piece, len(piece))]).cpu())
                 slot.tokens.extend(piece)
             return torch.cat(rows)
         finally:
             self._cache.drop(slot)
+
+
+def _rows(work: Work) -> int:
+    return 1 + len(work.guesses) if work.count == work.sequence.pending else 0
 
 
 def error_for_user(error: Exception) -> Exception:

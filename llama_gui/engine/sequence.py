@@ -72,6 +72,16 @@ class Sequence:
         """Tokens of prompt and answer if nothing ends the answer early."""
         return len(self.prompt) + self._limits.max_tokens
 
+    @property
+    def tokens(self) -> list[int]:
+        """Everything that is known: prompt and answer."""
+        return self.prompt + self.answer
+
+    @property
+    def tokens_left(self) -> int:
+        """How many tokens the answer may still get."""
+        return self._limits.max_tokens - len(self.answer)
+
     def next_tokens(self, count: int) -> list[int]:
         """The first `count` tokens that are not yet run."""
         assert self.slot is not None
@@ -108,6 +118,14 @@ class Sequence:
         text = self._text_of(draw.token_id)
         self._texts.append(text)
         self._hand_on(draw, text)
+
+    def guess(self, logits: Tensor, guesses: list[int]) -> int:
+        """The token that `logits` ``[vocab]`` of another network give behind the answer and `guesses`.
+
+        Raises:
+            GenerationError: see `Sampler.draw`.
+        """
+        return self._sampler.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer + guesses).token_id
 
     def _text_of(self, token_id: int) -> str:
         """The text that a token sets free; the last token sets free whatever was held back."""

@@ -104,6 +104,10 @@ class Tokenizer:
             library.encode_special_tokens = True
         return library
 
+    def has_same_tokens_as(self, other: "Tokenizer") -> bool:
+        """Whether every token has the same id in both."""
+        return self._library.get_vocab(with_added_tokens=True) == other._library.get_vocab(with_added_tokens=True)
+
     # --- ids -> text
 
     def detokenizer(self) -> Detokenizer:

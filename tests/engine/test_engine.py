@@ -363,7 +363,7 @@ def test_bias_of_an_unknown_token(load):
         ({"dtype": "float8"}, InvalidRequestError),
         ({"dtype": "int4"}, UnsupportedModelError),
         ({"device": "tpu"}, InvalidRequestError),
-        ({"draft": "ngram"}, InvalidRequestError),
+        ({"draft": "/no/such/draft"}, ModelNotFoundError),
         ({"threads": 0}, InvalidRequestError),
     ],
 )

@@ -1,0 +1,179 @@
+"""Guesses at the next tokens, which the network checks in one step: several tokens for one reading of the weights.
+
+Speculative decoding by drawing and comparing: each position is drawn from the network's own logits with the number
+that belongs to it, and as long as that is the token that was guessed, the next position's logits are right as well.
+So the text is the one without guesses, whoever guessed. Guesses come from the text itself (prompt lookup, Saxena
+2023) or from a smaller network (Leviathan et al. 2023), which draws with the same numbers and so agrees more often.
+"""
+
+from collections.abc import Sequence as Many
+from typing import Protocol
+
+import torch
+
+from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
+from llama_gui.engine.llama import Llama, Segment
+from llama_gui.engine.sequence import Sequence
+from llama_gui.errors import GenerationError
+
+MAX_GUESSES = 8
+MAX_WRITERS = 4
+"""With more answers at once the rows of a step are no longer free, and guesses slow everybody down."""
+
+_FIRST_LENGTH = 4
+_PAUSE = 16  # tokens without guesses, after guesses that were all wrong
+_GRAMS = (4, 3, 2)
+_CATCH_UP = 256  # prompt tokens that a draft network reads in a step: nobody may wait long for it
+
+
+class Proposer(Protocol):
+    """Where guesses come from."""
+
+    def propose(self, sequence: Sequence, count: int) -> list[int]:
+        """At most `count` tokens that may come next; [] when it has no idea."""
+        ...
+
+    def forget(self, sequence: Sequence) -> None:
+        """The sequence has ended."""
+        ...
+
+
+class Pace:
+    """How many guesses one answer is worth: more after right ones, none for a while after wrong ones."""
+
+    def __init__(self) -> None:
+        self._length = _FIRST_LENGTH
+        self._pause = 0
+
+    def next_length(self) -> int:
+        """Guesses for the next step."""
+        if self._pause:
+            self._pause -= 1
+            return 0
+        return self._length
+
+    def record(self, guessed: int, right: int) -> None:
+        """Of `guessed` tokens the first `right` were."""
+        if right == guessed:
+            self._length = min(self._length + 2, MAX_GUESSES)
+        elif right:
+            self._length = max(right + 1, 2)
+        else:
+            self._length //= 2
+            if not self._length:
+                self._length, self._pause = 1, _PAUSE
+
+
+class Speculator:
+    """Guesses for the answers of an engine, each at its own pace."""
+
+    def __init__(self, proposer: Proposer) -> None:
+        self._proposer = proposer
+        self._paces: dict[int, Pace] = {}
+
+    def propose(self, sequence: Sequence, writers: int) -> list[int]:
+        """Tokens to run behind the last one of `sequence`, while `writers` answers are being written."""
+        if writers > MAX_WRITERS:
+            return []
+        pace = self._paces.setdefault(sequence.number, Pace())
+        length = min(pace.next_length(), sequence.tokens_left - 1)
+        return self._proposer.propose(sequence, length) if length > 0 else []
+
+    def record(self, sequence: Sequence, guessed: int, right: int) -> None:
+        """What came of guesses."""
+        pace = self._paces.get(sequence.number)
+        if pace is not None:
+            pace.record(guessed, right)
+
+    def forget(self, sequence: Sequence) -> None:
+        """The sequence has ended."""
+        self._paces.pop(sequence.number, None)
+        self._proposer.forget(sequence)
+
+
+class _Grams:
+    """Where each short run of tokens of a text was seen last; grows with the text."""
+
+    def __init__(self) -> None:
+        self._tokens: list[int] = []
+        self._places: dict[tuple[int, ...], int] = {}
+
+    def continuation(self, known: Many[int], count: int) -> list[int]:
+        """What followed the last time when the text ended as it ends now. `known` is the whole text."""
+        for token_id in known[len(self._tokens) :]:
+            self._note_end()  # before the token comes, so that the end of the text is not its own precedent
+            self._tokens.append(token_id)
+        for size in _GRAMS:
+            place = self._places.get(tuple(self._tokens[-size:])) if len(self._tokens) > size else None
+            if place is not None:
+                return self._tokens[place : place + count]
+        return []
+
+    def _note_end(self) -> None:
+        end = len(self._tokens)
+        for size in _GRAMS:
+            if end >= size:
+                self._places[tuple(self._tokens[end - size :])] = end
+
+
+class PromptLookup:
+    """Guesses that the text goes on as it did where it last read the same: quotations, code, lists."""
+
+    def __init__(self) -> None:
+        self._grams: dict[int, _Grams] = {}
+
+    def propose(self, sequence: Sequence, count: int) -> list[int]:
+        """See `Proposer.propose`."""
+        grams = self._grams.setdefault(sequence.number, _Grams())
+        return grams.continuation(sequence.tokens, count)
+
+    def forget(self, sequence: Sequence) -> None:
+        """See `Proposer.forget`."""
+        self._grams.pop(sequence.number, None)
+
+
+class DraftNetwork:
+    """Guesses of a smaller network with the same tokens. It has a cache of its own."""
+
+    def __init__(self, network: Llama, cache: KVCache) -> None:
+        self._network = network
+        self._cache = cache
+        self._slots: dict[int, Slot] = {}
+
+    @torch.inference_mode()
+    def propose(self, sequence: Sequence, count: int) -> list[int]:
+        """See `Proposer.propose`. [] also while it is still reading the text, or has no memory for it."""
+        tokens = sequence.tokens
+        try:
+            slot = self._slot_of(sequence, tokens)
+            pending = tokens[len(slot.tokens) :]
+            if len(pending) > _CATCH_UP:
+                self._run(slot, pending[:_CATCH_UP], wants_logits=False)
+                return []
+            guesses: list[int] = []
+            while len(guesses) < count:
+                guesses.append(sequence.guess(self._run(slot, pending)[0], guesses))
+                pending = guesses[-1:]
+            return guesses
+        except GenerationError:
+            return []
+
+    def _slot_of(self, sequence: Sequence, tokens: list[int]) -> Slot:
+        """Its slot, without what was guessed wrongly the last time."""
+        slot = self._slots.get(sequence.number)
+        if slot is None:
+            slot = self._slots[sequence.number] = self._cache.acquire(sequence.cache_key, tokens)
+        del slot.tokens[min(common_prefix(slot.tokens, tokens), len(tokens) - 1) :]
+        return slot
+
+    def _run(self, slot: Slot, tokens: list[int], *, wants_logits: bool = True) -> torch.Tensor:
+        self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
+        logits = self._network.forward([Segment(slot, tokens, int(wants_logits))])
+        slot.tokens.extend(tokens)
+        return logits.cpu()
+
+    def forget(self, sequence: Sequence) -> None:
+        """See `Proposer.forget`; what it has read stays for the next turn."""
+        slot = self._slots.pop(sequence.number, None)
+        if slot is not None:
+            self._cache.release(slot)

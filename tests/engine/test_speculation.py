@@ -1,0 +1,182 @@
+"""Guesses change the speed and nothing else; they are made where they pay, and left where they do not."""
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams
+from llama_gui.engine.llama import Llama
+from llama_gui.engine.speculation import MAX_GUESSES, MAX_WRITERS, Pace, Speculator, _Grams
+from llama_gui.errors import UnsupportedModelError
+from tests.fakes.tiny_llama import write_tiny_llama
+
+REPEATING = [10, 11, 12, 13, 14, 15, 16, 17] * 6
+OTHERS = [list(range(20, 90)), [7, 8, 9], REPEATING[:30]]
+
+
+def request(prompt=REPEATING, *, temperature=0.0, seed=3, max_tokens=60, **more):
+    sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0, seed=seed)
+    return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=2, **more)
+
+
+def bits(job):
+    return [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in job]
+
+
+@pytest.fixture(scope="module")
+def drafts(tmp_path_factory):
+    """The network itself in another folder, and one with other weights."""
+    folder = tmp_path_factory.mktemp("drafts")
+    return {
+        "ngram": "ngram",
+        "the same": write_tiny_llama(folder / "same"),
+        "another": write_tiny_llama(folder / "another", seed=9, num_hidden_layers=1),
+    }
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """The rows of each forward of the main network (three layers; the other draft has one)."""
+    rows: list[int] = []
+    forward = Llama.forward
+
+    def counting(self, segments):
+        rows.append(sum(len(segment.token_ids) for segment in segments))
+        return forward(self, segments)
+
+    monkeypatch.setattr(Llama, "forward", counting)
+    return rows
+
+
+@pytest.mark.parametrize(("temperature", "dtype"), [(0.0, "float32"), (0.9, "bfloat16")])
+@pytest.mark.parametrize("draft", ["ngram", "the same", "another"])
+def test_the_answer_has_the_same_bits(load, drafts, draft, temperature, dtype):
+    wanted = [request(prompt, temperature=temperature, seed=n) for n, prompt in enumerate((REPEATING, *OTHERS))]
+    plain = load(dtype=dtype)
+    want = [bits(plain.submit(one)) for one in wanted]
+    engine = load(dtype=dtype, draft=drafts[draft])
+    assert [bits(engine.submit(one)) for one in wanted] == want
+    jobs = [engine.submit(one) for one in wanted]  # all at once
+    assert [bits(job) for job in jobs] == want
+    # Wrong guesses leave nothing behind that the next turn could read.
+    longer = request([*REPEATING, *(token for token, *_ in want[0]), 5, 6], temperature=temperature, cache_key="a")
+    assert bits(engine.submit(longer)) == bits(plain.submit(longer))
+
+
+def test_right_guesses_save_steps(load, drafts, steps):
+    plain = load().generate(request())
+    without = len(steps)
+    steps.clear()
+    # A draft that is the network itself is always right, whatever the temperature: it draws with the same numbers.
+    engine = load(draft=drafts["the same"])
+    assert engine.generate(request(temperature=0.9)).finish_reason == "length"
+    checks = [rows for rows in steps if 2 < rows <= 1 + MAX_GUESSES]  # of two rows: the draft catches up
+    assert len(checks) <= 60 / 5
+    assert without >= len(plain.token_ids)
+
+
+def test_a_text_that_repeats_itself_is_looked_up(load, steps):
+    engine = load(draft="ngram")
+    answer = engine.generate(request([5, 6, 7], max_tokens=120)).token_ids  # greedy tiny networks run in circles
+    assert len(answer) == 120
+    assert len(steps) < 80
+
+
+@pytest.mark.parametrize("draft", ["ngram", "the same"])
+def test_the_end_is_exact(load, drafts, draft):
+    plain, engine = load(), load(draft=drafts[draft])
+    for count in range(1, 14):
+        result = engine.generate(request(max_tokens=count))
+        assert (len(result.token_ids), result.finish_reason) == (count, "length")
+        assert result.token_ids == plain.generate(request(max_tokens=count)).token_ids
+    whole = plain.generate(request())
+    stop = whole.text[20:23]
+    wanted = request(stop=[stop])
+    assert engine.generate(wanted).text == plain.generate(wanted).text == whole.text[: whole.text.index(stop)]
+    small = load(draft=drafts[draft], max_context=len(REPEATING) + 9)
+    assert small.generate(request()).finish_reason == "context"
+
+
+def test_cancelling_between_guesses(load, drafts):
+    engine = load(draft=drafts["the same"])
+    for count in range(1, 12):
+        job = engine.submit(
+            request(max_tokens=500), on_output=lambda job, out, n=count: job.cancel() if out.index == n else None
+        )
+        result = job.result(60)
+        assert (result.finish_reason, len(result.token_ids)) == ("cancelled", count + 1)
+
+
+def test_with_many_writers_nobody_guesses():
+    class Certain:
+        def propose(self, sequence, count):
+            return [1] * count
+
+        def forget(self, sequence):
+            pass
+
+    speculator = Speculator(Certain())
+    sequence = SimpleNamespace(number=1, tokens_left=100)
+    assert speculator.propose(sequence, MAX_WRITERS) == [1] * 4
+    assert speculator.propose(sequence, MAX_WRITERS + 1) == []
+    last = SimpleNamespace(number=2, tokens_left=3)
+    assert speculator.propose(last, 1) == [1, 1]  # a guess behind the last token would be for nothing
+    assert speculator.propose(SimpleNamespace(number=3, tokens_left=1), 1) == []
+
+
+def test_a_draft_reads_a_long_prompt_in_pieces(load, drafts, steps):
+    prompt = [n % 200 for n in range(900)]
+    want = load().generate(request(prompt, max_tokens=30))
+    steps.clear()
+    assert load(draft=drafts["another"]).generate(request(prompt, max_tokens=30)).token_ids == want.token_ids
+    assert max(steps[-35:]) <= 256
+
+
+def test_a_draft_without_memory_or_with_broken_weights_is_no_harm(load, drafts, monkeypatch):
+    engine = load(draft=drafts["another"])
+    network = engine._loop._speculator._proposer._network
+    want = load().generate(request())
+    network.embedding.fill_(float("nan"))
+    assert engine.generate(request()).token_ids == want.token_ids
+    engine._loop._speculator._proposer._cache.byte_budget = 0
+    assert engine.generate(request(REPEATING[1:])).finish_reason == "length"
+
+
+def test_a_draft_with_other_tokens_is_refused(tmp_path, tiny_folder):
+    other = write_tiny_llama(tmp_path / "other", "tinyllama")
+    with pytest.raises(UnsupportedModelError, match=r"draft model .*other are not those of"):
+        Engine.load(tiny_folder(), draft=other)
+
+
+def test_the_pace():
+    pace = Pace()
+    lengths = []
+    for _ in range(4):
+        lengths.append(pace.next_length())
+        pace.record(lengths[-1], lengths[-1])
+    assert lengths == [4, 6, 8, 8]
+    pace.record(8, 3)
+    assert pace.next_length() == 4
+    for guessed in (4, 2, 1):
+        pace.record(guessed, 0)
+    assert [pace.next_length() for _ in range(17)] == [0] * 16 + [1]
+    pace.record(1, 1)
+    assert pace.next_length() == 3
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(1, 6), st.integers(1, 5))
+def test_lookup_is_the_last_place_that_read_the_same(tokens, count, stride):
+    grams = _Grams()
+    for end in range(1, len(tokens) + 1, stride):
+        got = grams.continuation(tokens[:end], count)
+    known = tokens[: range(1, len(tokens) + 1, stride)[-1]]
+    want = []
+    for size in (4, 3, 2):
+        places = [p for p in range(size, len(known)) if known[p - size : p] == known[len(known) - size :]]
+        if len(known) > size and places:
+            want = known[places[-1] : places[-1] + count]
+            break
+    assert got == want
