@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import psutil
 import torch
@@ -11,7 +12,7 @@ from llama_gui.errors import InvalidRequestError, UnsupportedModelError
 from llama_gui.vocabulary import DEVICES, DTYPES, Hardware
 
 _TORCH_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_NOT_YET = ("int8", "int4")
+_NOT_YET = ("int4",)
 
 KV_SHARE = 0.5
 """The part of the memory that is free after loading which conversations may take."""
@@ -74,21 +75,43 @@ def resolve_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def resolve_dtype(name: str, device: torch.device) -> torch.dtype:
-    """The dtype that `name` ("auto" or one of `DTYPES`) stands for on `device`.
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How numbers are held: activations and cache in `dtype`, the weights of linears too unless they are `int8`."""
+
+    dtype: torch.dtype
+    int8: bool = False
+
+    @property
+    def name(self) -> str:
+        """As `Engine.load` has it."""
+        return "int8" if self.int8 else str(self.dtype).removeprefix("torch.")
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of one weight."""
+        return 1 if self.int8 else self.dtype.itemsize
+
+
+def resolve_precision(name: str, device: torch.device) -> Precision:
+    """What `name` ("auto" or one of `DTYPES`) stands for on `device`.
 
     "auto" on CPU is bfloat16 where the CPU multiplies it natively, else float32: emulated bfloat16 is slower.
 
     Raises:
         InvalidRequestError: it is not known.
-        UnsupportedModelError: it is known, but not built yet.
+        UnsupportedModelError: it is known, but cannot be used here.
     """
-    if name in _NOT_YET:
-        raise UnsupportedModelError(f"dtype {name} is not supported yet. Use bfloat16 or auto.")
     if name not in DTYPES:
         raise InvalidRequestError("dtype", name, f"one of {', '.join(DTYPES)}")
-    if name != "auto":
-        return _TORCH_DTYPES[name]
+    if name in _NOT_YET:
+        raise UnsupportedModelError(f"dtype {name} is not supported yet. Use int8, bfloat16 or auto.")
+    if name == "int8" and device.type != "cpu":
+        raise UnsupportedModelError("dtype int8 runs on the CPU only. Use auto.")
+    return Precision(_TORCH_DTYPES.get(name) or _best_dtype(device), int8=name == "int8")
+
+
+def _best_dtype(device: torch.device) -> torch.dtype:
     if device.type == "cpu":
         return torch.bfloat16 if _has_native_bfloat16() else torch.float32
     if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):

@@ -14,6 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.int8_linear import Int8Linear
+from llama_gui.engine.int8_linear import probe as probe_int8
+
 TILE = 32
 """Rows in one call, at most."""
 
@@ -146,14 +149,22 @@ class PackedLinear:
 
 
 class LinearFactory:
-    """Makes the fastest linear that is exact on this machine, and says so once if that is not the packed one."""
+    """Makes the fastest linear that is exact on this machine, and says so once if that is not the packed one.
 
-    def __init__(self) -> None:
+    `int8`: quantise the weights. Raises `UnsupportedModelError` where that cannot be done, see `int8_linear.probe`.
+    """
+
+    def __init__(self, *, int8: bool = False) -> None:
         self._probed: dict[tuple[int, ...], int] = {}
         self._can_pack = True
+        self._int8 = int8
+        if int8:
+            probe_int8()
 
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""
+        if self._int8:
+            return Int8Linear(weight, bias)
         if weight.device.type != "cpu" or not self._can_pack:
             return PlainLinear(weight, bias)
         try:

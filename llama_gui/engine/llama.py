@@ -9,6 +9,7 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Checkpoint, Shape
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.device import Precision
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, causal_mask
 from llama_gui.engine.linear import Linear, LinearFactory
@@ -151,12 +152,14 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
 class NetworkLoader:
     """Builds a `Llama` from an open checkpoint, one layer at a time, so that no second copy of the weights exists."""
 
-    def __init__(self, config: NetworkConfig, checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(
+        self, config: NetworkConfig, checkpoint: Checkpoint, precision: Precision, device: torch.device
+    ) -> None:
         self._config = config
         self._checkpoint = checkpoint
-        self._dtype = dtype
+        self._dtype = precision.dtype
         self._device = device
-        self._linear = LinearFactory()
+        self._linear = LinearFactory(int8=precision.int8)
 
     def load(self) -> Llama:
         """Check every name and shape, then read.

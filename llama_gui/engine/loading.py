@@ -4,12 +4,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
-from llama_gui.engine.device import resolve_device, resolve_dtype, thread_count, torch_threads
+from llama_gui.engine.device import resolve_device, resolve_precision, thread_count, torch_threads
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError
@@ -40,32 +38,28 @@ def load_model(
     """Load the folder at `path`; for arguments and errors see `Engine.load`."""
     folder = Path(os.path.abspath(Path(path).expanduser()))  # links stay: the caller knows the model by this path
     torch_device = resolve_device(device)
-    torch_dtype = resolve_dtype(dtype, torch_device)
+    precision = resolve_precision(dtype, torch_device)
     config = load_config(folder)
     defaults = load_generation_defaults(folder)
     tokenizer = Tokenizer.load(folder)
     template = ChatTemplate.load(folder, tokenizer)
     context = _context(max_context, config)
-    threads = threads or thread_count(_parameter_count(config) * torch_dtype.itemsize)
+    threads = threads or thread_count(_parameter_count(config) * precision.weight_bytes)
     # As many threads as later: the rows of a product are probed while it is loaded.
     with torch_threads(threads), Checkpoint(folder) as checkpoint:
-        network = NetworkLoader(config, checkpoint, torch_dtype, torch_device).load()
+        network = NetworkLoader(config, checkpoint, precision, torch_device).load()
     info = ModelInfo(
         name=name or folder.name,
         path=str(folder),
         architecture=config.architecture,
         parameters=_parameter_count(config),
         max_context=context,
-        dtype=_name_of(torch_dtype),
+        dtype=precision.name,
         device=torch_device.type,
         sampling=defaults.sampling.or_else(DEFAULT_SAMPLING),
         has_chat_template=template is not None,
     )
     return LoadedModel(network, tokenizer, template, defaults, info, threads)
-
-
-def _name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def _context(max_context: int | None, config: NetworkConfig) -> int:

@@ -89,27 +89,37 @@ def test_an_unknown_device(name):
 )
 def test_auto_dtype(machine, features, on, want):
     machine(**features)
-    assert device.resolve_dtype("auto", torch.device(on)) == want
+    assert device.resolve_precision("auto", torch.device(on)) == device.Precision(want)
 
 
 def test_auto_dtype_where_torch_cannot_tell(monkeypatch):
     monkeypatch.setattr(torch, "cpu", SimpleNamespace())
-    assert device.resolve_dtype("auto", torch.device("cpu")) == torch.float32
+    assert device.resolve_precision("auto", torch.device("cpu")).dtype == torch.float32
 
 
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "float16"])
 def test_a_named_dtype_is_taken_anywhere(machine, name):
     machine()
-    assert {device.resolve_dtype(name, torch.device(on)) for on in ("cpu", "cuda")} == {getattr(torch, name)}
+    assert {device.resolve_precision(name, torch.device(on)) for on in ("cpu", "cuda")} == {
+        device.Precision(getattr(torch, name))
+    }
+
+
+def test_int8_has_the_best_activations_beside_it(machine):
+    machine(bf16=True)
+    precision = device.resolve_precision("int8", torch.device("cpu"))
+    assert precision == device.Precision(torch.bfloat16, int8=True)
+    assert (precision.name, precision.weight_bytes) == ("int8", 1)
+    with pytest.raises(UnsupportedModelError, match="int8 runs on the CPU only"):
+        device.resolve_precision("int8", torch.device("cuda"))
 
 
 def test_other_dtypes():
     cpu = torch.device("cpu")
-    for name in ("int8", "int4"):
-        with pytest.raises(UnsupportedModelError, match=f"dtype {name} is not supported yet"):
-            device.resolve_dtype(name, cpu)
+    with pytest.raises(UnsupportedModelError, match="dtype int4 is not supported yet"):
+        device.resolve_precision("int4", cpu)
     with pytest.raises(InvalidRequestError, match=r"dtype is 'float64'.*one of auto, float32"):
-        device.resolve_dtype("float64", cpu)
+        device.resolve_precision("float64", cpu)
 
 
 # --- threads

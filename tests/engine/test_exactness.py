@@ -10,10 +10,11 @@ from llama_gui.engine import GenerateRequest, SamplingParams
 from llama_gui.engine.scheduler import PieceBudget
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
-DTYPES = ("float32", "bfloat16", "float16")
+DTYPES = ("float32", "bfloat16", "float16", "int8")
 # Windows that slide and heads that are normed go other ways through the kernels.
 SHAPES_AND_DTYPES = [
-    *itertools.product(SHAPES, DTYPES),
+    *itertools.product(SHAPES, ("float32", "bfloat16", "int8")),
+    ("llama-3.2", "float16"),
     *itertools.product(("mistral", "qwen2", "qwen3"), ("float32", "bfloat16")),
 ]
 PROMPT = torch.randint(0, 250, (300,), generator=torch.Generator().manual_seed(5)).tolist()

@@ -66,6 +66,19 @@ def test_logits_in_bfloat16(load, tiny_folder, shape):
     assert (engine.logits(ids) - want).abs().mean() < 1.2 * (theirs - want).abs().mean()
 
 
+@pytest.mark.parametrize("shape", ["llama-3.2", "tinyllama", "qwen2"])
+def test_logits_in_int8(load, tiny_folder, shape):
+    engine = load(shape, dtype="int8")
+    model = reference(tiny_folder(shape))
+    ids = random_ids(200, model.config.vocab_size)
+    with torch.no_grad():
+        want = model(torch.tensor([ids])).logits[0]
+    got = engine.logits(ids)
+    assert (got - want).norm() / want.norm() < 0.08
+    assert (got.argmax(-1) == want.argmax(-1)).float().mean() > 0.9
+    assert engine.info.dtype == engine.stats().dtype == "int8"
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -1,0 +1,89 @@
+"""Weights of eight bits: half the memory of bfloat16, and rows that are exact in calls of any size.
+
+Each output channel of the weight has a scale, each row of the input gets one, and oneDNN multiplies the whole numbers:
+their sums are exact in any order, so a row's bits depend on nothing but the row (the W8A8 of LLM.int8, Dettmers et al.
+2022, without its outlier columns).
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.errors import UnsupportedModelError
+
+_LARGEST = 127.0
+_PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
+
+
+class Int8Linear:
+    """``y = x W^T + b`` with the weight in int8, on CPU.
+
+    Source of the two private operators: torch's Inductor uses them for static quantisation. `probe` tries them.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype."""
+        wide = weight.float()
+        scales = (wide.abs().amax(1) / _LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
+        rounded = (wide / scales.unsqueeze(1)).round_().to(torch.int8)
+        self._packed = torch.ops.onednn.qlinear_prepack(rounded, None)
+        self._scales = scales
+        self._zeros = torch.zeros(len(scales), dtype=torch.int32)
+        self._bias = bias
+        self._dtype = weight.dtype
+        self._bytes = (
+            rounded.numel() + 4 * 2 * len(scales) + (0 if bias is None else bias.numel() * bias.element_size())
+        )
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight, its scales and the bias take."""
+        return self._bytes
+
+    @property
+    def is_batch_invariant(self) -> bool:
+        """True: sums of whole numbers are exact."""
+        return True
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``."""
+        wide = x.float()
+        scales = (wide.abs().amax(1, keepdim=True) / _LARGEST).clamp_(min=torch.finfo(torch.float32).tiny)
+        y = self._multiply((wide / scales).round_().to(torch.int8), self._dtype)
+        y = y.mul_(scales.to(self._dtype))
+        return y if self._bias is None else y.add_(self._bias)
+
+    def _multiply(self, x: Tensor, dtype: torch.dtype) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight, with the weight's scales."""
+        return torch.ops.onednn.qlinear_pointwise(
+            x, 1.0, 0, self._packed, self._scales, self._zeros, None, 1.0, 0, dtype, "none", [], ""
+        )
+
+
+def probe() -> None:
+    """Try the operators on the largest numbers there are: old CPUs add in 16 bits and saturate.
+
+    Raises:
+        UnsupportedModelError: this machine, or this build of torch, cannot multiply int8 exactly.
+    """
+    try:
+        exact = _is_exact()
+    except (RuntimeError, AttributeError, NotImplementedError) as error:
+        raise UnsupportedModelError(f"int8 cannot be used on this machine ({error}). Use bfloat16 or auto.") from error
+    if not exact:
+        raise UnsupportedModelError("This CPU does not multiply int8 exactly. Use bfloat16 or auto.")
+
+
+def _is_exact() -> bool:
+    generator = torch.Generator().manual_seed(0)
+    weight = torch.randint(-127, 128, (96, 256), generator=generator).float()
+    weight[0], weight[1] = 127, -127  # whole rows of the largest: these saturate first
+    weight[:, 0] = 127  # so that each channel's scale is one
+    linear = Int8Linear(weight, None)
+    x = torch.randint(-127, 128, (max(_PROBED_ROW_COUNTS), 256), generator=generator)
+    x[0], x[1] = 127, -127
+    want = F.linear(x.double(), weight.double()).float()
+    return all(
+        torch.equal(linear._multiply(x[:rows].to(torch.int8), torch.float32), want[:rows])
+        for rows in _PROBED_ROW_COUNTS
+    )

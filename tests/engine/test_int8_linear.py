@@ -1,0 +1,93 @@
+"""Eight-bit weights: near to the exact product, the same bits in every call, refused where they would be wrong."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from llama_gui.engine import int8_linear
+from llama_gui.engine.int8_linear import Int8Linear, probe
+from llama_gui.errors import UnsupportedModelError
+
+SHAPES = ((96, 64), (33, 48), (17, 100), (512, 300))
+
+
+def make(shape, dtype=torch.float32, *, bias=False, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    weight = torch.randn(shape, generator=generator).to(dtype)
+    offset = torch.randn(shape[0], generator=generator).to(dtype) if bias else None
+    return Int8Linear(weight, offset), weight, offset
+
+
+def rows(count, width, dtype=torch.float32, seed=2):
+    return torch.randn(count, width, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_near_to_the_exact_product(shape, dtype, bias):
+    linear, weight, offset = make(shape, dtype, bias=bias)
+    x = rows(40, shape[1], dtype)
+    want = F.linear(x.float(), weight.float(), None if offset is None else offset.float())
+    got = linear(x)
+    assert got.dtype == dtype
+    assert (got.float() - want).norm() / want.norm() < 0.02
+    # The operands are the caller's: float() makes no copy of float32.
+    assert torch.equal(x, rows(40, shape[1], dtype))
+    assert torch.equal(weight, make(shape, dtype, bias=bias)[1])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_row_is_the_same_in_calls_of_any_size(shape, dtype):
+    linear, *_ = make(shape, dtype, bias=True)
+    x = rows(130, shape[1], dtype)
+    full = linear(x)
+    for count in (1, 2, 3, 7, 8, 31, 32, 33, 64, 65, 100):
+        assert torch.equal(linear(x[:count]), full[:count])
+        assert torch.equal(linear(x[-count:]), full[-count:])
+
+
+def test_rows_of_zeros_and_of_extremes():
+    linear, weight, _ = make((32, 64))
+    x = torch.zeros(4, 64)
+    x[1, 3], x[2] = 3e30, 1e-30
+    got = linear(x)
+    assert torch.equal(got[0], torch.zeros(32))
+    assert torch.isfinite(got).all()
+    assert torch.allclose(got[1], 3e30 * weight[:, 3], rtol=0.01, atol=3e28)
+    nothing = Int8Linear(torch.zeros(8, 64), None)
+    assert torch.equal(nothing(rows(3, 64)), torch.zeros(3, 8))
+
+
+def test_nan_stays_nan():
+    """A network that breaks must be seen to break."""
+    linear, *_ = make((32, 64))
+    x = rows(2, 64)
+    x[1, 5] = float("nan")
+    got = linear(x)
+    assert torch.isfinite(got[0]).all()
+    assert got[1].isnan().all()
+
+
+def test_its_bytes():
+    assert make((33, 48))[0].weight_bytes == 33 * 48 + 33 * 8
+    assert make((33, 48), torch.bfloat16, bias=True)[0].weight_bytes == 33 * 48 + 33 * 8 + 33 * 2
+
+
+def test_this_machine_is_exact_or_says_so():
+    probe()
+
+
+@pytest.mark.parametrize("wrong", ["saturates", "is missing"])
+def test_a_machine_that_cannot(monkeypatch, wrong):
+    multiply = Int8Linear._multiply
+
+    def broken(self, x, dtype):
+        if wrong == "is missing":
+            raise RuntimeError("could not create a primitive descriptor")
+        return multiply(self, x, dtype).clamp(-(2**15) * 100, 2**15 * 100)
+
+    monkeypatch.setattr(int8_linear.Int8Linear, "_multiply", broken)
+    with pytest.raises(UnsupportedModelError, match="Use bfloat16 or auto"):
+        probe()
