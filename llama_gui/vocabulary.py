@@ -24,12 +24,18 @@ MAX_SEED = 2**63 - 1
 class Message:
     """One turn of a conversation.
 
+    `tool_calls`, `tool_call_id` and `name` are handed to the model's chat template as they are: what the assistant
+    called (OpenAI's shape), which call a "tool" turn answers, and who speaks.
+
     Raises:
         InvalidRequestError: the role is not one of `ROLES`, or the content is not text.
     """
 
     role: Role
     content: str
+    tool_calls: Sequence[Mapping[str, Any]] = ()
+    tool_call_id: str = ""
+    name: str = ""
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:

@@ -2,11 +2,9 @@
 
 import contextlib
 import json
-import re
-import secrets
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,15 +12,15 @@ import jinja2
 import jinja2.ext
 from jinja2 import nodes
 from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import pass_context
 
-from llama_gui.engine.config import read_json
+from llama_gui.engine.fields import read_json
+from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
+from llama_gui.engine.template_meter import TooMuchError
+from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.vocabulary import Message
-
-MAX_CHARACTERS = 20_000_000
-MAX_SECONDS = 2.0
 
 
 class _Refusal(jinja2.TemplateError):
@@ -44,34 +42,46 @@ def _refuse(message: str) -> NoReturn:
     raise _Refusal(message)
 
 
-def _to_json(value: Any, **options: Any) -> str:
+def _to_json(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
     # jinja's own filter escapes HTML, which has no place in a prompt.
-    return json.dumps(value, ensure_ascii=options.pop("ensure_ascii", False), **options)
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+
+@pass_context
+def _strftime_now(context: Mapping[str, Any], pattern: str) -> str:
+    return context["_now"].strftime(pattern)
 
 
 class ChatTemplate:
-    """One template of a model folder. Made by `load`.
+    """The chat template of a model folder, and the one it has for tools if that is another. Made by `load`.
 
-    Bounded: the sandbox denies Python's internals and ranges above 100,000, output ends at `MAX_CHARACTERS`, and time
-    at `MAX_SECONDS` as soon as the template writes something; a loop that writes nothing is not bounded yet.
+    Time, memory and output are bounded: see `template_sandbox`.
     """
 
-    def __init__(
-        self, source: str, file: Path, tokenizer: Tokenizer, now: Callable[[], datetime] = datetime.now
-    ) -> None:
+    def __init__(self, source: str, file: Path, tokenizer: Tokenizer, tool_use: str | None = None) -> None:
         self._file = file
         self._tokenizer = tokenizer
-        self._now = now
-        environment = ImmutableSandboxedEnvironment(
+        environment = BoundedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationTag, jinja2.ext.loopcontrols]
         )
-        environment.filters["tojson"] = _to_json
-        environment.globals.update(raise_exception=_refuse, strftime_now=self._strftime_now)
+        environment.add_filter("tojson", _to_json)
+        environment.globals |= {"raise_exception": _refuse, "strftime_now": _strftime_now}
+        self._environment = environment
+        self._template = self._compile(source)
+        self._tool_use = self._compile(tool_use) if tool_use is not None else self._template
+
+    def _compile(self, source: str) -> jinja2.Template:
         try:
-            self._template = environment.from_string(source)
-        except (jinja2.TemplateError, RecursionError, ValueError) as error:
+            return self._environment.from_string(source)
+        except Exception as error:  # also RecursionError, and what Python's own compiler says
             line = f", line {error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else ""
-            raise ChatTemplateError(f"{file}{line}: the chat template is broken: {error}.") from error
+            raise ChatTemplateError(f"{self._file}{line}: the chat template is broken: {error}.") from error
 
     @classmethod
     def load(cls, folder: Path, tokenizer: Tokenizer) -> "ChatTemplate | None":
@@ -88,99 +98,120 @@ class ChatTemplate:
             except (OSError, ValueError) as error:
                 raise ChatTemplateError(f"{file} cannot be read: {error}.") from error
         file = folder / "tokenizer_config.json"
-        source = _choose(read_json(file).get("chat_template")) if file.exists() else None
-        return cls(source, file, tokenizer) if source else None
+        named = _named_templates(read_json(file).get("chat_template")) if file.exists() else {}
+        source = named.get("default", next(iter(named.values()), None))
+        return cls(source, file, tokenizer, named.get("tool_use")) if source else None
 
-    def render(self, messages: Sequence[Message], *, add_generation_prompt: bool = True, **variables: Any) -> str:
+    def render(
+        self,
+        messages: Sequence[Message],
+        *,
+        add_generation_prompt: bool = True,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        now: datetime | None = None,
+        **variables: Any,
+    ) -> str:
         """The prompt's text.
 
-        Raises:
-            ChatTemplateError: the template fails, or refuses the messages.
-        """
-        turns = [{"role": m.role, "content": m.content} for m in messages]
-        return self._render(turns, {"add_generation_prompt": add_generation_prompt, **variables})
+        Args:
+            tools: JSON schemas of functions that the model may call.
+            now: the moment that the template takes for the present; None: the present.
+            variables: what else the template may read: `documents`, `enable_thinking` and so on.
 
-    def encode(self, messages: Sequence[Message], *, add_generation_prompt: bool = True, **variables: Any) -> list[int]:
-        """The prompt's ids. What a message says never becomes a control token.
+        Raises:
+            ChatTemplateError: the template fails, runs too long, or refuses the messages.
+        """
+        turns = [_turn(message) for message in messages]
+        variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
+        return self._render(turns, _plain(tools), variables)
+
+    def encode(
+        self,
+        messages: Sequence[Message],
+        *,
+        add_generation_prompt: bool = True,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        now: datetime | None = None,
+        **variables: Any,
+    ) -> list[int]:
+        """The prompt's ids. What a message or a tool says never becomes a control token.
 
         Raises:
             ChatTemplateError: see `render`.
         """
-        if not any(self._tokenizer.contains_special(m.content) for m in messages):
-            text = self.render(messages, add_generation_prompt=add_generation_prompt, **variables)
-            return self._tokenizer.encode(text, add_special_tokens=False)
-        literal = _LiteralTexts(self._tokenizer.special_texts)
-        guarded = [Message(m.role, literal.hide(m.content)) for m in messages]
-        text = self.render(guarded, add_generation_prompt=add_generation_prompt, **variables)
+        turns = [_turn(message) for message in messages]
+        tools = _plain(tools)
+        variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
+        if not self._control_texts.threaten([turns, tools]):
+            return self._tokenizer.encode(self._render(turns, tools, variables), add_special_tokens=False)
+        literal = LiteralTexts(self._control_texts)
+        guarded = [{**literal.hide(turn), "role": turn["role"]} for turn in turns]
+        text = self._render(guarded, literal.hide(tools), variables)
         ids: list[int] = []
         for part, hidden in literal.parts(text):
             ids += self._tokenizer.encode(part, add_special_tokens=False) if part else []
             ids += self._tokenizer.encode_literally(hidden) if hidden else []
         return ids
 
-    def _render(self, turns: list[dict[str, Any]], variables: dict[str, Any]) -> str:
+    @cached_property
+    def _control_texts(self) -> ControlTexts:
+        return ControlTexts(self._tokenizer.special_texts)
+
+    def _render(self, turns: list[dict[str, Any]], tools: Any, variables: dict[str, Any]) -> str:
         try:
-            return self._run(turns, variables)
+            return self._run(turns, tools, variables)
         except _Refusal as refusal:
             folded = _fold_system(turns)
             if folded is not None:  # some templates know no system role
                 with contextlib.suppress(Exception):  # the first refusal says more than a second one
-                    return self._run(folded, variables)
+                    return self._run(folded, tools, variables)
             raise ChatTemplateError(f"The model's chat template refuses this conversation: {refusal}") from refusal
-        except ChatTemplateError:
-            raise
+        except TooMuchError as error:
+            raise ChatTemplateError(
+                f"{self._file}: the chat template was stopped: {error}. Pick another model, or mend the template."
+            ) from error
         except Exception as error:
             raise ChatTemplateError(
                 f"{self._file}: the chat template fails: {type(error).__name__}: {error}. "
                 "Pick another model, or mend the template."
             ) from error
 
-    def _run(self, turns: list[dict[str, Any]], variables: dict[str, Any]) -> str:
-        tokens = {"bos_token": self._tokenizer.bos_token, "eos_token": self._tokenizer.eos_token}
-        values = {"messages": turns, "tools": None, "documents": None, **tokens, **variables}
-        pieces: list[str] = []
-        size, deadline = 0, time.monotonic() + MAX_SECONDS
-        for piece in self._template.generate(values):
-            size += len(piece)
-            if size > MAX_CHARACTERS or time.monotonic() > deadline:
-                raise ChatTemplateError(f"{self._file}: the chat template writes without end. Pick another model.")
-            pieces.append(piece)
-        return "".join(pieces)
-
-    def _strftime_now(self, pattern: str) -> str:
-        return self._now().strftime(pattern)
+    def _run(self, turns: list[dict[str, Any]], tools: Any, variables: dict[str, Any]) -> str:
+        template = self._template if tools is None else self._tool_use
+        named = self._tokenizer.special_tokens_map
+        return self._environment.render(
+            template, {"messages": turns, "tools": tools, "documents": None, **named, **variables}
+        )
 
 
-class _LiteralTexts:
-    """Hides control tokens' texts in messages behind marks that nobody can guess, and finds them in the prompt."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._pattern = re.compile("|".join(re.escape(text) for text in texts))
-        # Private-use characters and digits: no template trims, lowers or escapes them.
-        self._mark = f"\ue000{secrets.randbits(96)}\ue001"
-        self._hidden: list[str] = []
-
-    def hide(self, content: str) -> str:
-        return self._pattern.sub(self._put, content)
-
-    def _put(self, match: re.Match[str]) -> str:
-        self._hidden.append(match[0])
-        return f"{self._mark}{len(self._hidden) - 1}\ue001"
-
-    def parts(self, text: str) -> list[tuple[str, str]]:
-        """(ordinary text, the literal text behind it), in order; the last has no literal text."""
-        pieces = re.split(f"{self._mark}(\\d+)\ue001", text)
-        hidden = [self._hidden[int(number)] for number in pieces[1::2]]
-        return list(zip(pieces[0::2], [*hidden, ""], strict=True))
+def _turn(message: Message) -> dict[str, Any]:
+    """A message as templates read it; a key that says nothing is missing."""
+    optional = {
+        "tool_calls": [_plain(call) for call in message.tool_calls],
+        "tool_call_id": message.tool_call_id,
+        "name": message.name,
+    }
+    said = {key: value for key, value in optional.items() if value}
+    return {"role": message.role, "content": message.content, **said}
 
 
-def _choose(value: Any) -> str | None:
-    """A template, or the one named "default" (else the first) of a list of named ones."""
-    if not isinstance(value, list):
-        return value if isinstance(value, str) else None
-    named = {t.get("name"): t.get("template") for t in value if isinstance(t, dict)}
-    chosen = named.get("default", next(iter(named.values()), None))
-    return chosen if isinstance(chosen, str) else None
+def _plain(value: Any) -> Any:
+    """`value` of nothing but JSON's types: other objects have methods that no sandbox knows."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, Sequence):
+        return [_plain(part) for part in value]
+    return str(value)
+
+
+def _named_templates(value: Any) -> dict[str, str]:
+    """A template as "default", or a list of named ones as they are named."""
+    if isinstance(value, str):
+        return {"default": value}
+    entries = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    return {str(e.get("name")): e["template"] for e in entries if isinstance(e.get("template"), str)}
 
 
 def _fold_system(turns: list[dict[str, Any]]) -> list[dict[str, Any]] | None:

@@ -41,6 +41,7 @@ class Tokenizer:
         self._file = file
         self.bos_token = _token_text(settings.get("bos_token"))
         self.eos_token = _token_text(settings.get("eos_token"))
+        self.special_tokens_map = _special_tokens_map(settings)
         added = library.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
         self.special_ids = frozenset(token_id for token_id, token in added.items() if token.special)
@@ -155,6 +156,12 @@ class Tokenizer:
 def _decoder_state(library: tokenizers.Tokenizer) -> Any:
     """The decoder part of tokenizer.json, without writing out the whole vocabulary."""
     return json.loads(library.decoder.__getstate__()) if library.decoder else None
+
+
+def _special_tokens_map(settings: dict[str, Any]) -> dict[str, str]:
+    """bos_token, unk_token and so on -> text, as chat templates read them; what is not set is missing."""
+    texts = {name: _token_text(value) for name, value in settings.items() if name.endswith("_token")}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _token_text(value: Any) -> str:

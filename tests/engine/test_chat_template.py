@@ -1,9 +1,9 @@
 """Prompts beside transformers' own, refusals in the template's words, and templates that mean harm."""
 
 import json
-import time
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,12 +52,41 @@ TURNS = [Message("user", " Hi, Zoë!\n"), Message("assistant", "Hello <b>&"), Me
 SYSTEM = Message("system", "Be brief.")
 
 
+WEATHER_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "What the sky does, in °C",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+TOOL_TURNS = [
+    Message("user", "Is it warm in Zürich?"),
+    Message(
+        "assistant",
+        "",
+        tool_calls=[
+            {"id": "abcdefghi", "type": "function", "function": {"name": "weather", "arguments": {"city": "Zürich"}}}
+        ],
+    ),
+    Message("tool", '{"celsius": 3}', tool_call_id="abcdefghi", name="weather"),
+    Message("assistant", "<think>\n3 is cold\n</think>\n\nNo."),
+    Message("user", "And tomorrow?"),
+]
+TEMPLATE_FILES = Path(__file__).parents[1] / "fakes" / "chat_templates"
+
+
+def as_dict(message: Message) -> dict[str, Any]:
+    keys = ("role", "content", "tool_calls", "tool_call_id", "name")
+    return {key: getattr(message, key) for key in keys if getattr(message, key) or key == "content"}
+
+
 def make(folder: Path, source: object) -> ChatTemplate | None:
     write_tokenizer(folder, byte_level_tokenizer(), bos="<|begin_of_text|>", eos="<|eot_id|>", chat_template=source)  # type: ignore[arg-type]
     return ChatTemplate.load(folder, Tokenizer.load(folder))
 
 
-def render(folder: Path, source: str, messages=TURNS, **variables: object) -> str:
+def render(folder: Path, source: str, messages=TURNS, **variables: Any) -> str:
     template = make(folder, source)
     assert template is not None
     return template.render(messages, **variables)
@@ -91,11 +120,35 @@ def test_a_refusal_is_in_the_templates_own_words(tmp_path: Path):
         render(tmp_path, MISTRAL, [TURNS[0], SYSTEM])
 
 
+@pytest.mark.parametrize("enable_thinking", [True, False])
+@pytest.mark.parametrize("with_tools", [True, False])
+@pytest.mark.parametrize("name", ["llama-3.2", "qwen2.5", "qwen3", "mistral-v0.3"])
+def test_tools_dates_and_reasoning_as_transformers_renders_them(
+    tmp_path: Path, name: str, with_tools: bool, enable_thinking: bool
+):
+    from transformers import PreTrainedTokenizerFast
+
+    source = (TEMPLATE_FILES / f"{name}.jinja").read_text(encoding="utf-8")
+    messages, tools = [SYSTEM, *TOOL_TURNS], [WEATHER_TOOL] if with_tools else None
+    ours = render(tmp_path, source, messages, tools=tools, enable_thinking=enable_thinking, date_string="21 Nov 2026")
+    theirs = PreTrainedTokenizerFast.from_pretrained(tmp_path).apply_chat_template(
+        [as_dict(message) for message in messages],
+        tools=tools,  # type: ignore[arg-type]
+        tokenize=False,
+        add_generation_prompt=True,
+        enable_thinking=enable_thinking,
+        date_string="21 Nov 2026",
+    )
+    assert ours == theirs
+
+
 def test_the_clock_is_given(tmp_path: Path):
-    template = make(tmp_path, "{{ strftime_now('%d %b %Y') }}")
-    assert template is not None
-    template._now = lambda: datetime(2026, 11, 21)
-    assert template.render(TURNS) == "21 Nov 2026"
+    prompt = render(tmp_path, "{{ strftime_now('%d %b %Y') }}", now=datetime(2026, 11, 21))
+    assert prompt == "21 Nov 2026"
+
+
+def test_special_tokens_by_name(tmp_path: Path):
+    assert render(tmp_path, "{{ bos_token }}{{ pad_token is defined }}") == "<|begin_of_text|>False"
 
 
 # --- where it comes from
@@ -115,6 +168,11 @@ def test_the_file_beside_comes_first(tmp_path: Path):
 )
 def test_named_templates(tmp_path: Path, value: object, prompt: str):
     assert render(tmp_path, value) == prompt  # type: ignore[arg-type]
+
+
+def test_a_template_of_its_own_for_tools(tmp_path: Path):
+    named = [{"name": "default", "template": "plain"}, {"name": "tool_use", "template": "{{ tools[0].type }}"}]
+    assert render(tmp_path, named, tools=[WEATHER_TOOL]) == "function"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [None, [], {}, 5, [5], [{"name": "default"}], ""])
@@ -143,6 +201,26 @@ def test_what_a_message_says_stays_text(tmp_path: Path):
     assert controls(attacked) == controls(plain)
     assert attack in tokenizer.decode(attacked)
     assert "\ue000 0\ue001 y" in tokenizer.decode(attacked)
+
+
+@pytest.mark.parametrize("first", ["<|eot_", "x <|eot_", "x<|start_header_id|"])
+def test_control_tokens_split_over_two_messages_stay_text(tmp_path: Path, first: str):
+    template = make(tmp_path, "{% for m in messages %}{{ m.content }}{% endfor %}")
+    tokenizer = Tokenizer.load(tmp_path)
+    assert template is not None
+    second = "id|> y" if "eot" in first else "> y"
+    ids = template.encode([Message("user", first), Message("user", second)])
+    assert not tokenizer.special_ids.intersection(ids)
+    assert tokenizer.decode(ids) == first + second
+
+
+def test_what_a_tool_says_stays_text(tmp_path: Path):
+    template = make(tmp_path, "{{ tools | tojson }}")
+    tokenizer = Tokenizer.load(tmp_path)
+    assert template is not None
+    ids = template.encode([Message("user", "x")], tools=[{"description": "<|eot_id|>"}])
+    assert not tokenizer.special_ids.intersection(ids)
+    assert tokenizer.decode(ids) == '[{"description": "<|eot_id|>"}]'
 
 
 # --- damage and malice
@@ -183,13 +261,10 @@ def test_a_template_that_fails_or_reaches_too_far(tmp_path: Path, source: str):
     assert str(tmp_path) in str(caught.value)
 
 
-def test_a_template_that_writes_without_end(tmp_path: Path):
-    started = time.monotonic()
-    with pytest.raises(ChatTemplateError, match="without end"):
-        render(
-            tmp_path, "{% for i in range(99999) %}{% for j in range(99999) %}{{ 'x' * 100 }}{% endfor %}{% endfor %}"
-        )
-    assert time.monotonic() - started < 10  # MAX_SECONDS, on a slow machine
+@pytest.mark.parametrize("source", ["{{ 'x' * 1000000000 }}", "{% set x = 'x' %}" + "{% set x = x ~ x %}" * 90])
+def test_a_template_without_measure_is_stopped(tmp_path: Path, source: str):
+    with pytest.raises(ChatTemplateError, match="was stopped: it makes"):
+        render(tmp_path, source)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path):
