@@ -1,8 +1,9 @@
 """Frozen values that travel between the rooms. No Qt, no torch, no behaviour beyond checking themselves."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
@@ -59,7 +60,10 @@ class SamplingParams:
     Ranges: temperature 0 to 100 (0 is greedy), top_k of at least 0 (0: off), top_p above 0 up to 1 (1: off),
     min_p 0 to 1 (0: off), repetition_penalty above 0 up to 100 (1: off), frequency_penalty and presence_penalty
     -100 to 100 (0: off), penalty_window of at least -1 (how many last tokens the penalties see; -1: all, 0: none),
-    logit_bias token id -> number from -1000 to 1000, seed 0 to 2**63 - 1 (None: drawn, and recorded).
+    logit_bias token id -> number from -1000 to 1000, seed 0 to 2**63 - 1 (None: drawn, and recorded),
+    typical_p above 0 up to 1 (1: off), xtc_probability 0 to 1 (0: off) and xtc_threshold 0 to 1, dry_multiplier 0 to
+    100 (0: off), dry_base 1 to 10, dry_allowed_length of at least 1, dry_window of at least -1 (-1: all),
+    dry_sequence_breakers texts, allowed_token_ids (None: all) and banned_token_ids.
 
     Raises:
         InvalidRequestError: a value is outside its range.
@@ -75,19 +79,46 @@ class SamplingParams:
     penalty_window: int | None = None
     logit_bias: Mapping[int, float] | None = None
     seed: int | None = None
+    typical_p: float | None = None
+    xtc_probability: float | None = None
+    xtc_threshold: float | None = None
+    dry_multiplier: float | None = None
+    dry_base: float | None = None
+    dry_allowed_length: int | None = None
+    dry_window: int | None = None
+    dry_sequence_breakers: Sequence[str] | None = None
+    allowed_token_ids: Sequence[int] | None = None
+    banned_token_ids: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         for name, (low, high, integer) in SAMPLING_RANGES.items():
             value = getattr(self, name)
             if value is not None:
                 _check_number(name, value, low, high, integer=integer)
-        if self.top_p == 0:
-            raise InvalidRequestError("top_p", self.top_p, "a number above 0, up to 1")
-        if self.repetition_penalty == 0:
-            raise InvalidRequestError("repetition_penalty", self.repetition_penalty, "a number above 0, up to 100")
+        for name, high in (("top_p", 1), ("typical_p", 1), ("repetition_penalty", 100)):
+            if getattr(self, name) == 0:
+                raise InvalidRequestError(name, getattr(self, name), f"a number above 0, up to {high}")
         for token_id, bias in (self.logit_bias or {}).items():
             _check_number("logit_bias token id", token_id, 0, math.inf, integer=True)
             _check_number(f"logit_bias[{token_id}]", bias, -1000, 1000)
+        self._check_lists()
+
+    def _check_lists(self) -> None:
+        for name in ("allowed_token_ids", "banned_token_ids"):
+            for token_id in getattr(self, name) or ():
+                _check_number(name, token_id, 0, math.inf, integer=True)
+        if self.allowed_token_ids is not None and not self.allowed_token_ids:
+            raise InvalidRequestError("allowed_token_ids", self.allowed_token_ids, "a list of at least one id, or None")
+        breakers = self.dry_sequence_breakers or ()
+        if isinstance(breakers, str) or not all(isinstance(text, str) and text for text in breakers):
+            raise InvalidRequestError("dry_sequence_breakers", breakers, "a list of texts that are not empty")
+
+    @property
+    def named_token_ids(self) -> Iterator[tuple[str, int]]:
+        """Every token id that these values name, behind the field that names it."""
+        for name in ("logit_bias", "allowed_token_ids", "banned_token_ids"):
+            for token_id in getattr(self, name) or ():
+                yield name, token_id
 
     def or_else(self, defaults: "SamplingParams") -> "SamplingParams":
         """These values, with each missing one taken from `defaults`."""
@@ -105,6 +136,13 @@ SAMPLING_RANGES: dict[str, tuple[float, float, bool]] = {
     "presence_penalty": (-100, 100, False),
     "penalty_window": (-1, math.inf, True),
     "seed": (0, MAX_SEED, True),
+    "typical_p": (0, 1, False),
+    "xtc_probability": (0, 1, False),
+    "xtc_threshold": (0, 1, False),
+    "dry_multiplier": (0, 100, False),
+    "dry_base": (1, 10, False),
+    "dry_allowed_length": (1, math.inf, True),
+    "dry_window": (-1, math.inf, True),
 }
 """Field -> lowest, highest, whole number only. The window's settings panel reads this too."""
 
@@ -117,6 +155,14 @@ DEFAULT_SAMPLING = SamplingParams(
     frequency_penalty=0.0,
     presence_penalty=0.0,
     penalty_window=64,
+    typical_p=1.0,
+    xtc_probability=0.0,
+    xtc_threshold=0.1,
+    dry_multiplier=0.0,
+    dry_base=1.75,
+    dry_allowed_length=2,
+    dry_window=-1,
+    dry_sequence_breakers=("\n", ":", '"', "*"),
 )
 """What we use where neither the caller nor the model says anything."""
 
@@ -125,8 +171,12 @@ DEFAULT_SAMPLING = SamplingParams(
 class GenerateRequest:
     """What to generate from, and how.
 
-    Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context.
+    Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context. Before
+    `min_tokens` no token that would end the answer is drawn.
     `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape.
+    `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
+    own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
+    are for the chat template, so they go with `messages`.
 
     Raises:
         InvalidRequestError: a field is missing, doubled, empty or outside its range.
@@ -141,6 +191,10 @@ class GenerateRequest:
     logprobs: int = 0
     cache_key: str | None = None
     logits_processor: Callable[[list[int], Any], Any] | None = None
+    min_tokens: int = 0
+    tools: Sequence[Mapping[str, Any]] | None = None
+    now: datetime | None = None
+    chat_template_kwargs: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
@@ -152,6 +206,7 @@ class GenerateRequest:
             self._check_messages(self.messages)
         if self.max_tokens is not None:
             _check_number("max_tokens", self.max_tokens, 1, math.inf, integer=True)
+        _check_number("min_tokens", self.min_tokens, 0, self.max_tokens or math.inf, integer=True)
         _check_number("logprobs", self.logprobs, 0, 50, integer=True)
         if isinstance(self.stop, str) or not all(isinstance(s, str) and s for s in self.stop):
             raise InvalidRequestError("stop", self.stop, "a list of texts that are not empty")

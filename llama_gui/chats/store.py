@@ -193,6 +193,7 @@ def _settings_from_json(text: str) -> ChatSettings:
         sampling = values.pop("sampling")
         if sampling.get("logit_bias"):
             sampling["logit_bias"] = {int(token_id): bias for token_id, bias in sampling["logit_bias"].items()}
+        sampling = {name: tuple(value) if isinstance(value, list) else value for name, value in sampling.items()}
         return ChatSettings(**{**values, "stop": tuple(values["stop"])}, sampling=SamplingParams(**sampling))
     except (ValueError, TypeError, KeyError, AttributeError, UserError):
         return ChatSettings()

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Sequence as Many
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, overload
+from typing import Any, Literal, Self, overload
 
 from torch import Tensor
 
@@ -195,30 +195,41 @@ class Engine:
 
     @overload
     def apply_chat_template(
-        self, messages: Many[Message], *, add_generation_prompt: bool = True, tokenize: Literal[True]
+        self, messages: Many[Message], *, add_generation_prompt: bool = True, tokenize: Literal[True], **variables: Any
     ) -> list[int]: ...
 
     @overload
     def apply_chat_template(
-        self, messages: Many[Message], *, add_generation_prompt: bool = True, tokenize: Literal[False] = False
+        self,
+        messages: Many[Message],
+        *,
+        add_generation_prompt: bool = True,
+        tokenize: Literal[False] = False,
+        **variables: Any,
     ) -> str: ...
 
     def apply_chat_template(
-        self, messages: Many[Message], *, add_generation_prompt: bool = True, tokenize: bool = False
+        self,
+        messages: Many[Message],
+        *,
+        add_generation_prompt: bool = True,
+        tokenize: bool = False,
+        **variables: Any,
     ) -> str | list[int]:
         """The prompt for `messages`, or its ids, exactly as generation uses it.
 
-        A model without a template gets a plain transcript ("User: …", "Assistant:").
+        A model without a template gets a plain transcript ("User: …", "Assistant:"). `variables`: `tools`, `now`,
+        and whatever else the template reads (`enable_thinking`, `documents`).
 
         Raises:
-            ChatTemplateError: the template is broken or refuses the messages.
+            ChatTemplateError: the template is broken, runs too long or refuses the messages.
         """
         if self._template is None:
             text = plain_prompt(messages)
             return self._tokenizer.encode(text, add_special_tokens=True) if tokenize else text
         if tokenize:
-            return self._template.encode(messages, add_generation_prompt=add_generation_prompt)
-        return self._template.render(messages, add_generation_prompt=add_generation_prompt)
+            return self._template.encode(messages, add_generation_prompt=add_generation_prompt, **variables)
+        return self._template.render(messages, add_generation_prompt=add_generation_prompt, **variables)
 
     def count_tokens(self, messages: Many[Message]) -> int:
         """Tokens of the prompt for `messages`."""
@@ -250,7 +261,8 @@ class Engine:
 
     def _prompt_ids(self, request: GenerateRequest) -> list[int]:
         if request.messages is not None:
-            ids = self.apply_chat_template(request.messages, tokenize=True)
+            variables = {"tools": request.tools, "now": request.now, **(request.chat_template_kwargs or {})}
+            ids = self.apply_chat_template(request.messages, tokenize=True, **variables)
         elif request.prompt is not None:
             ids = self._tokenizer.encode(request.prompt, add_special_tokens=True)
         else:
@@ -268,11 +280,19 @@ class Engine:
     def _sampler(self, request: GenerateRequest) -> Sampler:
         params = request.sampling.or_else(self._info.sampling)
         size = min(self._tokenizer.vocab_size, self._vocab_size)
-        for token_id in params.logit_bias or {}:
+        for name, token_id in params.named_token_ids:
             if token_id >= size:
-                raise InvalidRequestError("logit_bias token id", token_id, f"a whole number from 0 to {size - 1}")
+                raise InvalidRequestError(f"{name} token id", token_id, f"a whole number from 0 to {size - 1}")
         seed = params.seed if params.seed is not None else secrets.randbelow(2**32)
-        return Sampler(params, seed, request.logprobs, request.logits_processor)
+        return Sampler(
+            params,
+            seed,
+            request.logprobs,
+            request.logits_processor,
+            min_tokens=request.min_tokens,
+            ending=[token_id for token_id in self._eos_token_ids if token_id < size],
+            token_text=self._tokenizer.token_text,
+        )
 
     def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:
         room = self._info.max_context - prompt_tokens

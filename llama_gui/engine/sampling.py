@@ -1,20 +1,22 @@
 """From logits to a token: one pure function for each step, in transformers' order, and a sampler that composes them.
 
-Order: the caller's processor, logit bias, penalties, temperature, top-k, top-p, min-p, draw. Recommended values in
-generation_config.json were tuned for this order. One uniform number belongs to each token of a request, a function of
-its seed and the token's index, so neither the batch nor the device nor a restart changes what is drawn.
+Order: the caller's processor, logit bias, allowed and banned ids, min tokens, penalties, DRY, temperature, top-k,
+top-p, min-p, typical, XTC, draw. Recommended values in generation_config.json were tuned for this order. One uniform
+number belongs to each token of a request (and one more to its XTC), a function of its seed and the token's index, so
+neither the batch nor the device nor a restart changes what is drawn.
 """
 
 import hashlib
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from llama_gui.engine.penalties import apply_allowed, apply_dry, apply_logit_bias, apply_penalties
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
 
@@ -31,38 +33,10 @@ class Draw:
     top: tuple[tuple[int, float], ...] = ()
 
 
-def uniform(seed: int, index: int) -> float:
+def uniform(seed: int, index: int, purpose: bytes = b"") -> float:
     """The number in [0, 1) that belongs to token `index` of a request with `seed`: 53 bits of BLAKE2b."""
-    digest = hashlib.blake2b(struct.pack("<QQ", seed, index), digest_size=8).digest()
+    digest = hashlib.blake2b(struct.pack("<QQ", seed, index), digest_size=8, person=purpose).digest()
     return (int.from_bytes(digest, "little") >> 11) / 2**53
-
-
-def apply_penalties(logits: Tensor, prompt: Sequence[int], answer: Sequence[int], params: SamplingParams) -> None:
-    """Lower, in place, the float32 `logits` ``[vocab]`` of tokens that were used.
-
-    All three see the last `penalty_window` tokens. The repetition penalty (Keskar et al. 2019, CTRL) counts the
-    prompt too; frequency and presence penalties (OpenAI's) count the answer only, as in vLLM.
-    """
-    window = params.penalty_window if params.penalty_window is not None else -1
-    if window == 0:
-        return
-    seen = [*prompt, *answer] if window < 0 else [*prompt[-window:], *answer][-window:]
-    repetition, frequency, presence = params.repetition_penalty, params.frequency_penalty, params.presence_penalty
-    if repetition not in (None, 1.0) and seen:
-        ids = torch.tensor(sorted(set(seen)), device=logits.device)
-        used = logits[ids]
-        logits[ids] = torch.where(used < 0, used * repetition, used / repetition)
-    recent = list(answer if window < 0 else answer[-window:])
-    if (frequency or presence) and recent:
-        ids, counts = torch.tensor(recent, device=logits.device).unique(return_counts=True)
-        logits[ids] -= counts * (frequency or 0.0) + (presence or 0.0)
-
-
-def apply_logit_bias(logits: Tensor, params: SamplingParams) -> None:
-    """Add, in place, the bias of each token to the float32 `logits` ``[vocab]``."""
-    if params.logit_bias:
-        ids = torch.tensor(list(params.logit_bias), device=logits.device)
-        logits[ids] += torch.tensor(list(params.logit_bias.values()), dtype=logits.dtype, device=logits.device)
 
 
 def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[Tensor, Tensor]:
@@ -89,6 +63,34 @@ def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[
         count = min(limit, count * _CANDIDATE_GROWTH)
 
 
+def typical(probabilities: Tensor, typical_p: float) -> Tensor:
+    """Places of the candidates (float64) that locally typical sampling keeps, likeliest first (Meister et al. 2023).
+
+    The smallest set whose mass reaches `typical_p`, of those whose surprise is nearest to the expected one.
+    """
+    shares = probabilities / probabilities.sum()
+    surprise = -shares.log()
+    entropy = (shares * surprise).nansum()  # 0 log 0 is 0
+    distance = (surprise - entropy).abs()
+    count = min(_FIRST_CANDIDATES, len(shares))
+    while True:
+        places = distance.topk(count, largest=False).indices
+        mass_before = shares[places].cumsum(0) - shares[places]
+        if count == len(shares) or float(mass_before[-1]) >= typical_p:
+            kept = places[mass_before < typical_p]
+            return kept[shares[kept].argsort(descending=True, stable=True)]
+        count = min(len(shares), count * _CANDIDATE_GROWTH)
+
+
+def xtc(probabilities: Tensor, threshold: float) -> Tensor:
+    """Which of the candidates (float64, likeliest first) "exclude top choices" keeps (p-e-w 2024).
+
+    Of those that reach `threshold` all but the least likely go, so that a good choice is always left.
+    """
+    likely = int((probabilities / probabilities.sum() >= threshold).sum())
+    return torch.arange(len(probabilities), device=probabilities.device) >= likely - 1
+
+
 def draw_from(probabilities: Tensor, ids: Tensor, number: float) -> int:
     """The id whose stretch of the cumulative float64 `probabilities` holds `number` (0 to 1) of their sum."""
     cumulative = probabilities.cumsum(0)
@@ -100,6 +102,8 @@ class Sampler:
     """Draws the tokens of one request.
 
     `params` must be complete. `processor` receives (ids so far, float32 logits ``[vocab]``) and returns logits.
+    `ending` are the ids that end an answer, which must not come before `min_tokens`. `token_text` tells the text of
+    a token.
     """
 
     def __init__(
@@ -108,11 +112,18 @@ class Sampler:
         seed: int,
         logprobs: int = 0,
         processor: Callable[[list[int], Any], Any] | None = None,
+        *,
+        min_tokens: int = 0,
+        ending: Collection[int] = (),
+        token_text: Callable[[int], str] = str,
     ) -> None:
         self.params = params
         self.seed = seed
         self._logprobs = logprobs
         self._processor = processor
+        self._min_tokens = min_tokens
+        self._ending = ending
+        self._token_text = token_text
 
     def draw(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> Draw:
         """The next token, from raw float32 `logits` ``[vocab]``, which stay as they are.
@@ -138,7 +149,9 @@ class Sampler:
         if self._processor is not None:
             scores = self._call_processor(scores, prompt, answer)
         apply_logit_bias(scores, self.params)
+        apply_allowed(scores, self.params, self._ending if len(answer) < self._min_tokens else ())
         apply_penalties(scores, prompt, answer, self.params)
+        apply_dry(scores, prompt, answer, self.params, self._token_text)
         return scores
 
     def _call_processor(self, scores: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
@@ -154,10 +167,34 @@ class Sampler:
 
     def _pick(self, scores: Tensor, index: int) -> int:
         params = self.params
+        best = scores.max()
+        if best == -math.inf:
+            raise GenerationError(
+                "No token may be drawn: allowed_token_ids, banned_token_ids and min_tokens leave none."
+            )
         temperature = params.temperature if params.temperature is not None else 1.0
         if temperature == 0 or params.top_k == 1:
             return int(scores.argmax())
         # Shifted first, so that a tiny temperature cannot overflow.
-        scores = (scores - scores.max()) / max(temperature, 1e-6)
-        kept = candidates(scores, params.top_k or 0, params.top_p or 1.0, params.min_p or 0.0)
-        return draw_from(*kept, uniform(self.seed, index))
+        return self._draw((scores - best) / max(temperature, 1e-6), index)
+
+    def _draw(self, scores: Tensor, index: int) -> int:
+        """One of what the truncations leave of `scores` ``[vocab]``, which are those after the temperature."""
+        params, number = self.params, uniform(self.seed, index)
+        typical_p = params.typical_p if params.typical_p is not None else 1.0
+        cuts = bool(params.xtc_probability) and uniform(self.seed, index, b"xtc") < (params.xtc_probability or 0)
+        truncated = params.top_k or (params.top_p or 1.0) < 1 or params.min_p
+        if truncated or cuts:
+            probabilities, ids = candidates(scores, params.top_k or 0, params.top_p or 1.0, params.min_p or 0.0)
+        elif typical_p == 1:
+            # All of them: the one drawn is the last of the smallest set whose mass reaches the number.
+            return int(candidates(scores, 0, number, 0.0)[1][-1])
+        else:
+            probabilities, ids = scores.double().softmax(0), torch.arange(len(scores), device=scores.device)
+        if typical_p < 1:
+            kept = typical(probabilities, typical_p)
+            probabilities, ids = probabilities[kept], ids[kept]
+        if cuts:
+            kept = xtc(probabilities, params.xtc_threshold or 0.0)
+            probabilities, ids = probabilities[kept], ids[kept]
+        return draw_from(probabilities, ids, number)

@@ -93,7 +93,10 @@ def test_an_unknown_chat_is_an_empty_one(store: ChatStore):
 
 
 def test_settings_come_back(store: ChatStore):
-    wanted = ChatSettings("Be kind.", SamplingParams(temperature=0.2, logit_bias={3: -1.5}, seed=2**63 - 1), 5, ("x",))
+    sampling = SamplingParams(
+        temperature=0.2, logit_bias={3: -1.5}, seed=2**63 - 1, banned_token_ids=(5,), dry_sequence_breakers=("\n",)
+    )
+    wanted = ChatSettings("Be kind.", sampling, 5, ("x",))
     store.create_chat("chat")
     store.save_settings("chat", wanted)
     assert store.chat("chat").settings == wanted

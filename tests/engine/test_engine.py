@@ -5,6 +5,8 @@ import gc
 import threading
 import time
 import weakref
+from dataclasses import replace
+from datetime import datetime
 
 import pytest
 import torch
@@ -333,6 +335,13 @@ def test_waiting_for_memory_instead_of_failing(load):
         (lambda: GenerateRequest(messages=[Message("user", "  ")]), "message"),
         (lambda: GenerateRequest(prompt="a", max_tokens=0), "max_tokens"),
         (lambda: GenerateRequest(prompt="a", stop="END"), "stop"),
+        (lambda: GenerateRequest(prompt="a", max_tokens=3, min_tokens=4), "min_tokens"),
+        (lambda: SamplingParams(typical_p=0), "typical_p"),
+        (lambda: SamplingParams(xtc_probability=1.1), "xtc_probability"),
+        (lambda: SamplingParams(dry_base=0.5), "dry_base"),
+        (lambda: SamplingParams(dry_sequence_breakers=[""]), "dry_sequence_breakers"),
+        (lambda: SamplingParams(allowed_token_ids=[]), "allowed_token_ids"),
+        (lambda: SamplingParams(banned_token_ids=[-1]), "banned_token_ids"),
     ],
 )
 def test_bad_values_name_the_field(make, named):
@@ -348,9 +357,57 @@ def test_unknown_token_ids(load, token_id):
         load().submit(GenerateRequest(token_ids=[1, token_id]))
 
 
-def test_bias_of_an_unknown_token(load):
-    with pytest.raises(InvalidRequestError, match="logit_bias"):
-        load().submit(ids_request(sampling=SamplingParams(logit_bias={10**6: 1.0})))
+@pytest.mark.parametrize(
+    "values", [{"logit_bias": {10**6: 1.0}}, {"allowed_token_ids": [10**6]}, {"banned_token_ids": [10**6]}]
+)
+def test_sampling_that_names_an_unknown_token(load, values):
+    with pytest.raises(InvalidRequestError, match=next(iter(values))):
+        load().submit(ids_request(sampling=SamplingParams(**values)))
+
+
+def test_only_allowed_tokens_come(load):
+    sampling = SamplingParams(allowed_token_ids=[5, 6, 7], banned_token_ids=[6], temperature=2.0)
+    result = load().generate(ids_request(sampling=sampling, max_tokens=30))
+    assert set(result.token_ids) == {5, 7}
+
+
+def test_nothing_ends_the_answer_before_min_tokens(load):
+    engine = load()
+    sampling = SamplingParams(temperature=0, logit_bias=dict.fromkeys(engine.tokenizer.eos_ids, 1000.0))
+    result = engine.generate(ids_request(sampling=sampling, min_tokens=5, max_tokens=30))
+    assert len(result.token_ids) == 6
+    assert result.finish_reason == "stop"
+    assert not engine.tokenizer.eos_ids.intersection(result.token_ids[:5])
+
+
+def test_dry_ends_a_loop(load):
+    engine = load()
+    words = engine.tokenizer.encode("one two one two one two one two", add_special_tokens=False) * 3
+    request = GenerateRequest(token_ids=words, max_tokens=20, sampling=SamplingParams(temperature=0))
+    plain = engine.generate(request)
+    dry = SamplingParams(temperature=0, dry_multiplier=5.0, dry_sequence_breakers=())
+    other = engine.generate(replace(request, sampling=dry))
+    assert plain.token_ids != other.token_ids
+    runs = [other.token_ids[i : i + 4] for i in range(len(other.token_ids) - 3)]
+    assert len(set(runs)) == len(runs)
+
+
+def test_the_template_gets_tools_the_clock_and_more(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "clock")
+    source = "{{ strftime_now('%d %b') }} {{ tools[0].name }} {{ mood }}"
+    (folder / "chat_template.jinja").write_text(source, encoding="utf-8")
+    engine = load(folder=folder)
+    request = GenerateRequest(
+        messages=HELLO,
+        max_tokens=1,
+        tools=[{"name": "weather"}],
+        now=datetime(2026, 11, 21),
+        chat_template_kwargs={"mood": "calm"},
+    )
+    want = engine.tokenizer.encode("21 Nov weather calm", add_special_tokens=False)
+    assert engine.generate(request).usage.prompt_tokens == len(want)
+    again = {"tools": request.tools, "now": request.now, "mood": "calm"}
+    assert engine.apply_chat_template(HELLO, tokenize=True, **again) == want
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,7 @@ import math
 import pytest
 import torch
 
-from llama_gui.engine.sampling import (
-    Sampler,
-    apply_logit_bias,
-    apply_penalties,
-    candidates,
-    draw_from,
-    uniform,
-)
+from llama_gui.engine.sampling import Sampler, candidates, draw_from, typical, uniform, xtc
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
 
@@ -39,12 +32,6 @@ def random_logits(size: int = 500, seed: int = 1) -> torch.Tensor:
 def kept_by(warper: object, logits: torch.Tensor) -> set[int]:
     scores = warper(torch.zeros(1, 1, dtype=torch.long), logits[None].clone())[0]  # type: ignore[operator]
     return set((scores > -math.inf).nonzero().flatten().tolist())
-
-
-def penalised(prompt: list[int], answer: list[int], **changes: object) -> torch.Tensor:
-    logits = random_logits()
-    apply_penalties(logits, prompt, answer, with_params(**changes))
-    return logits
 
 
 # --- beside transformers
@@ -91,42 +78,54 @@ def test_top_k_then_top_p_then_min_p():
     assert set(candidates(logits, 20, 0.7, 0.0)[1].tolist()) != only_top_p
 
 
-@pytest.mark.parametrize("penalty", [0.5, 1.3])
-def test_repetition_penalty(penalty: float):
-    from transformers import RepetitionPenaltyLogitsProcessor
+@pytest.mark.parametrize("typical_p", [0.05, 0.2, 0.5, 0.9, 0.999])
+def test_typical(typical_p: float):
+    from transformers import LogitsProcessorList, TopKLogitsWarper, TypicalLogitsWarper
 
-    prompt, answer = [3, 4, 4, 5], [7, 7, 4]
-    want = RepetitionPenaltyLogitsProcessor(penalty)(torch.tensor([prompt + answer]), random_logits()[None].clone())
-    assert torch.equal(penalised(prompt, answer, repetition_penalty=penalty), want[0])
+    for seed in range(5):
+        logits = random_logits(seed=seed) / 2
+        for top_k in (20, 500):
+            warpers = LogitsProcessorList([TopKLogitsWarper(top_k), TypicalLogitsWarper(typical_p)])
+            probabilities, ids = candidates(logits, top_k, 1.0, 0.0)
+            assert set(ids[typical(probabilities, typical_p)].tolist()) == kept_by(warpers, logits)
 
 
 # --- steps that transformers has not
 
 
-def test_frequency_and_presence_penalties_count_the_answer_only():
-    changed = penalised([1, 2], [7, 7, 9], frequency_penalty=0.5, presence_penalty=0.25)
-    want = random_logits()
-    want[7] -= 2 * 0.5 + 0.25
-    want[9] -= 0.5 + 0.25
-    assert torch.allclose(changed, want)
+def test_xtc_leaves_the_least_likely_of_the_good_choices():
+    probabilities = torch.tensor([5.0, 3.0, 1.0, 1.0], dtype=torch.float64)  # not normalised
+    assert xtc(probabilities, 0.2).tolist() == [False, True, True, True]
+    assert xtc(probabilities, 0.1).tolist() == [False, False, False, True]
+    assert xtc(probabilities, 0.4).tolist() == [True] * 4  # only one reaches it
+    assert xtc(probabilities, 0.9).tolist() == [True] * 4
 
 
-def test_the_window_of_the_penalties():
-    assert torch.equal(penalised([1], [2, 3], repetition_penalty=2.0, penalty_window=0), random_logits())
-    last_two = penalised([1], [2, 3], repetition_penalty=2.0, penalty_window=2)
-    assert (last_two != random_logits()).nonzero().flatten().tolist() == [2, 3]
-    three = penalised([1], [2, 3], repetition_penalty=2.0, penalty_window=3)
-    assert (three != random_logits()).nonzero().flatten().tolist() == [1, 2, 3]
-    counted = penalised([], [2, 2, 3], frequency_penalty=1.0, penalty_window=2)
-    assert (random_logits() - counted)[2] == pytest.approx(1.0)
+def test_xtc_happens_as_often_as_it_is_asked_for():
+    logits = torch.tensor([2.0, 1.9, 0.0])
+    sampler = Sampler(with_params(xtc_probability=0.3, xtc_threshold=0.3, top_k=2), seed=3)
+    draws = [sampler.draw(logits, [], _Long(index)).token_id for index in range(4000)]
+    share = float(torch.softmax(logits[:2], 0)[0])
+    assert draws.count(0) / 4000 == pytest.approx(0.7 * share, abs=0.03)
 
 
-def test_logit_bias():
-    logits = random_logits()
-    apply_logit_bias(logits, with_params(logit_bias={3: 5.0, 4: -100.0}))
-    assert logits[3] == random_logits()[3] + 5
-    assert logits[4] == random_logits()[4] - 100
-    assert torch.equal(logits[5:], random_logits()[5:])
+def test_xtc_leaves_the_number_of_the_draw_alone():
+    plain, cut = (Sampler(with_params(xtc_probability=p, xtc_threshold=0.9), seed=3) for p in (0.0, 1.0))
+    for index in range(50):
+        assert plain.draw(random_logits(), [], _Long(index)) == cut.draw(random_logits(), [], _Long(index))
+
+
+def test_nothing_ends_the_answer_before_min_tokens():
+    logits = torch.tensor([0.0, 9.0, 8.0, 1.0])
+    sampler = Sampler(with_params(temperature=0), 0, min_tokens=2, ending=[1, 2])
+    assert [sampler.draw(logits, [], [3] * count).token_id for count in range(3)] == [3, 3, 1]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_when_no_token_is_left(temperature: float):
+    params = with_params(temperature=temperature, allowed_token_ids=[1], banned_token_ids=[1])
+    with pytest.raises(GenerationError, match="No token may be drawn"):
+        Sampler(params, 0).draw(random_logits(), [], [])
 
 
 # --- drawing
