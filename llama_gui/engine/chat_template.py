@@ -14,7 +14,7 @@ from jinja2 import nodes
 from jinja2.parser import Parser
 from jinja2.utils import pass_context
 
-from llama_gui.engine.fields import read_json
+from llama_gui.engine.fields import check_regular, read_json
 from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
@@ -94,6 +94,7 @@ class ChatTemplate:
         file = folder / "chat_template.jinja"
         if file.exists():
             try:
+                check_regular(file)
                 return cls(file.read_text(encoding="utf-8"), file, tokenizer)
             except (OSError, ValueError) as error:
                 raise ChatTemplateError(f"{file} cannot be read: {error}.") from error

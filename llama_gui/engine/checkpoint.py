@@ -1,8 +1,9 @@
 """safetensors files -> weights, each checked by name, shape and dtype. Weights are data: pickle files are refused."""
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from types import TracebackType
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from llama_gui.engine.fields import read_json
+from llama_gui.engine.fields import brief, check_regular, read_json, shown, unambiguous
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 
 Shape = tuple[int, ...]
@@ -18,6 +19,8 @@ Shape = tuple[int, ...]
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _INDEX = "model.safetensors.index.json"
 _AGAIN = "Download the file again."
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+_MOST_HEADER_BYTES = 16 * 2**20  # 100,000 weights in one file
 
 
 class Checkpoint:
@@ -42,15 +45,17 @@ class Checkpoint:
 
     def _open(self, file: Path) -> None:
         try:
+            check_regular(file)
+            _check_header(file)
             handle = self._stack.enter_context(safe_open(file, framework="pt"))
             names = list(handle.keys())
         except FileNotFoundError:
             raise ModelNotFoundError(f"{file} is missing. {_AGAIN}") from None
-        except (SafetensorError, OSError, ValueError) as error:
-            raise BrokenModelError(f"{file} is damaged or cut off: {error}. {_AGAIN}") from error
+        except (SafetensorError, OSError, ValueError, RecursionError) as error:
+            raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {_AGAIN}") from error
         for name in names:
             if name in self._files:
-                raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {name}. {_AGAIN}")
+                raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {_AGAIN}")
             self._files[name] = (file, handle)
 
     def __enter__(self) -> Self:
@@ -91,7 +96,7 @@ class Checkpoint:
         found = handle.get_slice(name)
         if tuple(found.get_shape()) != shape:
             raise BrokenModelError(
-                f"{file}: {name} has the shape {list(found.get_shape())}, but config.json asks for {list(shape)}. "
+                f"{file}: {name} has the shape {shown(found.get_shape())}, but config.json asks for {list(shape)}. "
                 "The files belong to different models, or one of them is damaged."
             )
         if found.get_dtype() not in _DTYPES:
@@ -103,19 +108,32 @@ class Checkpoint:
         """The weight `name` in the file's dtype, on CPU. It may be a view of the file: convert or copy it.
 
         Raises:
-            BrokenModelError: the file cannot be read.
+            BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
         file, handle = self._files[name]
         try:
-            return handle.get_tensor(name)
+            tensor = handle.get_tensor(name)
+            extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long
         except (SafetensorError, OSError, ValueError, RuntimeError) as error:
             raise BrokenModelError(f"{file}: {name} cannot be read: {error}. {_AGAIN}") from error
+        if not extremes.isfinite().all():
+            raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {_AGAIN}")
+        return tensor
+
+
+def _check_header(file: Path) -> None:
+    """ValueError for what safetensors lets pass: a weight that is described twice, and a header of any size."""
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        if length > _MOST_HEADER_BYTES:
+            raise ValueError(f"its header would be {length} bytes long")
+        json.loads(stream.read(length), object_pairs_hook=unambiguous)
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:3])
+    listed = ", ".join(brief(name) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return shown + more
+    return listed + more
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -133,9 +151,11 @@ def weight_files(folder: Path) -> list[Path]:
     files = files or sorted(folder.glob("*.safetensors"))
     if files:
         return files
-    if any(folder.glob("*.bin")) or any(folder.glob("*.pt*")):
+    pickles = sorted(file.name for file in folder.glob("*") if file.suffix.lower() in _PICKLES)
+    if pickles:
         raise UnsupportedModelError(
-            f"{folder} holds its weights as pickle files, which can run code. Use a version with *.safetensors files."
+            f"{folder} holds its weights as pickle files, which can run code: {_some(pickles)}. "
+            "Use a version with *.safetensors files."
         )
     raise ModelNotFoundError(f"{folder} holds no *.safetensors file. The download may not have finished.")
 
@@ -145,6 +165,7 @@ def _indexed_files(index: Path) -> list[Path]:
     if not isinstance(weight_map, dict) or not weight_map:
         raise BrokenModelError(f"{index}: weight_map is missing or empty. {_AGAIN}")
     for name in weight_map.values():
-        if not isinstance(name, str) or Path(name).name != name or "\\" in name or not name.endswith(".safetensors"):
-            raise BrokenModelError(f"{index} names {name!r}, which is not a weight file of this folder. {_AGAIN}")
+        # Windows' rules are the stricter ones: they know "/", "\\" and drives.
+        if not isinstance(name, str) or PureWindowsPath(name).name != name or not name.endswith(".safetensors"):
+            raise BrokenModelError(f"{index} names {shown(name)}, which is not a weight file of this folder. {_AGAIN}")
     return [index.parent / name for name in sorted(set(weight_map.values()))]

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llama_gui.engine.families import FAMILIES, Family
-from llama_gui.engine.fields import Fields, read_json
+from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
 from llama_gui.engine.rope_config import RopeConfig, read_rope, refuse_partial_rotary
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
 
 FILE_DTYPES = ("float32", "float16", "bfloat16")
+
+_MOST_LAYERS = 10_000  # a table with a row for each is made before the weights are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def load_config(folder: Path) -> NetworkConfig:
     family = FAMILIES[architecture]
     heads = fields.integer("num_attention_heads")
     hidden = fields.integer("hidden_size")
-    layers = fields.integer("num_hidden_layers")
+    layers = fields.integer("num_hidden_layers", most=_MOST_LAYERS)
     attention_bias, mlp_bias = fields.flag("attention_bias", False), fields.flag("mlp_bias", False)
     window = _window(fields, family)
     config = NetworkConfig(
@@ -108,7 +110,7 @@ def _architecture(fields: Fields) -> str:
         raise fields.wrong("architectures", "a list with the name of the network's architecture")
     if names[0] not in FAMILIES:
         raise UnsupportedModelError(
-            f"{fields.file}: the architecture {names[0]} is not supported. Supported: {', '.join(FAMILIES)}."
+            f"{fields.file}: the architecture {shown(names[0])} is not supported. Supported: {', '.join(FAMILIES)}."
         )
     return names[0]
 
@@ -116,7 +118,7 @@ def _architecture(fields: Fields) -> str:
 def _refuse_options(fields: Fields) -> None:
     values = fields.values
     if values.get("hidden_act", "silu") != "silu":
-        raise UnsupportedModelError(f"{fields.file}: the activation {values['hidden_act']!r} is not supported.")
+        raise UnsupportedModelError(f"{fields.file}: the activation {shown(values['hidden_act'])} is not supported.")
     if values.get("quantization_config"):
         raise UnsupportedModelError(
             f"{fields.file}: weights that are stored quantised are not supported. Use the unquantised model."
@@ -164,12 +166,14 @@ def load_generation_defaults(folder: Path) -> GenerationDefaults:
     if not file.exists():
         return GenerationDefaults(SamplingParams(), frozenset())
     fields = Fields(read_json(file), file)
-    names = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
+    names = ("temperature", "top_k", "top_p", "min_p", "typical_p", "repetition_penalty")
     values = {name: fields.values.get(name) for name in names}
     if fields.values.get("do_sample") is False:
         values["temperature"] = 0.0
     try:
         sampling = SamplingParams(**values)
     except InvalidRequestError as error:
-        raise BrokenModelError(f"{file}: {error}") from error
+        raise fields.wrong(error.field, error.allowed) from error
+    if (sampling.top_k or 0) > MOST_INTEGER:
+        raise fields.wrong("top_k", f"a whole number from 0 to {MOST_INTEGER}")
     return GenerationDefaults(sampling, fields.token_ids("eos_token_id"))

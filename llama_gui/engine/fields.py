@@ -1,14 +1,18 @@
 """The JSON files of a model folder, read field by field; each value is checked when it is read."""
 
 import json
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
-_TOO_LARGE = 2**31  # no dimension of a network we could load comes near; a damaged file may say anything
+# No network we could load comes near; a damaged file may say anything. The numbers stay finite in float32.
+MOST_INTEGER = 2**31 - 1
+_LEAST_NUMBER, _MOST_NUMBER = 1e-30, 1e30
+_MOST_BYTES = 100 * 2**20
+_MOST_LEVELS = 100
+_MOST_CHARACTERS = 300
 
 
 class Fields:
@@ -24,20 +28,20 @@ class Fields:
 
     def wrong(self, name: str, allowed: str) -> BrokenModelError:
         """The error for a field whose value cannot be."""
-        return BrokenModelError(f"{self.file}: {name} is {self.values.get(name)!r}, but it must be {allowed}.")
+        return BrokenModelError(f"{self.file}: {name} is {shown(self.values.get(name))}, but it must be {allowed}.")
 
-    def integer(self, name: str, default: int | None = None) -> int:
-        """A whole number of at least 1."""
+    def integer(self, name: str, default: int | None = None, *, most: int = MOST_INTEGER) -> int:
+        """A whole number from 1 to `most`."""
         value = self._value(name, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < _TOO_LARGE:
-            raise self.wrong(name, f"a whole number from 1 to {_TOO_LARGE - 1}")
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise self.wrong(name, f"a whole number from 1 to {most}")
         return value
 
-    def number(self, name: str, default: float | None = None) -> float:
-        """A finite number above 0."""
+    def number(self, name: str, default: float | None = None, *, least: float = _LEAST_NUMBER) -> float:
+        """A number of at least `least`, which is above 0."""
         value = self._value(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
-            raise self.wrong(name, "a number above 0")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= _MOST_NUMBER:
+            raise self.wrong(name, f"a number from {least:g} to {_MOST_NUMBER:g}")
         return float(value)
 
     def flag(self, name: str, default: bool) -> bool:
@@ -51,7 +55,7 @@ class Fields:
         """One token id, a list of them, or nothing."""
         value = self.values.get(name)
         ids = [] if value is None else value if isinstance(value, list) else [value]
-        if not all(isinstance(i, int) and not isinstance(i, bool) and 0 <= i < _TOO_LARGE for i in ids):
+        if not all(isinstance(i, int) and not isinstance(i, bool) and 0 <= i <= MOST_INTEGER for i in ids):
             raise self.wrong(name, "a token id or a list of token ids")
         return frozenset(ids)
 
@@ -72,7 +76,9 @@ def read_json(file: Path) -> dict[str, Any]:
         BrokenModelError: it cannot be read, or does not hold a JSON object.
     """
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
+        _check_size(file)
+        values = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=unambiguous)
+        _check_depth(values)
     except FileNotFoundError:
         raise ModelNotFoundError(
             f"{file} does not exist. A model folder holds config.json, tokenizer.json and *.safetensors files."
@@ -82,3 +88,47 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise BrokenModelError(f"{file} holds a {type(values).__name__} instead of a JSON object. Download it again.")
     return values
+
+
+def unambiguous(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of `pairs`, for `json.loads`; ValueError where a name has two values."""
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in values and values[name] != value:
+            raise ValueError(f"it gives {shown(name)} twice, with different values")
+        values[name] = value
+    return values
+
+
+def shown(value: Any) -> str:
+    """`value` as an error shows it, see `brief`."""
+    return brief(repr(value))
+
+
+def brief(text: str) -> str:
+    """`text` as an error quotes it: on one line, and cut off where it is long."""
+    text = text if text.isprintable() else repr(text)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
+
+
+def check_regular(file: Path) -> None:
+    """ValueError for what is there but is no file: to read from a pipe or a device may never end."""
+    if file.exists() and not file.is_file():
+        raise ValueError("it is not a regular file")
+
+
+def _check_size(file: Path) -> None:
+    check_regular(file)
+    size = file.stat().st_size
+    if size > _MOST_BYTES:
+        raise ValueError(f"it is too large, with {size} bytes")
+
+
+def _check_depth(values: Any) -> None:
+    """Python gives up on deep nesting wherever it meets it later, so it is met here."""
+    level = [values]
+    for _ in range(_MOST_LEVELS):
+        parts = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)]
+        level = [inner for part in parts for inner in part]
+    if level:
+        raise ValueError(f"it is nested more than {_MOST_LEVELS} levels deep")

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from llama_gui.engine.fields import Fields
+from llama_gui.engine.fields import MOST_INTEGER, Fields, shown
 from llama_gui.errors import UnsupportedModelError
 
 RopeKind = Literal["default", "linear", "dynamic", "llama3", "yarn"]
@@ -47,9 +47,9 @@ def read_rope(fields: Fields) -> RopeConfig:
     kind = inner.get("rope_type", inner.get("type", "default"))
     if kind not in ROPE_KINDS:
         raise UnsupportedModelError(
-            f"{fields.file}: the rope type {kind!r} is not supported. Supported: {', '.join(ROPE_KINDS)}."
+            f"{fields.file}: the rope type {shown(kind)} is not supported. Supported: {', '.join(ROPE_KINDS)}."
         )
-    theta = (rope if "rope_theta" in inner else fields).number("rope_theta", 10000.0)
+    theta = (rope if "rope_theta" in inner else fields).number("rope_theta", 10000.0, least=2.0)
     if kind in ("default", "dynamic"):
         return RopeConfig(theta, kind)
     if kind == "linear":
@@ -73,7 +73,7 @@ def _llama3_rope(rope: Fields, theta: float) -> RopeConfig:
 
 def _yarn_rope(rope: Fields, theta: float) -> RopeConfig:
     factor = rope.number("factor")
-    return RopeConfig(
+    config = RopeConfig(
         theta,
         "yarn",
         factor,
@@ -83,6 +83,9 @@ def _yarn_rope(rope: Fields, theta: float) -> RopeConfig:
         beta_slow=rope.number("beta_slow", 1.0),
         truncate=rope.flag("truncate", True),
     )
+    if config.stretched_context > MOST_INTEGER:
+        raise rope.wrong("factor", f"so small that the context stays at or below {MOST_INTEGER} tokens")
+    return config
 
 
 def _yarn_attention_factor(rope: Fields, factor: float) -> float:
