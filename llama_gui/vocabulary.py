@@ -12,6 +12,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "context", "cancelled", "error"]
 JobState = Literal["waiting", "prefilling", "generating", "finished"]
 Strategy = Literal["sequential", "interleaved", "batched"]
+Overflow = Literal["drop_oldest", "error"]
 
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 STRATEGIES: tuple[Strategy, ...] = ("sequential", "interleaved", "batched")
@@ -126,6 +127,19 @@ class SamplingParams:
         return replace(self, **missing)
 
 
+def sampling_from_json(values: Mapping[str, Any]) -> SamplingParams:
+    """What ``dataclasses.asdict`` and JSON made of a `SamplingParams`: there keys are texts, and tuples lists.
+
+    Raises:
+        InvalidRequestError: a value is out of its range.
+        TypeError: it holds an unknown field.
+    """
+    known: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in values.items()}
+    if known.get("logit_bias"):
+        known["logit_bias"] = {int(token_id): bias for token_id, bias in known["logit_bias"].items()}
+    return SamplingParams(**known)
+
+
 SAMPLING_RANGES: dict[str, tuple[float, float, bool]] = {
     "temperature": (0, 100, False),
     "top_k": (0, math.inf, True),
@@ -172,11 +186,13 @@ class GenerateRequest:
     """What to generate from, and how.
 
     Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context. Before
-    `min_tokens` no token that would end the answer is drawn.
+    `min_tokens` no token that would end the answer is drawn. `answer_token_ids` go on with an answer: these were drawn
+    already, and count for `max_tokens`; the job's outputs are the new ones, its result is the whole answer.
     `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape.
     `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
     own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
-    are for the chat template, so they go with `messages`.
+    are for the chat template, so they go with `messages`. `overflow`: whether messages that do not fit the context
+    are an error, or their oldest turns are left out ("drop_oldest"; the result says how many messages).
 
     Raises:
         InvalidRequestError: a field is missing, doubled, empty or outside its range.
@@ -195,6 +211,8 @@ class GenerateRequest:
     tools: Sequence[Mapping[str, Any]] | None = None
     now: datetime | None = None
     chat_template_kwargs: Mapping[str, Any] | None = None
+    overflow: Overflow = "drop_oldest"
+    answer_token_ids: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
@@ -208,6 +226,8 @@ class GenerateRequest:
             _check_number("max_tokens", self.max_tokens, 1, math.inf, integer=True)
         _check_number("min_tokens", self.min_tokens, 0, self.max_tokens or math.inf, integer=True)
         _check_number("logprobs", self.logprobs, 0, 50, integer=True)
+        if self.overflow not in ("drop_oldest", "error"):
+            raise InvalidRequestError("overflow", self.overflow, "drop_oldest or error")
         if isinstance(self.stop, str) or not all(isinstance(s, str) and s for s in self.stop):
             raise InvalidRequestError("stop", self.stop, "a list of texts that are not empty")
 
@@ -264,7 +284,8 @@ class Timings:
 class GenerateResult:
     """A finished answer. `token_ids` holds every drawn token, an end-of-sequence token included.
 
-    `error` is set when, and only when, `finish_reason` is "error".
+    `error` is set when, and only when, `finish_reason` is "error". `dropped_messages`: how many of the oldest messages
+    were not sent, because all of them would not have fitted the context.
     """
 
     text: str
@@ -274,6 +295,7 @@ class GenerateResult:
     timings: Timings
     seed: int
     error: Exception | None = None
+    dropped_messages: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ class ChatSession(QObject):
     """Nothing was sent, and why."""
     returned = Signal(str)
     """An accepted message that the engine refused: it goes back into the composer."""
+    dropped = Signal(int)
+    """So many of the oldest messages were not sent: the conversation is longer than the model can read."""
     settings_changed = Signal(object)
     saved_changed = Signal(bool, str)
     """False and why: something is only in memory; it is tried again until it is saved. True: all is on disk again."""
@@ -322,6 +324,7 @@ class ChatSession(QObject):
             recipe = recipe_text(self._request, self._model, result) if self._request else ""
             self._put(replace(answer, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
         self._set_busy(False)
+        self.dropped.emit(result.dropped_messages)
         self.flush()
 
     # --- title and settings

@@ -13,7 +13,7 @@ from typing import Any, Self
 from llama_gui.chats.migrations import APPLICATION_ID, check_version, migrate
 from llama_gui.chats.tree import DEFAULT_TITLE, ChatSummary, Node, OpenTab, clean_settings, clean_text
 from llama_gui.errors import StoreError, UserError
-from llama_gui.vocabulary import ChatSettings, SamplingParams
+from llama_gui.vocabulary import ChatSettings, sampling_from_json
 
 BUSY_TIMEOUT_S = 2.0
 
@@ -190,11 +190,8 @@ def _settings_from_json(text: str) -> ChatSettings:
         return ChatSettings()
     try:
         values = json.loads(text)
-        sampling = values.pop("sampling")
-        if sampling.get("logit_bias"):
-            sampling["logit_bias"] = {int(token_id): bias for token_id, bias in sampling["logit_bias"].items()}
-        sampling = {name: tuple(value) if isinstance(value, list) else value for name, value in sampling.items()}
-        return ChatSettings(**{**values, "stop": tuple(values["stop"])}, sampling=SamplingParams(**sampling))
+        sampling = sampling_from_json(values.pop("sampling"))
+        return ChatSettings(**{**values, "stop": tuple(values["stop"])}, sampling=sampling)
     except (ValueError, TypeError, KeyError, AttributeError, UserError):
         return ChatSettings()
 

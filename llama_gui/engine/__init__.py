@@ -11,6 +11,7 @@
             print(out.text, end="")
 """
 
+from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
 from llama_gui.vocabulary import (
@@ -28,6 +29,7 @@ from llama_gui.vocabulary import (
 )
 
 __all__ = [
+    "AnswerState",
     "Engine",
     "EngineStats",
     "GenerateRequest",

@@ -3,15 +3,20 @@
 import itertools
 import secrets
 import weakref
+from collections.abc import Callable
 from collections.abc import Sequence as Many
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, overload
 
 from torch import Tensor
 
+from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.config import GenerationDefaults
+from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
@@ -55,6 +60,7 @@ class Engine:
         info: ModelInfo,
         loop: Loop,
         runner: Runner,
+        cache: KVCache,
     ) -> None:
         self._vocab_size = network.config.vocab_size
         self._eos_token_ids = network.config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
@@ -63,6 +69,7 @@ class Engine:
         self._info = info
         self._loop = loop
         self._runner = runner
+        self._cache = cache
         self._numbers = itertools.count(1)
         self._finalizer = weakref.finalize(self, loop.close)  # also at exit: a thread inside a kernel ends badly there
 
@@ -106,7 +113,7 @@ class Engine:
         runner = Runner(network, cache)
         scheduler = Scheduler(strategy, max_batch)
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator)
-        return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner)
+        return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)
 
     # --- what it is
 
@@ -137,15 +144,16 @@ class Engine:
             InvalidRequestError, PromptTooLongError, ChatTemplateError: the request cannot be run.
             EngineClosedError: the engine was stopped.
         """
-        prompt = self._prompt_ids(request)
-        if len(prompt) >= self._info.max_context:
-            raise PromptTooLongError(len(prompt), self._info.max_context)
-        number = next(self._numbers)
-        job = Job(len(prompt), lambda: self._loop.cancel(number))
+        fitted = self._fitted(request)
+        prompt, former = fitted.token_ids, tuple(request.answer_token_ids)
+        if len(prompt) + len(former) >= self._info.max_context:
+            raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
+        number, sampler = next(self._numbers), self._sampler(request)
+        job = Job(self._origin(request, prompt, sampler), lambda: self._loop.cancel(number))
         sequence = Sequence(
             number,
             prompt,
-            self._sampler(request),
+            sampler,
             self._limits(request, len(prompt)),
             StopStrings(self._stops(request)),
             self._tokenizer,
@@ -153,9 +161,56 @@ class Engine:
             job,
             on_output,
             on_finish,
+            fitted.dropped_messages,
+            former,
         )
+        if former and sequence.has_ended:
+            raise InvalidRequestError("answer_token_ids", list(former[-4:]), "of an answer that has not ended yet")
         self._loop.submit(sequence)
         return job
+
+    def resume(
+        self,
+        state: AnswerState,
+        on_output: OnOutput | None = None,
+        on_finish: OnFinish | None = None,
+        *,
+        logits_processor: Callable[[list[int], Any], Any] | None = None,
+    ) -> Job:
+        """Go on with an answer: `Job.answer_state` of an interrupted one, from this engine or another with its model.
+
+        With the same model, dtype and device the rest is bit for bit what it would have been. The job's outputs are
+        the new ones; its result is the whole answer.
+
+        Raises:
+            InvalidRequestError: its ids are those of another tokenizer, or it has ended already.
+            PromptTooLongError, EngineClosedError: see `submit`.
+        """
+        if state.tokenizer != self._tokenizer.fingerprint:
+            raise InvalidRequestError("state", f"of the tokenizer {state.tokenizer!r}", "of the model that goes on")
+        request = GenerateRequest(
+            token_ids=state.prompt_token_ids,
+            answer_token_ids=state.token_ids,
+            max_tokens=state.max_tokens,
+            min_tokens=state.min_tokens,
+            sampling=state.sampling,
+            stop=state.stop,
+            logprobs=state.logprobs,
+            cache_key=state.cache_key,
+            logits_processor=logits_processor,
+        )
+        return self.submit(request, on_output, on_finish)
+
+    def fork(self, cache_key: str, new_key: str) -> int:
+        """Copy what the cache holds of a conversation to another name; the number of tokens copied.
+
+        A conversation that begins like another finds that beginning anyway. A fork keeps it while the first goes on.
+
+        Raises:
+            GenerationError: there is no memory for it.
+            EngineClosedError: the engine was stopped.
+        """
+        return self._loop.call(lambda: self._cache.fork(cache_key, new_key))
 
     def generate(self, request: GenerateRequest) -> GenerateResult:
         """Submit and wait. Raises what `submit` raises; a failure in flight is in the result."""
@@ -259,16 +314,30 @@ class Engine:
 
     # --- a request's parts
 
-    def _prompt_ids(self, request: GenerateRequest) -> list[int]:
+    def _fitted(self, request: GenerateRequest) -> Fitted:
+        """The prompt of a request; of a conversation that is too long, the newest part."""
         if request.messages is not None:
-            variables = {"tools": request.tools, "now": request.now, **(request.chat_template_kwargs or {})}
-            ids = self.apply_chat_template(request.messages, tokenize=True, **variables)
+            fitted = self._fitted_messages(request, request.messages)
         elif request.prompt is not None:
-            ids = self._tokenizer.encode(request.prompt, add_special_tokens=True)
+            fitted = Fitted(self._tokenizer.encode(request.prompt, add_special_tokens=True))
         else:
-            ids = list(request.token_ids or ())
-        self._check_ids(ids)
-        return ids
+            fitted = Fitted(list(request.token_ids or ()))
+        self._check_ids([*fitted.token_ids, *request.answer_token_ids])
+        return fitted
+
+    def _fitted_messages(self, request: GenerateRequest, messages: Many[Message]) -> Fitted:
+        variables = {
+            "tools": request.tools,
+            "now": request.now or datetime.now(),
+            **(request.chat_template_kwargs or {}),
+        }
+
+        def encode(part: Many[Message]) -> list[int]:
+            return self.apply_chat_template(part, tokenize=True, **variables)
+
+        if request.overflow == "error":
+            return Fitted(encode(messages))
+        return fit(messages, encode, self._tokenizer.count, self._info.max_context, request.max_tokens)
 
     def _check_ids(self, ids: list[int]) -> None:
         if not ids:
@@ -292,6 +361,19 @@ class Engine:
             min_tokens=request.min_tokens,
             ending=[token_id for token_id in self._eos_token_ids if token_id < size],
             token_text=self._tokenizer.token_text,
+        )
+
+    def _origin(self, request: GenerateRequest, prompt: list[int], sampler: Sampler) -> AnswerState:
+        return AnswerState(
+            prompt_token_ids=tuple(prompt),
+            token_ids=tuple(request.answer_token_ids),
+            sampling=replace(sampler.params, seed=sampler.seed),
+            max_tokens=request.max_tokens,
+            min_tokens=request.min_tokens,
+            stop=tuple(self._stops(request)),
+            logprobs=request.logprobs,
+            cache_key=request.cache_key,
+            tokenizer=self._tokenizer.fingerprint,
         )
 
     def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:

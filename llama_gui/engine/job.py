@@ -5,7 +5,9 @@ import contextlib
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 
+from llama_gui.engine.answer_state import AnswerState
 from llama_gui.vocabulary import GenerateResult, JobProgress, JobState, TokenOutput
 
 
@@ -17,7 +19,8 @@ class Job:
     behind the tokens that were drawn; `result` returns it with ``finish_reason`` "error" and `error` set.
     """
 
-    def __init__(self, prompt_tokens: int, on_cancel: Callable[[], None]) -> None:
+    def __init__(self, origin: AnswerState, on_cancel: Callable[[], None]) -> None:
+        self._origin = origin
         self._outputs: list[TokenOutput] = []
         self._result: GenerateResult | None = None
         self._changed = threading.Condition()
@@ -25,7 +28,7 @@ class Job:
         self._on_cancel = on_cancel
         self._cancelled = False
         self._state: JobState = "waiting"
-        self._prompt_tokens = prompt_tokens
+        self._prompt_tokens = len(origin.prompt_token_ids) + len(origin.token_ids)
         self._prompt_tokens_read = 0
         self._cached_tokens = 0
         self._prefill_started = 0.0
@@ -48,6 +51,13 @@ class Job:
     def is_cancelled(self) -> bool:
         """Whether `cancel` was called before the end."""
         return self._cancelled
+
+    @property
+    def answer_state(self) -> AnswerState:
+        """The answer up to now, whether it goes on or has ended; `Engine.resume` goes on with it."""
+        with self._changed:
+            drawn = tuple(output.token_id for output in self._outputs)
+        return replace(self._origin, token_ids=self._origin.token_ids + drawn)
 
     def cancel(self) -> None:
         """End the answer within one step of the engine; a finished job stays as it is."""
@@ -127,7 +137,7 @@ class Job:
         if self._state != "generating":
             self._state, self._decode_started = "generating", now
         elif now > self._decode_started:
-            self._tokens_per_second = output.index / (now - self._decode_started)
+            self._tokens_per_second = len(self._outputs) / (now - self._decode_started)
         with self._changed:
             self._outputs.append(output)
             self._wake()

@@ -51,6 +51,19 @@ def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
+def _forget(slot: Slot, start: int) -> None:
+    """Drop the tokens from `start` on, and their rows: those of a prompt that was cancelled may be NaN, unnoticed."""
+    slot.keys[:, :, start : len(slot.tokens)] = 0
+    slot.values[:, :, start : len(slot.tokens)] = 0
+    del slot.tokens[start:]
+
+
+def _copy(donor: Slot, slot: Slot, tokens: int) -> None:
+    slot.keys[:, :, :tokens] = donor.keys[:, :, :tokens]
+    slot.values[:, :, :tokens] = donor.values[:, :, :tokens]
+    slot.tokens = donor.tokens[:tokens]
+
+
 class KVCache:
     """All slots, under one budget of bytes. Only the engine's thread touches it.
 
@@ -98,9 +111,10 @@ class KVCache:
             self.ensure_capacity(slot, len(tokens))
             slot.keys[:, :, :shared] = donor.keys[:, :, :shared]
             slot.values[:, :, :shared] = donor.values[:, :, :shared]
+            _forget(slot, shared)
             slot.tokens = list(tokens[:shared])
         else:
-            del slot.tokens[own:]
+            _forget(slot, own)
         slot.busy = True  # last: a slot that could not be prepared has no owner who would release it
         slot.last_used = next(self._clock)
         return slot
@@ -109,6 +123,22 @@ class KVCache:
         """Nobody writes this slot any more; what it holds can be reused."""
         slot.busy = False
         slot.last_used = next(self._clock)
+
+    def fork(self, key: str, new_key: str) -> int:
+        """Copy the conversation `key` to `new_key`; how many tokens were copied, 0 when the cache does not hold it.
+
+        Raises:
+            GenerationError: there is no memory for it.
+        """
+        donor = max((s for s in self._slots if s.key == key), key=lambda s: s.last_used, default=None)
+        if donor is None or not donor.tokens:
+            return 0
+        for slot in [s for s in self._slots if s.key == new_key and not s.busy]:
+            self.drop(slot)
+        slot = self._new_slot(new_key, len(donor.tokens), keep=donor)
+        _copy(donor, slot, len(donor.tokens))
+        slot.last_used = next(self._clock)
+        return len(slot.tokens)
 
     def drop(self, slot: Slot) -> None:
         """Free a slot at once, for example because its rows may not be finite."""

@@ -195,12 +195,12 @@ class Loop:
         while (number := self._scheduler.next_admission()) is not None:
             sequence = self._sequences[number]
             # What the answer will need is set aside too, within reason: running answers are never evicted.
-            room = min(sequence.final_length, len(sequence.prompt) + 1024)
+            room = min(sequence.final_length, len(sequence.tokens) + 1024)
             if not self._cache.has_room(room) and self._scheduler.running:
                 return
             self._scheduler.admit(number)
             try:
-                sequence.start(self._cache.acquire(sequence.cache_key, sequence.prompt))
+                sequence.start(self._cache.acquire(sequence.cache_key, sequence.tokens))
             except GenerationError as error:
                 self._finish(sequence, "error", error)
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from collections.abc import Sequence as Many
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -41,10 +42,12 @@ class Sequence:
         job: Job,
         on_output: OnOutput | None = None,
         on_finish: OnFinish | None = None,
+        dropped_messages: int = 0,
+        former: Many[int] = (),
     ) -> None:
         self.number = number
         self.prompt = prompt
-        self.answer: list[int] = []
+        self.answer: list[int] = list(former)  # of an answer that was interrupted
         self.cache_key = cache_key
         self.job = job
         self.slot: Slot | None = None
@@ -57,10 +60,20 @@ class Sequence:
         self._texts: list[str] = []
         self._on_output = on_output
         self._on_finish = on_finish
+        self._dropped_messages = dropped_messages
+        self._former = len(self.answer)
+        for token_id in self.answer:  # what they have set free by now; nobody is told again
+            self._texts.append(self._stops.push(self._detokenizer.push(token_id)))
         self._cached_tokens = 0
         self._submitted = time.monotonic()
         self._started: float | None = None
         self._first_token: float | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing can come behind the answer that it began with."""
+        answer, limits = self.answer, self._limits
+        return self._stops.found or len(answer) >= limits.max_tokens or any(i in limits.eos_token_ids for i in answer)
 
     @property
     def pending(self) -> int:
@@ -88,7 +101,8 @@ class Sequence:
         start = len(self.slot.tokens)
         if start >= len(self.prompt):
             return self.answer[start - len(self.prompt) :][:count]
-        return self.prompt[start : start + count]
+        read = self.prompt[start : start + count]
+        return read + self.answer[: count - len(read)]
 
     def start(self, slot: Slot) -> None:
         """The sequence has got its slot, which may hold a beginning of the prompt already."""
@@ -101,7 +115,7 @@ class Sequence:
         """`tokens` were run: the slot holds their keys and values now."""
         assert self.slot is not None
         self.slot.tokens.extend(tokens)
-        if not self.answer:
+        if len(self.answer) == self._former:
             self.job.read_prompt(len(self.slot.tokens))
 
     def draw(self, logits: Tensor) -> None:
@@ -162,6 +176,7 @@ class Sequence:
             timings=self._timings(),
             seed=self._sampler.seed,
             error=error,
+            dropped_messages=self._dropped_messages,
         )
         self.job.finish(result)
         if self._on_finish is not None:

@@ -83,6 +83,7 @@ class ChatTab(Surface):
         session.returned.connect(self._on_returned)
         session.failed.connect(self._on_failed)
         session.saved_changed.connect(self._on_saved)
+        session.dropped.connect(self._on_dropped)
 
     # What the user does
 
@@ -176,6 +177,15 @@ class ChatTab(Surface):
     @Slot(bool, str)
     def _on_saved(self, is_saved: bool, text: str) -> None:
         self.notice.say("" if is_saved else text)
+
+    @Slot(int)
+    def _on_dropped(self, count: int) -> None:
+        if count:
+            self.notice.say(
+                self.tr(
+                    "The conversation is longer than this model can read: the oldest {} messages were not sent."
+                ).format(count)
+            )
 
     # Small things
 

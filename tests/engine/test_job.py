@@ -6,9 +6,12 @@ import time
 
 import pytest
 
+from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.job import Job
 from llama_gui.errors import GenerationError
-from llama_gui.vocabulary import GenerateResult, Timings, TokenOutput, Usage
+from llama_gui.vocabulary import GenerateResult, SamplingParams, Timings, TokenOutput, Usage
+
+ORIGIN = AnswerState((1,), (), SamplingParams())
 
 
 def output(index: int) -> TokenOutput:
@@ -20,7 +23,7 @@ def result(error: Exception | None = None) -> GenerateResult:
 
 
 def job(prompt_tokens: int = 10) -> Job:
-    return Job(prompt_tokens, lambda: None)
+    return Job(AnswerState(tuple(range(prompt_tokens)), (), SamplingParams()), lambda: None)
 
 
 def test_every_reader_gets_everything_from_the_first_on():
@@ -107,11 +110,11 @@ def test_waiting_is_bounded_and_changes_nothing():
 
 def test_cancel_is_told_once_and_only_before_the_end():
     told = []
-    one = Job(1, lambda: told.append(1))
+    one = Job(ORIGIN, lambda: told.append(1))
     one.cancel()
     one.cancel()
     assert (told, one.is_cancelled) == ([1], True)
-    other = Job(1, lambda: told.append(2))
+    other = Job(ORIGIN, lambda: told.append(2))
     other.finish(result())
     other.cancel()
     assert (told, other.is_cancelled) == ([1], False)

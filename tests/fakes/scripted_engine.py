@@ -32,6 +32,7 @@ class ScriptedJob:
     def __init__(
         self, request: GenerateRequest, pieces: Sequence[str], on_output: OnOutput | None, on_finish: OnFinish | None
     ) -> None:
+        self.drops = 0
         self.request = request
         self.state: JobState = "waiting"
         self._pieces = list(pieces)[: request.max_tokens]
@@ -87,6 +88,7 @@ class ScriptedJob:
             timings=Timings(0.0, 0.0, time.monotonic() - self._started),
             seed=self.request.sampling.seed if self.request.sampling.seed is not None else 7,
             error=error,
+            dropped_messages=self.drops,
         )
         self._result.set_result(result)
         if self._on_finish is not None:
@@ -103,6 +105,7 @@ class ScriptedEngine:
         hang_at: an answer waits in place of its token of this number until it is cancelled; `hang_on` names the
             questions for which it does, None for all.
         max_context: a request with as many words, or more, is too long.
+        drops: how many of the oldest messages it says were not sent.
     """
 
     def __init__(
@@ -114,6 +117,7 @@ class ScriptedEngine:
         hang_at: int | None = None,
         hang_on: Sequence[str] | None = None,
         max_context: int = 4096,
+        drops: int = 0,
         name: str = "Scripted",
     ) -> None:
         self.requests: list[GenerateRequest] = []
@@ -122,6 +126,7 @@ class ScriptedEngine:
         """The threads that have called `run`."""
         self.is_closed = False
         self._script = dict(script or {})
+        self._drops = drops
         self._tokens_per_second = tokens_per_second
         self._fail_at = fail_at
         self._hang_at = hang_at
@@ -150,6 +155,7 @@ class ScriptedEngine:
             raise PromptTooLongError(words, self.info.max_context)
         question = last_text(request)
         job = ScriptedJob(request, self._script.get(question) or pieces_of(question), on_output, on_finish)
+        job.drops = self._drops
         with self._changed:
             if self._stopped.is_set():
                 raise EngineClosedError("The model was closed.")

@@ -152,6 +152,14 @@ def test_a_prompt_that_is_too_long_says_so_and_comes_back(open_window, qtbot):
     qtbot.waitUntil(lambda: "Again" in shown(tab))
 
 
+def test_messages_that_were_not_sent_are_counted(open_window, qtbot):
+    window = open_window(ScriptedEngine(drops=6))
+    tab = window.deck.current()
+    ask(qtbot, tab, "one more thing")
+    qtbot.waitUntil(tab.notice.isVisible)
+    assert "the oldest 6 messages were not sent" in tab.notice.text()
+
+
 def test_an_answer_that_fails_keeps_its_text_and_says_why(open_window, qtbot):
     window = open_window(ScriptedEngine({"hi": ["Half ", "an ", "answer"]}, fail_at=2))
     tab = window.deck.current()

@@ -1,0 +1,53 @@
+"""All that an answer depends on, as a value: so it can go on later, or elsewhere, as if it had never stopped."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+
+from llama_gui.errors import InvalidRequestError
+from llama_gui.vocabulary import SamplingParams, sampling_from_json
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerState:
+    """An answer up to some token.
+
+    The random number of a token is a function of the seed and the token's index, and keys and values one of the tokens
+    before it; so the ids and the settings are the whole state. `sampling` is complete, with the seed. `tokenizer` is
+    the fingerprint of the tokenizer whose ids these are. `logits_processor` and other functions cannot be kept.
+    """
+
+    prompt_token_ids: tuple[int, ...]
+    token_ids: tuple[int, ...]
+    sampling: SamplingParams
+    max_tokens: int | None = None
+    min_tokens: int = 0
+    stop: tuple[str, ...] = ()
+    logprobs: int = 0
+    cache_key: str | None = None
+    tokenizer: str = ""
+    version: int = field(default=_VERSION)
+
+    def to_json(self) -> str:
+        """As text, which `from_json` reads."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "AnswerState":
+        """What `to_json` wrote.
+
+        Raises:
+            InvalidRequestError: it is something else, or from a later version.
+        """
+        try:
+            values = json.loads(text)
+            if values["version"] != _VERSION:
+                raise InvalidRequestError("version", values["version"], f"{_VERSION}; update llama-gui")
+            values["sampling"] = sampling_from_json(values["sampling"])
+            for name in ("prompt_token_ids", "token_ids"):
+                values[name] = tuple(int(token_id) for token_id in values[name])
+            values["stop"] = tuple(str(stop) for stop in values["stop"])
+            return cls(**{f.name: values[f.name] for f in fields(cls)})
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise InvalidRequestError("state", text[:80], "what AnswerState.to_json wrote") from error

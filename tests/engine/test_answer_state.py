@@ -1,0 +1,159 @@
+"""An answer that was interrupted goes on as if it had not been: the same ids, the same bits, the same text."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from llama_gui.engine import AnswerState, Engine, GenerateRequest, Message, SamplingParams
+from llama_gui.errors import InvalidRequestError, PromptTooLongError
+from llama_gui.vocabulary import GenerateResult, TokenOutput
+
+WAIT = 60
+SAMPLING = SamplingParams(
+    temperature=1.1,
+    top_k=0,
+    top_p=0.97,
+    repetition_penalty=1.1,
+    frequency_penalty=0.1,
+    dry_multiplier=0.5,
+    xtc_probability=0.5,
+    xtc_threshold=0.01,
+    logit_bias={7: 0.5},
+    seed=5,
+)
+REQUEST = GenerateRequest(
+    messages=[Message("user", "Tell me about łódź and 🦙🏽 and more " * 6)],
+    max_tokens=24,
+    min_tokens=20,
+    sampling=SAMPLING,
+    stop=["never said"],
+    logprobs=2,
+    cache_key="chat",
+)
+
+
+def run(engine: Engine, request: GenerateRequest) -> tuple[list[TokenOutput], GenerateResult]:
+    job = engine.submit(request)
+    return list(job), job.result(WAIT)
+
+
+def interrupted(engine: Engine, at: int) -> tuple[list[TokenOutput], AnswerState]:
+    """The outputs up to `at`, and the state behind them."""
+    job = engine.submit(REQUEST)
+    outputs: list[TokenOutput] = []
+    for output in job:
+        outputs.append(output)
+        if output.index + 1 >= at:
+            job.cancel()
+            break
+    job.result(WAIT)
+    state = job.answer_state
+    return outputs, replace(state, token_ids=state.token_ids[:at])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+def test_the_rest_is_what_it_would_have_been(load, dtype: str):
+    engine = load(dtype=dtype)
+    whole, result = run(engine, REQUEST)
+    for at in (1, 2, 7, 23):
+        first, state = interrupted(engine, at)
+        job = engine.resume(AnswerState.from_json(state.to_json()))
+        rest = list(job)
+        assert first[:at] + rest == whole
+        again = job.result(WAIT)
+        assert again.text == result.text == "".join(o.text for o in whole)
+        assert again.token_ids == result.token_ids
+        assert again.seed == result.seed
+        assert again.usage.completion_tokens == 24
+
+
+def test_in_another_engine_that_never_saw_the_beginning(load):
+    whole, _ = run(load(), REQUEST)
+    _, state = interrupted(load(), 9)
+    job = load(strategy="interleaved", draft="ngram").resume(state)
+    assert list(job) == whole[9:]
+    assert job.result(WAIT).usage.cached_tokens == 0
+
+
+def test_the_state_of_a_waiting_and_of_a_finished_answer(load):
+    engine = load()
+    whole, result = run(engine, REQUEST)
+    job = engine.submit(REQUEST)
+    beginning = replace(job.answer_state, token_ids=())
+    job.result(WAIT)
+    assert list(engine.resume(beginning)) == whole
+    assert job.answer_state.token_ids == result.token_ids
+    with pytest.raises(InvalidRequestError, match="has not ended"):
+        engine.resume(job.answer_state)
+    longer = engine.resume(replace(job.answer_state, max_tokens=30)).result(WAIT)
+    assert longer.token_ids[:24] == result.token_ids
+    assert len(longer.token_ids) > 24
+
+
+def test_resumed_twice(load):
+    engine = load()
+    whole, _ = run(engine, REQUEST)
+    _, state = interrupted(engine, 5)
+    job = engine.resume(state)
+    next(iter(job))
+    job.cancel()
+    job.result(WAIT)
+    assert list(engine.resume(job.answer_state)) == whole[len(job.answer_state.token_ids) :]
+
+
+def test_a_stop_string_over_the_interruption(load):
+    engine = load()
+    words = engine.tokenizer.encode("one two three four", add_special_tokens=False)
+    base = GenerateRequest(token_ids=[1, 2, 3], max_tokens=50, stop=["two three"], sampling=SamplingParams(seed=1))
+    for cut in range(1, len(words) - 1):
+        sampling = SamplingParams(temperature=0, logit_bias={words[cut]: 1000.0})
+        request = replace(base, answer_token_ids=words[:cut], sampling=sampling, max_tokens=cut + 1)
+        result = engine.generate(request)
+        text = engine.tokenizer.decode(words[: cut + 1])
+        assert result.text == (text[: text.index("two three")] if "two three" in text else text)
+        if "two three" in engine.tokenizer.decode(words[: cut + 1]):
+            assert result.finish_reason == "stop"
+            break
+    else:
+        raise AssertionError("the stop string never came")
+    with pytest.raises(InvalidRequestError, match="has not ended"):
+        engine.submit(replace(base, answer_token_ids=words))
+
+
+def test_what_cannot_go_on(load):
+    engine = load(max_context=64)
+    state = engine.submit(GenerateRequest(token_ids=[1, 2, 3], max_tokens=2)).answer_state
+    with pytest.raises(InvalidRequestError, match="tokenizer"):
+        engine.resume(replace(state, tokenizer="another"))
+    with pytest.raises(InvalidRequestError, match="has not ended"):
+        engine.resume(replace(state, token_ids=(min(engine.tokenizer.eos_ids),), max_tokens=None))
+    with pytest.raises(PromptTooLongError):
+        engine.resume(replace(state, token_ids=(5,) * 64, max_tokens=None))
+    with pytest.raises(InvalidRequestError, match="token id"):
+        engine.resume(replace(state, token_ids=(10**6,), max_tokens=None))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"version": 1}', '{"version": 1, "sampling": {"x": 1}}'])
+def test_text_that_is_no_state(text: str):
+    with pytest.raises(InvalidRequestError, match="to_json"):
+        AnswerState.from_json(text)
+
+
+def test_a_state_of_a_later_version():
+    values = json.loads(AnswerState((1,), (), SamplingParams()).to_json())
+    with pytest.raises(InvalidRequestError, match="update"):
+        AnswerState.from_json(json.dumps({**values, "version": 9}))
+
+
+def test_a_fork_keeps_what_the_first_conversation_loses(load):
+    engine = load()
+    prompt = list(range(10, 110))
+    base = GenerateRequest(token_ids=prompt, max_tokens=5, cache_key="one", sampling=SamplingParams(temperature=0))
+    want = engine.generate(base)
+    assert engine.fork("nobody", "two") == 0
+    assert engine.fork("one", "two") == 104
+    engine.generate(replace(base, token_ids=list(range(200, 150, -1))))  # the first goes elsewhere
+    forked = engine.generate(replace(base, cache_key="two"))
+    assert forked.usage.cached_tokens == 99
+    assert forked.token_ids == want.token_ids
