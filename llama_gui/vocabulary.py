@@ -192,7 +192,8 @@ class GenerateRequest:
     `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
     own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
     are for the chat template, so they go with `messages`. `overflow`: whether messages that do not fit the context
-    are an error, or their oldest turns are left out ("drop_oldest"; the result says how many messages).
+    are an error, or their oldest turns are left out ("drop_oldest"; the result says how many messages). The answer
+    follows `json_schema`, or matches `regex` as a whole; one that is cut before that is an error.
 
     Raises:
         InvalidRequestError: a field is missing, doubled, empty or outside its range.
@@ -213,6 +214,8 @@ class GenerateRequest:
     chat_template_kwargs: Mapping[str, Any] | None = None
     overflow: Overflow = "drop_oldest"
     answer_token_ids: Sequence[int] = ()
+    json_schema: Mapping[str, Any] | None = None
+    regex: str | None = None
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
@@ -226,6 +229,8 @@ class GenerateRequest:
             _check_number("max_tokens", self.max_tokens, 1, math.inf, integer=True)
         _check_number("min_tokens", self.min_tokens, 0, self.max_tokens or math.inf, integer=True)
         _check_number("logprobs", self.logprobs, 0, 50, integer=True)
+        if self.json_schema is not None and self.regex is not None:
+            raise InvalidRequestError("regex", self.regex, "left out when json_schema is given")
         if self.overflow not in ("drop_oldest", "error"):
             raise InvalidRequestError("overflow", self.overflow, "drop_oldest or error")
         if isinstance(self.stop, str) or not all(isinstance(s, str) and s for s in self.stop):

@@ -1,7 +1,9 @@
 """All that an answer depends on, as a value: so it can go on later, or elsewhere, as if it had never stopped."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import SamplingParams, sampling_from_json
@@ -26,6 +28,8 @@ class AnswerState:
     stop: tuple[str, ...] = ()
     logprobs: int = 0
     cache_key: str | None = None
+    json_schema: Mapping[str, Any] | None = None
+    regex: str | None = None
     tokenizer: str = ""
     version: int = field(default=_VERSION)
 

@@ -169,7 +169,8 @@ class ChatTemplate:
             raise ChatTemplateError(f"The model's chat template refuses this conversation: {refusal}") from refusal
         except TooMuchError as error:
             raise ChatTemplateError(
-                f"{self._file}: the chat template was stopped: {error}. Pick another model, or mend the template."
+                f"{self._file}: the chat template was stopped: {error}. Pick another model or mend the template; "
+                "if the conversation is extremely long, start a new one."
             ) from error
         except Exception as error:
             raise ChatTemplateError(

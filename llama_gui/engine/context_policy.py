@@ -12,7 +12,7 @@ ANSWER_SHARE = 4
 STEPS = 4
 """Turns are left out until a further quarter of the context is free: so the rest of the prompt stays the same for the
 next turns too, and is found in the cache."""
-_AROUND = 8  # tokens that a template writes around a message, about
+_SAMPLE = 8  # messages that tell how many tokens the template writes around one
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,15 @@ def fit(
         max_context: tokens of prompt and answer together.
         max_tokens: how long the answer may get; None: as long as there is room.
     """
-    ids = encode(messages)
     share = max_context // ANSWER_SHARE
     limit = max_context - min(share, max_tokens if max_tokens is not None else share)
     starts = _turn_starts(messages)
+    sent = _newest(starts, len(messages), max_context)
+    head, starts = list(messages[: starts[0]]) if starts else [], starts[sent:]
+    ids = encode([*head, *messages[starts[0] :]] if sent else messages)
     if len(ids) <= limit or len(starts) < 2:
-        return Fitted(ids)
-    head = list(messages[: starts[0]])
-    offsets = _offsets(messages, starts, count)
+        return Fitted(ids, starts[0] - len(head) if starts else 0)
+    offsets = _offsets(messages, starts, encode, count)
     step = max(max_context // STEPS, 1)
     left_out = 0
     last = math.ceil(offsets[-1] / step)
@@ -61,7 +62,7 @@ def fit(
         ids = encode([*head, *messages[starts[first] :]])
         if len(ids) <= limit:
             break
-    return Fitted(ids, starts[left_out] - starts[0])
+    return Fitted(ids, starts[left_out] - len(head))
 
 
 def _turn_starts(messages: Sequence[Message]) -> list[int]:
@@ -71,9 +72,23 @@ def _turn_starts(messages: Sequence[Message]) -> list[int]:
     return [first, *users] if first < len(messages) else []
 
 
-def _offsets(messages: Sequence[Message], starts: Sequence[int], count: Callable[[str], int]) -> list[int]:
+def _newest(starts: Sequence[int], messages: int, max_context: int) -> int:
+    """The first turn worth looking at: more messages than the context has tokens never fit. In steps, too."""
+    step = max(max_context // STEPS, 1)
+    too_many = (messages - max_context) // step * step
+    return next((i for i, start in enumerate(starts) if start >= too_many), len(starts) - 1) if too_many > 0 else 0
+
+
+def _offsets(
+    messages: Sequence[Message],
+    starts: Sequence[int],
+    encode: Callable[[Sequence[Message]], list[int]],
+    count: Callable[[str], int],
+) -> list[int]:
     """Tokens before each turn, about, from the first turn on; they do not change when the conversation goes on."""
+    first = messages[starts[0] : starts[0] + _SAMPLE]
+    around = max(0, len(encode(first)) - sum(count(m.content) for m in first)) / len(first)
     offsets = [0]
     for start, end in itertools.pairwise(starts):
-        offsets.append(offsets[-1] + sum(count(m.content) + _AROUND for m in messages[start:end]))
+        offsets.append(offsets[-1] + round(sum(count(m.content) + around for m in messages[start:end])))
     return offsets

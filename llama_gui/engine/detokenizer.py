@@ -13,6 +13,9 @@ from typing import Any, Protocol
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _METASPACE = "\u2581"
+_BROKEN = "\ufffd"
+_MOST_PENDING = 3  # bytes of a character of which more may come; some decoders write U+FFFD for each
+_PATIENCE = 16  # tokens that may end in U+FFFD before it is believed: it may also be meant, beside a half character
 
 
 class Detokenizer(Protocol):
@@ -122,19 +125,26 @@ class WindowDetokenizer:
     def __init__(self, decode: Callable[[Sequence[int]], str]) -> None:
         self._decode = decode
         self._ids: list[int] = []
-        self._shown = 0  # ids whose text was given out; they stay in the window as context
+        self._context = 0  # ids whose text was given out before; they stay in the window, for the spaces between
+        self._given = 0  # characters of the window's text that were given out
 
     def push(self, token_id: int) -> str:
         """See `Detokenizer.push`."""
         self._ids.append(token_id)
-        before, now = self._decode(self._ids[: self._shown]), self._decode(self._ids)
-        if now.endswith("\ufffd") or len(now) <= len(before):
+        now = self._decode(self._ids)
+        broken = len(now) - len(now.rstrip(_BROKEN))
+        if broken and len(self._ids) - self._context <= _PATIENCE:
             return ""
-        self._ids, self._shown = self._ids[self._shown :], len(self._ids) - self._shown
-        return now[len(before) :]
+        end = len(now) - min(broken, _MOST_PENDING)  # what is further back will never be a character
+        piece = now[self._given : end]
+        self._given = max(self._given, end)
+        if piece and not broken:
+            self._ids, self._context = self._ids[self._context :], len(self._ids) - self._context
+            self._given = len(self._decode(self._ids))
+        return piece
 
     def flush(self) -> str:
         """See `Detokenizer.flush`."""
-        rest = self._decode(self._ids)[len(self._decode(self._ids[: self._shown])) :]
-        self._ids, self._shown = [], 0
+        rest = self._decode(self._ids)[self._given :]
+        self._ids, self._context, self._given = [], 0, 0
         return rest

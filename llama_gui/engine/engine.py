@@ -1,12 +1,9 @@
 """The engine: a loaded model, and everything that can be asked of it."""
 
 import itertools
-import secrets
 import weakref
 from collections.abc import Callable
 from collections.abc import Sequence as Many
-from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, overload
@@ -14,21 +11,19 @@ from typing import Any, Literal, Self, overload
 from torch import Tensor
 
 from llama_gui.engine.answer_state import AnswerState
-from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
+from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.config import GenerationDefaults
-from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, load_model
 from llama_gui.engine.loop import Loop
+from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.runner import Runner
-from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.scheduler import Scheduler
-from llama_gui.engine.sequence import Limits, OnFinish, OnOutput, Sequence
+from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence
 from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
-from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, PromptTooLongError, UnsupportedModelError
 from llama_gui.vocabulary import (
@@ -40,8 +35,6 @@ from llama_gui.vocabulary import (
     ModelInfo,
     Strategy,
 )
-
-_PLAIN_STOP = "\nUser:"
 
 
 class Engine:
@@ -62,10 +55,9 @@ class Engine:
         runner: Runner,
         cache: KVCache,
     ) -> None:
-        self._vocab_size = network.config.vocab_size
         self._eos_token_ids = network.config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
         self._tokenizer = tokenizer
-        self._template = template
+        self._reader = RequestReader(tokenizer, template, info, network.config.vocab_size, self._eos_token_ids)
         self._info = info
         self._loop = loop
         self._runner = runner
@@ -127,6 +119,11 @@ class Engine:
         """Text to ids and back, exactly as generation does it."""
         return self._tokenizer
 
+    @property
+    def eos_token_ids(self) -> frozenset[int]:
+        """The ids that end an answer, from config.json, generation_config.json and the tokenizer."""
+        return self._eos_token_ids
+
     def stats(self) -> EngineStats:
         """What the engine does just now; never waits for a step."""
         return self._loop.stats
@@ -144,28 +141,14 @@ class Engine:
             InvalidRequestError, PromptTooLongError, ChatTemplateError: the request cannot be run.
             EngineClosedError: the engine was stopped.
         """
-        fitted = self._fitted(request)
-        prompt, former = fitted.token_ids, tuple(request.answer_token_ids)
-        if len(prompt) + len(former) >= self._info.max_context:
-            raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
-        number, sampler = next(self._numbers), self._sampler(request)
-        job = Job(self._origin(request, prompt, sampler), lambda: self._loop.cancel(number))
-        sequence = Sequence(
-            number,
-            prompt,
-            sampler,
-            self._limits(request, len(prompt)),
-            StopStrings(self._stops(request)),
-            self._tokenizer,
-            request.cache_key,
-            job,
-            on_output,
-            on_finish,
-            fitted.dropped_messages,
-            former,
-        )
-        if former and sequence.has_ended:
-            raise InvalidRequestError("answer_token_ids", list(former[-4:]), "of an answer that has not ended yet")
+        read = self._reader.read(request)
+        number = next(self._numbers)
+        job = Job(read.origin, lambda: self._loop.cancel(number))
+        sequence = Sequence(number, read, self._tokenizer, job, on_output, on_finish)
+        if sequence.has_ended:
+            raise InvalidRequestError(
+                "answer_token_ids", list(request.answer_token_ids[-4:]), "of an answer that has not ended yet"
+            )
         self._loop.submit(sequence)
         return job
 
@@ -197,6 +180,8 @@ class Engine:
             stop=state.stop,
             logprobs=state.logprobs,
             cache_key=state.cache_key,
+            json_schema=state.json_schema,
+            regex=state.regex,
             logits_processor=logits_processor,
         )
         return self.submit(request, on_output, on_finish)
@@ -238,7 +223,7 @@ class Engine:
             InvalidRequestError: no ids, ids that the model does not know, or more than the context.
         """
         ids = list(token_ids)
-        self._check_ids(ids)
+        self._reader.check_ids(ids)
         if len(ids) > self._info.max_context:
             raise PromptTooLongError(len(ids), self._info.max_context)
         # A copy, because tensors made in inference mode cannot take part in a caller's autograd.
@@ -279,12 +264,8 @@ class Engine:
         Raises:
             ChatTemplateError: the template is broken, runs too long or refuses the messages.
         """
-        if self._template is None:
-            text = plain_prompt(messages)
-            return self._tokenizer.encode(text, add_special_tokens=True) if tokenize else text
-        if tokenize:
-            return self._template.encode(messages, add_generation_prompt=add_generation_prompt, **variables)
-        return self._template.render(messages, add_generation_prompt=add_generation_prompt, **variables)
+        prompt = self._reader.chat_ids if tokenize else self._reader.chat_prompt
+        return prompt(messages, add_generation_prompt=add_generation_prompt, **variables)
 
     def count_tokens(self, messages: Many[Message]) -> int:
         """Tokens of the prompt for `messages`."""
@@ -311,80 +292,6 @@ class Engine:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    # --- a request's parts
-
-    def _fitted(self, request: GenerateRequest) -> Fitted:
-        """The prompt of a request; of a conversation that is too long, the newest part."""
-        if request.messages is not None:
-            fitted = self._fitted_messages(request, request.messages)
-        elif request.prompt is not None:
-            fitted = Fitted(self._tokenizer.encode(request.prompt, add_special_tokens=True))
-        else:
-            fitted = Fitted(list(request.token_ids or ()))
-        self._check_ids([*fitted.token_ids, *request.answer_token_ids])
-        return fitted
-
-    def _fitted_messages(self, request: GenerateRequest, messages: Many[Message]) -> Fitted:
-        variables = {
-            "tools": request.tools,
-            "now": request.now or datetime.now(),
-            **(request.chat_template_kwargs or {}),
-        }
-
-        def encode(part: Many[Message]) -> list[int]:
-            return self.apply_chat_template(part, tokenize=True, **variables)
-
-        if request.overflow == "error":
-            return Fitted(encode(messages))
-        return fit(messages, encode, self._tokenizer.count, self._info.max_context, request.max_tokens)
-
-    def _check_ids(self, ids: list[int]) -> None:
-        if not ids:
-            raise InvalidRequestError("prompt", "empty", "at least one token")
-        for token_id in ids:
-            if isinstance(token_id, bool) or not isinstance(token_id, int) or not 0 <= token_id < self._vocab_size:
-                raise InvalidRequestError("token id", token_id, f"a whole number from 0 to {self._vocab_size - 1}")
-
-    def _sampler(self, request: GenerateRequest) -> Sampler:
-        params = request.sampling.or_else(self._info.sampling)
-        size = min(self._tokenizer.vocab_size, self._vocab_size)
-        for name, token_id in params.named_token_ids:
-            if token_id >= size:
-                raise InvalidRequestError(f"{name} token id", token_id, f"a whole number from 0 to {size - 1}")
-        seed = params.seed if params.seed is not None else secrets.randbelow(2**32)
-        return Sampler(
-            params,
-            seed,
-            request.logprobs,
-            request.logits_processor,
-            min_tokens=request.min_tokens,
-            ending=[token_id for token_id in self._eos_token_ids if token_id < size],
-            token_text=self._tokenizer.token_text,
-        )
-
-    def _origin(self, request: GenerateRequest, prompt: list[int], sampler: Sampler) -> AnswerState:
-        return AnswerState(
-            prompt_token_ids=tuple(prompt),
-            token_ids=tuple(request.answer_token_ids),
-            sampling=replace(sampler.params, seed=sampler.seed),
-            max_tokens=request.max_tokens,
-            min_tokens=request.min_tokens,
-            stop=tuple(self._stops(request)),
-            logprobs=request.logprobs,
-            cache_key=request.cache_key,
-            tokenizer=self._tokenizer.fingerprint,
-        )
-
-    def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:
-        room = self._info.max_context - prompt_tokens
-        if request.max_tokens is not None and request.max_tokens <= room:
-            return Limits(self._eos_token_ids, request.max_tokens, "length")
-        return Limits(self._eos_token_ids, room, "context")
-
-    def _stops(self, request: GenerateRequest) -> list[str]:
-        plain = self._template is None and request.messages is not None
-        return [*request.stop, _PLAIN_STOP] if plain else list(request.stop)
 
 
 def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> None:

@@ -25,7 +25,7 @@ class Slot:
     without meaning.
     """
 
-    __slots__ = ("busy", "key", "keys", "last_used", "tokens", "values")
+    __slots__ = ("busy", "key", "keys", "last_used", "set_aside", "tokens", "values")
 
     def __init__(self, key: str | None, keys: Tensor, values: Tensor) -> None:
         self.key = key
@@ -34,6 +34,7 @@ class Slot:
         self.tokens: list[int] = []
         self.busy = False
         self.last_used = 0
+        self.set_aside = 0
 
     @property
     def capacity(self) -> int:
@@ -44,6 +45,11 @@ class Slot:
     def byte_count(self) -> int:
         """Bytes of keys and values."""
         return 2 * self.keys.numel() * self.keys.element_size()
+
+    @property
+    def claimed(self) -> int:
+        """Bytes that nobody else may have: while it is busy, also those that it was promised to grow into."""
+        return max(self.byte_count, self.set_aside) if self.busy else self.byte_count
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
@@ -90,14 +96,15 @@ class KVCache:
 
     def has_room(self, tokens: int) -> bool:
         """Whether `tokens` more fit once every idle slot is gone."""
-        busy = sum(slot.byte_count for slot in self._slots if slot.busy)
+        busy = sum(slot.claimed for slot in self._slots if slot.busy)
         return busy + self.bytes_for(tokens) <= self.byte_budget
 
-    def acquire(self, key: str | None, tokens: Sequence[int]) -> Slot:
+    def acquire(self, key: str | None, tokens: Sequence[int], room: int = 0) -> Slot:
         """A busy slot that holds as long a beginning of `tokens` as any slot offers, but never all of them.
 
         `key` names the conversation. Its own slot is truncated to the common prefix; a new one starts with a copy of
-        the longest prefix that another holds (a shared system prompt, or the conversation it was forked from).
+        the longest prefix that another holds (a shared system prompt, or the conversation it was forked from). `room`:
+        tokens that it may come to hold; their memory is set aside until it is released.
 
         Raises:
             GenerationError: there is no memory for it.
@@ -115,6 +122,7 @@ class KVCache:
             slot.tokens = list(tokens[:shared])
         else:
             _forget(slot, own)
+        slot.set_aside = self.bytes_for(room)
         slot.busy = True  # last: a slot that could not be prepared has no owner who would release it
         slot.last_used = next(self._clock)
         return slot
@@ -189,7 +197,7 @@ class KVCache:
 
     def _make_room(self, byte_count: int, keep: Slot | None) -> bool:
         """Free idle slots, the longest unused first, until `byte_count` more fit the budget; none if that is no use."""
-        staying = sum(slot.byte_count for slot in self._slots if slot.busy or slot is keep)
+        staying = sum(s.byte_count if s is keep else s.claimed for s in self._slots if s.busy or s is keep)
         if staying + byte_count > self.byte_budget:
             return False
         idle = sorted((s for s in self._slots if not s.busy and s is not keep), key=lambda s: s.last_used)

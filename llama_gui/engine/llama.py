@@ -121,6 +121,9 @@ def _logits_rows(segments: Sequence[Segment], spans: Sequence[Span]) -> list[int
     return rows
 
 
+_HEAD = "lm_head.weight"
+
+
 def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     """The name and shape of every weight that a checkpoint of this network holds."""
     hidden, inner = config.hidden_size, config.intermediate_size
@@ -128,7 +131,7 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     vocabulary = (config.vocab_size, hidden)
     shapes: dict[str, Shape] = {"model.embed_tokens.weight": vocabulary, "model.norm.weight": (hidden,)}
     if not config.tie_word_embeddings:
-        shapes["lm_head.weight"] = vocabulary
+        shapes[_HEAD] = vocabulary
     parts: dict[str, tuple[Shape, bool]] = {
         "self_attn.q_proj": ((q, hidden), config.qkv_bias),
         "self_attn.k_proj": ((kv, hidden), config.qkv_bias),
@@ -168,14 +171,21 @@ class NetworkLoader:
             BrokenModelError, UnsupportedModelError: see `Checkpoint`.
         """
         config = self._config
-        # Some tied checkpoints store the head as well; transformers ignores it too.
-        ignored = (*IGNORED_WEIGHTS, "lm_head.weight") if config.tie_word_embeddings else IGNORED_WEIGHTS
-        self._checkpoint.check(weight_shapes(config), ignored)
+        shapes = weight_shapes(config)
+        if _HEAD in self._checkpoint.names:
+            shapes[_HEAD] = shapes["model.embed_tokens.weight"]
+        self._checkpoint.check(shapes, IGNORED_WEIGHTS)
         embedding = self._weight("model.embed_tokens.weight")
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
-        head = embedding if config.tie_word_embeddings else self._weight("lm_head.weight")
-        return Llama(config, embedding, blocks, norm, self._linear(head))
+        return Llama(config, embedding, blocks, norm, self._linear(self._head(embedding)))
+
+    def _head(self, embedding: Tensor) -> Tensor:
+        if _HEAD not in self._checkpoint.names:
+            return embedding
+        head = self._weight(_HEAD)
+        # A fine-tune whose config was copied from its tied parent: like transformers 5, believe the weights.
+        return embedding if self._config.tie_word_embeddings and torch.equal(head, embedding) else head
 
     def _block(self, layer: int) -> Block:
         config, prefix = self._config, f"model.layers.{layer}."

@@ -200,7 +200,7 @@ class Loop:
                 return
             self._scheduler.admit(number)
             try:
-                sequence.start(self._cache.acquire(sequence.cache_key, sequence.tokens))
+                sequence.start(self._cache.acquire(sequence.cache_key, sequence.tokens, room))
             except GenerationError as error:
                 self._finish(sequence, "error", error)
 
@@ -244,7 +244,8 @@ class Loop:
         if self._speculator is not None and work.guesses:
             self._speculator.record(sequence, len(work.guesses), drawn - 1)
         if sequence.finish_reason is not None:
-            self._finish(sequence, sequence.finish_reason)
+            error = sequence.cut_error()
+            self._finish(sequence, "error" if error else sequence.finish_reason, error)
         return drawn
 
     @staticmethod

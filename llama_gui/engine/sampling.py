@@ -1,9 +1,9 @@
 """From logits to a token: one pure function for each step, in transformers' order, and a sampler that composes them.
 
-Order: the caller's processor, logit bias, allowed and banned ids, min tokens, penalties, DRY, temperature, top-k,
-top-p, min-p, typical, XTC, draw. Recommended values in generation_config.json were tuned for this order. One uniform
-number belongs to each token of a request (and one more to its XTC), a function of its seed and the token's index, so
-neither the batch nor the device nor a restart changes what is drawn.
+Order: the caller's processor, the grammar, logit bias, allowed and banned ids, min tokens, penalties, DRY,
+temperature, top-k, top-p, min-p, typical, XTC, draw. Recommended values in generation_config.json were tuned for this
+order. One uniform number belongs to each token of a request (and one more to its XTC), a function of its seed and the
+token's index, so neither the batch nor the device nor a restart changes what is drawn.
 """
 
 import hashlib
@@ -125,8 +125,10 @@ class Sampler:
         self._ending = ending
         self._token_text = token_text
 
-    def draw(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> Draw:
+    def draw(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None = None) -> Draw:
         """The next token, from raw float32 `logits` ``[vocab]``, which stay as they are.
+
+        `allowed`: bool ``[vocab]``, the tokens that a grammar allows; None: all.
 
         Raises:
             GenerationError: the logits, or what a processor made of them, are not finite.
@@ -137,17 +139,21 @@ class Sampler:
                 "The model computed numbers that are not finite (NaN), so there is no next word. "
                 "The weights may be damaged, or the dtype too narrow for this model."
             )
-        token_id = self._pick(self._processed(logits, prompt, answer), len(answer))
+        token_id = self._pick(self._processed(logits, prompt, answer, allowed), len(answer))
         top: tuple[tuple[int, float], ...] = ()
         if self._logprobs:
             values, ids = torch.topk(logits, min(self._logprobs, len(logits)))
             top = tuple(zip(ids.tolist(), (values - log_mass).tolist(), strict=True))
         return Draw(token_id, float(logits[token_id]) - log_mass, top)
 
-    def _processed(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
+    def _processed(
+        self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None
+    ) -> Tensor:
         scores = logits.clone()
         if self._processor is not None:
             scores = self._call_processor(scores, prompt, answer)
+        if allowed is not None:
+            scores.masked_fill_(~allowed, -math.inf)
         apply_logit_bias(scores, self.params)
         apply_allowed(scores, self.params, self._ending if len(answer) < self._min_tokens else ())
         apply_penalties(scores, prompt, answer, self.params)
@@ -170,7 +176,7 @@ class Sampler:
         best = scores.max()
         if best == -math.inf:
             raise GenerationError(
-                "No token may be drawn: allowed_token_ids, banned_token_ids and min_tokens leave none."
+                "No token may be drawn: allowed_token_ids, banned_token_ids, min_tokens and the grammar leave none."
             )
         temperature = params.temperature if params.temperature is not None else 1.0
         if temperature == 0 or params.top_k == 1:

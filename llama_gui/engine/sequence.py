@@ -2,29 +2,19 @@
 
 import time
 from collections.abc import Callable
-from collections.abc import Sequence as Many
-from dataclasses import dataclass
 
 from torch import Tensor
 
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
-from llama_gui.engine.sampling import Draw, Sampler
-from llama_gui.engine.stop_strings import StopStrings
+from llama_gui.engine.request_reader import ReadRequest
+from llama_gui.engine.sampling import Draw
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
 
 OnOutput = Callable[[Job, TokenOutput], None]
 OnFinish = Callable[[Job, GenerateResult], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Where an answer ends: the ids that end it, its greatest length, and why it is cut there."""
-
-    eos_token_ids: frozenset[int]
-    max_tokens: int
-    reason: FinishReason
 
 
 class Sequence:
@@ -33,37 +23,34 @@ class Sequence:
     def __init__(
         self,
         number: int,
-        prompt: list[int],
-        sampler: Sampler,
-        limits: Limits,
-        stops: StopStrings,
+        read: ReadRequest,
         tokenizer: Tokenizer,
-        cache_key: str | None,
         job: Job,
         on_output: OnOutput | None = None,
         on_finish: OnFinish | None = None,
-        dropped_messages: int = 0,
-        former: Many[int] = (),
     ) -> None:
         self.number = number
-        self.prompt = prompt
-        self.answer: list[int] = list(former)  # of an answer that was interrupted
-        self.cache_key = cache_key
+        self.prompt = read.prompt
+        self.answer = list(read.origin.token_ids)  # of an answer that was interrupted
+        self.cache_key = read.origin.cache_key
         self.job = job
         self.slot: Slot | None = None
         self.finish_reason: FinishReason | None = None
-        self._sampler = sampler
-        self._limits = limits
-        self._stops = stops
+        self._sampler = read.sampler
+        self._limits = read.limits
+        self._stops = read.stops
+        self._grammar = read.grammar
         self._tokenizer = tokenizer
         self._detokenizer = tokenizer.detokenizer()
         self._texts: list[str] = []
         self._on_output = on_output
         self._on_finish = on_finish
-        self._dropped_messages = dropped_messages
+        self._dropped_messages = read.dropped_messages
         self._former = len(self.answer)
         for token_id in self.answer:  # what they have set free by now; nobody is told again
             self._texts.append(self._stops.push(self._detokenizer.push(token_id)))
+            if self._grammar is not None:
+                self._grammar.accept(token_id)
         self._cached_tokens = 0
         self._submitted = time.monotonic()
         self._started: float | None = None
@@ -73,7 +60,10 @@ class Sequence:
     def has_ended(self) -> bool:
         """Whether nothing can come behind the answer that it began with."""
         answer, limits = self.answer, self._limits
-        return self._stops.found or len(answer) >= limits.max_tokens or any(i in limits.eos_token_ids for i in answer)
+        if self._stops.found or len(answer) >= limits.max_tokens:
+            return True
+        is_finished = self._grammar is not None and self._grammar.is_finished
+        return is_finished or any(token_id in limits.eos_token_ids for token_id in answer)
 
     @property
     def pending(self) -> int:
@@ -125,7 +115,10 @@ class Sequence:
             GenerationError: see `Sampler.draw`; or whatever the caller's processor or callback raises.
         """
         # The head may have more rows than the tokenizer has tokens: those are nobody's.
-        draw = self._sampler.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer)
+        allowed = self._grammar.allowed() if self._grammar is not None else None
+        draw = self._sampler.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer, allowed)
+        if self._grammar is not None and draw.token_id not in self._limits.eos_token_ids:
+            self._grammar.accept(draw.token_id)
         if self._first_token is None:
             self._first_token = time.monotonic()
         self.answer.append(draw.token_id)
@@ -149,10 +142,22 @@ class Sequence:
         text = self._stops.push(self._detokenizer.push(token_id))
         if self._stops.found:
             self.finish_reason = "stop"
+        elif self._grammar is not None and self._grammar.is_finished:
+            self.finish_reason = "stop"
+            text = self._rest(text)
         elif len(self.answer) >= self._limits.max_tokens:
             self.finish_reason = self._limits.reason
             text = self._rest(text)
         return text
+
+    def cut_error(self) -> GenerationError | None:
+        """Why this end is an error: the answer had to follow a grammar, and does not."""
+        if self._grammar is None or self._grammar.is_complete or self.finish_reason in (None, "cancelled", "error"):
+            return None
+        return GenerationError(
+            f"The answer was cut after {len(self.answer)} tokens, before it was complete as its schema or expression "
+            "asks. Allow more tokens, and no stop texts that may come in it."
+        )
 
     def _rest(self, text: str) -> str:
         text += self._stops.push(self._detokenizer.flush())

@@ -6,6 +6,7 @@ So the text is the one without guesses, whoever guessed. Guesses come from the t
 2023) or from a smaller network (Leviathan et al. 2023), which draws with the same numbers and so agrees more often.
 """
 
+import logging
 from collections.abc import Sequence as Many
 from typing import Protocol
 
@@ -15,6 +16,8 @@ from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import GenerationError
+
+_log = logging.getLogger(__name__)
 
 MAX_GUESSES = 8
 MAX_WRITERS = 4
@@ -156,6 +159,9 @@ class DraftNetwork:
                 pending = guesses[-1:]
             return guesses
         except GenerationError:
+            return []
+        except Exception:  # an answer needs no guesses; what is wrong with it shows when it is drawn
+            _log.exception("The draft network failed")
             return []
 
     def _slot_of(self, sequence: Sequence, tokens: list[int]) -> Slot:

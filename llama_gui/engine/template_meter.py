@@ -47,7 +47,7 @@ class Meter:
         if self._made > MAX_CHARACTERS_MADE:
             raise TooMuchError(f"it makes more than {MAX_CHARACTERS_MADE:,} characters")
         if time.monotonic() > self._deadline:
-            raise TooMuchError(f"it runs longer than {MAX_SECONDS:g} s")
+            raise TooMuchError(f"it runs longer than {MAX_SECONDS:g} s, as if it had no end")
 
     def expect(self, characters: int) -> None:
         """An operation is about to make a value of so many characters."""

@@ -119,6 +119,10 @@ class Tokenizer:
             library.encode_special_tokens = True
         return library
 
+    def to_json(self) -> str:
+        """The whole tokenizer as the text of a tokenizer.json."""
+        return self._library.to_str()
+
     @cached_property
     def fingerprint(self) -> str:
         """The same for tokenizers in which every token has the same id."""

@@ -50,7 +50,7 @@ def prompt(tokens: int, seed: int) -> list[int]:
 
 def ours(engine: Engine, chats: int, prompt_tokens: int, new_tokens: int, seed: int) -> tuple[float, float]:
     """Seconds to the first token (of the last chat to get one), and tokens per second of all chats while writing."""
-    bias = dict.fromkeys(engine._eos_token_ids, -1000.0)  # no answer may end early
+    bias = dict.fromkeys(engine.eos_token_ids, -1000.0)  # no answer may end early
     sampling = SamplingParams(temperature=0, logit_bias=bias)
     firsts: list[float] = []
     began = time.perf_counter()

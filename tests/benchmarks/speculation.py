@@ -19,7 +19,7 @@ from tests.benchmarks.chats import REAL_SHAPES, STARTER, prompt, random_model
 
 def speed(engine: Engine, text: list[int], temperature: float, new_tokens: int) -> float:
     """Tokens per second after the first."""
-    bias = dict.fromkeys(engine._eos_token_ids, -1000.0)
+    bias = dict.fromkeys(engine.eos_token_ids, -1000.0)
     sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, seed=1, logit_bias=bias)
     marks: list[float] = []
     request = GenerateRequest(token_ids=text, max_tokens=new_tokens, sampling=sampling)

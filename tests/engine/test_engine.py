@@ -565,7 +565,7 @@ def test_logits_and_warmup(load):
     engine = load()
     engine.warmup()
     logits = engine.logits([1, 2, 3])
-    assert logits.shape == (3, engine._vocab_size)
+    assert logits.shape == (3, engine.tokenizer.vocab_size)
     assert not logits.is_inference()
     with pytest.raises(InvalidRequestError):
         engine.logits([])

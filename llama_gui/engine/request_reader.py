@@ -1,0 +1,173 @@
+"""A request as a person writes it -> the parts that a sequence is made of, each checked against the model."""
+
+import secrets
+from collections.abc import Sequence as Many
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from llama_gui.engine.answer_state import AnswerState
+from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
+from llama_gui.engine.context_policy import Fitted, fit
+from llama_gui.engine.sampling import Sampler
+from llama_gui.engine.stop_strings import StopStrings
+from llama_gui.engine.structured_output import Grammar, GrammarCompiler
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.errors import InvalidRequestError, PromptTooLongError
+from llama_gui.vocabulary import FinishReason, GenerateRequest, Message, ModelInfo
+
+_PLAIN_STOP = "\nUser:"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where an answer ends: the ids that end it, its greatest length, and why it is cut there."""
+
+    eos_token_ids: frozenset[int]
+    max_tokens: int
+    reason: FinishReason
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """What a request comes to with one model. `origin` is its state before the first token."""
+
+    prompt: list[int]
+    origin: AnswerState
+    sampler: Sampler
+    limits: Limits
+    stops: StopStrings
+    grammar: Grammar | None
+    dropped_messages: int
+
+
+class RequestReader:
+    """Reads requests to one model; in any thread."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        template: ChatTemplate | None,
+        info: ModelInfo,
+        vocab_size: int,
+        eos_token_ids: frozenset[int],
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._template = template
+        self._info = info
+        self._vocab_size = vocab_size
+        self._eos_token_ids = eos_token_ids
+        # The head may have more rows than the tokenizer has tokens, and the other way round.
+        self._drawable = min(tokenizer.vocab_size, vocab_size)
+        ending = [token_id for token_id in eos_token_ids if token_id < self._drawable]
+        self._grammars = GrammarCompiler(tokenizer, self._drawable, ending)
+        self._ending = ending
+
+    def read(self, request: GenerateRequest) -> ReadRequest:
+        """The parts of `request`.
+
+        Raises:
+            InvalidRequestError, PromptTooLongError, ChatTemplateError, UserError: it cannot be run.
+        """
+        fitted, former = self._fitted(request), list(request.answer_token_ids)
+        prompt = fitted.token_ids
+        self.check_ids([*prompt, *former])
+        if len(prompt) + len(former) >= self._info.max_context:
+            raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
+        sampler = self._sampler(request)
+        return ReadRequest(
+            prompt,
+            self._origin(request, prompt, sampler),
+            sampler,
+            self._limits(request, len(prompt)),
+            StopStrings(self._stops(request)),
+            self._grammars.compile(request.json_schema, request.regex),
+            fitted.dropped_messages,
+        )
+
+    def chat_prompt(self, messages: Many[Message], *, add_generation_prompt: bool = True, **variables: Any) -> str:
+        """The text of the prompt for `messages`: the model's template, or a plain transcript.
+
+        Raises:
+            ChatTemplateError: the template is broken, runs too long or refuses the messages.
+        """
+        if self._template is None:
+            return plain_prompt(messages)
+        return self._template.render(messages, add_generation_prompt=add_generation_prompt, **variables)
+
+    def chat_ids(self, messages: Many[Message], *, add_generation_prompt: bool = True, **variables: Any) -> list[int]:
+        """The ids of the same."""
+        if self._template is None:
+            return self._tokenizer.encode(plain_prompt(messages), add_special_tokens=True)
+        return self._template.encode(messages, add_generation_prompt=add_generation_prompt, **variables)
+
+    def check_ids(self, ids: list[int]) -> None:
+        """Raise InvalidRequestError when there are none, or one that the model does not know."""
+        if not ids:
+            raise InvalidRequestError("prompt", "empty", "at least one token")
+        for token_id in ids:
+            if isinstance(token_id, bool) or not isinstance(token_id, int) or not 0 <= token_id < self._vocab_size:
+                raise InvalidRequestError("token id", token_id, f"a whole number from 0 to {self._vocab_size - 1}")
+
+    def _fitted(self, request: GenerateRequest) -> Fitted:
+        if request.messages is not None:
+            return self._fitted_messages(request, request.messages)
+        if request.prompt is not None:
+            return Fitted(self._tokenizer.encode(request.prompt, add_special_tokens=True))
+        return Fitted(list(request.token_ids or ()))
+
+    def _fitted_messages(self, request: GenerateRequest, messages: Many[Message]) -> Fitted:
+        variables = {
+            "tools": request.tools,
+            "now": request.now or datetime.now(),
+            **(request.chat_template_kwargs or {}),
+        }
+
+        def encode(part: Many[Message]) -> list[int]:
+            return self.chat_ids(part, **variables)
+
+        if request.overflow == "error":
+            return Fitted(encode(messages))
+        return fit(messages, encode, self._tokenizer.count, self._info.max_context, request.max_tokens)
+
+    def _sampler(self, request: GenerateRequest) -> Sampler:
+        params = request.sampling.or_else(self._info.sampling)
+        for name, token_id in params.named_token_ids:
+            if token_id >= self._drawable:
+                raise InvalidRequestError(
+                    f"{name} token id", token_id, f"a whole number from 0 to {self._drawable - 1}"
+                )
+        return Sampler(
+            params,
+            params.seed if params.seed is not None else secrets.randbelow(2**32),
+            request.logprobs,
+            request.logits_processor,
+            min_tokens=request.min_tokens,
+            ending=self._ending,
+            token_text=self._tokenizer.token_text,
+        )
+
+    def _origin(self, request: GenerateRequest, prompt: list[int], sampler: Sampler) -> AnswerState:
+        return AnswerState(
+            prompt_token_ids=tuple(prompt),
+            token_ids=tuple(request.answer_token_ids),
+            sampling=replace(sampler.params, seed=sampler.seed),
+            max_tokens=request.max_tokens,
+            min_tokens=request.min_tokens,
+            stop=tuple(self._stops(request)),
+            logprobs=request.logprobs,
+            cache_key=request.cache_key,
+            json_schema=request.json_schema,
+            regex=request.regex,
+            tokenizer=self._tokenizer.fingerprint,
+        )
+
+    def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:
+        room = self._info.max_context - prompt_tokens
+        if request.max_tokens is not None and request.max_tokens <= room:
+            return Limits(self._eos_token_ids, request.max_tokens, "length")
+        return Limits(self._eos_token_ids, room, "context")
+
+    def _stops(self, request: GenerateRequest) -> list[str]:
+        plain = self._template is None and request.messages is not None
+        return [*request.stop, _PLAIN_STOP] if plain else list(request.stop)

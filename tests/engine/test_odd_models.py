@@ -1,0 +1,334 @@
+"""Folders that are well formed but unusual: the same numbers as transformers, or a refusal that says why."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams
+from llama_gui.errors import BrokenModelError, InvalidRequestError
+from tests.fakes.tiny_llama import write_tiny_llama
+
+Load = Callable[..., Engine]
+
+GREEDY = SamplingParams(temperature=0)
+ANSWER = 64
+PROMPT = torch.randint(5, 300, (90,), generator=torch.Generator().manual_seed(4)).tolist()
+EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+
+
+def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
+    """Let `change` work on the weights of a folder with one file."""
+    file = folder / "model.safetensors"
+    weights = {name: tensor.clone() for name, tensor in load_file(file).items()}
+    change(weights)
+    save_file(weights, file, metadata={"format": "pt"})
+
+
+def change_json(file: Path, **changes: Any) -> None:
+    """Replace fields of a JSON file; a field that is changed to ... is taken out."""
+    values = {**(json.loads(file.read_text()) if file.exists() else {}), **changes}
+    file.write_text(json.dumps({name: value for name, value in values.items() if value is not ...}))
+
+
+def reference(folder: Path) -> Any:
+    """The model as transformers loads it, in float32."""
+    from transformers import AutoModelForCausalLM
+
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+
+
+@torch.no_grad()
+def reference_greedy(model: Any, prompt: list[int], known: int | None = None) -> list[int]:
+    """What transformers would write; `known`: only ids below it are drawn."""
+    ids, past = torch.tensor([prompt]), None
+    answer: list[int] = []
+    for _ in range(ANSWER):
+        out = model(ids, past_key_values=past, use_cache=True)
+        past, ids = out.past_key_values, out.logits[:, -1:, :known].argmax(-1)
+        answer.append(int(ids))
+    return answer
+
+
+def assert_same_as_transformers(engine: Engine, folder: Path, prompt: list[int] = PROMPT) -> None:
+    """Logits of the whole prompt, and the greedy answer behind it."""
+    model = reference(folder)
+    with torch.no_grad():
+        want = model(torch.tensor([prompt])).logits[0]
+    torch.testing.assert_close(engine.logits(prompt), want, atol=1e-4, rtol=0)
+    got = engine.generate(GenerateRequest(token_ids=prompt, max_tokens=ANSWER, sampling=GREEDY))
+    assert (list(got.token_ids), got.finish_reason) == (reference_greedy(model, prompt), "length")
+
+
+# --- shapes and spellings of config.json
+
+
+ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tied, one KV head, wide heads": (
+        "llama-3.2", {"num_key_value_heads": 1, "head_dim": 48}),
+    "untied, heads wider than the network": (
+        "llama-3.1", {"hidden_size": 48, "head_dim": 64, "num_attention_heads": 6, "num_key_value_heads": 3}),
+    "seven heads narrower than the network": (
+        "llama-3.1", {"hidden_size": 70, "num_attention_heads": 7, "num_key_value_heads": 7, "head_dim": 6}),
+    "one layer, one head": (
+        "llama-3.1", {"num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1, "head_dim": 8}),
+    "attention biases only": ("llama-3.1", {"attention_bias": True}),
+    "MLP biases only, tied": ("llama-3.2", {"mlp_bias": True}),
+    "every bias with one KV head": (
+        "tinyllama", {"attention_bias": True, "mlp_bias": True, "num_key_value_heads": 1}),
+    "Qwen3 with biases": ("qwen3", {"attention_bias": True}),
+    "Qwen3, tied": ("qwen3", {"tie_word_embeddings": True}),
+    "Qwen2, untied": ("qwen2", {"tie_word_embeddings": False}),
+    "Mistral without a window": ("mistral", {"sliding_window": None}),
+    "Mistral with its own head_dim": ("mistral", {"head_dim": 24}),
+    "fields that are null": ("llama-2", {"num_key_value_heads": None, "head_dim": None, "rope_scaling": None}),
+    "no architectures": ("llama-2", {"architectures": None}),
+    "a large eps": ("llama-3.1", {"rms_norm_eps": 0.1}),
+    "a whole number for theta": ("llama-2", {"rope_theta": 10000}),
+    "old dtype field": ("llama-2", {"dtype": None, "torch_dtype": "float16"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "changes"), ODD_CONFIGS.values(), ids=ODD_CONFIGS)
+def test_an_odd_configuration_computes_what_transformers_does(
+    tmp_path: Path, load: Load, shape: Any, changes: dict[str, Any]
+) -> None:
+    folder = write_tiny_llama(tmp_path / "model", shape, **changes)
+    assert_same_as_transformers(load(folder=folder), folder)
+
+
+LLAMA3_ROPE = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
+YARN_ROPE = {"factor": 4.0, "original_max_position_embeddings": 64}
+ROPES: dict[str, dict[str, Any]] = {
+    "4: nothing at all": {"rope_theta": ...},
+    "4: theta only": {"rope_theta": 777.0},
+    "4: linear": {"rope_theta": 5000.0, "rope_scaling": {"type": "linear", "factor": 3.0}},
+    "4: dynamic": {"rope_theta": 5000.0, "rope_scaling": {"type": "dynamic", "factor": 2.0}},
+    "4: llama3": {"rope_theta": 5e5, "rope_scaling": {"rope_type": "llama3", **LLAMA3_ROPE}},
+    "4: yarn": {"rope_theta": 5e3, "rope_scaling": {"rope_type": "yarn", **YARN_ROPE}},
+    "4: yarn as Qwen has it": {"rope_theta": 1e6, "rope_scaling": {"type": "yarn", **YARN_ROPE}},
+    "5: theta only": {"rope_parameters": {"rope_type": "default", "rope_theta": 777.0}},
+    "5: linear": {"rope_parameters": {"rope_type": "linear", "rope_theta": 5e3, "factor": 3.0}},
+    "5: dynamic": {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 5e3, "factor": 2.0}},
+    "5: llama3": {"rope_parameters": {"rope_type": "llama3", "rope_theta": 5e5, **LLAMA3_ROPE}},
+    "5: yarn": {"rope_parameters": {"rope_type": "yarn", "rope_theta": 5e3, **YARN_ROPE, "beta_fast": 16.0}},
+    "5: yarn with mscale": {
+        "rope_parameters": {"rope_type": "yarn", "rope_theta": 5e3, **YARN_ROPE, "mscale": 0.7, "mscale_all_dim": 1.1}
+    },
+    "5: theta outside": {"rope_theta": 777.0, "rope_parameters": {"rope_type": "default"}},
+}
+
+
+@pytest.mark.parametrize("changes", ROPES.values(), ids=ROPES)
+def test_rotary_embedding_in_either_spelling(tmp_path: Path, load: Load, changes: dict[str, Any]) -> None:
+    folder = write_tiny_llama(tmp_path / "model", "llama-2", num_hidden_layers=2, num_key_value_heads=2)
+    change_json(folder / "config.json", **changes)
+    assert_same_as_transformers(load(folder=folder), folder)
+
+
+# --- the head
+
+
+@pytest.mark.parametrize("shape", ["llama-3.2", "qwen2", "smollm2"])
+def test_a_tied_head_that_is_stored_as_well(tmp_path: Path, load: Load, shape: Any) -> None:
+    folder = write_tiny_llama(tmp_path / "model", shape)
+    change_weights(folder, lambda weights: weights.update({HEAD: weights[EMBEDDING].clone()}))
+    assert_same_as_transformers(load(folder=folder), folder)
+
+
+def test_a_head_that_is_called_tied_but_differs_from_the_embedding(tmp_path: Path, load: Load) -> None:
+    """A fine-tune whose config.json was copied from the tied parent: the stored head is the trained one."""
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
+    change_weights(folder, lambda weights: weights.update({HEAD: weights[EMBEDDING].roll(7, 0)}))
+    assert_same_as_transformers(load(folder=folder), folder)
+
+
+def test_an_untied_model_without_its_head_is_refused(tmp_path: Path, load: Load) -> None:
+    """transformers would go on with a random head, and warn on a terminal that nobody sees."""
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1")
+
+    def lose_head(weights: dict[str, Tensor]) -> None:
+        del weights[HEAD]
+
+    change_weights(folder, lose_head)
+    with pytest.raises(BrokenModelError, match=r"lm_head\.weight missing"):
+        load(folder=folder)
+
+
+# --- how the weights are stored
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", ["llama-3.1", "llama-3.2"])
+def test_weights_in_another_dtype_and_in_shards(
+    tmp_path: Path, load: Load, shape: Any, dtype: torch.dtype, shards: int
+) -> None:
+    folder = write_tiny_llama(tmp_path / "model", shape, shards=shards, dtype=str(dtype).removeprefix("torch."))
+    for file in folder.glob("*.safetensors"):
+        narrow = {name: tensor.to(dtype) for name, tensor in load_file(file).items()}
+        save_file(narrow, file, metadata={"format": "pt"})
+    assert_same_as_transformers(load(folder=folder), folder)
+
+
+def test_several_dtypes_in_one_file_and_a_buffer_of_old_times(tmp_path: Path, load: Load) -> None:
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1")
+
+    def mix(weights: dict[str, Tensor]) -> None:
+        for number, name in enumerate(sorted(weights)):
+            weights[name] = weights[name].to((torch.float32, torch.float16, torch.bfloat16)[number % 3])
+        weights["model.layers.0.self_attn.rotary_emb.inv_freq"] = torch.ones(8)
+
+    change_weights(folder, mix)
+    assert_same_as_transformers(load(folder=folder), folder)
+
+
+def test_one_file_beside_an_index_is_not_read_twice(tmp_path: Path, load: Load) -> None:
+    """Some folders hold the shards and the whole: the index says what counts, for transformers the one file does."""
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", shards=3)
+    whole = {name: tensor for file in folder.glob("*.safetensors") for name, tensor in load_file(file).items()}
+    save_file(whole, folder / "model.safetensors", metadata={"format": "pt"})
+    assert_same_as_transformers(load(folder=folder), folder)
+
+
+# --- a vocabulary that is not the tokenizer's
+
+
+def with_vocabulary(folder: Path, shape: Any, rows: int) -> Path:
+    """A model with `rows` more embedding rows than its tokenizer has tokens (fewer, when negative)."""
+    write_tiny_llama(folder, shape)
+    vocabulary = json.loads((folder / "config.json").read_text())["vocab_size"]
+    return write_tiny_llama(folder, shape, vocab_size=vocabulary + rows)
+
+
+def favour_the_surplus(weights: dict[str, Tensor], rows: int) -> None:
+    """One of two opposite rows is always far above every other logit."""
+    head = weights[HEAD] if HEAD in weights else weights[EMBEDDING]
+    head[-rows:] = 0
+    direction = 30 * torch.randn(head.shape[1], generator=torch.Generator().manual_seed(9))
+    head[-2], head[-1] = direction, -direction
+
+
+@pytest.mark.parametrize("draft", [None, "ngram"])
+@pytest.mark.parametrize("shape", ["llama-3.1", "llama-3.2", "tinyllama"])
+def test_rows_that_are_no_token_are_never_drawn(tmp_path: Path, load: Load, shape: Any, draft: str | None) -> None:
+    folder = with_vocabulary(tmp_path / "model", shape, 64)
+    change_weights(folder, lambda weights: favour_the_surplus(weights, 64))
+    engine = load(folder=folder, draft=draft)
+    known = engine.tokenizer.vocab_size
+    assert (engine.logits(PROMPT).argmax(-1) >= known).float().mean() > 0.9  # they would be, if they could
+    greedy = engine.generate(GenerateRequest(token_ids=PROMPT, max_tokens=ANSWER, sampling=GREEDY))
+    assert list(greedy.token_ids) == reference_greedy(reference(folder), PROMPT, known)
+    for sampling in (SamplingParams(temperature=1.0, seed=1), SamplingParams(temperature=100.0, top_k=0, seed=2)):
+        job = engine.submit(GenerateRequest(token_ids=PROMPT, max_tokens=ANSWER, sampling=sampling, logprobs=50))
+        for output in job:
+            assert max(output.token_id, *(top.token_id for top in output.top_logprobs)) < known
+            assert output.logprob > -25  # relative to what can be drawn
+
+
+def test_a_bias_cannot_reach_rows_that_are_no_token(tmp_path: Path, load: Load) -> None:
+    engine = load(folder=with_vocabulary(tmp_path / "model", "llama-3.1", 64))
+    surplus = engine.tokenizer.vocab_size
+    with pytest.raises(InvalidRequestError, match=f"from 0 to {surplus - 1}"):
+        engine.submit(GenerateRequest(token_ids=[5], sampling=SamplingParams(logit_bias={surplus: 1.0})))
+    result = engine.generate(GenerateRequest(token_ids=[surplus, surplus + 63, 9], max_tokens=4, sampling=GREEDY))
+    assert len(result.token_ids) == 4  # in a prompt they have a meaning: their rows
+
+
+def test_a_vocabulary_that_is_smaller_than_the_tokenizer(tmp_path: Path, load: Load) -> None:
+    folder = with_vocabulary(tmp_path / "model", "llama-3.1", -40)
+    engine = load(folder=folder)
+    rows = json.loads((folder / "config.json").read_text())["vocab_size"]
+    assert_same_as_transformers(engine, folder, [token_id for token_id in PROMPT if token_id < rows])
+    beyond = next(text for text in ("the dog", "are you", "answer", "Stop") if max(ids_of(engine, text)) >= rows)
+    with pytest.raises(InvalidRequestError, match=f"from 0 to {rows - 1}"):
+        engine.submit(GenerateRequest(prompt=beyond))
+    with pytest.raises(InvalidRequestError, match=f"from 0 to {rows - 1}"):
+        engine.submit(GenerateRequest(token_ids=[5], sampling=SamplingParams(logit_bias={rows: 1.0})))
+    wild = SamplingParams(temperature=100.0, top_k=0, seed=3)
+    result = engine.generate(GenerateRequest(token_ids=[5], max_tokens=ANSWER, sampling=wild))
+    assert max(result.token_ids) < rows
+
+
+def ids_of(engine: Engine, text: str) -> list[int]:
+    """Ids of `text` alone."""
+    return engine.tokenizer.encode(text, add_special_tokens=False)
+
+
+def test_tokens_behind_a_gap_of_the_vocabulary_can_be_drawn_and_read(tmp_path: Path, load: Load) -> None:
+    folder = write_tiny_llama(tmp_path / "model", "tinyllama", vocab_size=600)
+    state = json.loads((folder / "tokenizer.json").read_text())
+    vocabulary = state["model"]["vocab"]
+    last = max(vocabulary, key=vocabulary.get)
+    vocabulary[last] = 550
+    (folder / "tokenizer.json").write_text(json.dumps(state))
+    engine = load(folder=folder)
+    request = GenerateRequest(token_ids=[5], max_tokens=1, sampling=GREEDY, logits_processor=drawing([550], 1))
+    assert engine.generate(request).text.strip() == last.replace("▁", " ").strip()
+
+
+# --- the end of an answer
+
+
+def drawing(wanted: list[int], prompt_tokens: int) -> Callable[[list[int], Tensor], Tensor]:
+    """A processor that lets nothing but `wanted` be drawn, one id after the other; the last for good."""
+
+    def processor(ids: list[int], logits: Tensor) -> Tensor:
+        token_id = wanted[min(len(ids) - prompt_tokens, len(wanted) - 1)]
+        return torch.full_like(logits, -60.0).index_fill(0, torch.tensor(token_id), 60.0)
+
+    return processor
+
+
+def assert_ends(engine: Engine, eos: int, words: Iterable[int]) -> None:
+    """An answer of `words` ends at `eos` with "stop", and nothing of it is in the text."""
+    words = list(words)
+    assert eos not in words
+    processor = drawing([*words, eos, *words], 3)
+    job = engine.submit(GenerateRequest(token_ids=[7, 8, 9], max_tokens=30, logits_processor=processor))
+    pieces = [output.text for output in job]
+    result = job.result(60)
+    assert (result.token_ids, result.finish_reason) == ((*words, eos), "stop")
+    assert "".join(pieces) == result.text == engine.tokenizer.decode(words)
+    assert result.usage.completion_tokens == len(words) + 1
+
+
+EOS_SOURCES: dict[str, tuple[Any, Any, str | None, set[int]]] = {
+    "config.json, one": (200, None, None, {200}),
+    "config.json, several": ([200, 201, 2], None, None, {200, 201, 2}),
+    "generation_config.json, one": (None, 210, None, {210}),
+    "generation_config.json, several": (None, [210, 211, 1], None, {210, 211, 1}),
+    "the tokenizer, one that is not special": (None, None, "q", set()),
+    "the tokenizer, a special one": (None, None, "<|start_header_id|>", {2}),
+    "all of them": ([200, 201], [210, 211], "<|end_header_id|>", {200, 201, 210, 211, 3}),
+    "ids that no token has": ([10**6, 200], 10**9, None, {200}),
+}
+
+
+@pytest.mark.parametrize(("config", "generation", "token", "ids"), EOS_SOURCES.values(), ids=EOS_SOURCES)
+def test_every_stated_end_ends_the_answer(
+    tmp_path: Path, load: Load, config: Any, generation: Any, token: str | None, ids: set[int]
+) -> None:
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", num_hidden_layers=1, eos_token_id=config)
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": generation}))
+    change_json(folder / "tokenizer_config.json", eos_token=token)
+    engine = load(folder=folder)
+    ids = ids if token != "q" else set(ids_of(engine, "q"))
+    for eos in ids | engine.tokenizer.eos_ids:  # the family's own stay ends, whatever the files say
+        assert_ends(engine, eos, [i for i in ids_of(engine, "Hello dog, ok") if i != eos])
+    free = drawing([*ids_of(engine, "Hello"), 205, 1 + max(ids)], 3)  # and nothing else is one
+    free_result = engine.generate(GenerateRequest(token_ids=[7, 8, 9], max_tokens=6, logits_processor=free))
+    assert (len(free_result.token_ids), free_result.finish_reason) == (6, "length")
+
+
+def test_a_model_that_states_no_end_writes_up_to_the_limit(tmp_path: Path, load: Load) -> None:
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", num_hidden_layers=1, eos_token_id=None)
+    change_json(folder / "tokenizer_config.json", eos_token=..., bos_token=...)
+    engine = load(folder=folder, max_context=64)
+    result = engine.generate(GenerateRequest(token_ids=PROMPT[:10], sampling=GREEDY))
+    assert (len(result.token_ids), result.finish_reason) == (54, "context")
