@@ -12,6 +12,8 @@
     │   │   ├── BrokenModelError        config, weights or tokenizer are damaged
     │   │   └── ChatTemplateError       the model's chat template is broken or refuses the messages
     │   ├── GenerationError         an answer that failed while it was written
+    │   ├── NotEnoughMemoryError    a model does not fit
+    │   ├── LoadCancelledError      the loading of a model was cancelled
     │   ├── EngineClosedError       the engine was closed before or during the request
     │   ├── StoreError              the chat store cannot be read or written
     │   └── SettingsError           the settings file cannot be read or written
@@ -75,6 +77,22 @@ class ChatTemplateError(ModelError):
 
 class GenerationError(UserError):
     """An answer failed while it was written, for example because the logits were not finite."""
+
+
+class NotEnoughMemoryError(UserError):
+    """A model does not fit into the memory that is free. The attributes are bytes."""
+
+    def __init__(self, needed: int, available: int) -> None:
+        self.needed = needed
+        self.available = available
+        super().__init__(
+            f"This model needs {needed / 1e9:.1f} GB of memory, and {max(available, 0) / 1e9:.1f} GB are free. "
+            "Close other programs or chats, or choose a smaller model or dtype."
+        )
+
+
+class LoadCancelledError(UserError):
+    """The loading of a model was cancelled by whoever asked for it."""
 
 
 class EngineClosedError(UserError):

@@ -330,6 +330,14 @@ class EngineStats:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadProgress:
+    """How many of a model's parameters are in memory, and how many it has."""
+
+    parameters_read: int
+    parameters: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """What a loaded model is and recommends. `path` is the folder; `sampling` is complete but for the seed."""
 

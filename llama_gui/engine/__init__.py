@@ -14,11 +14,13 @@
 from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
+from llama_gui.engine.pool import ModelPool
 from llama_gui.vocabulary import (
     EngineStats,
     GenerateRequest,
     GenerateResult,
     JobProgress,
+    LoadProgress,
     Message,
     ModelInfo,
     SamplingParams,
@@ -36,8 +38,10 @@ __all__ = [
     "GenerateResult",
     "Job",
     "JobProgress",
+    "LoadProgress",
     "Message",
     "ModelInfo",
+    "ModelPool",
     "SamplingParams",
     "Timings",
     "TokenOutput",

@@ -1,7 +1,8 @@
 """safetensors files -> weights, each checked by name, shape and dtype. Weights are data: pickle files are refused."""
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
 from types import TracebackType
@@ -26,14 +27,17 @@ _MOST_HEADER_BYTES = 16 * 2**20  # 100,000 weights in one file
 class Checkpoint:
     """The open weight files of a model folder. A context manager; tensors are read one at a time.
 
+    `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading.
+
     Raises:
         ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
         BrokenModelError: a file is cut off or damaged, or two files hold the same weight.
         UnsupportedModelError: the folder holds pickle files only, or quantised weights.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, on_read: Callable[[int], None] | None = None) -> None:
         self.folder = folder
+        self._on_read = on_read
         self._stack = ExitStack()
         self._files: dict[str, tuple[Path, Any]] = {}
         try:
@@ -111,6 +115,8 @@ class Checkpoint:
             BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
         file, handle = self._files[name]
+        if self._on_read is not None:
+            self._on_read(math.prod(handle.get_slice(name).get_shape()))
         try:
             tensor = handle.get_tensor(name)
             extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long

@@ -1,7 +1,9 @@
 """The machine: which device and dtype a model gets, how many threads, how much memory its conversations may use."""
 
 import contextlib
+import ctypes
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -127,6 +129,22 @@ def _has_native_bfloat16() -> bool:
 
 def kv_byte_budget(device: torch.device) -> int:
     """Bytes that all conversations together may take now, after the weights are in place."""
-    on_gpu = device.type == "cuda"
-    free = torch.cuda.mem_get_info(device)[0] if on_gpu else psutil.virtual_memory().available
-    return max(int(free * KV_SHARE), MIN_KV_BYTES)
+    return max(int(_free_bytes(device) * KV_SHARE), MIN_KV_BYTES)
+
+
+def available_bytes(device: str = "auto") -> int:
+    """Bytes that are free now on the device which `device` ("auto" or one of `DEVICES`) stands for."""
+    return _free_bytes(resolve_device(device))
+
+
+def _free_bytes(device: torch.device) -> int:
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+
+
+def give_memory_back() -> None:
+    """Hand freed memory to the system, which C libraries and CUDA keep for later."""
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # not every C library has it
+            ctypes.CDLL(None).malloc_trim(0)

@@ -23,6 +23,7 @@ from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.runner import Runner
 from llama_gui.engine.scheduler import Scheduler
 from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence
+from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, PromptTooLongError, UnsupportedModelError
@@ -31,6 +32,7 @@ from llama_gui.vocabulary import (
     EngineStats,
     GenerateRequest,
     GenerateResult,
+    LoadProgress,
     Message,
     ModelInfo,
     Strategy,
@@ -78,6 +80,9 @@ class Engine:
         draft: str | Path | None = None,
         threads: int | None = None,
         name: str | None = None,
+        on_progress: Callable[[LoadProgress], None] | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
+        shared: SharedThread | None = None,
     ) -> Self:
         """Load the model folder at `path` (Hugging Face layout: config.json, tokenizer.json, *.safetensors).
 
@@ -92,19 +97,32 @@ class Engine:
                 or the folder of a smaller model with the same tokens. None: no guesses.
             threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's name.
+            on_progress: hears how far the loading is, in the calling thread.
+            is_cancelled: asked before each weight; once it is true, the loading ends.
+            shared: the thread that steps this engine and others (`ModelPool`); None: one of its own.
 
         Raises:
             ModelNotFoundError, BrokenModelError, UnsupportedModelError, ChatTemplateError: the folder cannot be used.
             InvalidRequestError: an argument is out of range.
+            LoadCancelledError: `is_cancelled` said so.
         """
         _check_options(strategy, max_batch, threads)
-        model = load_model(path, dtype=dtype, device=device, max_context=max_context, threads=threads, name=name)
+        model = load_model(
+            path,
+            dtype=dtype,
+            device=device,
+            max_context=max_context,
+            threads=threads,
+            name=name,
+            on_progress=on_progress,
+            is_cancelled=is_cancelled,
+        )
         network, info = model.network, model.info
         speculator = _load_speculator(draft, model)
         cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache)
         scheduler = Scheduler(strategy, max_batch)
-        loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator)
+        loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator, shared)
         return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)
 
     # --- what it is
@@ -123,6 +141,11 @@ class Engine:
     def eos_token_ids(self) -> frozenset[int]:
         """The ids that end an answer, from config.json, generation_config.json and the tokenizer."""
         return self._eos_token_ids
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody waits for an answer."""
+        return self._loop.is_idle
 
     def stats(self) -> EngineStats:
         """What the engine does just now; never waits for a step."""
@@ -282,7 +305,7 @@ class Engine:
         self._loop.stop()
 
     def close(self) -> None:
-        """Stop, wait, and free the conversations' memory; the weights go with the last reference to the engine."""
+        """Stop, wait, and free the memory of weights and conversations."""
         self._finalizer()
 
     def __enter__(self) -> Self:
@@ -313,7 +336,7 @@ def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator
     if not other.tokenizer.has_same_tokens_as(model.tokenizer):
         raise UnsupportedModelError(f"The tokens of the draft model {draft} are not those of {info.path}.")
     network = other.network
-    cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
+    cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device) // 4)
     return Speculator(DraftNetwork(network, cache))
 
 

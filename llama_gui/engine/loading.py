@@ -1,6 +1,8 @@
 """A model folder -> everything that an engine runs: network, tokenizer, chat template, and what they are."""
 
+import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +12,8 @@ from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_conf
 from llama_gui.engine.device import resolve_device, resolve_precision, thread_count, torch_threads
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary import DEFAULT_SAMPLING, ModelInfo
+from llama_gui.errors import InvalidRequestError, LoadCancelledError
+from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,56 @@ class LoadedModel:
     threads: int
 
 
+class _Watch:
+    """Tells how far the reading is, and ends it when nobody wants the model any more. Counts numbers, not bytes."""
+
+    def __init__(
+        self,
+        total: int,
+        on_progress: Callable[[LoadProgress], None] | None,
+        is_cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self._total = total
+        self._on_progress = on_progress
+        self._is_cancelled = is_cancelled
+        self._read = 0
+
+    def check(self) -> None:
+        if self._is_cancelled is not None and self._is_cancelled():
+            raise LoadCancelledError("The model was not loaded: it was cancelled.")
+
+    def read(self, numbers: int) -> None:
+        """So many are about to be read; those before are in place."""
+        self.check()
+        self._tell()
+        self._read += numbers
+
+    def finish(self) -> None:
+        """All are in place."""
+        self.check()
+        self._read = self._total
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._on_progress is not None:
+            self._on_progress(LoadProgress(min(self._read, self._total), self._total))
+
+
+def model_folder(path: str | Path) -> Path:
+    """The absolute path of a model folder. Links stay: the caller knows the model by this path."""
+    return Path(os.path.abspath(Path(path).expanduser()))
+
+
+def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") -> int:
+    """Bytes that the weights of the model at `path` will take in memory. Raises what `Engine.load` raises."""
+    config = load_config(model_folder(path))
+    precision = resolve_precision(dtype, resolve_device(device))
+    vocabulary = config.vocab_size * config.hidden_size
+    # The embedding is looked up in the dtype of the activations; the head is a linear of its own.
+    linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
+    return vocabulary * precision.dtype.itemsize + (linears + vocabulary) * precision.weight_bytes
+
+
 def load_model(
     path: str | Path,
     *,
@@ -34,20 +86,25 @@ def load_model(
     max_context: int | None = None,
     threads: int | None = None,
     name: str | None = None,
+    on_progress: Callable[[LoadProgress], None] | None = None,
+    is_cancelled: Callable[[], bool] | None = None,
 ) -> LoadedModel:
     """Load the folder at `path`; for arguments and errors see `Engine.load`."""
-    folder = Path(os.path.abspath(Path(path).expanduser()))  # links stay: the caller knows the model by this path
+    folder = model_folder(path)
     torch_device = resolve_device(device)
     precision = resolve_precision(dtype, torch_device)
     config = load_config(folder)
+    watch = _Watch(_parameter_count(config), on_progress, is_cancelled)
     defaults = load_generation_defaults(folder)
+    watch.check()
     tokenizer = Tokenizer.load(folder)
     template = ChatTemplate.load(folder, tokenizer)
     context = _context(max_context, config)
     threads = threads or thread_count(_parameter_count(config) * precision.weight_bytes)
     # As many threads as later: the rows of a product are probed while it is loaded.
-    with torch_threads(threads), Checkpoint(folder) as checkpoint:
+    with torch_threads(threads), Checkpoint(folder, watch.read) as checkpoint:
         network = NetworkLoader(config, checkpoint, precision, torch_device).load()
+    watch.finish()
     info = ModelInfo(
         name=name or folder.name,
         path=str(folder),
@@ -72,7 +129,4 @@ def _context(max_context: int | None, config: NetworkConfig) -> int:
 
 
 def _parameter_count(config: NetworkConfig) -> int:
-    total = 0
-    for shape in weight_shapes(config).values():
-        total += shape[0] * (shape[1] if len(shape) > 1 else 1)
-    return total
+    return sum(math.prod(shape) for shape in weight_shapes(config).values())

@@ -18,6 +18,7 @@ from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.runner import Runner, Work, error_for_user
 from llama_gui.engine.scheduler import Piece, Scheduler
 from llama_gui.engine.sequence import Sequence
+from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import Speculator
 from llama_gui.errors import BugError, EngineClosedError, GenerationError
 from llama_gui.vocabulary import EngineStats, FinishReason
@@ -46,7 +47,9 @@ class Loop:
         threads: int,
         stats: EngineStats,
         speculator: Speculator | None = None,
+        shared: SharedThread | None = None,
     ) -> None:
+        self._shared = shared  # the thread that steps this loop and others; None: one of its own
         self._scheduler = scheduler
         self._speculator = speculator
         self._runner = runner
@@ -58,7 +61,6 @@ class Loop:
         self._commands: deque[Callable[[], None]] = deque()
         self._changed = threading.Condition()
         self._stopping = False
-        self._ended = False
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -68,6 +70,11 @@ class Loop:
     def stats(self) -> EngineStats:
         """As of the last step; never waits."""
         return self._stats
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no sequence is in flight and nothing was asked for."""
+        return not self._sequences and not self._commands
 
     def submit(self, sequence: Sequence) -> None:
         """Queue a sequence.
@@ -111,15 +118,18 @@ class Loop:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
+        if self._shared is not None:
+            self._shared.wake()
 
     def close(self) -> None:
-        """Stop, wait for the loop's end (unless the loop itself calls), and free the cache."""
+        """Stop, wait for the loop's end (unless the loop itself calls), and free the cache and the weights."""
         self.stop()
         if self._thread is not None and threading.current_thread() is not self._thread:
             self._end.wait()
         if self._thread is None:
             self._finish_all()
         self._cache.clear()
+        self._runner.close()
 
     def _command(self, command: Callable[[], None]) -> None:
         with self._changed:
@@ -127,10 +137,15 @@ class Loop:
                 raise EngineClosedError("The engine is closed. Load the model again.")
             self._commands.append(command)
             if self._thread is None:
-                self._start_own_thread()
+                self._start_thread()
             self._changed.notify_all()
+        if self._shared is not None:
+            self._shared.wake()
 
-    def _start_own_thread(self) -> None:
+    def _start_thread(self) -> None:
+        if self._shared is not None:
+            self._thread = self._shared.adopt(self)
+            return
         # A daemon: a script that forgets to close its engine ends all the same.
         thread = threading.Thread(target=self._run_here, name="llama-gui-engine", daemon=True)
         self._thread = thread
@@ -142,7 +157,10 @@ class Loop:
         """Serve until `stop`. When the loop already has a thread of its own, wait for the end with it."""
         with self._changed:
             mine = self._thread is None and not self._stopping
-            if mine:
+            if mine and self._shared is not None:
+                self._start_thread()
+                mine = False
+            elif mine:
                 self._thread = threading.current_thread()
         if mine:
             self._run_here()
@@ -157,23 +175,48 @@ class Loop:
                     self._turn()
             error = None
         except Exception as caught:
-            _log.exception("The engine's loop broke")
-            error = BugError(f"The engine broke: {type(caught).__name__}: {caught}. Please report this.")
+            error = _broken(caught)
             raise
         finally:
             self._finish_all(error)
             self._end.set()
 
     def _turn(self) -> None:
+        if not self._try_step():
+            with self._changed:
+                self._changed.wait_for(lambda: self._commands or self._stopping)
+
+    def _try_step(self) -> bool:
+        """Run what others asked for, and a step; False when nobody waits for one."""
         self._run_commands()
         self._admit()
         pieces = self._scheduler.plan(lambda number: self._sequences[number].pending)
         if pieces:
             self._step(pieces)
-            return
-        self._publish(0)
-        with self._changed:
-            self._changed.wait_for(lambda: self._commands or self._stopping)
+        else:
+            self._publish(0)
+        return bool(pieces)
+
+    # --- stepped by a thread that is shared (`shared_thread.Stepped`)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was told to stop."""
+        return self._stopping
+
+    def turn(self) -> bool:
+        """A step; False when there was nothing to do. A fault ends this loop, and no other."""
+        try:
+            with torch_threads(self._threads), torch.inference_mode():
+                return self._try_step()
+        except Exception as error:
+            self._finish_all(_broken(error))
+            return True
+
+    def end(self) -> None:
+        """End every sequence, and tell those who wait for it."""
+        self._finish_all()
+        self._end.set()
 
     def _run_commands(self) -> None:
         while self._commands:
@@ -300,3 +343,8 @@ class Loop:
             waiting=len(self._scheduler.waiting),
             kv_bytes=self._cache.byte_count,
         )
+
+
+def _broken(error: Exception) -> BugError:
+    _log.error("The engine's loop broke", exc_info=error)
+    return BugError(f"The engine broke: {type(error).__name__}: {error}. Please report this.")

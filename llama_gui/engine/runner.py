@@ -9,7 +9,7 @@ from torch import Tensor
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.sequence import Sequence
-from llama_gui.errors import GenerationError, LlamaGuiError
+from llama_gui.errors import EngineClosedError, GenerationError, LlamaGuiError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,18 @@ class Runner:
     """Runs the network for sequences that hold a slot. One thread, alone, uses it."""
 
     def __init__(self, network: Llama, cache: KVCache) -> None:
-        self._network = network
+        self._loaded: Llama | None = network
         self._cache = cache
+
+    @property
+    def _network(self) -> Llama:
+        if self._loaded is None:
+            raise EngineClosedError("The engine was closed.")
+        return self._loaded
+
+    def close(self) -> None:
+        """Let go of the weights, whoever still holds the engine."""
+        self._loaded = None
 
     def step(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
         """Run all `works` in one forward pass.

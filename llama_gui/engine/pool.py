@@ -1,0 +1,170 @@
+"""Several loaded models, one for each folder; the one that was used longest ago makes room for a new one."""
+
+import gc
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from llama_gui.engine.device import available_bytes, give_memory_back
+from llama_gui.engine.engine import Engine
+from llama_gui.engine.job import Job
+from llama_gui.engine.loading import estimate_bytes, model_folder
+from llama_gui.engine.sequence import OnFinish, OnOutput
+from llama_gui.engine.shared_thread import SharedThread
+from llama_gui.errors import EngineClosedError, NotEnoughMemoryError
+from llama_gui.vocabulary import GenerateRequest, LoadProgress, ModelInfo
+
+SPARE_BYTES = 512 * 2**20
+"""Stays free beside the weights: for conversations, and for everybody else."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    engine: Engine
+    used: float
+
+
+class ModelPool:
+    """Loads models when they are asked for and keeps them while there is memory. A context manager.
+
+    One thread steps all of them in turn. Every method may be called from any thread.
+
+    Args:
+        memory_budget: bytes that all weights together may take; None: what the machine has free.
+        options: as `Engine.load` has them, for every model (dtype, device, strategy, ...).
+    """
+
+    def __init__(self, *, memory_budget: int | None = None, **options: Any) -> None:
+        self._budget = memory_budget
+        self._options = options
+        self._thread = SharedThread()
+        self._entries: dict[Path, _Entry] = {}
+        self._lock = threading.Lock()  # of the entries; held for moments
+        self._loading = threading.Lock()  # one model is loaded at a time
+        self._closed = False
+
+    @property
+    def loaded(self) -> tuple[ModelInfo, ...]:
+        """The models in memory, the one that was used longest ago first."""
+        with self._lock:
+            entries = sorted(self._entries.values(), key=lambda entry: entry.used)
+            return tuple(entry.engine.info for entry in entries)
+
+    def engine(
+        self,
+        path: str | Path,
+        *,
+        on_progress: Callable[[LoadProgress], None] | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
+    ) -> Engine:
+        """The engine of the model at `path`, loaded when it is not yet; it may be closed later to make room.
+
+        Raises:
+            NotEnoughMemoryError: it does not fit, even without every model that is idle.
+            LoadCancelledError, ModelError, InvalidRequestError: see `Engine.load`.
+            EngineClosedError: the pool was closed.
+        """
+        folder = model_folder(path)
+        if (engine := self._use(folder)) is not None:
+            return engine
+        with self._loading:
+            if (engine := self._use(folder)) is not None:  # another thread was faster
+                return engine
+            self._make_room(
+                estimate_bytes(folder, self._options.get("dtype", "auto"), self._options.get("device", "auto"))
+            )
+            engine = Engine.load(
+                folder, on_progress=on_progress, is_cancelled=is_cancelled, shared=self._thread, **self._options
+            )
+            with self._lock:
+                if not self._closed:
+                    self._entries[folder] = _Entry(engine, time.monotonic())
+                    return engine
+            engine.close()
+            raise EngineClosedError("The pool was closed while the model was loaded.")
+
+    def submit(
+        self,
+        path: str | Path,
+        request: GenerateRequest,
+        on_output: OnOutput | None = None,
+        on_finish: OnFinish | None = None,
+    ) -> Job:
+        """Load the model at `path` if need be, and submit `request` to it. Raises what `engine` and `submit` raise."""
+        while True:
+            engine = self.engine(path)
+            try:
+                return engine.submit(request, on_output, on_finish)
+            except EngineClosedError:
+                with self._lock:
+                    if self._closed:
+                        raise
+                # It made room for another model in between: load it again.
+
+    def unload(self, path: str | Path) -> bool:
+        """Close the model at `path` and give its memory back; its answers end as cancelled. False: it is not loaded."""
+        with self._lock:
+            entry = self._entries.pop(model_folder(path), None)
+        if entry is not None:
+            _release(entry.engine)
+        return entry is not None
+
+    def close(self) -> None:
+        """Close every model; their answers end as cancelled."""
+        with self._lock:
+            self._closed = True
+            entries = list(self._entries.values())
+            self._entries.clear()
+        for entry in entries:
+            entry.engine.stop()
+        for entry in entries:
+            entry.engine.close()
+        self._thread.close()
+        if entries:
+            give_memory_back()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _use(self, folder: Path) -> Engine | None:
+        with self._lock:
+            if self._closed:
+                raise EngineClosedError("The pool was closed.")
+            entry = self._entries.get(folder)
+            if entry is not None:
+                entry.used = time.monotonic()
+            return entry.engine if entry else None
+
+    def _make_room(self, needed: int) -> None:
+        """Unload idle models, the longest unused first, until `needed` bytes of weights fit."""
+        while (free := self._free()) < needed:
+            engine = self._take_idle()
+            if engine is None:
+                raise NotEnoughMemoryError(needed, free)
+            _release(engine)
+
+    def _free(self) -> int:
+        if self._budget is None:
+            return available_bytes(self._options.get("device", "auto")) - SPARE_BYTES
+        with self._lock:
+            return self._budget - sum(entry.engine.stats().weight_bytes for entry in self._entries.values())
+
+    def _take_idle(self) -> Engine | None:
+        with self._lock:
+            idle = [(e.used, folder) for folder, e in self._entries.items() if e.engine.is_idle]
+            return self._entries.pop(min(idle)[1]).engine if idle else None
+
+
+def _release(engine: Engine) -> None:
+    engine.close()
+    gc.collect()
+    give_memory_back()

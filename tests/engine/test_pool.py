@@ -1,0 +1,194 @@
+"""Several models in memory: loaded once, stepped by one thread, the longest unused unloaded, their memory returned."""
+
+import gc
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from llama_gui.engine import Engine, GenerateRequest, LoadProgress, ModelPool, SamplingParams
+from llama_gui.engine.loading import estimate_bytes
+from llama_gui.errors import (
+    BugError,
+    EngineClosedError,
+    LoadCancelledError,
+    ModelNotFoundError,
+    NotEnoughMemoryError,
+)
+from tests.fakes.tiny_llama import write_tiny_llama
+
+WAIT = 60
+REQUEST = GenerateRequest(token_ids=list(range(10, 60)), max_tokens=12, sampling=SamplingParams(temperature=0))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Three models of one size with other weights."""
+    base = tmp_path_factory.mktemp("pool")
+    return [write_tiny_llama(base / f"model {seed}", seed=seed) for seed in range(3)]
+
+
+@pytest.fixture
+def make_pool() -> Iterator[Callable[..., ModelPool]]:
+    """Pools that are closed behind the test."""
+    pools: list[ModelPool] = []
+
+    def make(**options: object) -> ModelPool:
+        pools.append(ModelPool(**{"dtype": "float32", "threads": 1, **options}))  # type: ignore[arg-type]
+        return pools[-1]
+
+    yield make
+    for pool in pools:
+        pool.close()
+
+
+def names(pool: ModelPool) -> list[str]:
+    return [info.name for info in pool.loaded]
+
+
+def test_each_model_is_loaded_once_and_answers_as_it_does_alone(make_pool, folders: list[Path]):
+    pool = make_pool()
+    jobs = [pool.submit(folder, REQUEST) for folder in [*folders, *folders]]
+    results = [job.result(WAIT).token_ids for job in jobs]
+    for folder, first, second in zip(folders, results[:3], results[3:], strict=True):
+        with Engine.load(folder, dtype="float32", threads=1) as alone:
+            assert alone.generate(REQUEST).token_ids == first == second
+    assert len(set(results)) == 3
+    assert pool.engine(folders[0]) is pool.engine(str(folders[0]))
+    assert sum(thread.name == "llama-gui-engines" for thread in threading.enumerate()) == 1
+
+
+def test_models_take_turns(make_pool, folders: list[Path]):
+    pool = make_pool()
+    order: list[int] = []
+    long = replace(REQUEST, max_tokens=40)
+    engines = [pool.engine(folder) for folder in folders[:2]]
+    jobs = [
+        engine.submit(long, on_output=lambda _job, _out, number=number: order.append(number))
+        for number, engine in enumerate(engines)
+    ]
+    for job in jobs:
+        job.result(WAIT)
+    middle = order[20:60]
+    changes = sum(a != b for a, b in itertools.pairwise(middle))
+    assert changes > 10, order
+
+
+def test_the_longest_unused_model_makes_room(make_pool, folders: list[Path]):
+    one = estimate_bytes(folders[0], "float32")
+    pool = make_pool(memory_budget=2 * one)
+    for folder in (folders[0], folders[1], folders[0], folders[2]):
+        pool.submit(folder, REQUEST).result(WAIT)
+    assert names(pool) == ["model 0", "model 2"]
+    pool.submit(folders[1], REQUEST).result(WAIT)
+    assert names(pool) == ["model 2", "model 1"]
+
+
+def test_a_model_that_answers_is_not_unloaded(make_pool, folders: list[Path]):
+    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    job = pool.submit(folders[0], replace(REQUEST, max_tokens=4000))
+    with pytest.raises(NotEnoughMemoryError, match=r"needs .* GB.* are free"):
+        pool.engine(folders[1])
+    job.cancel()
+    job.result(WAIT)
+    assert pool.submit(folders[1], REQUEST).result(WAIT).finish_reason == "length"
+    assert names(pool) == ["model 1"]
+
+
+def test_an_engine_that_made_room_says_so(make_pool, folders: list[Path]):
+    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    first = pool.engine(folders[0])
+    pool.engine(folders[1])
+    with pytest.raises(EngineClosedError):
+        first.submit(REQUEST)
+    assert pool.submit(folders[0], REQUEST).result(WAIT).finish_reason == "length"
+
+
+def test_unload_and_close_end_what_runs(make_pool, folders: list[Path]):
+    pool = make_pool()
+    job = pool.submit(folders[0], replace(REQUEST, max_tokens=4000))
+    other = pool.submit(folders[1], replace(REQUEST, max_tokens=4000))
+    next(iter(job))
+    assert pool.unload(folders[0])
+    assert not pool.unload(folders[0])
+    assert job.result(WAIT).finish_reason == "cancelled"
+    pool.close()
+    assert other.result(WAIT).finish_reason == "cancelled"
+    with pytest.raises(EngineClosedError):
+        pool.engine(folders[0])
+    assert not any(thread.name == "llama-gui-engines" for thread in threading.enumerate())
+
+
+def test_a_loop_that_breaks_leaves_the_others_alone(make_pool, folders: list[Path], monkeypatch: pytest.MonkeyPatch):
+    pool = make_pool()
+    broken, sound = (pool.engine(folder) for folder in folders[:2])
+    monkeypatch.setattr(broken._loop._scheduler, "plan", lambda pending: 1 / 0)
+    job, other = broken.submit(REQUEST), sound.submit(REQUEST)
+    assert isinstance(job.result(WAIT).error, BugError)
+    assert other.result(WAIT).finish_reason == "length"
+    assert sound.generate(REQUEST).finish_reason == "length"
+
+
+# --- loading
+
+
+def test_many_threads_ask_for_the_same_model(make_pool, folders: list[Path]):
+    pool = make_pool()
+    got: list[Engine] = []
+    threads = [threading.Thread(target=lambda: got.append(pool.engine(folders[0]))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == 6
+    assert len(set(map(id, got))) == 1
+
+
+def test_loading_tells_how_far_it_is(make_pool, folders: list[Path]):
+    said: list[LoadProgress] = []
+    engine = make_pool().engine(folders[0], on_progress=said.append)
+    read = [progress.parameters_read for progress in said]
+    assert read == sorted(read)
+    assert read[0] == 0
+    assert read[-1] == said[0].parameters == engine.info.parameters
+
+
+def test_loading_can_be_cancelled_at_every_stage(folders: list[Path]):
+    for stage in range(0, 25, 3):
+        asked = iter([False] * stage)
+        with pytest.raises(LoadCancelledError):
+            Engine.load(folders[0], is_cancelled=lambda asked=asked: next(asked, True))
+
+
+def test_a_model_that_cannot_be_loaded_is_not_kept(make_pool, tmp_path: Path):
+    pool = make_pool()
+    with pytest.raises(ModelNotFoundError):
+        pool.engine(tmp_path / "nothing")
+    assert pool.loaded == ()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("shape", ["llama-3.2", "llama-3.1", "qwen2"])
+def test_the_estimate_is_what_the_weights_take(tmp_path: Path, shape, dtype: str):
+    folder = write_tiny_llama(tmp_path / "model", shape, hidden_size=128, vocab_size=4096)
+    with Engine.load(folder, dtype=dtype) as engine:
+        assert engine.stats().weight_bytes == pytest.approx(estimate_bytes(folder, dtype), rel=0.05)
+
+
+def test_unloading_gives_the_memory_back(make_pool, tmp_path: Path):
+    folder = write_tiny_llama(tmp_path / "large", hidden_size=1024, intermediate_size=8192, head_dim=32)
+    process, pool = psutil.Process(), make_pool()
+    pool.submit(folder, REQUEST).result(WAIT)
+    size = pool.engine(folder).stats().weight_bytes
+    pool.unload(folder)
+    gc.collect()
+    before = process.memory_info().rss
+    engine = pool.engine(folder)
+    engine.generate(REQUEST)
+    assert process.memory_info().rss - before > size * 0.8
+    pool.unload(folder)  # though `engine` is still held
+    assert process.memory_info().rss - before < size * 0.1
