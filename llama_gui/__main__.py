@@ -43,6 +43,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("question", nargs="?", help="what to ask; - or nothing reads standard input")
+    ask.add_argument(
+        "--file",
+        "-f",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="a text that comes before the question; again for more",
+    )
     ask.add_argument("--model", metavar="PATH", help="a model folder (default: the starter model)")
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--max-tokens", metavar="N", type=int, help="the longest answer, in tokens")

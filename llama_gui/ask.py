@@ -6,7 +6,9 @@ import io
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llama_gui.errors import InvalidRequestError, LlamaGuiError
@@ -41,17 +43,35 @@ def run_ask(options: argparse.Namespace, paths: Paths) -> int:
 
 
 def _request(options: argparse.Namespace) -> GenerateRequest:
-    question = options.question
-    if question in (None, "-"):
-        if sys.stdin.isatty():
-            raise InvalidRequestError("question", "missing", 'given, as in: llama-gui ask "What can you do?"')
-        question = sys.stdin.read()
+    question = _question(options.question, options.file)
     system = [Message("system", options.system)] if options.system else []
     sampling = SamplingParams(
         temperature=options.temperature, top_k=options.top_k, top_p=options.top_p, seed=options.seed
     )
     messages = [*system, Message("user", question)]
     return GenerateRequest(messages=messages, max_tokens=options.max_tokens, sampling=sampling)
+
+
+def _question(words: str | None, files: Sequence[str]) -> str:
+    """The texts of the files and the words, an empty line between them. "-", or nothing at all, is standard input."""
+    parts = [_read(file) for file in files]
+    if words == "-" or (words is None and not files):
+        parts.append(_read("-"))
+    elif words is not None:
+        parts.append(words)
+    return "\n\n".join(part.strip("\n") for part in parts)
+
+
+def _read(file: str) -> str:
+    if file == "-":
+        if sys.stdin.isatty():
+            raise InvalidRequestError("question", "missing", 'given, as in: llama-gui ask "What can you do?"')
+        return sys.stdin.read()
+    try:
+        return Path(file).read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidRequestError("file", file, f"one that can be read ({reason})") from error
 
 
 def _answer(model: str, request: GenerateRequest, *, as_json: bool) -> int:

@@ -78,6 +78,7 @@ def test_max_tokens_ends_the_answer(capsys):
         (["--temperature", "nan", "Hi"], ["temperature", "nan"]),
         (["  "], ["message", "not empty"]),
         (["--model", "/no/such/model", "Hi"], ["/no/such/model"]),
+        (["--file", "/no/such/file", "Hi"], ["/no/such/file", "No such file"]),
         (["long " * 3000], ["tokens long", "Shorten the message"]),
     ],
 )
@@ -111,6 +112,23 @@ def test_the_question_comes_from_a_pipe_in_any_bytes():
     out, err = process.communicate(b"What is this application? \xff\xfe", timeout=60)
     assert (process.returncode, err) == (0, b"")
     assert out.strip()
+
+
+def test_prompt_files_come_before_the_question(capsys, tmp_path: Path):
+    (tmp_path / "one.txt").write_bytes(b"What is this\n")
+    (tmp_path / "two.txt").write_text("application?")
+    files = ["--file", str(tmp_path / "one.txt"), "-f", str(tmp_path / "two.txt")]
+    asked = ask(capsys, "--seed", "1", "What is this\n\napplication?")
+    assert ask(capsys, "--seed", "1", *files) == asked
+    assert ask(capsys, "--seed", "1", *files[:2], "application?") == asked
+
+
+def test_standard_input_beside_a_question():
+    process = start("ask", "--seed", "1", "--json", "-f", "-", "application?")
+    out, err = process.communicate(b"What is this", timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    whole = start("ask", "--seed", "1", "--json", "What is this\n\napplication?").communicate(timeout=60)[0]
+    assert json.loads(out.splitlines()[-1])["result"]["text"] == json.loads(whole.splitlines()[-1])["result"]["text"]
 
 
 def test_a_terminal_without_utf_8_still_shows_the_answer():

@@ -18,6 +18,10 @@ from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import GenerationError, InvalidRequestError, UserError
 
 
+# As people write JSON; with any whitespace a weak model writes empty lines for ever.
+_WHITESPACE: Any = {"whitespace_pattern": r"(\n {0,16}| )?"}
+
+
 class Grammar:
     """What one answer may still say. Made by `GrammarCompiler`; used by one thread."""
 
@@ -81,7 +85,7 @@ class GrammarCompiler:
         name, value = ("json_schema", json_schema) if regex is None else ("regex", regex)
         try:
             if regex is None:
-                text = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(json_schema))
+                text = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(json_schema), _WHITESPACE)
             else:
                 text = llguidance.LLMatcher.grammar_from_regex(regex)
         except (ValueError, TypeError) as error:
