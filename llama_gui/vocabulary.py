@@ -315,7 +315,11 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class EngineStats:
-    """What the engine does just now. Byte counts are bytes; `batch_size` is rows in the last decode step."""
+    """What the engine does just now. Byte counts are bytes; `batch_size` is rows in the last decode step.
+
+    `batch_invariant`: answers do not change each other's bits. `exact`: nor does it matter how a prompt was cut, cached,
+    evicted or read again.
+    """
 
     tokens_per_second: float
     batch_size: int
@@ -327,6 +331,7 @@ class EngineStats:
     device: str
     threads: int
     batch_invariant: bool
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import psutil
 import torch
@@ -14,7 +15,6 @@ from llama_gui.errors import InvalidRequestError, UnsupportedModelError
 from llama_gui.vocabulary import DEVICES, DTYPES, Hardware
 
 _TORCH_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_NOT_YET = ("int4",)
 
 KV_SHARE = 0.5
 """The part of the memory that is free after loading which conversations may take."""
@@ -79,20 +79,25 @@ def resolve_device(name: str) -> torch.device:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How numbers are held: activations and cache in `dtype`, the weights of linears too unless they are `int8`."""
+    """How numbers are held: activations and cache in `dtype`, the weights of linears too unless they are quantised."""
 
     dtype: torch.dtype
-    int8: bool = False
+    quantised: Literal["int8", "int4"] | None = None
 
     @property
     def name(self) -> str:
         """As `Engine.load` has it."""
-        return "int8" if self.int8 else str(self.dtype).removeprefix("torch.")
+        return self.quantised or str(self.dtype).removeprefix("torch.")
 
     @property
-    def weight_bytes(self) -> int:
-        """Bytes of one weight."""
-        return 1 if self.int8 else self.dtype.itemsize
+    def weight_bytes(self) -> float:
+        """Bytes of one weight of a layer; four bits come with a scale and an offset for each group of 32."""
+        return {"int8": 1.0, "int4": 0.5 + 2 * self.dtype.itemsize / 32}.get(self.quantised or "", self.dtype.itemsize)
+
+    @property
+    def head_bytes(self) -> float:
+        """Bytes of one weight of the vocabulary projection, which four bits would hurt most."""
+        return 1.0 if self.quantised else self.dtype.itemsize
 
 
 def resolve_precision(name: str, device: torch.device) -> Precision:
@@ -106,11 +111,11 @@ def resolve_precision(name: str, device: torch.device) -> Precision:
     """
     if name not in DTYPES:
         raise InvalidRequestError("dtype", name, f"one of {', '.join(DTYPES)}")
-    if name in _NOT_YET:
-        raise UnsupportedModelError(f"dtype {name} is not supported yet. Use int8, bfloat16 or auto.")
-    if name == "int8" and device.type != "cpu":
-        raise UnsupportedModelError("dtype int8 runs on the CPU only. Use auto.")
-    return Precision(_TORCH_DTYPES.get(name) or _best_dtype(device), int8=name == "int8")
+    if name not in ("int8", "int4"):
+        return Precision(_TORCH_DTYPES.get(name) or _best_dtype(device))
+    if device.type != "cpu":
+        raise UnsupportedModelError(f"dtype {name} runs on the CPU only. Use auto.")
+    return Precision(_best_dtype(device), quantised=name)
 
 
 def _best_dtype(device: torch.device) -> torch.dtype:

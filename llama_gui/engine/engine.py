@@ -16,12 +16,13 @@ from llama_gui.engine.config import GenerationDefaults
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.linear import PROMPT_TILE
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.runner import Runner
-from llama_gui.engine.scheduler import Scheduler
+from llama_gui.engine.scheduler import PieceBudget, Scheduler
 from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
@@ -80,6 +81,7 @@ class Engine:
         draft: str | Path | None = None,
         threads: int | None = None,
         name: str | None = None,
+        exact: bool = True,
         on_progress: Callable[[LoadProgress], None] | None = None,
         is_cancelled: Callable[[], bool] | None = None,
         shared: SharedThread | None = None,
@@ -87,8 +89,9 @@ class Engine:
         """Load the model folder at `path` (Hugging Face layout: config.json, tokenizer.json, *.safetensors).
 
         Args:
-            dtype: auto, float32, bfloat16, float16 or int8. auto: what the device multiplies fastest without loss; int8
-                (CPU only): half the memory and faster, at a small loss.
+            dtype: auto, float32, bfloat16, float16, int8 or int4. auto: what the device multiplies fastest without
+                loss; int8 (CPU only): half the memory and faster, at a small loss; int4 (CPU only): a third of the
+                memory, at a larger loss, and slow at reading prompts.
             device: auto, cpu, cuda or mps.
             max_context: tokens of prompt and answer together; None: what the model was trained for.
             strategy: batched (all answers in each step), interleaved (one answer a step, in turn), sequential.
@@ -97,6 +100,8 @@ class Engine:
                 or the folder of a smaller model with the same tokens. None: no guesses.
             threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's name.
+            exact: the same bits however a prompt was cut, cached, evicted and read again. False reads prompts faster
+                (on CPU in float32, bfloat16 and float16); then answers still do not change each other.
             on_progress: hears how far the loading is, in the calling thread.
             is_cancelled: asked before each weight; once it is true, the loading ends.
             shared: the thread that steps this engine and others (`ModelPool`); None: one of its own.
@@ -114,6 +119,7 @@ class Engine:
             max_context=max_context,
             threads=threads,
             name=name,
+            exact=exact,
             on_progress=on_progress,
             is_cancelled=is_cancelled,
         )
@@ -121,7 +127,8 @@ class Engine:
         speculator = _load_speculator(draft, model)
         cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache)
-        scheduler = Scheduler(strategy, max_batch)
+        budget = PieceBudget() if network.is_exact else PieceBudget(PROMPT_TILE, shares_tiles=False)
+        scheduler = Scheduler(strategy, max_batch, budget)
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator, shared)
         return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)
 
@@ -352,4 +359,5 @@ def _first_stats(model: LoadedModel) -> EngineStats:
         device=model.info.device,
         threads=model.threads,
         batch_invariant=all(linear.is_batch_invariant for linear in model.network.linears),
+        exact=model.network.is_exact,
     )

@@ -5,6 +5,10 @@ On CPU a kernel may sum in another order for another number of rows. Measured wi
 larger calls do not. So a call never carries more than `TILE` rows; how few it may carry is probed when the weight is
 packed, and smaller calls are padded. Nothing of this is promised by the library: `tests/engine/test_linear.py` and
 `test_exactness.py` prove it for the machine they run on, and `PackedLinear` probes it.
+
+Without exactness the rows of prompts go through calls of exactly `PROMPT_TILE`, which are faster. At one fixed count a
+row depends neither on its place nor on its neighbours, so answers still do not change each other; but what was written
+as an answer has other bits when it is read again as a prompt.
 """
 
 import logging
@@ -14,11 +18,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.device import Precision
+from llama_gui.engine.int4_linear import GROUP, Int4Linear
+from llama_gui.engine.int4_linear import probe as probe_int4
 from llama_gui.engine.int8_linear import Int8Linear
 from llama_gui.engine.int8_linear import probe as probe_int8
 
 TILE = 32
 """Rows in one call, at most."""
+
+PROMPT_TILE = 128
+"""Rows of prompts in one call where nobody asks for exactness."""
 
 _PROBED_ROW_COUNTS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 25, 31)
 
@@ -43,6 +53,23 @@ class Linear(Protocol):
         ...
 
 
+class RowPlan:
+    """Which rows of a step are drawn tokens: the first `writers`; the rest are of prompts. Told before each call."""
+
+    def __init__(self) -> None:
+        self.writers = 0
+
+    def tiles(self, x: Tensor) -> list[tuple[Tensor, int]]:
+        """`x` ``[rows, in]`` in parts for one call each, with the rows that each call must have at least."""
+        written, read = x[: self.writers], x[self.writers :]
+        parts = [(part, 1) for part in written.split(TILE) if len(part)]
+        return parts + [(part, PROMPT_TILE) for part in read.split(PROMPT_TILE) if len(part)]
+
+
+def _tiles(x: Tensor, plan: RowPlan | None) -> list[tuple[Tensor, int]]:
+    return plan.tiles(x) if plan is not None else [(part, 1) for part in x.split(TILE)]
+
+
 def _byte_count(*tensors: Tensor | None) -> int:
     return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
@@ -58,9 +85,10 @@ class PlainLinear:
     place nor on its neighbours. Other devices get all rows in one call and promise nothing.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None, plan: RowPlan | None = None) -> None:
         self.weight = weight
         self.bias = bias
+        self._plan = plan
 
     @property
     def weight_bytes(self) -> int:
@@ -76,7 +104,8 @@ class PlainLinear:
         """``[rows, in] -> [rows, out]``."""
         if not self.is_batch_invariant:
             return F.linear(x, self.weight, self.bias)
-        parts = [F.linear(_pad_rows(t, TILE), self.weight, self.bias)[: t.shape[0]] for t in x.split(TILE)]
+        tiles = _tiles(x, self._plan)
+        parts = [F.linear(_pad_rows(t, max(rows, TILE)), self.weight, self.bias)[: t.shape[0]] for t, rows in tiles]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
@@ -86,21 +115,28 @@ class PackedLinear:
     Source of the two private operators: torch's Inductor uses them for frozen weights. `pack` probes them.
     """
 
-    def __init__(self, packed: Tensor, bias: Tensor | None, weight_bytes: int) -> None:
+    def __init__(self, packed: Tensor, bias: Tensor | None, weight_bytes: int, plan: RowPlan | None = None) -> None:
         self._packed = packed
+        self._plan = plan
         self._bias = bias
         self._weight_bytes = weight_bytes
         self.min_rows = 1
 
     @classmethod
-    def pack(cls, weight: Tensor, bias: Tensor | None, probed: dict[tuple[int, ...], int]) -> "PackedLinear":
+    def pack(
+        cls,
+        weight: Tensor,
+        bias: Tensor | None,
+        probed: dict[tuple[int, ...], int],
+        plan: RowPlan | None = None,
+    ) -> "PackedLinear":
         """Pack `weight` ``[out, in]``; `probed` remembers the smallest safe row count of each shape.
 
         Raises:
             RuntimeError: this build or CPU lacks the operators, or they are wrong or not batch-invariant here.
         """
         packed = torch.ops.mkldnn._reorder_linear_weight(weight)
-        linear = cls(packed, bias, _byte_count(weight, bias))
+        linear = cls(packed, bias, _byte_count(weight, bias), plan)
         shape = tuple(weight.shape)
         if shape not in probed:
             probed[shape] = linear._probe(weight)
@@ -119,13 +155,12 @@ class PackedLinear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        if x.shape[0] <= TILE:
-            return self._run(x)
-        return torch.cat([self._run(tile) for tile in x.split(TILE)])
+        parts = [self._run(tile, rows) for tile, rows in _tiles(x, self._plan)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _run(self, x: Tensor) -> Tensor:
+    def _run(self, x: Tensor, least: int = 1) -> Tensor:
         rows = x.shape[0]
-        x = _pad_rows(x.contiguous(), self.min_rows)
+        x = _pad_rows(x.contiguous(), max(self.min_rows, least))
         return torch.ops.mkldnn._linear_pointwise(x, self._packed, self._bias, "none", [], "")[:rows]
 
     def _probe(self, weight: Tensor) -> int:
@@ -151,25 +186,36 @@ class PackedLinear:
 class LinearFactory:
     """Makes the fastest linear that is exact on this machine, and says so once if that is not the packed one.
 
-    `int8`: quantise the weights. Raises `UnsupportedModelError` where that cannot be done, see `int8_linear.probe`.
+    Without `exact`, `plan` is told before each step which of its rows are drawn tokens.
+    `precision`: whether the weights are quantised, and how. Raises `UnsupportedModelError` where that cannot be done,
+    see `int8_linear.probe` and `int4_linear.probe`.
     """
 
-    def __init__(self, *, int8: bool = False) -> None:
+    def __init__(self, precision: Precision | None = None, *, exact: bool = True) -> None:
+        self.plan = None if exact else RowPlan()
         self._probed: dict[tuple[int, ...], int] = {}
         self._can_pack = True
-        self._int8 = int8
-        if int8:
+        self._quantised = precision.quantised if precision is not None else None
+        if self._quantised is not None:
             probe_int8()
+        if precision is not None and self._quantised == "int4":
+            probe_int4(precision.dtype)
+
+    def head(self, weight: Tensor) -> Linear:
+        """The vocabulary projection, of at least eight bits."""
+        return Int8Linear(weight, None) if self._quantised else self(weight)
 
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""
-        if self._int8:
+        if self._quantised == "int4" and weight.shape[1] % GROUP == 0:
+            return Int4Linear(weight, bias)
+        if self._quantised is not None:
             return Int8Linear(weight, bias)
         if weight.device.type != "cpu" or not self._can_pack:
-            return PlainLinear(weight, bias)
+            return PlainLinear(weight, bias, self.plan)
         try:
-            return PackedLinear.pack(weight, bias, self._probed)
+            return PackedLinear.pack(weight, bias, self._probed, self.plan)
         except (RuntimeError, AttributeError, NotImplementedError) as error:
             _log.warning("Prepacked weights cannot be used here (%s); plain ones are slower.", error)
             self._can_pack = False
-            return PlainLinear(weight, bias)
+            return PlainLinear(weight, bias, self.plan)

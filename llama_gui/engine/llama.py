@@ -12,7 +12,7 @@ from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, causal_mask
-from llama_gui.engine.linear import Linear, LinearFactory
+from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.rotary import Rotary
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
@@ -23,12 +23,14 @@ IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 class Segment:
     """Successive tokens of one conversation in a step: a piece of a prompt, or one drawn token.
 
-    They are the positions from ``len(slot.tokens)`` on. `logits`: of how many of the last rows.
+    They are the positions from ``len(slot.tokens)`` on. `logits`: of how many of the last rows. `is_prompt`: they are
+    read and not drawn; such segments come last in a step.
     """
 
     slot: Slot
     token_ids: Sequence[int]
     logits: int = 1
+    is_prompt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,15 @@ class Llama:
     """Embedding, blocks, norm and vocabulary projection. All rows share the linears, each segment attends alone."""
 
     def __init__(
-        self, config: NetworkConfig, embedding: Tensor, blocks: Sequence[Block], norm: RMSNorm, head: Linear
+        self,
+        config: NetworkConfig,
+        embedding: Tensor,
+        blocks: Sequence[Block],
+        norm: RMSNorm,
+        head: Linear,
+        plan: RowPlan | None = None,
     ) -> None:
+        self._plan = plan
         self.config = config
         self.embedding = embedding
         self.blocks = tuple(blocks)
@@ -91,12 +100,23 @@ class Llama:
         positions = torch.cat([torch.arange(s.start, s.start + s.length, device=self.device) for s in spans])
         cos, sin = self.rotary.rows(positions, max(s.start + s.length for s in spans) - 1)
         x = F.embedding(torch.tensor(ids, device=self.device), self.embedding)
+        self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
         for layer, block in enumerate(self.blocks):
             x = block(x, layer, cos, sin, spans)
         rows = _logits_rows(segments, spans)
         if not rows:
             return torch.empty(0, self.config.vocab_size, device=self.device)
+        self._plan_rows(len(rows))
         return self.head(self.norm(x[torch.tensor(rows, device=self.device)])).float()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a row has the same bits as a drawn token and as one of a prompt."""
+        return self._plan is None and all(linear.is_batch_invariant for linear in self.linears)
+
+    def _plan_rows(self, writers: int) -> None:
+        if self._plan is not None:
+            self._plan.writers = writers
 
     def _spans(self, segments: Sequence[Segment]) -> tuple[list[Span], list[int]]:
         group = self.config.num_attention_heads // self.config.num_key_value_heads
@@ -156,13 +176,19 @@ class NetworkLoader:
     """Builds a `Llama` from an open checkpoint, one layer at a time, so that no second copy of the weights exists."""
 
     def __init__(
-        self, config: NetworkConfig, checkpoint: Checkpoint, precision: Precision, device: torch.device
+        self,
+        config: NetworkConfig,
+        checkpoint: Checkpoint,
+        precision: Precision,
+        device: torch.device,
+        *,
+        exact: bool = True,
     ) -> None:
         self._config = config
         self._checkpoint = checkpoint
         self._dtype = precision.dtype
         self._device = device
-        self._linear = LinearFactory(int8=precision.int8)
+        self._linear = LinearFactory(precision, exact=exact or precision.quantised is not None)
 
     def load(self) -> Llama:
         """Check every name and shape, then read.
@@ -178,7 +204,7 @@ class NetworkLoader:
         embedding = self._weight("model.embed_tokens.weight")
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
-        return Llama(config, embedding, blocks, norm, self._linear(self._head(embedding)))
+        return Llama(config, embedding, blocks, norm, self._linear.head(self._head(embedding)), self._linear.plan)
 
     def _head(self, embedding: Tensor) -> Tensor:
         if _HEAD not in self._checkpoint.names:

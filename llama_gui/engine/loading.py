@@ -75,7 +75,7 @@ def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") 
     vocabulary = config.vocab_size * config.hidden_size
     # The embedding is looked up in the dtype of the activations; the head is a linear of its own.
     linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
-    return vocabulary * precision.dtype.itemsize + (linears + vocabulary) * precision.weight_bytes
+    return round(vocabulary * (precision.dtype.itemsize + precision.head_bytes) + linears * precision.weight_bytes)
 
 
 def load_model(
@@ -86,6 +86,7 @@ def load_model(
     max_context: int | None = None,
     threads: int | None = None,
     name: str | None = None,
+    exact: bool = True,
     on_progress: Callable[[LoadProgress], None] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> LoadedModel:
@@ -100,10 +101,10 @@ def load_model(
     tokenizer = Tokenizer.load(folder)
     template = ChatTemplate.load(folder, tokenizer)
     context = _context(max_context, config)
-    threads = threads or thread_count(_parameter_count(config) * precision.weight_bytes)
+    threads = threads or thread_count(round(_parameter_count(config) * precision.weight_bytes))
     # As many threads as later: the rows of a product are probed while it is loaded.
     with torch_threads(threads), Checkpoint(folder, watch.read) as checkpoint:
-        network = NetworkLoader(config, checkpoint, precision, torch_device).load()
+        network = NetworkLoader(config, checkpoint, precision, torch_device, exact=exact).load()
     watch.finish()
     info = ModelInfo(
         name=name or folder.name,

@@ -61,6 +61,7 @@ class Runner:
 
     @torch.inference_mode()
     def _run(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
+        works = sorted(works, key=lambda work: work.sequence.is_reading)  # drawn tokens first
         logits = self._network.forward([self._segment(work) for work in works]).cpu()
         results: dict[int, Tensor | Exception | None] = {}
         row = 0
@@ -76,7 +77,7 @@ class Runner:
         assert slot is not None
         tokens = [*work.sequence.next_tokens(work.count), *work.guesses]
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
-        return Segment(slot, tokens, _rows(work))
+        return Segment(slot, tokens, _rows(work), work.sequence.is_reading)
 
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:
@@ -87,7 +88,7 @@ class Runner:
             rows: list[Tensor] = []
             for start in range(0, len(token_ids), _LOGITS_CHUNK):
                 piece = list(token_ids[start : start + _LOGITS_CHUNK])
-                rows.append(self._network.forward([Segment(slot, piece, len(piece))]).cpu())
+                rows.append(self._network.forward([Segment(slot, piece, len(piece), is_prompt=True)]).cpu())
                 slot.tokens.extend(piece)
             return torch.cat(rows)
         finally:

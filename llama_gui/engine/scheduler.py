@@ -30,9 +30,14 @@ class Piece:
 
 
 class PieceBudget:
-    """How many prompt tokens fit a step, learnt from the seconds that steps took."""
+    """How many prompt tokens fit a step, learnt from the seconds that steps took.
 
-    def __init__(self) -> None:
+    `grain`: the rows of a tile. `shares_tiles`: drawn tokens go into the same tiles as prompts.
+    """
+
+    def __init__(self, grain: int = GRAIN, *, shares_tiles: bool = True) -> None:
+        self._grain = grain
+        self._shares_tiles = shares_tiles
         self._write_seconds: float | None = None
         self._token_seconds: float | None = None
 
@@ -48,6 +53,7 @@ class PieceBudget:
 
     def tokens(self, writers: int) -> int:
         """Prompt tokens beside `writers` rows, so that the step's rows fill whole tiles."""
+        grain = self._grain
         if self._token_seconds is None:
             rows = 2 * GRAIN
         elif not writers:
@@ -56,8 +62,8 @@ class PieceBudget:
             rows = GRAIN  # nobody knows yet how long the writers' own step is
         else:
             rows = int((WRITING_PATIENCE - 1) * self._write_seconds / self._token_seconds) + writers
-        rows = min(max(rows, GRAIN), MAX_PIECE) // GRAIN * GRAIN
-        return max(rows - writers % GRAIN, GRAIN // 2)
+        rows = min(max(rows, grain), MAX_PIECE) // grain * grain
+        return max(rows - writers % grain, grain // 2) if self._shares_tiles else rows
 
 
 def _smooth(old: float | None, new: float) -> float:
@@ -71,10 +77,10 @@ class Scheduler:
     until its end. Prompts take turns too, piece by piece, so that a long one does not keep a short one waiting.
     """
 
-    def __init__(self, strategy: Strategy, max_batch: int) -> None:
+    def __init__(self, strategy: Strategy, max_batch: int, budget: PieceBudget | None = None) -> None:
         self.strategy: Strategy = strategy
         self.max_batch = max_batch
-        self.budget = PieceBudget()
+        self.budget = budget or PieceBudget()
         self._running: OrderedDict[int, None] = OrderedDict()  # least recently served first
         self._waiting: OrderedDict[int, None] = OrderedDict()
 

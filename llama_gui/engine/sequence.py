@@ -66,6 +66,11 @@ class Sequence:
         return is_finished or any(token_id in limits.eos_token_ids for token_id in answer)
 
     @property
+    def is_reading(self) -> bool:
+        """Whether its prompt, or what it began with, is not read to the end yet."""
+        return len(self.answer) == self._former
+
+    @property
     def pending(self) -> int:
         """Tokens that are known but not yet run: what is left of the prompt, or the one just drawn."""
         return len(self.prompt) + len(self.answer) - (len(self.slot.tokens) if self.slot else 0)
@@ -105,7 +110,7 @@ class Sequence:
         """`tokens` were run: the slot holds their keys and values now."""
         assert self.slot is not None
         self.slot.tokens.extend(tokens)
-        if len(self.answer) == self._former:
+        if self.is_reading:
             self.job.read_prompt(len(self.slot.tokens))
 
     def draw(self, logits: Tensor) -> None:

@@ -17,7 +17,6 @@ from torch import Tensor
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import GenerationError, InvalidRequestError, UserError
 
-
 # As people write JSON; with any whitespace a weak model writes empty lines for ever.
 _WHITESPACE: Any = {"whitespace_pattern": r"(\n {0,16}| )?"}
 

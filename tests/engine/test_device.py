@@ -105,19 +105,18 @@ def test_a_named_dtype_is_taken_anywhere(machine, name):
     }
 
 
-def test_int8_has_the_best_activations_beside_it(machine):
+@pytest.mark.parametrize(("name", "size"), [("int8", 1), ("int4", 0.625)])
+def test_quantised_weights_have_the_best_activations_beside_them(machine, name, size):
     machine(bf16=True)
-    precision = device.resolve_precision("int8", torch.device("cpu"))
-    assert precision == device.Precision(torch.bfloat16, int8=True)
-    assert (precision.name, precision.weight_bytes) == ("int8", 1)
-    with pytest.raises(UnsupportedModelError, match="int8 runs on the CPU only"):
-        device.resolve_precision("int8", torch.device("cuda"))
+    precision = device.resolve_precision(name, torch.device("cpu"))
+    assert precision == device.Precision(torch.bfloat16, quantised=name)
+    assert (precision.name, precision.weight_bytes, precision.head_bytes) == (name, size, 1)
+    with pytest.raises(UnsupportedModelError, match=f"{name} runs on the CPU only"):
+        device.resolve_precision(name, torch.device("cuda"))
 
 
 def test_other_dtypes():
     cpu = torch.device("cpu")
-    with pytest.raises(UnsupportedModelError, match="dtype int4 is not supported yet"):
-        device.resolve_precision("int4", cpu)
     with pytest.raises(InvalidRequestError, match=r"dtype is 'float64'.*one of auto, float32"):
         device.resolve_precision("float64", cpu)
 

@@ -18,7 +18,6 @@ from llama_gui.errors import (
     InvalidRequestError,
     ModelNotFoundError,
     PromptTooLongError,
-    UnsupportedModelError,
 )
 from llama_gui.vocabulary import DEFAULT_SAMPLING
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -418,7 +417,7 @@ def test_the_template_gets_tools_the_clock_and_more(tmp_path, load):
         ({"max_context": 1}, InvalidRequestError),
         ({"max_context": 10**6}, InvalidRequestError),
         ({"dtype": "float8"}, InvalidRequestError),
-        ({"dtype": "int4"}, UnsupportedModelError),
+        ({"dtype": "int4", "device": "meta"}, InvalidRequestError),
         ({"device": "tpu"}, InvalidRequestError),
         ({"draft": "/no/such/draft"}, ModelNotFoundError),
         ({"threads": 0}, InvalidRequestError),

@@ -10,10 +10,10 @@ from llama_gui.engine import GenerateRequest, SamplingParams
 from llama_gui.engine.scheduler import PieceBudget
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
-DTYPES = ("float32", "bfloat16", "float16", "int8")
+DTYPES = ("float32", "bfloat16", "float16", "int8", "int4")
 # Windows that slide and heads that are normed go other ways through the kernels.
 SHAPES_AND_DTYPES = [
-    *itertools.product(SHAPES, ("float32", "bfloat16", "int8")),
+    *itertools.product(SHAPES, ("float32", "bfloat16", "int8", "int4")),
     ("llama-3.2", "float16"),
     *itertools.product(("mistral", "qwen2", "qwen3"), ("float32", "bfloat16")),
 ]
@@ -142,3 +142,36 @@ def test_submitting_from_many_threads(load):
     for thread in threads:
         thread.join()
     assert [got[i] for i in range(len(wanted))] == alone
+
+
+# --- without exactness: answers still do not change each other
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_neighbours_and_cuts_change_nothing_without_exactness(tmp_path, load, monkeypatch, dtype):
+    wide = {"hidden_size": 768, "intermediate_size": 3072, "head_dim": 64, "num_attention_heads": 12}
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", num_key_value_heads=4, num_hidden_layers=2, **wide)
+    engine = load(folder=folder, dtype=dtype, exact=False)
+    assert not engine.stats().exact
+    want = bits(engine.submit(request()))
+    for sizes in ([1], [13, 64], [7, 100, 1, 33], [128]):
+        cut_prompts_into(monkeypatch, sizes)
+        engine = load(folder=folder, dtype=dtype, exact=False)
+        jobs = [engine.submit(request(PROMPT[n : n + 50 * n], seed=n, max_tokens=3 * n)) for n in range(1, 6)]
+        job = engine.submit(request())
+        jobs[1].cancel()
+        assert bits(job) == want
+        for other in jobs:
+            other.result(60)
+
+
+def test_what_is_quantised_is_exact_in_any_case(load):
+    assert load(dtype="int8", exact=False).stats().exact
+    assert load(dtype="int4").stats().exact
+    assert load(dtype="bfloat16").stats().exact
+
+
+def test_guesses_change_nothing_without_exactness(load):
+    loop = [5, 6, 7, 8] * 20
+    want = bits(load(exact=False).submit(request(loop, temperature=0)))
+    assert bits(load(exact=False, draft="ngram").submit(request(loop, temperature=0))) == want
