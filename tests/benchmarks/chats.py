@@ -89,6 +89,7 @@ def main() -> None:
     parser.add_argument("--new-tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without-transformers", action="store_true")
+    parser.add_argument("--not-exact", action="store_true", help="Engine.load(exact=False)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = random_model(Path(scratch), options.shape) if options.shape else STARTER
@@ -98,7 +99,7 @@ def main() -> None:
 def measure(folder: Path, options: argparse.Namespace) -> None:
     """Rounds of ours and theirs in turn, medians at the end."""
     began = time.perf_counter()
-    engine = Engine.load(folder, dtype=options.dtype)
+    engine = Engine.load(folder, dtype=options.dtype, exact=not options.not_exact)
     print(f"{engine.info.name}, {engine.info.parameters / 1e6:.1f} M parameters, {engine.info.dtype}, "
           f"loaded in {time.perf_counter() - began:.2f} s, {engine.stats().threads} threads")  # fmt: skip
     runs = {"llama-gui": lambda *args: ours(engine, *args)}
