@@ -187,7 +187,8 @@ class GenerateRequest:
 
     Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context. Before
     `min_tokens` no token that would end the answer is drawn. `answer_token_ids` go on with an answer: these were drawn
-    already, and count for `max_tokens`; the job's outputs are the new ones, its result is the whole answer.
+    already, and count for `max_tokens`; the job's outputs are the new ones, its result is the whole answer. So does
+    `answer_text`, for an answer whose tokens are not known, because somebody edited it.
     `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape.
     `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
     own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
@@ -214,6 +215,7 @@ class GenerateRequest:
     chat_template_kwargs: Mapping[str, Any] | None = None
     overflow: Overflow = "drop_oldest"
     answer_token_ids: Sequence[int] = ()
+    answer_text: str = ""
     json_schema: Mapping[str, Any] | None = None
     regex: str | None = None
 
@@ -229,6 +231,8 @@ class GenerateRequest:
             _check_number("max_tokens", self.max_tokens, 1, math.inf, integer=True)
         _check_number("min_tokens", self.min_tokens, 0, self.max_tokens or math.inf, integer=True)
         _check_number("logprobs", self.logprobs, 0, 50, integer=True)
+        if self.answer_text and len(self.answer_token_ids):
+            raise InvalidRequestError("answer_text", self.answer_text[:80], "left out when answer_token_ids are given")
         if self.json_schema is not None and self.regex is not None:
             raise InvalidRequestError("regex", self.regex, "left out when json_schema is given")
         if self.overflow not in ("drop_oldest", "error"):
@@ -317,8 +321,8 @@ class JobProgress:
 class EngineStats:
     """What the engine does just now. Byte counts are bytes; `batch_size` is rows in the last decode step.
 
-    `batch_invariant`: answers do not change each other's bits. `exact`: nor does it matter how a prompt was cut, cached,
-    evicted or read again.
+    `batch_invariant`: answers do not change each other's bits. `exact`: nor does it matter how a prompt was cut,
+    cached, evicted or read again.
     """
 
     tokens_per_second: float

@@ -2,21 +2,26 @@
 
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from llama_gui.bridge import asking
+from llama_gui.bridge.asking import Question
+from llama_gui.bridge.chat_edits import ChatEdits
 from llama_gui.bridge.chat_saver import ChatSaver
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.recipe import recipe_text
+from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.store import ChatStore, StoredChat
 from llama_gui.chats.title import title_from
-from llama_gui.chats.tree import DEFAULT_TITLE, ChatTree, Node, NodeStatus, clean_settings, clean_text
+from llama_gui.chats.tree import DEFAULT_TITLE, Node, NodeStatus, clean_settings, clean_text
 from llama_gui.errors import UserError
-from llama_gui.vocabulary import ChatSettings, FinishReason, GenerateRequest, GenerateResult, ModelInfo, Role
+from llama_gui.vocabulary import ChatSettings, FinishReason, GenerateResult, ModelInfo, Role
 
 _STATUS: dict[FinishReason, NodeStatus] = {
     "stop": "complete",
@@ -50,6 +55,10 @@ class ChatSession(QObject):
     """An accepted message that the engine refused: it goes back into the composer."""
     dropped = Signal(int)
     """So many of the oldest messages were not sent: the conversation is longer than the model can read."""
+    queue_changed = Signal(object)
+    """list[str]: the messages that are sent, one after the other, when the answers before them have ended."""
+    reproduced = Signal(bool)
+    """An answer was made again by its recipe: whether the same text came."""
     settings_changed = Signal(object)
     saved_changed = Signal(bool, str)
     """False and why: something is only in memory; it is tried again until it is saved. True: all is on disk again."""
@@ -61,8 +70,7 @@ class ChatSession(QObject):
         self.chat_id = chat_id
         self._host = host
         self._store = store
-        self._tree = ChatTree()
-        self._leaf: str | None = None  # the end of the path that is shown; None: the newest
+        self._path = ShownPath()
         self._title = DEFAULT_TITLE
         self._settings = ChatSettings()
         self._last_result: GenerateResult | None = None
@@ -72,10 +80,15 @@ class ChatSession(QObject):
         self._stopping = False
         self._ticket: int | None = None
         self._answer_id: str | None = None
-        self._request: GenerateRequest | None = None
+        self._token_ids: list[int] = []
+        self._question: Question | None = None
         self._model: ModelInfo | None = None
         self._former_leaf: str | None = None
+        self._queue: list[str] = []
         self._saver = ChatSaver(chat_id, store, self)
+        self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
+        self.edits.changed.connect(self.changed)
+        self.edits.failed.connect(self.failed)
         self._saver.saved_changed.connect(self.saved_changed)
         self._saver.idle.connect(self._tell_settled)
         host.submitted.connect(self._on_submitted)
@@ -87,7 +100,16 @@ class ChatSession(QObject):
 
     def path(self) -> list[Node]:
         """The messages that are shown, first to last."""
-        return self._tree.path(self._leaf)
+        return self._path.nodes()
+
+    def versions(self) -> dict[str, tuple[int, int]]:
+        """Of the shown messages that have other versions: which it is, from 1, and how many there are."""
+        return self._path.versions()
+
+    @property
+    def queue(self) -> list[str]:
+        """The messages that wait for the end of the answer."""
+        return list(self._queue)
 
     @property
     def answering(self) -> bool:
@@ -127,7 +149,7 @@ class ChatSession(QObject):
 
     @Slot(object)
     def _on_loaded(self, stored: StoredChat) -> None:
-        self._tree = ChatTree(stored.nodes)
+        self._path.reset(stored.nodes, stored.leaf_id)
         if self._settings == ChatSettings():  # else they were changed before the chat was read, which counts
             self._settings = stored.settings
         self._loaded = True
@@ -149,34 +171,79 @@ class ChatSession(QObject):
 
     def send(self, text: str) -> None:
         """Save a message, then ask the model to answer it."""
-        if self._busy:
-            self.failed.emit("An answer is still being written. Stop it, or wait for its end, then send again.")
-            return
         text = clean_text(text)
-        if not text.strip():
-            self.failed.emit("The message is empty. Write something first.")
+        if self._is_free() and self._is_something(text):
+            self._set_busy(True)
+            if self._loaded:
+                self._save_message(text)
+            else:
+                self._early_text = text
+
+    def queue_message(self, text: str) -> None:
+        """Send a message once the answer has ended, and those that were queued before."""
+        if not self._busy:
+            self.send(text)
+        elif self._is_something(text):
+            self._queue.append(text)
+            self.accepted.emit()
+            self.queue_changed.emit(self.queue)
+
+    def unqueue(self, index: int) -> str:
+        """Take a message out of the queue; its text."""
+        text = self._queue.pop(index)
+        self.queue_changed.emit(self.queue)
+        return text
+
+    def edit(self, node_id: str, text: str) -> None:
+        """Put another text in the place of a message: a user's is answered anew. The old one stays as a version."""
+        text = clean_text(text)
+        if not (self._is_free() and self._is_something(text)):
+            return
+        node = self._path.tree[node_id]
+        if node.role != "user":
+            self.edits.edit_answer(node_id, text)
             return
         self._set_busy(True)
-        if self._loaded:
-            self._save_message(text)
-        else:
-            self._early_text = text
+        self._save_message(text, replaces=node)
 
-    def regenerate(self) -> None:
-        """Ask again for the last answer, or for one that is missing. The old one stays in the tree."""
-        path = self.path()
-        asked = next((node for node in reversed(path) if node.role == "user"), None)
-        if self._busy:
-            self.failed.emit("An answer is still being written. Stop it, or wait for its end.")
-            return
+    def regenerate(self, node_id: str | None = None) -> None:
+        """Answer a question again, the last one unless an answer is named. The old answer stays as a version."""
+        asked = self._path.question_of(node_id)
         if asked is None:
             self.failed.emit("There is nothing to answer yet. Write a message first.")
-            return
+        elif self._is_free():
+            self._ask_again(asked, lambda: asking.ask(self._path, asked, self._settings, self.chat_id))
+
+    def run_again(self, node_id: str) -> None:
+        """Make an answer again by its recipe; `reproduced` tells whether the same text came."""
+        answer, asked = self._path.tree[node_id], self._path.question_of(node_id)
+        if asked is not None and self._is_free():
+            self._ask_again(asked, lambda: asking.run_again(self._path, answer, asked, self._settings, self.chat_id))
+
+    def go_on(self, node_id: str) -> None:
+        """Go on with an answer where it ends."""
+        answer, asked = self._path.tree[node_id], self._path.question_of(node_id)
+        if asked is not None and self._is_free():
+            self._set_busy(True)
+            self._former_leaf = self._path.leaf
+            self._ask(lambda: asking.go_on(self._path, answer, asked, self._settings, self.chat_id))
+
+    def _ask_again(self, asked: Node, make: Callable[[], Question]) -> None:
         self._set_busy(True)
-        self._former_leaf = path[-1].id
-        self._leaf = asked.id
+        self._former_leaf = self._path.leaf
+        self._path.leaf = asked.id
         self.changed.emit()
-        self._ask()
+        self._ask(make)
+
+    def _is_free(self) -> bool:
+        if self._busy:
+            self.failed.emit("An answer is still being written. Stop it, or wait for its end.")
+        return not self._busy
+
+    def _is_something(self, text: str) -> bool:
+        if not text.strip():
+            self.failed.emit("The message is empty. Write something first.")
+        return bool(text.strip())
 
     def stop(self) -> None:
         """Stop the answer; what is written stays."""
@@ -190,13 +257,15 @@ class ChatSession(QObject):
         elif self._ticket is not None:
             self._host.cancel(self._ticket)
 
-    def _save_message(self, text: str) -> None:
+    def _save_message(self, text: str, replaces: Node | None = None) -> None:
         path = self.path()
         # A message that was refused is not sent along with the next one, which takes its place instead.
-        refused = bool(path) and path[-1].role == "user" and path[-1].status == "failed"
-        parent_id = (path[-1].parent_id if refused else path[-1].id) if path else None
+        if replaces is None and path and path[-1].role == "user" and path[-1].status == "failed":
+            replaces = path[-1]
+        parent_id = replaces.parent_id if replaces is not None else path[-1].id if path else None
         node = self._new_node("user", text, "complete", parent_id)
-        title = title_from(text) if len(self._tree) == 0 and self._title == DEFAULT_TITLE else self._title
+        is_first = len(self._path.tree) == 0 and self._title == DEFAULT_TITLE
+        title = title_from(text) if is_first else self._title
 
         def save(store: ChatStore) -> tuple[Node, str]:
             store.create_chat(node.chat_id, title)
@@ -208,11 +277,9 @@ class ChatSession(QObject):
     @Slot(object)
     def _on_message_saved(self, saved: tuple[Node, str]) -> None:
         node, title = saved
-        former = self.path()
-        self._former_leaf = former[-1].id if former else None
+        self._former_leaf = self._path.leaf
         superseded = self._former_leaf is not None and self._former_leaf != node.parent_id
-        self._tree.add(node)
-        self._leaf = node.id
+        self._path.add(node)
         if self._title == DEFAULT_TITLE:  # else it got another name meanwhile
             self._set_title(title)
         self.accepted.emit()
@@ -220,45 +287,45 @@ class ChatSession(QObject):
             self.changed.emit()
         else:
             self.message_added.emit(node)
-        self._ask()
+        self._ask(lambda: asking.ask(self._path, node, self._settings, self.chat_id))
 
     @Slot(object)
     def _on_message_not_saved(self, error: Exception) -> None:
         self._set_busy(False)
         self.failed.emit(str(error))
 
-    def _ask(self) -> None:
-        """Hand the path, which ends in a user message, to the engine."""
+    def _ask(self, make: Callable[[], Question]) -> None:
+        """Hand a question to the engine."""
         if self._stopping:
             self._set_busy(False)
             return
         try:
-            self._request = GenerateRequest(
-                messages=self._tree.messages(self._leaf, self._settings.system_prompt),
-                max_tokens=self._settings.max_tokens,
-                sampling=self._settings.sampling,
-                stop=self._settings.stop,
-                cache_key=self.chat_id,
-            )
+            self._question = make()
         except UserError as error:
             self._refuse(str(error))
             return
-        self._ticket = self._host.submit(self._request)
+        self._ticket = self._host.submit(self._question.request)
 
     @Slot(int)
     def _on_submitted(self, ticket: int) -> None:
-        if ticket != self._ticket:
+        if ticket != self._ticket or self._question is None:
             return
         self._model = self._host.info
-        asked = self.path()[-1]
+        asked = self._path.tree[self._question.asked_id]
         if asked.status == "failed":  # refused before, taken now
             self._put(replace(asked, status="complete", error=""))
-        answer = self._new_node("assistant", "", "streaming", asked.id, self._model.name if self._model else "")
-        self._tree.add(answer)
-        self._answer_id = self._leaf = answer.id
-        self._saver.save_soon(answer)
-        self.flush()
-        self.message_added.emit(answer)
+        self._token_ids = list(self._question.request.answer_token_ids)
+        if self._question.continues is not None:
+            self._answer_id = self._question.continues
+            self._put(replace(self._path.tree[self._answer_id], status="streaming", error=""))
+            self.changed.emit()
+        else:
+            answer = self._new_node("assistant", "", "streaming", asked.id, self._model.name if self._model else "")
+            self._path.add(answer)
+            self._answer_id = answer.id
+            self._saver.save_soon(answer)
+            self.message_added.emit(answer)
+        self.edits.remember_leaf()
 
     @Slot(int, str)
     def _on_submit_failed(self, ticket: int, text: str) -> None:
@@ -274,8 +341,8 @@ class ChatSession(QObject):
     def _refuse(self, text: str) -> None:
         """The engine does not take the question: keep it, marked, and give its text back."""
         asked = self.path()[-1]
-        if self._tree.children(asked.id):  # it has been answered before, so it is this attempt that fails
-            self._show_former_answer()
+        if asked.role != "user" or self._path.tree.children(asked.id):
+            self._show_former_answer()  # it has been answered before, so it is this attempt that fails
         else:
             self._put(replace(asked, status="failed", error=text))
             if asked.status != "failed":
@@ -284,8 +351,8 @@ class ChatSession(QObject):
         self.failed.emit(text)
 
     def _show_former_answer(self) -> None:
-        if self._leaf is not None and self._tree.children(self._leaf):
-            self._leaf = self._former_leaf
+        if self._path.leaf is not None and self._path.tree.children(self._path.leaf):
+            self._path.leaf = self._former_leaf
             self.changed.emit()
 
     # --- the answer
@@ -296,6 +363,7 @@ class ChatSession(QObject):
             return
         for item in frame.items:
             if item.ticket == self._ticket:
+                self._token_ids += item.token_ids
                 self._add_text(item.text)
                 self.speed_changed.emit(item.tokens_per_second)
         for progress in frame.progress:
@@ -309,23 +377,38 @@ class ChatSession(QObject):
         text = clean_text(text)
         if self._answer_id is None or not text:
             return
-        answer = self._tree[self._answer_id]
-        answer = replace(answer, content=answer.content + text)
-        self._tree.replace(answer)
+        answer = self._path.tree[self._answer_id]
+        answer = replace(answer, content=answer.content + text, recipe=self._recipe_so_far())
+        self._path.tree.replace(answer)
         self._saver.save_soon(answer)
         self.text_added.emit(answer.id, text)
 
+    def _recipe_so_far(self) -> str:
+        """So that the answer can go on exactly, should the process end now."""
+        if self._question is None:
+            return ""
+        return recipe_text(self._question.request, self._model, token_ids=self._token_ids)
+
     def _finish(self, finished: FinishedItem) -> None:
-        result = finished.result
+        result, question = finished.result, self._question
         self._last_result = result
-        if self._answer_id is not None:
-            answer = self._tree[self._answer_id]
+        text = ""
+        if self._answer_id is not None and question is not None:
+            answer = self._path.tree[self._answer_id]
+            text = answer.content
             error = error_text(result.error) if result.error else ""
-            recipe = recipe_text(self._request, self._model, result) if self._request else ""
+            recipe = recipe_text(question.request, self._model, result)
             self._put(replace(answer, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
         self._set_busy(False)
         self.dropped.emit(result.dropped_messages)
+        if question is not None and question.expected is not None and result.finish_reason != "cancelled":
+            self.reproduced.emit(text == question.expected)
         self.flush()
+        self._send_next()
+
+    def _send_next(self) -> None:
+        if self._queue and not self._busy:
+            self.send(self.unqueue(0))
 
     # --- title and settings
 
@@ -361,12 +444,12 @@ class ChatSession(QObject):
     def close(self) -> None:
         """The end of the session: what still streams is marked as broken off, and all is handed to the store."""
         if self._answer_id is not None:
-            self._put(replace(self._tree[self._answer_id], status="interrupted"))
+            self._put(replace(self._path.tree[self._answer_id], status="interrupted"))
             self._set_busy(False)
         self._saver.close()
 
     def _put(self, node: Node) -> None:
-        self._tree.replace(node)
+        self._path.tree.replace(node)
         self._saver.save_soon(node)
         self.node_changed.emit(node)
 
@@ -387,7 +470,7 @@ class ChatSession(QObject):
 
     def _set_busy(self, busy: bool) -> None:
         if not busy:
-            self._ticket = self._answer_id = self._request = None
+            self._ticket = self._answer_id = self._question = None
             self._stopping = False
         if busy != self._busy:
             self._busy = busy

@@ -304,7 +304,7 @@ class EngineHost(QObject):
 
     @Slot()
     def _show_frame(self) -> None:
-        texts: dict[int, list[str]] = {}
+        drawn: dict[int, list[TokenOutput]] = {}
         finished: list[FinishedItem] = []
         for item in self._outbox.take():
             ticket = self._tickets.get(item.ticket)
@@ -312,10 +312,10 @@ class EngineHost(QObject):
                 continue
             self._announce(ticket)
             if isinstance(item, Drawn):
-                texts.setdefault(item.ticket, []).append(item.output.text)
+                drawn.setdefault(item.ticket, []).append(item.output)
             else:
                 finished.append(FinishedItem(item.ticket, item.result))
-        items = tuple(self._frame_item(number, pieces) for number, pieces in texts.items())
+        items = tuple(self._frame_item(number, outputs) for number, outputs in drawn.items())
         for item in finished:
             self._tickets.pop(item.ticket, None)
         progress = self._take_progress()
@@ -324,10 +324,11 @@ class EngineHost(QObject):
         if finished:
             self._rest_when_idle()
 
-    def _frame_item(self, number: int, pieces: list[str]) -> FrameItem:
+    def _frame_item(self, number: int, outputs: list[TokenOutput]) -> FrameItem:
         job = self._tickets[number].job
         speed = job.progress.tokens_per_second if job else 0.0
-        return FrameItem(number, "".join(pieces), len(pieces), speed)
+        text = "".join(output.text for output in outputs)
+        return FrameItem(number, text, tuple(output.token_id for output in outputs), speed)
 
     def _take_progress(self) -> tuple[ProgressItem, ...]:
         if not self._progress_due:

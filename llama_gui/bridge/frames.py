@@ -7,11 +7,11 @@ from llama_gui.vocabulary import GenerateResult, JobProgress, JobState
 
 @dataclass(frozen=True, slots=True)
 class FrameItem:
-    """The text that a ticket got since the last frame, of how many tokens, and how fast it is written."""
+    """The text that a ticket got since the last frame, its tokens, and how fast it is written."""
 
     ticket: int
     text: str
-    tokens: int
+    token_ids: tuple[int, ...]
     tokens_per_second: float
 
 

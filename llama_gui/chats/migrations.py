@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 
+from llama_gui.chats.search_schema import create_search
 from llama_gui.errors import StoreError
 
 APPLICATION_ID = 0x6C6C6775
@@ -32,7 +33,60 @@ def _create_chats_nodes_tabs(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create_chats_nodes_tabs,)
+def _add_order_bin_presets_and_search(connection: sqlite3.Connection) -> None:
+    _remake_chats(connection)
+    connection.execute("ALTER TABLE nodes ADD COLUMN deleted REAL")
+    connection.execute("ALTER TABLE nodes ADD COLUMN attachments TEXT NOT NULL DEFAULT ''")
+    connection.execute("CREATE INDEX nodes_in_bin ON nodes(deleted) WHERE deleted IS NOT NULL")
+    connection.execute("CREATE TABLE presets (name TEXT PRIMARY KEY, settings TEXT NOT NULL) STRICT")
+    _keep_summaries(connection)
+    create_search(connection)
+
+
+def _remake_chats(connection: sqlite3.Connection) -> None:
+    """A table with more columns. The search index needs a number for each chat that VACUUM leaves as it is: `seq`.
+
+    `last_seq`, `updated` and `last_status` repeat the newest message (NULL: there is none), so that a list of 10,000
+    chats reads no messages. Who gave an old title is not known, so no automatic one will replace it.
+    """
+    connection.execute(
+        "CREATE TABLE chats_2 (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, title TEXT NOT NULL,"
+        " title_source TEXT NOT NULL DEFAULT 'default', created REAL NOT NULL, settings TEXT NOT NULL DEFAULT '',"
+        " pinned INTEGER NOT NULL DEFAULT 0, folder TEXT NOT NULL DEFAULT '', archived INTEGER NOT NULL DEFAULT 0,"
+        " deleted REAL, leaf_id TEXT, last_seq INTEGER, updated REAL, last_status TEXT) STRICT"
+    )
+    connection.execute(
+        "INSERT INTO chats_2 (id, title, title_source, created, settings, last_seq)"
+        " SELECT id, title, CASE title WHEN 'New chat' THEN 'default' ELSE 'user' END, created, settings,"
+        " (SELECT MAX(seq) FROM nodes WHERE chat_id = chats.id) FROM chats ORDER BY rowid"
+    )
+    connection.execute(
+        "UPDATE chats_2 SET (updated, last_status) = (SELECT created, status FROM nodes WHERE seq = chats_2.last_seq)"
+    )
+    # The references of `nodes` name "chats", and while they are not enforced they just wait for the new one.
+    connection.execute("DROP TABLE chats")
+    connection.execute("ALTER TABLE chats_2 RENAME TO chats")
+
+
+def _keep_summaries(connection: sqlite3.Connection) -> None:
+    # What is written on under a message that lies in the bin (its answer was still running) lies there too.
+    connection.execute(
+        "CREATE TRIGGER nodes_add AFTER INSERT ON nodes BEGIN"
+        " UPDATE nodes SET deleted = (SELECT deleted FROM nodes WHERE id = new.parent_id)"
+        " WHERE seq = new.seq AND new.deleted IS NULL AND new.parent_id IS NOT NULL;"
+        " UPDATE chats SET last_seq = new.seq, updated = new.created, last_status = new.status"
+        " WHERE id = new.chat_id AND (SELECT deleted FROM nodes WHERE seq = new.seq) IS NULL; END"
+    )
+    connection.execute(
+        "CREATE TRIGGER nodes_change_status AFTER UPDATE OF status ON nodes WHEN old.status <> new.status BEGIN"
+        " UPDATE chats SET last_status = new.status WHERE id = new.chat_id AND last_seq = new.seq; END"
+    )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _create_chats_nodes_tabs,
+    _add_order_bin_presets_and_search,
+)
 
 
 def check_version(connection: sqlite3.Connection) -> None:
@@ -41,7 +95,7 @@ def check_version(connection: sqlite3.Connection) -> None:
     Raises:
         StoreError: it has a schema that this version does not know.
     """
-    version = _version(connection)
+    version = version_of(connection)
     if version > len(MIGRATIONS):
         raise StoreError(
             f"Your chats were saved by a newer version of llama-gui (format {version}; this one knows up to "
@@ -49,12 +103,17 @@ def check_version(connection: sqlite3.Connection) -> None:
         )
 
 
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the file to the newest schema, each step whole or not at all."""
-    for number in range(_version(connection), len(MIGRATIONS)):
+def migrate(connection: sqlite3.Connection, before_step: Callable[[int], object] = lambda _number: None) -> None:
+    """Bring the file to the newest schema, each step whole or not at all.
+
+    `before_step` gets the number of the format that a step makes. Foreign keys must not be enforced here: a step may
+    put another table in the place of one that others refer to.
+    """
+    for number in range(version_of(connection), len(MIGRATIONS)):
+        before_step(number + 1)
         connection.execute("BEGIN IMMEDIATE")
         try:
-            if _version(connection) == number:  # else another process was faster
+            if version_of(connection) == number:  # else another process was faster
                 MIGRATIONS[number](connection)
                 connection.execute(f"PRAGMA user_version = {number + 1}")
             connection.execute("COMMIT")
@@ -64,5 +123,6 @@ def migrate(connection: sqlite3.Connection) -> None:
             raise
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def version_of(connection: sqlite3.Connection) -> int:
+    """The number of the file's format; 0 for one without content."""
     return connection.execute("PRAGMA user_version").fetchone()[0]

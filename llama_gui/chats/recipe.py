@@ -1,21 +1,170 @@
-"""How an answer was made, as the text that is kept beside it."""
+"""How an answer was made, as the text that is kept beside it: enough to make it again."""
 
 import json
-from dataclasses import asdict, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any, TypeVar
 
-from llama_gui.vocabulary import GenerateRequest, GenerateResult, ModelInfo
+from llama_gui.errors import UserError
+from llama_gui.vocabulary import (
+    GenerateRequest,
+    GenerateResult,
+    ModelInfo,
+    SamplingParams,
+    Timings,
+    Usage,
+    sampling_from_json,
+)
+
+_Numbers = TypeVar("_Numbers", Usage, Timings)
 
 
-def recipe_text(request: GenerateRequest, model: ModelInfo | None, result: GenerateResult) -> str:
-    """JSON with the model, every sampling value as it was used, the seed and the counts: enough to do it again."""
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is known of the making of an answer; empty values are not known.
+
+    `model` is the folder's path, `fingerprint`, `template` and `tokenizer` tell whether model, chat template and tokens
+    are still the same. `sampling` is complete, with the seed as used. `now` is what the template took for the present,
+    in ISO format. With `prompt_token_ids` the messages need not be put together again. `finish_reason` '': it was not
+    finished when this was written.
+    """
+
+    model: str = ""
+    name: str = ""
+    dtype: str = ""
+    device: str = ""
+    fingerprint: str = ""
+    template: str = ""
+    tokenizer: str = ""
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    max_tokens: int | None = None
+    min_tokens: int = 0
+    stop: tuple[str, ...] = ()
+    json_schema: Mapping[str, Any] | None = None
+    regex: str | None = None
+    chat_template_kwargs: Mapping[str, Any] | None = None
+    now: str = ""
+    prompt_token_ids: tuple[int, ...] = ()
+    token_ids: tuple[int, ...] = ()
+    dropped_messages: int = 0
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    timings: Timings = field(default_factory=Timings)
+
+    @property
+    def can_run_again(self) -> bool:
+        """Whether model and seed are known, without which the same text would be chance."""
+        return bool(self.model) and self.sampling.seed is not None
+
+    @property
+    def present(self) -> datetime | None:
+        """`now` as a time."""
+        try:
+            return datetime.fromisoformat(self.now)
+        except ValueError:
+            return None
+
+
+def recipe_text(
+    request: GenerateRequest,
+    model: ModelInfo | None,
+    result: GenerateResult | None = None,
+    *,
+    fingerprint: str = "",
+    template: str = "",
+    tokenizer: str = "",
+    prompt_token_ids: Sequence[int] = (),
+    token_ids: Sequence[int] = (),
+) -> str:
+    """JSON for `read_recipe`. Without a result it is of an answer that is being written, `token_ids` so far."""
     sampling = request.sampling.or_else(model.sampling) if model else request.sampling
-    recipe = {
-        "model": model.path if model else "",
-        "sampling": asdict(replace(sampling, seed=result.seed)),
-        "max_tokens": request.max_tokens,
-        "stop": list(request.stop),
-        "finish_reason": result.finish_reason,
-        "usage": asdict(result.usage),
-        "timings": asdict(result.timings),
-    }
-    return json.dumps(recipe)
+    recipe = Recipe(
+        model=model.path if model else "",
+        name=model.name if model else "",
+        dtype=model.dtype if model else "",
+        device=model.device if model else "",
+        fingerprint=fingerprint,
+        template=template,
+        tokenizer=tokenizer,
+        sampling=replace(sampling, seed=result.seed) if result else sampling,
+        max_tokens=request.max_tokens,
+        min_tokens=request.min_tokens,
+        stop=tuple(request.stop),
+        json_schema=request.json_schema,
+        regex=request.regex,
+        chat_template_kwargs=request.chat_template_kwargs,
+        now=request.now.isoformat() if request.now else "",
+        prompt_token_ids=tuple(prompt_token_ids or request.token_ids or ()),
+        token_ids=result.token_ids if result else tuple(token_ids),
+        dropped_messages=result.dropped_messages if result else 0,
+        finish_reason=result.finish_reason if result else "",
+        usage=result.usage if result else Usage(),
+        timings=result.timings if result else Timings(),
+    )
+    return recipe_to_json(recipe)
+
+
+def recipe_to_json(recipe: Recipe) -> str:
+    """The recipe as text, without the spaces that would make thousands of token ids half as long again."""
+    return json.dumps(asdict(recipe), separators=(",", ":"), default=str)
+
+
+def read_recipe(text: str) -> Recipe:
+    """What `recipe_text` wrote, now or in an older version. What is missing or damaged is not known."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return Recipe()
+    if not isinstance(values, dict):
+        return Recipe()
+    texts = ("model", "name", "dtype", "device", "fingerprint", "template", "tokenizer", "now", "finish_reason")
+    maps = ("json_schema", "chat_template_kwargs")
+    return Recipe(
+        **{name: _of_type(values, name, str, "") for name in texts},
+        **{name: _of_type(values, name, dict, None) for name in maps},
+        sampling=_sampling(values.get("sampling")),
+        max_tokens=_count(values.get("max_tokens")) or None,
+        min_tokens=_count(values.get("min_tokens")),
+        stop=tuple(stop for stop in _of_type(values, "stop", list, []) if isinstance(stop, str) and stop),
+        regex=_of_type(values, "regex", str, None),
+        prompt_token_ids=_ids(values.get("prompt_token_ids")),
+        token_ids=_ids(values.get("token_ids")),
+        dropped_messages=_count(values.get("dropped_messages")),
+        usage=_numbers(Usage, values.get("usage")),
+        timings=_numbers(Timings, values.get("timings")),
+    )
+
+
+def _of_type(values: Mapping[str, Any], name: str, kind: type, otherwise: Any) -> Any:
+    value = values.get(name)
+    return value if isinstance(value, kind) else otherwise
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _ids(values: object) -> tuple[int, ...]:
+    """All or none: with one wrong id the others are another text."""
+    if not isinstance(values, list) or any(type(value) is not int or value < 0 for value in values):
+        return ()
+    return tuple(values)
+
+
+def _sampling(values: object) -> SamplingParams:
+    try:
+        return sampling_from_json(values) if isinstance(values, dict) else SamplingParams()
+    except (UserError, TypeError, ValueError, AttributeError):
+        return SamplingParams()
+
+
+def _numbers(kind: type[_Numbers], values: object) -> _Numbers:
+    found: dict[str, Any] = values if isinstance(values, dict) else {}
+    names = {f.name for f in fields(kind)}
+    return kind(**{name: value for name, value in found.items() if name in names and _is_amount(value)})
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf

@@ -5,16 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from llama_gui.errors import BugError
-from llama_gui.vocabulary import ChatSettings, Message, Role
+from llama_gui.vocabulary import ROLES, ChatSettings, Message, Role
 
 NodeStatus = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
+STATUSES: tuple[NodeStatus, ...] = ("complete", "streaming", "stopped", "interrupted", "failed")
 
 DEFAULT_TITLE = "New chat"
+OUTLINE_TEXT = 80
+"""Characters of a message in the outline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """One message. `recipe` is the JSON text of how an answer was made; `error` says why a failed one failed.
+    `attachments` is the JSON text of what `attachments.py` keeps of the files sent along, whose text is in `content`.
 
     A failed *user* node is a message that the engine refused: it is kept and shown, but never sent again on its own.
     """
@@ -29,17 +33,39 @@ class Node:
     model: str = ""
     recipe: str = ""
     error: str = ""
+    attachments: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatSummary:
-    """One line of the chat list. Times are seconds since the epoch."""
+    """One line of the chat list. Times are seconds since the epoch. `deleted`: since when it is in the bin, or None."""
 
     id: str
     title: str
     created: float
     updated: float
     last_status: NodeStatus
+    pinned: bool = False
+    folder: str = ""
+    archived: bool = False
+    deleted: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Messages in a row without a choice between them: from the beginning or a fork to the next fork or the end.
+
+    `parent` is the place of the stretch that it goes on from, in the outline's list; `depth` the number of forks above
+    it. `messages` are in it, `role` and `text` are of the first and tell it from its siblings.
+    """
+
+    first_id: str
+    last_id: str
+    parent: int | None
+    depth: int
+    messages: int
+    role: Role
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +88,26 @@ def clean_settings(settings: ChatSettings) -> ChatSettings:
     """`settings` with clean texts. A stop text is compared with clean text, so it must be clean as well."""
     stop = tuple(clean_text(text) for text in settings.stop)
     return replace(settings, system_prompt=clean_text(settings.system_prompt), stop=stop)
+
+
+def sound_nodes(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes, oldest first, as a tree can be made of them, whatever damage or another program has written.
+
+    A node whose parent is missing, or not older, hangs on the one before it; a doubled id is left out.
+    """
+    found: dict[str, Node] = {}
+    newest: str | None = None
+    for node in nodes:
+        if node.id in found:
+            continue
+        parent_id = node.parent_id if node.parent_id is None or node.parent_id in found else newest
+        role = node.role if node.role in ROLES else "user"
+        status = node.status if node.status in STATUSES else "interrupted"
+        if (parent_id, role, status) != (node.parent_id, node.role, node.status):
+            node = replace(node, parent_id=parent_id, role=role, status=status)
+        found[node.id] = node
+        newest = node.id
+    return list(found.values())
 
 
 class ChatTree:
@@ -109,6 +155,52 @@ class ChatTree:
     def children(self, node_id: str | None) -> list[Node]:
         """The nodes under `node_id`, oldest first; under None, the beginnings of the chat."""
         return [self._nodes[child] for child in self._children.get(node_id, ())]
+
+    def versions(self, node_id: str) -> list[str]:
+        """The ids of a node and its siblings, oldest first."""
+        return list(self._children[self._nodes[node_id].parent_id])
+
+    def leaf_below(self, node_id: str) -> str:
+        """The end of the path that follows the newest child at each fork."""
+        while children := self._children.get(node_id):
+            node_id = children[-1]
+        return node_id
+
+    def subtree(self, node_id: str) -> list[Node]:
+        """A node and all below it, each parent before its children."""
+        found = [self._nodes[node_id]]
+        for node in found:  # which grows while it is read
+            found += self.children(node.id)
+        return found
+
+    def remove(self, node_id: str) -> list[Node]:
+        """Take a node and all below it out of the tree. What was taken, each parent before its children."""
+        removed = self.subtree(node_id)
+        self._children[removed[0].parent_id].remove(node_id)
+        for node in removed:
+            del self._nodes[node.id]
+            self._children.pop(node.id, None)
+        return removed
+
+    def outline(self) -> list[Stretch]:
+        """The map of the branches: each stretch before those that go on from it, siblings oldest first."""
+        found: list[Stretch] = []
+        waiting: list[tuple[str, int | None, int]] = [(child.id, None, 0) for child in reversed(self.children(None))]
+        while waiting:
+            first_id, parent, depth = waiting.pop()
+            stretch = self._stretch(first_id, parent, depth)
+            found.append(stretch)
+            here = len(found) - 1
+            waiting += [(child.id, here, depth + 1) for child in reversed(self.children(stretch.last_id))]
+        return found
+
+    def _stretch(self, first_id: str, parent: int | None, depth: int) -> Stretch:
+        last_id, count = first_id, 1
+        while len(children := self._children.get(last_id, ())) == 1:
+            last_id, count = children[0], count + 1
+        first = self._nodes[first_id]
+        text = " ".join(first.content[: 4 * OUTLINE_TEXT].split())[:OUTLINE_TEXT]
+        return Stretch(first_id, last_id, parent, depth, count, first.role, text)
 
     def newest_leaf(self) -> str | None:
         """The id of the leaf that was added last, or None in an empty tree."""

@@ -69,6 +69,9 @@ class RequestReader:
         Raises:
             InvalidRequestError, PromptTooLongError, ChatTemplateError, UserError: it cannot be run.
         """
+        if request.answer_text:
+            known = self._tokenizer.encode_literally(request.answer_text)
+            request = replace(request, answer_token_ids=known, answer_text="")
         fitted, former = self._fitted(request), list(request.answer_token_ids)
         prompt = fitted.token_ids
         self.check_ids([*prompt, *former])

@@ -222,7 +222,7 @@ def test_regenerating_shows_a_new_answer_and_keeps_the_old(
     session.regenerate()
     qtbot.waitUntil(lambda: not session.answering)
     assert shape(session.path())[1:] == [("assistant", "second", "complete")]
-    assert [node.content for node in session._tree.children(session.path()[0].id)] == ["first", "second"]
+    assert [node.content for node in session._path.tree.children(session.path()[0].id)] == ["first", "second"]
     assert engine.requests[0].messages == engine.requests[1].messages
 
 

@@ -88,7 +88,7 @@ def test_many_tokens_make_few_frames(qtbot: QtBot, make_host: MakeHost):
     watch = Watch(host)
     tickets = [host.submit(asking(text)) for text in "abc"]
     qtbot.waitUntil(lambda: set(watch.results) == set(tickets))
-    tokens = sum(item.tokens for frame in watch.frames for item in frame.items)
+    tokens = sum(len(item.token_ids) for frame in watch.frames for item in frame.items)
     assert tokens == 1200
     assert len(watch.frames) < tokens
     for frame in watch.frames:
@@ -115,7 +115,7 @@ def test_a_burst_that_is_there_at_once_is_one_frame(qtbot: QtBot, make_host: Mak
     assert all_drawn.wait(5)  # this thread turns no event loop meanwhile, as when it is busy painting
     assert watch.frames == []
     qtbot.waitUntil(lambda: ticket in watch.results)
-    assert [item.tokens for frame in watch.frames for item in frame.items] == [1000]
+    assert [len(item.token_ids) for frame in watch.frames for item in frame.items] == [1000]
 
 
 def test_one_is_cancelled_alone(qtbot: QtBot, make_host: MakeHost):

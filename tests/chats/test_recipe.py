@@ -1,13 +1,19 @@
 """How an answer was made."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import datetime
 
-from llama_gui.chats.recipe import recipe_text
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llama_gui.chats.recipe import Recipe, read_recipe, recipe_text, recipe_to_json
 from llama_gui.vocabulary import (
     DEFAULT_SAMPLING,
     GenerateRequest,
     GenerateResult,
+    Message,
     ModelInfo,
     SamplingParams,
     Timings,
@@ -35,3 +41,98 @@ def test_without_a_model_it_tells_what_was_asked():
     recipe = json.loads(recipe_text(GenerateRequest(prompt="Hi"), None, RESULT))
     assert recipe["model"] == ""
     assert recipe["sampling"]["temperature"] is None
+
+
+# --- reading it again
+
+
+def test_it_comes_back_with_all_that_another_run_needs():
+    request = GenerateRequest(
+        messages=[Message("user", "Hi")],
+        sampling=SamplingParams(temperature=0.3, logit_bias={5: 1.0}, dry_sequence_breakers=("\n",)),
+        max_tokens=9,
+        min_tokens=2,
+        stop=["END"],
+        json_schema={"type": "object"},
+        now=datetime(2026, 11, 21, 8, 0),
+        chat_template_kwargs={"enable_thinking": True},
+    )
+    result = replace(RESULT, dropped_messages=4)
+    text = recipe_text(
+        request, MODEL, result, fingerprint="f1", template="t1", tokenizer="k1", prompt_token_ids=[7, 8, 9]
+    )
+    recipe = read_recipe(text)
+    assert recipe == Recipe(
+        model="/models/llama",
+        name="Llama",
+        dtype="int8",
+        device="cpu",
+        fingerprint="f1",
+        template="t1",
+        tokenizer="k1",
+        sampling=replace(request.sampling.or_else(MODEL.sampling), seed=42),
+        max_tokens=9,
+        min_tokens=2,
+        stop=("END",),
+        json_schema={"type": "object"},
+        chat_template_kwargs={"enable_thinking": True},
+        now="2026-11-21T08:00:00",
+        prompt_token_ids=(7, 8, 9),
+        token_ids=(1, 2),
+        dropped_messages=4,
+        finish_reason="length",
+        usage=Usage(10, 4, 2),
+        timings=Timings(0.1, 0.2, 0.3),
+    )
+    assert recipe.can_run_again
+    assert recipe.present == datetime(2026, 11, 21, 8, 0)
+    assert recipe_to_json(recipe) == text
+
+
+def test_an_answer_that_is_being_written_has_a_recipe_too():
+    request = GenerateRequest(prompt="Hi", sampling=SamplingParams(seed=3))
+    recipe = read_recipe(recipe_text(request, MODEL, token_ids=[4, 5]))
+    assert (recipe.sampling.seed, recipe.token_ids, recipe.finish_reason) == (3, (4, 5), "")
+    assert recipe.can_run_again
+    assert not read_recipe(recipe_text(GenerateRequest(prompt="Hi"), MODEL)).can_run_again
+
+
+def test_the_first_versions_recipe_is_read():
+    old = (
+        '{"model": "/m", "sampling": {"temperature": 0.3, "seed": 42, "logit_bias": {"5": 1.0}}, "max_tokens": 2,'
+        ' "stop": ["END"], "finish_reason": "length", "usage": {"prompt_tokens": 10}, "timings": {"decode": 0.3}}'
+    )
+    recipe = read_recipe(old)
+    assert (recipe.model, recipe.max_tokens, recipe.stop) == ("/m", 2, ("END",))
+    assert recipe.sampling == SamplingParams(temperature=0.3, seed=42, logit_bias={5: 1.0})
+    assert (recipe.usage, recipe.timings) == (Usage(10), Timings(decode=0.3))
+    assert recipe.token_ids == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "null", "3", '"x"', "[" * 100_000),
+        *('{"sampling": {"temperature": -1}}', '{"sampling": {"x": 1}}'),
+        *('{"token_ids": [1, -2]}', '{"token_ids": [1.5]}', '{"token_ids": [true]}'),
+        *('{"stop": ["", 3], "max_tokens": true}', '{"usage": {"prompt_tokens": NaN}, "timings": [1]}'),
+        '{"model": 3, "now": [], "regex": {}, "json_schema": []}',
+    ],
+)
+def test_what_is_damaged_is_not_known(text: str):
+    assert read_recipe(text) == Recipe()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.dictionaries(st.sampled_from([f.name for f in fields(Recipe)]), JSON))
+def test_any_values_make_a_recipe_that_can_be_written(values: dict[str, object]):
+    recipe = read_recipe(json.dumps(values))
+    again = read_recipe(recipe_to_json(recipe))
+    assert recipe_to_json(again) == recipe_to_json(recipe)  # texts: NaN inside a schema is not equal to itself

@@ -121,6 +121,22 @@ def test_a_stop_string_over_the_interruption(load):
         engine.submit(replace(base, answer_token_ids=words))
 
 
+def test_an_answer_goes_on_behind_a_text(load):
+    engine = load()
+    request = replace(REQUEST, min_tokens=0, answer_text="one two", stop=[])
+    ids = engine.tokenizer.encode("one two", add_special_tokens=False)
+    result = engine.generate(request)
+    assert result.text.startswith("one two")
+    assert list(result.token_ids[: len(ids)]) == ids
+    assert result == replace(
+        engine.generate(replace(request, answer_text="", answer_token_ids=ids)),
+        timings=result.timings,
+        usage=result.usage,
+    )
+    with pytest.raises(InvalidRequestError, match="answer_text"):
+        replace(request, answer_token_ids=ids)
+
+
 def test_what_cannot_go_on(load):
     engine = load(max_context=64)
     state = engine.submit(GenerateRequest(token_ids=[1, 2, 3], max_tokens=2)).answer_state

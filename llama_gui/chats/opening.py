@@ -1,0 +1,129 @@
+"""Opening the chat store's file: its owner, version and soundness are checked before anything is changed."""
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from llama_gui.chats.backups import backup_at_opening, backup_before_migration, fullest_backup
+from llama_gui.chats.bin import KEPT_S, purge
+from llama_gui.chats.migrations import APPLICATION_ID, check_version, migrate, version_of
+from llama_gui.chats.plain_words import means_damage, primary_code
+from llama_gui.chats.salvage import salvage
+from llama_gui.chats.search_schema import add_functions
+
+BUSY_TIMEOUT_S = 2.0
+
+
+class DamagedError(Exception):
+    """The file is not a chat store that can be read."""
+
+
+def open_file(path: Path) -> tuple[sqlite3.Connection, str]:
+    """The open file, and what the user should know: that it was damaged and what became of it, or ''.
+
+    Raises:
+        StoreError: a newer version has written it, or there is no room for a copy before its format changes.
+    """
+    try:
+        connection, notice = connect(path), ""
+    except DamagedError as error:
+        connection, notice = _begin_anew(path, error)
+    return connection, " ".join(filter(None, (notice, backup_at_opening(connection, path))))
+
+
+def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, str]:
+    aside = set_aside(path)
+    connection = connect(path)
+    found = salvage(aside, connection)
+    notice = f"The chat store was damaged ({error}). It was set aside as {aside}."
+    if found.messages:
+        notice += f" {found.messages} messages in {found.chats} chats could be read from it and are here."
+    else:
+        notice += " Nothing could be read from it, and an empty one was begun."
+    backup = fullest_backup(path)
+    if backup and backup.messages > found.messages:
+        notice += (
+            f" The backup {backup.path} of {backup.day:%Y-%m-%d} holds more: {backup.messages} messages in "
+            f"{backup.chats} chats. To use it, close llama-gui and put a copy of it in the place of {path}."
+        )
+    return connection, notice
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open or make the file, and bring it to the newest format and a clean state.
+
+    Raises:
+        DamagedError: it cannot be read, or is another program's.
+        StoreError: a newer version has written it, or there is no room for a copy before its format changes.
+    """
+    if path.is_dir():
+        raise DamagedError("a folder lies in its place")
+    # Made by us first, because SQLite would let everybody read it.
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    try:
+        _check_owner(connection)
+        check_version(connection)
+        _check_soundness(connection)
+        add_functions(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        # Commits survive the end of the process; only a power cut can take the last ones, and never damages the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if version_of(connection) > 0:
+            migrate(connection, lambda number: backup_before_migration(connection, path, number))
+        else:
+            migrate(connection)
+        connection.execute("PRAGMA foreign_keys = ON")
+        _tidy(connection)
+    except BaseException as error:
+        connection.close()
+        if means_damage(error):
+            raise DamagedError(str(error)) from error
+        raise
+    return connection
+
+
+def _tidy(connection: sqlite3.Connection) -> None:
+    """Mark the answers that were being written when the last process ended, and let go what is long in the bin."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute("UPDATE nodes SET status = 'interrupted' WHERE status = 'streaming'")
+        purge(connection, time.time() - KEPT_S)
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if primary_code(error) == sqlite3.SQLITE_ERROR:  # a table has gone, or is another than we made
+            raise DamagedError(str(error)) from error
+        raise
+
+
+def _check_owner(connection: sqlite3.Connection) -> None:
+    owner = connection.execute("PRAGMA application_id").fetchone()[0]
+    is_empty = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] == 0
+    if owner != APPLICATION_ID and not is_empty:
+        raise DamagedError("it is a database of another program")
+    if (version_of(connection) < 1) is not is_empty:
+        raise DamagedError("its format number does not go with its content")
+
+
+def _check_soundness(connection: sqlite3.Connection) -> None:
+    answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if answer != "ok":
+        raise DamagedError(answer)
+
+
+def set_aside(path: Path) -> Path:
+    """Rename the file and what belongs to it. Another file is never overwritten."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    aside = path.with_name(f"{path.name}.damaged-{stamp}")
+    number = 1
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
+    for suffix in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + suffix))
+    return aside

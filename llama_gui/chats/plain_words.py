@@ -1,0 +1,66 @@
+"""What SQLite and the system say about the chat store, in words that a person can act on."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from llama_gui.errors import StoreError
+
+
+@contextmanager
+def plain_words(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the system say into a `StoreError`."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise StoreError(_damaged_text(path)) from error
+    except sqlite3.Error as error:
+        raise StoreError(_sqlite_text(error, path)) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(
+            f"The chat store {path} cannot be opened: {reason}. Check the folder's permissions."
+        ) from error
+
+
+def means_damage(error: BaseException) -> bool:
+    """Whether the file itself is broken, rather than the disk or the request."""
+    if isinstance(error, UnicodeDecodeError):  # SQLite quotes the damaged bytes in its message, and Python chokes on it
+        return True
+    codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return isinstance(error, sqlite3.DatabaseError) and primary_code(error) in codes
+
+
+def means_damaged_index(error: BaseException) -> bool:
+    """Whether only the search index is broken, which is made of the messages and can be made again."""
+    # A constraint without a name is none of our tables': the index stumbles over a rest of itself.
+    codes = (sqlite3.SQLITE_CORRUPT_VTAB, sqlite3.SQLITE_CONSTRAINT)
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) in codes
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """SQLite's error code without its refinement."""
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+
+
+def _sqlite_text(error: sqlite3.Error, path: Path) -> str:
+    match primary_code(error):
+        case sqlite3.SQLITE_FULL:
+            return f"The disk is full, so this is not saved yet. Free some space on the disk that holds {path.parent}."
+        case sqlite3.SQLITE_IOERR:
+            return f"The disk refused to write or read {path}. Check that it has room and works; this is not saved."
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return f"Another program is using the chat store {path}, so this is not saved. Close that program."
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+            return f"The chat store {path} cannot be written. Check the permissions of the file and its folder."
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return _damaged_text(path)
+        case _:
+            return f"The chat store {path} reports: {error}."
+
+
+def _damaged_text(path: Path) -> str:
+    return (
+        f"The chat store {path} is damaged. Close llama-gui, keep a copy of the file, and move it away to begin anew."
+    )

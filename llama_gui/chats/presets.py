@@ -1,0 +1,35 @@
+"""Settings under a name, to apply to other chats."""
+
+from llama_gui.chats.chat_list import clean_name
+from llama_gui.chats.chat_settings import settings_from_json, settings_to_json
+from llama_gui.chats.store_file import StoreFile
+from llama_gui.errors import StoreError
+from llama_gui.vocabulary import ChatSettings
+
+
+class Presets(StoreFile):
+    """The part of the store that keeps presets."""
+
+    def presets(self) -> dict[str, ChatSettings]:
+        """Name -> settings, by name."""
+        rows = self._read("SELECT name, settings FROM presets")
+        return {name: settings_from_json(text) for name, text in sorted(rows, key=lambda row: row[0].casefold())}
+
+    def save_preset(self, name: str, settings: ChatSettings) -> None:
+        """Keep settings under a name, in place of those that had it.
+
+        Raises:
+            StoreError: the name is empty.
+        """
+        name = clean_name(name)
+        if not name:
+            raise StoreError("A preset needs a name. Type one, then save it again.")
+        with self._transaction() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO presets (name, settings) VALUES (?, ?)", (name, settings_to_json(settings))
+            )
+
+    def delete_preset(self, name: str) -> None:
+        """Forget a preset. Chats that use its settings keep them."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM presets WHERE name = ?", (name,))

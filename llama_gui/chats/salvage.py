@@ -1,0 +1,167 @@
+"""Reading what can be read of a damaged chat store, row by row, into a new one."""
+
+import logging
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llama_gui.chats.chat_list import refresh_summary
+from llama_gui.chats.rows import ADD_NODE, NODE_COLUMNS, node_row
+from llama_gui.chats.title import title_from
+from llama_gui.chats.tree import Node, sound_nodes
+
+_log = logging.getLogger(__name__)
+
+_CHAT_COLUMNS = (
+    "id", "title", "title_source", "created", "settings", "pinned", "folder", "archived", "deleted", "leaf_id",
+)  # fmt: skip
+_OTHER_TABLES = {
+    "tabs": ("chat_id", "position", "draft", "scroll", "is_current"),
+    "presets": ("name", "settings"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """How much came over into the new store."""
+
+    chats: int = 0
+    messages: int = 0
+
+
+def salvage(damaged: Path, target: sqlite3.Connection) -> Salvaged:
+    """Copy what can be read into the new and empty store `target`, all or none of it. The damaged file is not touched.
+
+    It never fails: what cannot be read is left out, and if nothing can, nothing is.
+    """
+    if not damaged.is_file():
+        return Salvaged()
+    try:
+        with tempfile.TemporaryDirectory(prefix=".salvage-", dir=damaged.parent) as folder:
+            source = _open_copy(damaged, Path(folder))
+            try:
+                return _copy(source, target)
+            finally:
+                source.close()
+    except (OSError, sqlite3.Error, MemoryError) as error:
+        _log.warning("nothing was recovered from %s: %s", damaged, error)
+        return Salvaged()
+
+
+def _open_copy(damaged: Path, folder: Path) -> sqlite3.Connection:
+    """Open a copy, because SQLite changes a file whose log it finds."""
+    copy = folder / "copy.db"
+    shutil.copyfile(damaged, copy)
+    log = damaged.with_name(damaged.name + "-wal")
+    if log.exists():
+        shutil.copyfile(log, copy.with_name("copy.db-wal"))
+    source = sqlite3.connect(copy, isolation_level=None)
+    source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    source.execute("PRAGMA writable_schema = ON")  # read on although a part of the schema is broken
+    return source
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> Salvaged:
+    target.execute("BEGIN IMMEDIATE")
+    try:
+        chats = _chats(source)
+        salvaged = messages = 0
+        for chat_id, seqs in _seqs_by_chat(source).items():
+            count = _copy_chat(source, target, chat_id, chats.get(chat_id), seqs)
+            salvaged, messages = salvaged + (count > 0), messages + count
+        for table, columns in _OTHER_TABLES.items():
+            for row in _rows(source, table, columns):
+                _insert(target, table, row)
+        target.execute("COMMIT")
+        return Salvaged(salvaged, messages)
+    except BaseException:
+        if target.in_transaction:
+            target.execute("ROLLBACK")
+        raise
+
+
+def _copy_chat(
+    source: sqlite3.Connection, target: sqlite3.Connection, chat_id: str, chat: dict[str, Any] | None, seqs: list[int]
+) -> int:
+    columns = [name.strip() for name in NODE_COLUMNS.split(",")]
+    rows = [row for seq in seqs for row in _rows(source, "nodes", (*columns, "deleted"), "seq = ?", seq)]
+    in_bin = [(row.pop("deleted"), row["id"]) for row in rows if row.get("deleted") is not None]
+    nodes = sound_nodes(node for row in rows if (node := _node(row)))
+    if not nodes:
+        return 0
+    title = title_from(next((node.content for node in nodes if node.role == "user"), ""))
+    lost = {"id": chat_id, "title": title, "title_source": "first", "created": nodes[0].created}
+    if not (chat and _insert(target, "chats", chat)):
+        _insert(target, "chats", lost)
+    before = target.total_changes
+    target.executemany(ADD_NODE, (node_row(node) for node in nodes))
+    target.executemany("UPDATE nodes SET deleted = ? WHERE id = ?", in_bin)
+    refresh_summary(target, chat_id)
+    return len(nodes) if target.total_changes > before else 0
+
+
+def _node(row: dict[str, Any]) -> Node | None:
+    row.pop("deleted", None)
+    texts = all(isinstance(value, str) for name, value in row.items() if name not in ("parent_id", "created"))
+    if not texts or not isinstance(row.get("created"), float) or "content" not in row:
+        return None
+    return Node(**row)
+
+
+# --- reading
+
+
+def _chats(source: sqlite3.Connection) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in _rows(source, "chats", _CHAT_COLUMNS) if isinstance(row.get("id"), str)}
+
+
+def _seqs_by_chat(source: sqlite3.Connection) -> dict[str, list[int]]:
+    """Chat -> its messages' numbers, the chat with the newest message last.
+
+    Read from both ends of the table and from the index: where one way ends at the damage, another may come from
+    behind it.
+    """
+    ways = ("NOT INDEXED ORDER BY seq", "NOT INDEXED ORDER BY seq DESC", "INDEXED BY nodes_by_chat")
+    chat_of: dict[int, str] = {}
+    for way in ways:
+        for seq, chat_id in _read_on(source, f"SELECT seq, chat_id FROM nodes {way}"):
+            if isinstance(chat_id, str):
+                chat_of.setdefault(seq, chat_id)
+    found: dict[str, list[int]] = {}
+    for seq in sorted(chat_of, reverse=True):
+        found.setdefault(chat_of[seq], []).insert(0, seq)
+    return dict(reversed(found.items()))
+
+
+def _rows(
+    source: sqlite3.Connection, table: str, columns: tuple[str, ...], where: str = "1 = ?", value: int = 1
+) -> Iterator[dict[str, Any]]:
+    """The rows that can be read, with those of the columns that an older format has too."""
+    there = {row[1] for row in _read_on(source, f"PRAGMA table_info({table})")}
+    names = [name for name in columns if name in there]
+    if not names:
+        return
+    query = f"SELECT {', '.join(names)} FROM {table} NOT INDEXED WHERE {where}"
+    for row in _read_on(source, query, value):
+        yield dict(zip(names, row, strict=True))
+
+
+def _read_on(source: sqlite3.Connection, query: str, *values: int) -> Iterator[tuple[Any, ...]]:
+    """The rows up to the damage."""
+    try:
+        yield from source.execute(query, values)
+    except sqlite3.Error as error:
+        _log.info("%s ends at damage: %s", query, error)
+
+
+def _insert(target: sqlite3.Connection, table: str, row: dict[str, Any]) -> bool:
+    """Put a row in, unless damage has made it one that the new table refuses."""
+    query = f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+    try:
+        return target.execute(query, tuple(row.values())).rowcount > 0
+    except sqlite3.IntegrityError:
+        return False

@@ -1,0 +1,154 @@
+"""Opening a store: newer, damaged and foreign files, folders without permission."""
+
+import os
+import random
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from llama_gui.chats.migrations import MIGRATIONS
+from llama_gui.chats.store import ChatStore
+from llama_gui.errors import StoreError
+from tests.chats.samples import question
+
+
+def test_a_newer_format_is_refused_and_left_untouched(store: ChatStore, path: Path):
+    store.create_chat("chat")
+    store._connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    store.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"newer version of llama-gui .* Nothing was changed"):
+        ChatStore.open(path)
+    assert path.read_bytes() == before
+    assert {part.name for part in path.parent.iterdir()} <= {"chats.db", "backups"}
+
+
+def _aside(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("chats.db.damaged-*"))
+
+
+def _text_file(path: Path) -> None:
+    path.write_bytes(b"just some text\n" * 500)
+
+
+def _zero_page(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4096:8192] = bytes(4096)
+    path.write_bytes(content)
+
+
+def _cut_in_half(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "something").write_text("precious")
+
+
+def _of_another_program(path: Path) -> None:
+    path.unlink()
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE songs (name TEXT)")
+    other.execute("PRAGMA user_version = 40")
+    other.close()
+
+
+def _negative_version(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = -5")
+    connection.close()
+
+
+def _without_a_table(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE nodes")
+    connection.close()
+
+
+DAMAGES = {
+    _text_file: False,
+    _zero_page: True,
+    _cut_in_half: True,
+    _folder: False,
+    _of_another_program: False,
+    _negative_version: True,
+    _without_a_table: False,
+}
+"""How a file is damaged, and whether messages can be read from it then."""
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_set_aside_and_never_erased(store: ChatStore, path: Path, damage):
+    store.create_chat("chat")
+    for number in range(40):
+        store.save_node(replace(question(str(number)), content="x" * 2000))
+    store.close()
+    damage(path)
+    before = path.read_bytes() if path.is_file() else None
+    for _ in range(2):  # the second time within the same second needs another name
+        again = ChatStore.open(path)
+        assert again.notice.startswith("The chat store was damaged (")
+        assert bool(again.chats()) is DAMAGES[damage]
+        assert ("and are here" in again.notice) is (len(again.nodes("chat")) > 0)
+        again.create_chat("another")
+        again.close()
+        path.unlink()
+        aside = _aside(path)[0]
+        assert str(_aside(path)[-1]) in again.notice
+        if before is None:
+            assert (aside / "something").read_text() == "precious"
+            _folder_again(path)
+        else:
+            assert aside.read_bytes() == before
+            path.write_bytes(before)
+    assert len(_aside(path)) == 2
+
+
+def _folder_again(path: Path) -> None:
+    path.mkdir()
+    (path / "something").write_text("precious")
+
+
+def test_random_damage_never_ends_in_a_crash_or_a_loss(store: ChatStore, path: Path):
+    store.create_chat("chat")
+    for number in range(20):
+        store.save_node(replace(question(str(number)), content="x" * 900))
+    store.close()
+    sound = path.read_bytes()
+    draw = random.Random(5)
+    for _ in range(60):
+        content = bytearray(sound)
+        for _ in range(draw.choice([1, 8, 200])):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        path.write_bytes(content)
+        kept = {part.read_bytes() for part in _aside(path)}
+        try:
+            again = ChatStore.open(path)
+        except StoreError:
+            assert path.read_bytes() == content
+            continue
+        if again.notice:
+            assert {part.read_bytes() for part in _aside(path)} - kept <= {bytes(content)}
+        again.close()
+        for part in path.parent.iterdir():
+            if part.is_file():
+                part.unlink()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_folder_without_permission_is_told(tmp_path: Path):
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o500)
+    with pytest.raises(StoreError, match=r"permissions|Permission"):
+        ChatStore.open(folder / "chats.db")
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"cannot be opened: .*\."):
+        ChatStore.open(tmp_path / "file" / "chats.db")

@@ -1,0 +1,61 @@
+"""Which branch is shown: versions by number, the newest answers behind them, and the question of an answer."""
+
+import pytest
+
+from llama_gui.chats.shown_path import ShownPath
+from llama_gui.chats.tree import Node
+
+
+def node(node_id: str, parent_id: str | None) -> Node:
+    role = "user" if node_id.startswith("u") else "assistant"
+    return Node(node_id, "chat", parent_id, role, node_id, "complete", 0.0)
+
+
+@pytest.fixture
+def path() -> ShownPath:
+    r"""u1 - a1 - u2 - a3, beside a1: a2; beside u1: v1 - a4."""
+    pairs = [("u1", None), ("a1", "u1"), ("u2", "a1"), ("a2", "u1"), ("a3", "u2"), ("ub", None), ("a4", "ub")]
+    return ShownPath([node(*pair) for pair in pairs])
+
+
+def ids(path: ShownPath) -> list[str]:
+    return [node.id for node in path.nodes()]
+
+
+def test_the_newest_is_shown_first(path: ShownPath):
+    assert ids(path) == ["ub", "a4"]
+    assert path.versions() == {"ub": (2, 2)}
+
+
+def test_versions_lead_to_their_newest_answers(path: ShownPath):
+    first = path.sibling("ub", -1)
+    path.show(first)
+    assert ids(path) == ["u1", "a2"]
+    assert path.versions() == {"u1": (1, 2), "a2": (2, 2)}
+    path.show(path.sibling("a2", -1))
+    assert ids(path) == ["u1", "a1", "u2", "a3"]
+    assert path.sibling("a1", -1) is None
+    assert path.sibling("u2", 1) is None
+
+
+def test_a_kept_leaf_is_shown_again(path: ShownPath):
+    path.reset(path.tree.path("a3"), "a3")
+    assert ids(path) == ["u1", "a1", "u2", "a3"]
+    path.reset([])
+    assert (ids(path), path.versions(), path.question_of()) == ([], {}, None)
+
+
+def test_a_new_message_is_shown(path: ShownPath):
+    path.show("a2")
+    path.add(node("u9", "a2"))
+    assert ids(path) == ["u1", "a2", "u9"]
+
+
+def test_the_question_of_an_answer(path: ShownPath):
+    assert [path.question_of(name).id for name in ("a3", "u2", "a1", "a4")] == ["u2", "u2", "u1", "ub"]  # type: ignore[union-attr]
+    assert path.question_of().id == "ub"  # type: ignore[union-attr]
+
+
+def test_nothing_chosen_shows_as_much_as_there_is(path: ShownPath):
+    path.show(None)
+    assert ids(path) == ["ub", "a4"]
