@@ -9,6 +9,8 @@ from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.dialogs import confirm_link
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.info_bar import InfoBar
+from llama_gui.ui.message_actions import MessageActions
 from llama_gui.ui.theme import COLUMN_WIDTH
 from llama_gui.ui.transcript.view import SIDE_MARGIN, TranscriptView
 from llama_gui.ui.transcript.welcome import Welcome
@@ -29,6 +31,8 @@ class ChatTab(Surface):
         self.welcome = Welcome()
         self.composer = Composer(icons)
         self.notice = Notice(icons)
+        self.bar = InfoBar(icons)
+        self.messages = MessageActions(session, self.composer, self.bar, self)
         self.jump_button = Button(icons, "arrow-down", look="floating", height=32)
         self.jump_button.setParent(self)
         self.jump_button.setAccessibleName(self.tr("Jump to the end"))
@@ -48,6 +52,7 @@ class ChatTab(Surface):
         foot.setContentsMargins(0, 8, 0, 16)
         foot.setSpacing(8)
         foot.addWidget(self.notice)
+        foot.addWidget(self.bar)
         foot.addWidget(self.composer)
         centred = QHBoxLayout()
         centred.setContentsMargins(SIDE_MARGIN, 0, SIDE_MARGIN, 0)
@@ -92,7 +97,8 @@ class ChatTab(Surface):
         """Give a message to the session. The field is emptied when the session has accepted it."""
         self.notice.say("")
         self.about_to_send.emit()
-        self.session.send(text)
+        if not self.messages.send(text):
+            self.session.send(text)
 
     @Slot(str)
     def _ask(self, question: str) -> None:
@@ -161,7 +167,8 @@ class ChatTab(Surface):
 
     @Slot()
     def _on_accepted(self) -> None:
-        self.composer.set_text("")
+        if not self.messages.leave():
+            self.composer.set_text("")
         self.notice.say("")
 
     @Slot(str)

@@ -119,6 +119,13 @@ class MainWindow(QMainWindow):
             "previous_tab": partial(deck.step, -1),
             "stop": self._stop,
             "regenerate": self._regenerate,
+            "edit_last": partial(self._on_last_message, "edit"),
+            "previous_version": partial(self._on_last_message, "previous"),
+            "next_version": partial(self._on_last_message, "next"),
+            "continue_answer": partial(self._on_last_message, "continue"),
+            "edit_answer": partial(self._on_last_message, "edit_answer"),
+            "run_again": partial(self._on_last_message, "run_again"),
+            "fork": partial(self._on_last_message, "fork"),
             "copy_answer": self._copy_answer,
             "focus_composer": self._focus_composer,
             "models": self._show_models,
@@ -249,6 +256,9 @@ class MainWindow(QMainWindow):
         tab.transcript.set_zoom(self._settings.zoom)
         tab.session.settings_changed.connect(self._on_session_settings)
         tab.about_to_send.connect(self.panel.take_texts)
+        tab.messages.said.connect(self.status.say)
+        tab.messages.editing_changed.connect(self._on_answering)
+        tab.session.edits.forked.connect(self.deck.open_chat)
 
     @Slot(object)
     def _on_current(self, tab: ChatTab) -> None:
@@ -267,7 +277,7 @@ class MainWindow(QMainWindow):
     def _on_answering(self) -> None:
         self.status.set_answering(self.deck.answering_count())
         tab = self.deck.current()
-        self.actions_["stop"].setEnabled(tab is not None and tab.session.answering)
+        self.actions_["stop"].setEnabled(tab is not None and (tab.session.answering or tab.messages.editing))
 
     @Slot(object)
     def _on_settings_edited(self, settings: ChatSettings) -> None:
@@ -293,12 +303,16 @@ class MainWindow(QMainWindow):
     # Actions on the current tab
 
     def _stop(self) -> None:
-        if tab := self.deck.current():
+        if (tab := self.deck.current()) and not tab.messages.leave():
             tab.session.stop()
 
     def _regenerate(self) -> None:
         if (tab := self.deck.current()) and tab.session.path():
             tab.session.regenerate()
+
+    def _on_last_message(self, verb: str) -> None:
+        if tab := self.deck.current():
+            tab.messages.run_on_last(verb)
 
     def _copy_answer(self) -> None:
         tab = self.deck.current()

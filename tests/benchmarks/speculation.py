@@ -2,16 +2,22 @@
 
     .venv/bin/python -m tests.benchmarks.speculation                        # the starter model
     .venv/bin/python -m tests.benchmarks.speculation --shape llama-3.2-1b   # random weights in a real shape
+    .venv/bin/python -m tests.benchmarks.speculation --draft-layers 2       # a draft network in place of n-grams
 
 "copying": greedy, a prompt that says one thing again and again, which small and random networks then go on saying.
-"free": a high temperature, so that hardly any guess is right. Medians, with and without guesses in turn.
+"free": a high temperature, so that hardly any guess is right. Medians, with and without guesses in turn. A draft
+network is the model's own first layers, which is a poor one, but has the same tokens and needs no training.
 """
 
 import argparse
+import json
+import shutil
 import statistics
 import tempfile
 import time
 from pathlib import Path
+
+from safetensors.torch import load_file, save_file
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from tests.benchmarks.chats import REAL_SHAPES, STARTER, prompt, random_model
@@ -27,16 +33,31 @@ def speed(engine: Engine, text: list[int], temperature: float, new_tokens: int) 
     return (len(marks) - 1) / (marks[-1] - marks[0])
 
 
+def first_layers(folder: Path, layers: int, target: Path) -> Path:
+    """A copy of the model with its first `layers` only."""
+    shutil.copytree(folder, target)
+    config = json.loads((target / "config.json").read_text())
+    (target / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers}))
+    weights = load_file(target / "model.safetensors")
+    dropped = tuple(f"model.layers.{layer}." for layer in range(layers, config["num_hidden_layers"]))
+    kept = {name: tensor for name, tensor in weights.items() if not name.startswith(dropped)}
+    save_file(kept, target / "model.safetensors")
+    return target
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=sorted(REAL_SHAPES))
+    parser.add_argument("--draft-layers", type=int)
     parser.add_argument("--new-tokens", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = random_model(Path(scratch), options.shape) if options.shape else STARTER
-        with Engine.load(folder) as plain, Engine.load(folder, draft="ngram") as guessing:
+        layers = options.draft_layers
+        draft = first_layers(folder, layers, Path(scratch) / "draft") if layers else "ngram"
+        with Engine.load(folder) as plain, Engine.load(folder, draft=draft) as guessing:
             works = {"copying": (prompt(12, 1) * 8, 0.0), "free": (prompt(96, 2), 1.5)}
             for name, (text, temperature) in works.items():
                 ratios = []

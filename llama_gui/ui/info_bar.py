@@ -1,0 +1,81 @@
+"""A quiet line with one thing to do: undo what was just done, leave what was begun. It goes away by itself."""
+
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
+from llama_gui.ui.widgets import Button, plain_label, plain_tip
+
+
+class InfoBar(QFrame):
+    """Says one sentence and offers one action; hidden until it is asked to."""
+
+    accepted = Signal()
+    """The offered action was chosen."""
+    dismissed = Signal()
+    """It was closed, or its time is over."""
+
+    def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._label = plain_label(pixels=SMALL_PX)
+        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        self._action = Button(icons, text="", look="outlined", height=24)
+        self._close = Button(icons, "close", height=24)
+        self._close.setAccessibleName(self.tr("Dismiss this message"))
+        self._close.setToolTip(plain_tip(self.tr("Dismiss")))
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.dismiss)
+        self._action.clicked.connect(self._accept)
+        self._close.clicked.connect(self.dismiss)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 6, 6)
+        layout.setSpacing(8)
+        layout.addWidget(self._label, 1)
+        layout.addWidget(self._action)
+        layout.addWidget(self._close)
+        self.hide()
+
+    def offer(self, text: str, action: str = "", seconds: float = 0) -> None:
+        """Show a sentence and a button; for so many seconds, or until it is closed."""
+        self._label.setText(text)
+        self._label.setAccessibleName(text)
+        self._action.setText(action)
+        self._action.setAccessibleName(action)
+        self._action.setVisible(bool(action))
+        self._action.updateGeometry()
+        self.show()
+        self._timer.stop()
+        if seconds:
+            self._timer.start(round(seconds * 1000))
+
+    def text(self) -> str:
+        """What it says."""
+        return self._label.text()
+
+    def clear(self) -> None:
+        """Hide it, without a word to anybody."""
+        self._timer.stop()
+        self.hide()
+
+    @Slot()
+    def dismiss(self) -> None:
+        """Hide it; what was offered is gone."""
+        if not self.isHidden():
+            self.clear()
+            self.dismissed.emit()
+
+    @Slot()
+    def _accept(self) -> None:
+        self.clear()
+        self.accepted.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        painter.setPen(QPen(theme.color("line"), 1))
+        painter.setBrush(theme.color("raised"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)

@@ -1,0 +1,117 @@
+"""A conversation as a tree, by keys: edit, versions, fork, delete and undo, go on, run again."""
+
+from PySide6.QtCore import Qt
+
+from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
+from tests.journeys.driving import ask, shown, trigger
+
+
+def texts(tab) -> list[str]:
+    return [node.content for node in tab.session.path()]
+
+
+def two_turns(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    for text in ("first", "second"):
+        ask(qtbot, tab, text)
+        qtbot.waitUntil(lambda text=text: texts(tab)[-1:] == [text] and not tab.session.answering)
+    return window, tab
+
+
+def test_the_last_message_is_edited_in_the_composer_and_the_draft_comes_back(open_window, qtbot):
+    window, tab = two_turns(open_window, qtbot)
+    qtbot.keyClicks(tab.composer.edit, "a draft")
+    trigger(window, "edit_last")
+    assert tab.composer.text() == "second"
+    assert "Editing your message" in tab.bar.text()
+    assert tab.bar.isVisible()
+    qtbot.keyClicks(tab.composer.edit, " thought")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: texts(tab) == ["first", "first", "second thought", "second thought"])
+    assert tab.composer.text() == "a draft"
+    assert not tab.bar.isVisible()
+    qtbot.waitUntil(lambda: not tab.session.answering)
+    trigger(window, "previous_version")
+    assert texts(tab)[2:] == ["second", "second"]
+    assert "second thought" not in shown(tab)
+    trigger(window, "next_version")
+    assert texts(tab)[2] == "second thought"
+
+
+def test_esc_leaves_an_edit(open_window, qtbot):
+    window, tab = two_turns(open_window, qtbot)
+    qtbot.keyClicks(tab.composer.edit, "a draft")
+    trigger(window, "edit_last")
+    assert window.actions_["stop"].isEnabled()
+    trigger(window, "stop")
+    assert tab.composer.text() == "a draft"
+    assert not tab.bar.isVisible()
+    assert texts(tab) == ["first", "first", "second", "second"]
+
+
+def test_an_answer_is_edited_and_another_one_follows_from_it(open_window, qtbot):
+    window, tab = two_turns(open_window, qtbot)
+    trigger(window, "edit_answer")
+    tab.composer.edit.selectAll()
+    qtbot.keyClicks(tab.composer.edit, "better")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    assert texts(tab) == ["first", "first", "second", "better"]
+    assert tab.composer.text() == ""
+    assert "better" in shown(tab)
+
+
+def test_a_deleted_branch_comes_back_by_undo(open_window, qtbot):
+    window, tab = two_turns(open_window, qtbot)
+    qtbot.waitUntil(lambda: tab.session.is_settled)
+    tab.messages.run("delete", tab.session.path()[2].id)
+    qtbot.waitUntil(tab.bar.isVisible)
+    assert texts(tab) == ["first", "first"]
+    assert "in the bin" in tab.bar.text()
+    tab.bar.accepted.emit()
+    qtbot.waitUntil(lambda: texts(tab) == ["first", "first", "second", "second"])
+
+
+def test_deleting_the_first_message_shows_the_greeting_again(open_window, qtbot):
+    window, tab = two_turns(open_window, qtbot)
+    qtbot.waitUntil(lambda: tab.session.is_settled)
+    tab.messages.run("delete", tab.session.path()[0].id)
+    qtbot.waitUntil(tab.welcome.isVisible)
+    assert texts(tab) == []
+    ask(qtbot, tab, "anew")
+    qtbot.waitUntil(lambda: texts(tab) == ["anew", "anew"] and not tab.session.answering)
+
+
+def test_a_fork_opens_in_a_new_tab(open_window, qtbot):
+    window, tab = two_turns(open_window, qtbot)
+    tab.messages.run("fork", tab.session.path()[1].id)
+    qtbot.waitUntil(lambda: len(window.deck.tabs()) == 2)
+    fork = window.deck.current()
+    qtbot.waitUntil(lambda: texts(fork) == ["first", "first"])
+    assert fork is not tab
+    assert fork.session.title == "first (fork)"
+    assert texts(tab) == ["first", "first", "second", "second"]
+
+
+def test_copy_and_run_again(open_window, qtbot, qapp):
+    window, tab = two_turns(open_window, qtbot)
+    tab.messages.run("copy", tab.session.path()[1].id)
+    assert qapp.clipboard().text() == "first"
+    trigger(window, "run_again")
+    qtbot.waitUntil(lambda: "letter for letter" in window.status.state.text())
+    assert len(tab.session.versions()) == 1
+
+
+def test_what_an_answering_chat_cannot_do_loses_nothing(open_window, qtbot):
+    window = open_window(ScriptedEngine({"go": pieces_of("on and on " * 500)}, tokens_per_second=100))
+    tab = window.deck.current()
+    ask(qtbot, tab, "go")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2)
+    for verb in ("edit", "delete", "previous", "regenerate", "continue"):
+        tab.messages.run(verb, tab.session.path()[0].id)
+    assert not tab.messages.editing
+    assert "still being written" in tab.notice.text()
+    tab.session.stop()
+    qtbot.waitUntil(lambda: tab.session.is_settled)
+    tab.messages.run("nonsense", tab.session.path()[0].id)
+    tab.messages.run("edit", "nobody")
