@@ -27,7 +27,7 @@ class ChatTab(Surface):
     def __init__(self, session: ChatSession, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__("page", parent=parent)
         self.session = session
-        self.transcript = TranscriptView()
+        self.transcript = TranscriptView(icons)
         self.welcome = Welcome()
         self.composer = Composer(icons)
         self.notice = Notice(icons)
@@ -72,6 +72,7 @@ class ChatTab(Surface):
         self.composer.edit.textChanged.connect(self.draft_changed)
         self.welcome.asked.connect(self._ask)
         self.transcript.again_requested.connect(self.session.regenerate)
+        self.transcript.action_requested.connect(self.messages.run)
         self.transcript.link_requested.connect(self._ask_for_link)
         self.transcript.at_end_changed.connect(self._show_jump)
         self.jump_button.clicked.connect(self.transcript.go_to_end)
@@ -131,13 +132,14 @@ class ChatTab(Surface):
     def show_chat(self) -> None:
         """Draw the whole chat anew."""
         nodes = self.session.path()
-        self.transcript.show_path(nodes)
+        self.transcript.show_path(nodes, self.session.versions())
         self._show_page(bool(nodes))
         self.composer.set_answering(self.session.answering)
 
     @Slot(object)
     def _add_node(self, node: Node) -> None:
         self._show_page(True)
+        self.transcript.set_versions(self.session.versions())
         self.transcript.add_node(node)
 
     @Slot(object)

@@ -130,6 +130,7 @@ class MessageActions(QObject):
     @Slot(str)
     def _on_branch_deleted(self, node_id: str) -> None:
         self._deleted = node_id
+        self._composer.setFocus()
         self._bar.offer(self.tr("The message and what follows it are in the bin."), self.tr("Undo"), UNDO_SECONDS)
 
     @Slot(bool)

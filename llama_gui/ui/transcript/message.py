@@ -52,7 +52,7 @@ def read_recipe(text: str) -> dict[str, Any]:
     return recipe if isinstance(recipe, dict) else {}
 
 
-def write_user(writer: DocumentWriter, node: Node) -> None:
+def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | None = None) -> None:
     """The user's words as they were typed, on a band; the reason of a refusal stands above the composer."""
     formats = writer.formats
     box_id = writer.mark().position + 1
@@ -60,10 +60,26 @@ def write_user(writer: DocumentWriter, node: Node) -> None:
     for number, line in enumerate(lines):
         block = formats.boxed(Box.USER, box_id, top=36 if number == 0 else 0)
         writer.line(line, block, formats.text())
+    below = formats.paragraph(16)
+    below.setProperty(Property.CHROME, True)
     if node.status == "failed":
-        below = formats.paragraph(16)
-        below.setProperty(Property.CHROME, True)
         writer.line(_NOT_ANSWERED, below, formats.small("error"))
+    if version is not None:
+        writer.begin_block(below, formats.small())
+        _write_version(writer, node, version)
+
+
+def _write_version(writer: DocumentWriter, node: Node, version: tuple[int, int]) -> None:
+    """Which version of a message this is, and the way to the others."""
+    number, count = version
+    small = writer.formats.small()
+    for label, verb, there in (("‹", "previous", number > 1), ("›", "next", number < count)):
+        if verb == "next":
+            writer.insert(f" {number} / {count} ", small)
+        if there:
+            writer.command(f" {label} ", verb, node.id)
+        else:
+            writer.insert(f" {label} ", small)
 
 
 def write_name(writer: DocumentWriter, name: str) -> None:
@@ -78,7 +94,7 @@ def write_answer(writer: DocumentWriter, node: Node) -> None:
     write_markdown(writer, node.content)
 
 
-def write_footer(writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
+def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | None = None, *, is_last: bool) -> None:
     """Commands and numbers in one small line; an error in a line of its own."""
     formats, footer = writer.formats, footer_of(node)
     if footer.error:
@@ -92,5 +108,8 @@ def write_footer(writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
         if node.content:
             writer.insert("  ·  ", formats.small())
         writer.command("Again", "again", node.id)
+    if version is not None:
+        writer.insert("     ", formats.small())
+        _write_version(writer, node, version)
     if footer.facts:
         writer.insert("      " + " · ".join(footer.facts), formats.small())

@@ -1,6 +1,7 @@
 """The messages of a chat in one text document: written anew, added to, streamed at the end, and settled."""
 
-from collections.abc import Sequence
+import bisect
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtGui import QTextDocument
 
@@ -30,6 +31,22 @@ class Page:
         self._answer_mark = self._writer.mark()
         self._footer_mark: Mark | None = None
         self._waiting_mark: Mark | None = None
+        self._starts: list[tuple[int, str]] = []  # where each message begins
+        self.versions: Mapping[str, tuple[int, int]] = {}
+
+    def node_at(self, position: int) -> str | None:
+        """The message that a place in the document belongs to."""
+        place = bisect.bisect_right(self._starts, position, key=lambda item: item[0])
+        return self._starts[place - 1][1] if place else None
+
+    def extent_of(self, node_id: str) -> tuple[int, int] | None:
+        """Where a message begins and where it ends in the document."""
+        for index, (start, known) in enumerate(self._starts):
+            if known == node_id:
+                is_last = index == len(self._starts) - 1
+                end = self._writer.mark().position if is_last else self._starts[index + 1][0] - 1
+                return start, end
+        return None
 
     @property
     def is_streaming(self) -> bool:
@@ -45,8 +62,16 @@ class Page:
         """The source of a box of code."""
         return self._writer.codes.get(box_id, "")
 
-    def write(self, nodes: Sequence[Node], hidden: int, earlier: str, waiting: str) -> None:
+    def write(
+        self,
+        nodes: Sequence[Node],
+        hidden: int,
+        earlier: str,
+        waiting: str,
+        versions: Mapping[str, tuple[int, int]],
+    ) -> None:
         """Write all messages but the first `hidden`, for which `earlier` is the command."""
+        self.versions = versions
         if hidden:
             block = self._writer.formats.paragraph(16)
             block.setProperty(Property.CHROME, True)
@@ -60,7 +85,7 @@ class Page:
         self._take_back_waiting()
         if self._footer_mark is not None and len(nodes) > 1:
             self._writer.rewind(self._footer_mark)
-            write_footer(self._writer, nodes[-2], is_last=False)
+            self._write_footer(nodes[-2], is_last=False)
         self._write_node(nodes[-1], waiting, is_last=True)
 
     def stream(self, text: str, waiting: str) -> None:
@@ -80,7 +105,7 @@ class Page:
         stream.finish()
         self._stream = None
         self._footer_mark = self._writer.mark()
-        write_footer(self._writer, node, is_last=True)
+        self._write_footer(node, is_last=True)
 
     def wait(self, nodes: Sequence[Node], waiting: str) -> None:
         """A question that has no answer yet says what it waits for."""
@@ -91,8 +116,10 @@ class Page:
 
     def _write_node(self, node: Node, waiting: str, *, is_last: bool) -> None:
         self._footer_mark = None
+        mark = self._writer.mark()
+        self._starts.append((mark.position if mark.is_fresh else mark.position + 1, node.id))
         if node.role == "user":
-            write_user(self._writer, node)
+            write_user(self._writer, node, self.versions.get(node.id))
             if is_last:
                 self.wait([node], waiting)
         elif node.status == "streaming" and is_last:
@@ -103,7 +130,10 @@ class Page:
         elif node.role == "assistant":
             write_answer(self._writer, node)
             self._footer_mark = self._writer.mark()
-            write_footer(self._writer, node, is_last=is_last)
+            self._write_footer(node, is_last=is_last)
+
+    def _write_footer(self, node: Node, *, is_last: bool) -> None:
+        write_footer(self._writer, node, self.versions.get(node.id), is_last=is_last)
 
     def _take_back_waiting(self) -> None:
         if self._waiting_mark is not None:

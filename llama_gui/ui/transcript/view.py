@@ -1,7 +1,7 @@
 """The transcript of one tab: a view of nodes that can be drawn anew from them at any time."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -10,6 +10,8 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, QRectF, Qt, QTimer, QUrl, 
 from PySide6.QtGui import (
     QGuiApplication,
     QImage,
+    QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -20,9 +22,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from llama_gui.chats.tree import Node
+from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import COLUMN_WIDTH, theme_of
 from llama_gui.ui.transcript.copying import selected_text
 from llama_gui.ui.transcript.formats import LIST_INDENT, Formats
+from llama_gui.ui.transcript.hover_bar import HoverBar
 from llama_gui.ui.transcript.page import Page
 from llama_gui.ui.transcript.painter import BackgroundPainter
 
@@ -36,12 +40,16 @@ class TranscriptView(QTextBrowser):
     """Shows messages; streams the last one. Draws only while it is visible."""
 
     again_requested = Signal()
+    action_requested = Signal(str, str)
+    """A verb (see `hover_bar`; also previous and next), and the message that it is for."""
     link_requested = Signal(str)
     at_end_changed = Signal(bool)
     copied = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, icons: Icons | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._versions: Mapping[str, tuple[int, int]] = {}
+        self._bar = HoverBar(icons, self.viewport()) if icons is not None else None
         self._secret = f"act-{secrets.token_hex(8)}"
         self._nodes: list[Node] = []
         self._shown = SHOWN_AT_FIRST
@@ -75,17 +83,28 @@ class TranscriptView(QTextBrowser):
         document.setIndentWidth(LIST_INDENT)
         document.setBaseUrl(QUrl())
         self.anchorClicked.connect(self._follow_anchor)
+        if self._bar is not None:
+            self._bar.chosen.connect(self._on_chosen)
+            self._bar.left.connect(self._leave_bar)
+            self.viewport().setMouseTracking(True)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._note_place)
+        bar.valueChanged.connect(self._hide_bar)
         bar.rangeChanged.connect(self._keep_end)
 
     # What is shown
 
-    def show_path(self, nodes: Sequence[Node]) -> None:
-        """Show these messages and nothing else."""
+    def show_path(self, nodes: Sequence[Node], versions: Mapping[str, tuple[int, int]] | None = None) -> None:
+        """Show these messages and nothing else. `versions`: message -> which of how many it is, from 1."""
         self._nodes = list(nodes)
+        self._versions = versions or {}
         self._arrived.clear()
         self._draw_anew()
+
+    def set_versions(self, versions: Mapping[str, tuple[int, int]]) -> None:
+        """Which of how many each message is; drawn with the next footer."""
+        self._versions = versions
+        self._page.versions = versions
 
     def add_node(self, node: Node) -> None:
         """A message below the last one; the view goes to it."""
@@ -204,7 +223,9 @@ class TranscriptView(QTextBrowser):
         self._is_stale = False
         self._page = Page(self.document(), Formats(self._theme, self._zoom), self._secret)
         hidden = max(0, len(self._nodes) - self._shown)
-        self._page.write(self._nodes, hidden, self.tr("Show {} earlier messages").format(hidden), self._waiting)
+        self._page.write(
+            self._nodes, hidden, self.tr("Show {} earlier messages").format(hidden), self._waiting, self._versions
+        )
 
     # The place on the screen
 
@@ -267,6 +288,8 @@ class TranscriptView(QTextBrowser):
             self._draw_anew()
         elif verb == "copy-code":
             self._copy(self._page.code(int(argument)))
+        elif verb in ("previous", "next"):
+            self.action_requested.emit(verb, argument)
         elif verb == "copy":
             self._copy(next((node.content for node in self._nodes if node.id == argument), ""))
 
@@ -283,6 +306,79 @@ class TranscriptView(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Nothing is ever read from disk or network. Only an image, even an empty one, keeps Qt from trying itself."""
         return QImage()
+
+    # The buttons of a message
+
+    def _show_bar(self, node_id: str | None) -> None:
+        """Float the buttons over a message, at its upper right, or at the upper edge when that is out of sight."""
+        if self._bar is None:
+            return
+        node = next((node for node in self._nodes if node.id == node_id), None)
+        extent = self._page.extent_of(node_id) if node_id is not None and not self._is_stale else None
+        if node is None or extent is None or not self._bar.show_for(node):
+            self._bar.hide()
+            return
+        start = QTextCursor(self.document())
+        start.setPosition(min(extent[0], self.document().characterCount() - 1))
+        end = QTextCursor(self.document())
+        end.setPosition(min(extent[1], self.document().characterCount() - 1))
+        top, bottom = self.cursorRect(start).top(), self.cursorRect(end).bottom()
+        y = max(4, min(top - 22, self.viewport().height() - self._bar.height() - 4))
+        if bottom < y or top > self.viewport().height():
+            self._bar.hide()
+            return
+        self._bar.move(self.viewport().width() - self._bar.width(), y)
+
+    def step_message(self, by: int) -> None:
+        """Put the keyboard on the buttons of the next or previous message."""
+        shown = [node.id for node in self._nodes[-self._shown :]]
+        if self._bar is None or not shown or self._is_stale:
+            return
+        at = self._bar.node_id if self._bar.isVisible() else ""
+        place = shown.index(at) + by if at in shown else len(shown) - 1
+        node_id = shown[min(max(place, 0), len(shown) - 1)]
+        extent = self._page.extent_of(node_id)
+        if extent is not None:
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(extent[0])
+            rect = self.cursorRect(cursor)
+            if not 0 <= rect.top() <= self.viewport().height() - 40:
+                bar = self.verticalScrollBar()
+                bar.setValue(bar.value() + rect.top() - 60)
+            self._show_bar(node_id)
+            self._bar.focus_first()
+
+    @Slot(str, str)
+    def _on_chosen(self, verb: str, node_id: str) -> None:
+        self.action_requested.emit(verb, node_id)
+
+    @Slot()
+    def _hide_bar(self) -> None:
+        if self._bar is not None and not self._bar.has_focus:
+            self._bar.hide()
+
+    @Slot()
+    def _leave_bar(self) -> None:
+        if self._bar is not None:
+            self._bar.hide()
+        self.setFocus()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        if not event.buttons():  # else something is being selected
+            at = self.cursorForPosition(event.position().toPoint())
+            self._show_bar(self._page.node_at(at.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if self._bar is not None and not self._bar.has_focus:
+            self._bar.hide()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.AltModifier and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.step_message(-1 if event.key() == Qt.Key.Key_Up else 1)
+            return
+        super().keyPressEvent(event)
 
     # Events
 

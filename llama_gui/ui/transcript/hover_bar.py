@@ -1,0 +1,115 @@
+"""The buttons of one message: they float over the message that the mouse or the keyboard is at."""
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from llama_gui.chats.tree import Node
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import RADIUS, theme_of
+from llama_gui.ui.widgets import Button, plain_tip
+
+_ICONS = {
+    "copy": "copy",
+    "edit": "edit",
+    "regenerate": "again",
+    "continue": "go-on",
+    "run_again": "repeat",
+    "fork": "fork",
+    "delete": "trash",
+}
+
+
+def verbs_of(node: Node) -> tuple[str, ...]:
+    """What can be done with a message, in the order of the buttons."""
+    if node.role == "user":
+        return ("copy", "edit", "regenerate", "fork", "delete")
+    if node.status == "streaming":
+        return ()
+    goes_on = ("continue",) if node.status in ("stopped", "interrupted", "failed") or not node.recipe else ()
+    again = ("run_again",) if node.recipe else ()
+    return ("copy", "regenerate", *goes_on, "edit", *again, "fork", "delete")
+
+
+class HoverBar(QWidget):
+    """One bar for all messages; `show_for` says for which."""
+
+    chosen = Signal(str, str)
+    """Verb and message."""
+    left = Signal()
+    """The keyboard leaves the bar."""
+
+    def __init__(self, icons: Icons, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.node_id = ""
+        self._buttons: dict[str, Button] = {}
+        names = self._names()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(3, 3, 3, 3)
+        layout.setSpacing(1)
+        for verb, icon in _ICONS.items():
+            button = Button(icons, icon, height=26)
+            button.setAccessibleName(names[verb])
+            button.setToolTip(plain_tip(names[verb]))
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(lambda _=False, verb=verb: self._choose(verb))
+            self._buttons[verb] = button
+            layout.addWidget(button)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.hide()
+
+    def _names(self) -> dict[str, str]:
+        return {
+            "copy": self.tr("Copy"),
+            "edit": self.tr("Edit"),
+            "regenerate": self.tr("Answer again"),
+            "continue": self.tr("Go on where it ends"),
+            "run_again": self.tr("Run again with the same seed and settings"),
+            "fork": self.tr("Fork into a new tab"),
+            "delete": self.tr("Delete this and what follows"),
+        }
+
+    def show_for(self, node: Node) -> bool:
+        """Offer what can be done with a message; False when that is nothing."""
+        verbs = verbs_of(node)
+        self.node_id = node.id if verbs else ""
+        for verb, button in self._buttons.items():
+            button.setVisible(verb in verbs)
+        self.setVisible(bool(verbs))
+        self.adjustSize()
+        return bool(verbs)
+
+    def focus_first(self) -> None:
+        """Put the keyboard on the first button."""
+        shown = [button for button in self._buttons.values() if button.isVisible()]
+        if shown:
+            shown[0].setFocus(Qt.FocusReason.TabFocusReason)
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the keyboard is on one of the buttons."""
+        return any(button.hasFocus() for button in self._buttons.values())
+
+    def _choose(self, verb: str) -> None:
+        self.chosen.emit(verb, self.node_id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        shown = [button for button in self._buttons.values() if button.isVisible()]
+        place = next((i for i, button in enumerate(shown) if button.hasFocus()), -1)
+        if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and shown:
+            step = 1 if event.key() == Qt.Key.Key_Right else -1
+            shown[(place + step) % len(shown)].setFocus(Qt.FocusReason.TabFocusReason)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and place >= 0:
+            shown[place].click()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        painter.setPen(QPen(theme.color("line"), 1))
+        painter.setBrush(theme.color("raised"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)

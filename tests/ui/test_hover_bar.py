@@ -1,0 +1,107 @@
+"""The buttons of a message: which there are, where they float, and how the keyboard reaches them."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from llama_gui.chats.tree import Node
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.transcript.hover_bar import verbs_of
+from llama_gui.ui.transcript.view import TranscriptView
+
+ICONS = Path(__file__).parents[2] / "resources" / "icons"
+
+
+def node(node_id: str, role="assistant", status="complete", **more: str) -> Node:
+    return Node(
+        node_id, "chat", None, role, f"text of {node_id}", status, 0.0, **{"model": "m", "recipe": "{}", **more}
+    )
+
+
+NODES = [node("u1", "user"), node("a1"), node("u2", "user"), node("a2")]
+
+
+@pytest.fixture
+def view(qtbot) -> TranscriptView:
+    view = TranscriptView(Icons(ICONS))
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show_path(NODES, {"u2": (1, 2), "a2": (2, 3)})
+    view.show()
+    qtbot.waitExposed(view)
+    return view
+
+
+def hover(view: TranscriptView, word: str) -> None:
+    found = view.document().find(word)
+    assert not found.isNull()
+    QTest.mouseMove(view.viewport(), QPoint(200, 5))
+    QTest.mouseMove(view.viewport(), view.cursorRect(found).center())
+
+
+@pytest.mark.parametrize(
+    ("message", "verbs"),
+    [
+        (node("x", "user"), "copy edit regenerate fork delete"),
+        (node("x"), "copy regenerate edit run_again fork delete"),
+        (node("x", status="stopped"), "copy regenerate continue edit run_again fork delete"),
+        (node("x", status="interrupted"), "copy regenerate continue edit run_again fork delete"),
+        (node("x", recipe=""), "copy regenerate continue edit fork delete"),  # somebody edited it
+        (node("x", status="streaming"), ""),
+    ],
+)
+def test_what_can_be_done_with_a_message(message: Node, verbs: str):
+    assert " ".join(verbs_of(message)) == verbs
+
+
+@pytest.mark.parametrize("node_id", ["u1", "a1", "u2", "a2"])
+def test_the_mouse_brings_the_buttons_of_the_message_below_it(view: TranscriptView, qtbot, node_id: str):
+    hover(view, f"text of {node_id}")
+    qtbot.waitUntil(view._bar.isVisible)
+    assert view._bar.node_id == node_id
+    assert view.viewport().rect().contains(view._bar.geometry())
+    chosen: list[tuple[str, str]] = []
+    view.action_requested.connect(lambda verb, node_id: chosen.append((verb, node_id)))
+    for verb in ("copy", "fork", "delete"):
+        view._bar._buttons[verb].click()
+    assert chosen == [("copy", node_id), ("fork", node_id), ("delete", node_id)]
+
+
+def test_the_buttons_go_with_the_mouse(view: TranscriptView, qtbot):
+    hover(view, "text of a1")
+    qtbot.waitUntil(view._bar.isVisible)
+    view.verticalScrollBar().valueChanged.emit(1)
+    assert not view._bar.isVisible()
+
+
+def test_the_keyboard_walks_over_messages_and_buttons(view: TranscriptView, qtbot):
+    view.setFocus()
+    view.activateWindow()
+    for wanted in ("a2", "u2", "a1"):
+        view.step_message(-1)
+        assert view._bar.node_id == wanted
+    view.step_message(1)
+    assert view._bar.node_id == "u2"
+    chosen: list[tuple[str, str]] = []
+    view.action_requested.connect(lambda verb, node_id: chosen.append((verb, node_id)))
+    qtbot.keyClick(view._bar, Qt.Key.Key_Right)
+    shown = [name for name, button in view._bar._buttons.items() if button.isVisible()]
+    assert shown == ["copy", "edit", "regenerate", "fork", "delete"]
+    qtbot.keyClick(view._bar, Qt.Key.Key_Escape)
+    assert not view._bar.isVisible()
+
+
+def test_versions_stand_in_the_text_and_lead_to_the_others(view: TranscriptView):
+    text = view.toPlainText()
+    assert "1 / 2" in text
+    assert "2 / 3" in text
+    chosen: list[tuple[str, str]] = []
+    view.action_requested.connect(lambda verb, node_id: chosen.append((verb, node_id)))
+    view._run_command("previous", "a2")
+    assert chosen == [("previous", "a2")]
+
+
+def test_every_button_has_a_name(view: TranscriptView):
+    assert all(button.accessibleName() and button.toolTip() for button in view._bar._buttons.values())
