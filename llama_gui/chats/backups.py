@@ -16,11 +16,11 @@ from llama_gui.chats.plain_words import plain_words
 from llama_gui.errors import StoreError
 
 FOLDER = "backups"
-CLOSING_LIMIT = 200_000_000
-"""Bytes of a store that is still copied while the application closes: about half a second."""
+CLOSING_LIMIT = 50_000_000
+"""Bytes of a store that is still copied while the application closes: half a second on a slow disk."""
 
 _log = logging.getLogger(__name__)
-_NAME = re.compile(r"chats-(\d{4}-\d{2}-\d{2})\.db")
+_PARTIAL = ".partial"
 _HEADER_ID = slice(68, 72)  # where SQLite's file format has the application's id
 
 
@@ -36,7 +36,7 @@ class Backup:
 
 def copy_database(connection: sqlite3.Connection, target: Path) -> None:
     """A whole copy, or none: it gets its name when all of it is on the disk. Only the owner can read it."""
-    partial = target.with_name(target.name + ".partial")
+    partial = target.with_name(target.name + _PARTIAL)
     try:
         partial.unlink(missing_ok=True)
         os.close(os.open(partial, os.O_CREAT | os.O_RDWR, 0o600))
@@ -60,16 +60,18 @@ def backup_before_migration(connection: sqlite3.Connection, path: Path, number: 
     """
     name = f"{path.name}.before-format-{number}"
     copy = path.with_name(f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
-    earlier = [other for other in path.parent.glob(f"{name}-*") if other != copy and other.suffix != ".partial"]
+    earlier = [other for other in path.parent.glob(f"{name}-*") if other != copy]
     try:
         with plain_words(path):
+            for partial in path.parent.glob(f"{name}-*{_PARTIAL}"):  # the computer went off while it was made
+                partial.unlink()
             copy_database(connection, copy)
     except StoreError as error:
         raise StoreError(
             f"Your chats are to be brought to a new format, but first a copy of {path} must be made, and that failed. "
             f"{error} Then start again; nothing was changed."
         ) from error
-    if any(filecmp.cmp(copy, other, shallow=False) for other in earlier):
+    if any(other.is_file() and filecmp.cmp(copy, other, shallow=False) for other in earlier):
         copy.unlink()
 
 
@@ -102,7 +104,7 @@ def _backup(connection: sqlite3.Connection, path: Path) -> str:
     try:
         target.parent.mkdir(mode=0o700, exist_ok=True)
         copy_database(connection, target)
-        _prune(target.parent, date.today())
+        _prune(path, date.today())
     except (OSError, sqlite3.Error) as error:
         _log.warning("no backup in %s: %s", target.parent, error)
         return (
@@ -113,7 +115,7 @@ def _backup(connection: sqlite3.Connection, path: Path) -> str:
 
 
 def _backup_of(path: Path, day: date) -> Path:
-    return path.parent / FOLDER / f"chats-{day.isoformat()}.db"
+    return path.parent / FOLDER / f"{path.stem}-{day.isoformat()}.db"
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -144,20 +146,22 @@ def kept_days(days: Iterable[date], today: date) -> set[date]:
     return kept.union(weeks.values(), months.values())
 
 
-def _prune(folder: Path, today: date) -> None:
-    made = _made_by_us(folder)
+def _prune(path: Path, today: date) -> None:
+    made = _made_by_us(path)
     for day in made.keys() - kept_days(made, today):
         made[day].unlink(missing_ok=True)
 
 
-def _made_by_us(folder: Path) -> dict[date, Path]:
-    """Day -> backup. Name and header must be ours: what somebody else has put into the folder is left alone."""
+def _made_by_us(path: Path) -> dict[date, Path]:
+    """Day -> backup of this store. Name and header must be ours: what somebody else has put there is left alone."""
     found: dict[date, Path] = {}
-    for path in folder.iterdir() if folder.is_dir() else ():
-        match = _NAME.fullmatch(path.name)
+    folder = path.parent / FOLDER
+    name = re.compile(re.escape(path.stem) + r"-(\d{4}-\d{2}-\d{2})\.db")
+    for file in folder.iterdir() if folder.is_dir() else ():
+        match = name.fullmatch(file.name)
         try:
-            if match and path.is_file() and not path.is_symlink() and _has_our_header(path):
-                found[date.fromisoformat(match[1])] = path
+            if match and file.is_file() and not file.is_symlink() and _has_our_header(file):
+                found[date.fromisoformat(match[1])] = file
         except (ValueError, OSError):  # no day of the calendar, or not for us to read
             continue
     return found
@@ -173,7 +177,7 @@ def _has_our_header(path: Path) -> bool:
 
 def fullest_backup(path: Path) -> Backup | None:
     """The sound backup of this store with the most messages; of equals the newest."""
-    backups = [_read(day, file) for day, file in _made_by_us(path.parent / FOLDER).items()]
+    backups = [_read(day, file) for day, file in _made_by_us(path).items()]
     return max((b for b in backups if b), key=lambda backup: (backup.messages, backup.day), default=None)
 
 

@@ -36,7 +36,8 @@ def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, st
     aside = set_aside(path)
     connection = connect(path)
     found = salvage(aside, connection)
-    notice = f"The chat store was damaged ({error}). It was set aside as {aside}."
+    reason = " ".join(str(error).split())
+    notice = f"The chat store was damaged ({reason}). It was set aside as {aside}."
     if found.messages:
         notice += f" {found.messages} messages in {found.chats} chats could be read from it and are here."
     else:
@@ -66,15 +67,7 @@ def connect(path: Path) -> sqlite3.Connection:
         _check_owner(connection)
         check_version(connection)
         _check_soundness(connection)
-        add_functions(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
-        # Commits survive the end of the process; only a power cut can take the last ones, and never damages the file.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        if version_of(connection) > 0:
-            migrate(connection, lambda number: backup_before_migration(connection, path, number))
-        else:
-            migrate(connection)
-        connection.execute("PRAGMA foreign_keys = ON")
+        _set_up(connection, path)
         _tidy(connection)
     except BaseException as error:
         connection.close()
@@ -82,6 +75,19 @@ def connect(path: Path) -> sqlite3.Connection:
             raise DamagedError(str(error)) from error
         raise
     return connection
+
+
+def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    add_functions(connection)
+    connection.execute("PRAGMA foreign_keys = OFF")  # which some builds of SQLite begin with
+    connection.execute("PRAGMA journal_mode = WAL")
+    # Commits survive the end of the process; only a power cut can take the last ones, and never damages the file.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    if version_of(connection) > 0:
+        migrate(connection, lambda number: backup_before_migration(connection, path, number))
+    else:
+        migrate(connection)
+    connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _tidy(connection: sqlite3.Connection) -> None:

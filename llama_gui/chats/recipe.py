@@ -79,16 +79,11 @@ def recipe_text(
     token_ids: Sequence[int] = (),
 ) -> str:
     """JSON for `read_recipe`. Without a result it is of an answer that is being written, `token_ids` so far."""
-    sampling = request.sampling.or_else(model.sampling) if model else request.sampling
     recipe = Recipe(
-        model=model.path if model else "",
-        name=model.name if model else "",
-        dtype=model.dtype if model else "",
-        device=model.device if model else "",
         fingerprint=fingerprint,
         template=template,
         tokenizer=tokenizer,
-        sampling=replace(sampling, seed=result.seed) if result else sampling,
+        sampling=request.sampling,
         max_tokens=request.max_tokens,
         min_tokens=request.min_tokens,
         stop=tuple(request.stop),
@@ -97,13 +92,30 @@ def recipe_text(
         chat_template_kwargs=request.chat_template_kwargs,
         now=request.now.isoformat() if request.now else "",
         prompt_token_ids=tuple(prompt_token_ids or request.token_ids or ()),
-        token_ids=result.token_ids if result else tuple(token_ids),
-        dropped_messages=result.dropped_messages if result else 0,
-        finish_reason=result.finish_reason if result else "",
-        usage=result.usage if result else Usage(),
-        timings=result.timings if result else Timings(),
+        token_ids=tuple(token_ids),
     )
-    return recipe_to_json(recipe)
+    return recipe_to_json(_with_result(_with_model(recipe, model), result))
+
+
+def _with_model(recipe: Recipe, model: ModelInfo | None) -> Recipe:
+    if model is None:
+        return recipe
+    sampling = recipe.sampling.or_else(model.sampling)
+    return replace(recipe, model=model.path, name=model.name, dtype=model.dtype, device=model.device, sampling=sampling)
+
+
+def _with_result(recipe: Recipe, result: GenerateResult | None) -> Recipe:
+    if result is None:
+        return recipe
+    return replace(
+        recipe,
+        sampling=replace(recipe.sampling, seed=result.seed),
+        token_ids=result.token_ids,
+        dropped_messages=result.dropped_messages,
+        finish_reason=result.finish_reason,
+        usage=result.usage,
+        timings=result.timings,
+    )
 
 
 def recipe_to_json(recipe: Recipe) -> str:

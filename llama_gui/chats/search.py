@@ -83,11 +83,14 @@ def _match_text(terms: list[tuple[str, list[str]]]) -> str:
 
 
 def _rows(db: sqlite3.Connection, match: str, limit: int) -> Iterable[tuple[Any, ...]]:
+    """The finds, at most `limit`. Where there are many of both, titles and messages get half of the room each."""
     found: list[tuple[Any, ...]] = []
     for archived in (0, 1):
-        for statement in (_TITLES, _MESSAGES):
-            if len(found) < limit:
-                found += db.execute(statement, (match, archived, limit - len(found))).fetchall()
+        if room := limit - len(found):
+            titles = db.execute(_TITLES, (match, archived, room)).fetchall()
+            messages = db.execute(_MESSAGES, (match, archived, room)).fetchall()
+            found += titles[: max(room - len(messages), (room + 1) // 2)]
+            found += messages[: limit - len(found)]
     return found
 
 

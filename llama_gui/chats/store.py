@@ -1,7 +1,7 @@
 """The chats on disk: one SQLite file, one writer. What a method has returned from survives a kill of the process."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -10,15 +10,19 @@ from llama_gui.chats.backups import backup_at_closing
 from llama_gui.chats.bin import Bin
 from llama_gui.chats.chat_list import ChatList
 from llama_gui.chats.chat_settings import settings_from_json, settings_to_json
+from llama_gui.chats.intake import Intake
 from llama_gui.chats.opening import open_file
 from llama_gui.chats.plain_words import plain_words
 from llama_gui.chats.presets import Presets
+from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.rows import NODE_COLUMNS, SAVE_NODE, node_row
 from llama_gui.chats.search import SearchHit, search
 from llama_gui.chats.tree import DEFAULT_TITLE, Node, OpenTab, clean_text, sound_nodes
 from llama_gui.vocabulary import ChatSettings
 
 _NODES = f"SELECT {NODE_COLUMNS} FROM nodes WHERE chat_id = ? AND deleted IS NULL ORDER BY seq"
+
+_RECORD = "SELECT created, title_source, folder, pinned, archived FROM chats WHERE id = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class StoredChat:
     leaf_id: str | None = None
 
 
-class ChatStore(ChatList, Bin, Presets):
+class ChatStore(ChatList, Bin, Presets, Intake):
     """The one writer of a chat store file. Used from the thread that opened it, and from no other.
 
     Every method raises `StoreError`, in plain words, when the file cannot be read or written; then nothing of that
@@ -102,6 +106,32 @@ class ChatStore(ChatList, Bin, Presets):
         """Save several messages, all or none."""
         with self._transaction() as db:
             db.executemany(SAVE_NODE, (node_row(node) for node in nodes))
+
+    def record(self, chat_id: str) -> ChatRecord | None:
+        """One chat whole, to export it; None if there is none."""
+        rows = self._read(_RECORD, (chat_id,))
+        if not rows:
+            return None
+        chat, (created, source, folder, pinned, archived) = self.chat(chat_id), rows[0]
+        return ChatRecord(
+            id=chat_id,
+            title=chat.title,
+            created=created,
+            nodes=chat.nodes,
+            settings=chat.settings,
+            leaf_id=chat.leaf_id,
+            title_source=source,
+            folder=folder,
+            pinned=pinned == 1,
+            archived=archived == 1,
+        )
+
+    def records(self, chat_ids: Iterable[str] | None = None) -> Iterator[ChatRecord]:
+        """These chats whole, one after the other; without ids all but those in the bin, as they are in the lists."""
+        listed = (chat.id for archived in (False, True) for chat in self.chats(archived=archived))
+        for chat_id in listed if chat_ids is None else chat_ids:
+            if found := self.record(chat_id):
+                yield found
 
     # --- all of them
 

@@ -5,12 +5,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatTree
+from tests.chats.test_migrations import write_v1
 
 ROOT = Path(__file__).parents[2]
 CHILD = [sys.executable, "-m", "tests.chats.writer_child"]
@@ -76,3 +78,31 @@ def test_a_torn_end_of_the_log_costs_at_most_the_last_writes(tmp_path: Path):
         found = [node.id for node in store.nodes("chat")]
         assert found == everything[: len(found)]
         store.close()
+
+
+_OPEN = "import sys; from pathlib import Path; from llama_gui.chats.store import ChatStore; print(1, flush=True); "
+_OPEN += "ChatStore.open(Path(sys.argv[1])); print(2, flush=True)"
+
+
+def test_a_kill_while_the_format_changes_loses_nothing(tmp_path: Path):
+    draw = random.Random(8)
+    for number in range(6):
+        path = tmp_path / str(number) / "chats.db"
+        write_v1(path)
+        db = sqlite3.connect(path)
+        many = ((f"n{n}", "c1", "q1", "user", "some words " * 40) for n in range(8000))
+        db.executemany("INSERT INTO nodes VALUES (NULL, ?, ?, ?, ?, ?, 'complete', 1.0, '', '', '')", many)
+        db.commit()
+        db.close()
+        child = subprocess.Popen([sys.executable, "-c", _OPEN, path], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(draw.random() * 0.15)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        store = ChatStore.open(path)
+        assert (store.notice, len(store.nodes("c1"))) == ("", 8003)
+        assert store.search("words", limit=1)
+        store.close()
+        assert not list(path.parent.glob("*.partial"))

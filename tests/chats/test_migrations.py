@@ -124,6 +124,22 @@ def test_a_file_of_format_1_loses_nothing(path: Path):
     store.close()
 
 
+def test_a_sqlite_that_enforces_references_by_itself_loses_nothing_either(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Then the old table would take all messages with it."""
+    write_v1(path)
+    connect = sqlite3.connect
+
+    def enforcing(*args, **options) -> sqlite3.Connection:
+        connection = connect(*args, **options)
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", enforcing)
+    store = ChatStore.open(path)
+    assert len(store.nodes("c1")) == 3
+    store.close()
+
+
 def test_titles_of_format_1_are_the_users(path: Path):
     write_v1(path)
     store = ChatStore.open(path)
@@ -170,6 +186,14 @@ def test_a_step_that_fails_at_any_statement_leaves_format_1(path: Path, monkeypa
     assert len(again.chat("c1").nodes) == 3
     again.close()
     assert len(copies(path)) == 1
+
+
+def test_half_a_copy_of_an_earlier_try_is_removed(path: Path):
+    write_v1(path)
+    path.with_name("chats.db.before-format-2-20200101-000000.partial").write_text("half")
+    ChatStore.open(path).close()
+    assert [copy.suffix for copy in copies(path)] == [copies(path)[0].suffix]
+    assert not list(path.parent.glob("*.partial"))
 
 
 def test_without_room_for_the_copy_nothing_is_changed(path: Path, monkeypatch: pytest.MonkeyPatch):

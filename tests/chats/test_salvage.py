@@ -55,6 +55,7 @@ def test_a_broken_page_costs_the_messages_on_it(path: Path):
     store = ChatStore.open(path)
     found = [node for chat in store.chats() for node in store.nodes(chat.id)]
     assert "could be read from it and are here" in store.notice
+    assert len(store.notice.splitlines()) == 1
     assert f"{len(found)} messages in {len(store.chats())} chats" in store.notice
     assert len(found) > 0.8 * len(wanted)
     for node in found:

@@ -78,6 +78,14 @@ def test_titles_come_first_then_the_newest_messages(store: ChatStore):
     assert store.search("kites", limit=0) == []
 
 
+def test_many_titles_leave_room_for_messages(store: ChatStore):
+    for number in range(9):
+        say(store, f"m{number}", "kites" if number % 2 else "none", f"c{number}", "Kites")
+    kinds = [hit.node_id is None for hit in store.search("kites", limit=6)]
+    assert kinds == [True, True, True, False, False, False]
+    assert [hit.node_id is None for hit in store.search("kites", limit=20)] == [True] * 9 + [False] * 4
+
+
 def test_archived_chats_come_last_and_deleted_ones_not_at_all(store: ChatStore):
     for chat_id in ("kept", "archived", "binned", "cut"):
         say(store, f"m-{chat_id}", "needle", chat_id, f"needle {chat_id}")

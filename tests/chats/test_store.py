@@ -1,10 +1,12 @@
 """The chats on disk: round trips, order, recovery, errors in plain words."""
 
+import contextlib
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from llama_gui.chats import store as store_module
+from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatTree, OpenTab, clean_text
 from llama_gui.errors import StoreError
@@ -218,33 +221,42 @@ class FailingConnection:
         return self._connection.executemany(*args)
 
 
-@pytest.mark.parametrize("fail_at", [1, 2, 3])
-@pytest.mark.parametrize("work", ["save", "tabs", "rename"])
+IMPORTED = ChatRecord("new", "N", 1.0, (question("n1", "new"), question("n2", "new", "n1")))
+WORKS: dict[str, Callable[[ChatStore], object]] = {
+    "save": lambda store: store.save_nodes([answer(), question("q2", parent_id="a")]),
+    "tabs": lambda store: store.save_tabs([OpenTab("after", 0)]),
+    "rename": lambda store: store.rename_chat("chat", "After"),
+    "delete": lambda store: store.delete_chat("chat"),
+    "branch": lambda store: store.delete_branch("q"),
+    "restore": lambda store: store.restore_branch("gone"),
+    "empty bin": lambda store: store.empty_bin(),
+    "preset": lambda store: store.save_preset("p", ChatSettings()),
+    "import": lambda store: store.import_chat(IMPORTED),
+}
+
+
+@pytest.mark.parametrize("fail_at", range(1, 10))
+@pytest.mark.parametrize("work", WORKS)
 def test_each_statement_may_fail_and_the_next_try_succeeds(store: ChatStore, path: Path, fail_at: int, work: str):
     store.create_chat("chat", "Before")
-    store.save_node(question())
+    store.save_nodes([question(), question("gone")])
+    store.delete_branch("gone")
     store.save_tabs([OpenTab("before", 0)])
     failing = FailingConnection(store._connection, fail_at)
     broken = ChatStore(failing, path)  # type: ignore[arg-type]
 
-    def act() -> None:
-        match work:
-            case "save":
-                broken.save_nodes([answer(), question("q2", parent_id="a")])
-            case "tabs":
-                broken.save_tabs([OpenTab("after", 0)])
-            case _:
-                broken.rename_chat("chat", "After")
-
     def state():
-        return store.nodes("chat"), store.tabs(), store.chat("chat").title
+        bin_ = store.chats(deleted=True), store.deleted_branches()
+        return list(store.records()), bin_, store.tabs(), store.presets(), store.search("text"), store.chats()
 
     before = state()
-    with pytest.raises(StoreError):
-        act()
-    assert failing.has_failed
+    with contextlib.suppress(StoreError):
+        WORKS[work](broken)
+    if not failing.has_failed:
+        assert fail_at > 3  # it has fewer statements than that
+        return
     assert state() == before
-    act()
+    WORKS[work](broken)
     assert state() != before
 
 

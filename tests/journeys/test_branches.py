@@ -62,7 +62,7 @@ def test_an_answer_is_edited_and_another_one_follows_from_it(open_window, qtbot)
 
 
 def test_a_deleted_branch_comes_back_by_undo(open_window, qtbot):
-    window, tab = two_turns(open_window, qtbot)
+    _window, tab = two_turns(open_window, qtbot)
     qtbot.waitUntil(lambda: tab.session.is_settled)
     tab.messages.run("delete", tab.session.path()[2].id)
     qtbot.waitUntil(tab.bar.isVisible)
@@ -73,7 +73,7 @@ def test_a_deleted_branch_comes_back_by_undo(open_window, qtbot):
 
 
 def test_deleting_the_first_message_shows_the_greeting_again(open_window, qtbot):
-    window, tab = two_turns(open_window, qtbot)
+    _window, tab = two_turns(open_window, qtbot)
     qtbot.waitUntil(lambda: tab.session.is_settled)
     tab.messages.run("delete", tab.session.path()[0].id)
     qtbot.waitUntil(tab.welcome.isVisible)

@@ -1,0 +1,167 @@
+"""Text files that go along with a message: how they are read, and how the model gets to read them. Pure."""
+
+import codecs
+import json
+import re
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llama_gui.chats.tree import clean_text
+from llama_gui.errors import UserError
+
+MAX_BYTES = 5_000_000
+LONG_PASTE = 4000
+"""Pasted text of more characters than that becomes an attachment: the composer stays a place to write in."""
+MAX_NAME = 120
+
+_BOMS = (  # UTF-32 before UTF-16, whose mark is the beginning of the other's
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROL = re.compile(r"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")  # without tab, line and page breaks and colours (ESC)
+_MOST_ODD = 0.01
+"""The share of such characters, and of bytes without a meaning, from which on a file is no text."""
+_FENCES = re.compile("`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that goes along: its name, its text, its size in bytes."""
+
+    name: str
+    text: str
+    size: int
+
+
+# --- reading
+
+
+def read_attachment(path: Path) -> Attachment:
+    """Read a text file: Unicode with or without a mark, else Western European (Windows-1252).
+
+    Raises:
+        UserError: it is no text, too large, or cannot be read; in plain words.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device might never end
+            raise UserError(f"{path.name} is not a file. Attach the text files in it one by one.")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be read: {error.strerror or error}. Check that it exists and that you may read it."
+        ) from error
+    if len(content) > MAX_BYTES:
+        raise UserError(
+            f"{path.name} is larger than {MAX_BYTES / 1e6:.0f} MB, which is more than a model can read. Attach a part."
+        )
+    text = _decoded(content)
+    if text is None:
+        raise UserError(f"{path.name} is not a text file. Copy its text, or save it as text (UTF-8), and attach that.")
+    return Attachment(_clean_name(path.name), _clean(text), len(content))
+
+
+def _decoded(content: bytes) -> str | None:
+    """The text, or None if these bytes are none."""
+    if content.startswith(b"%PDF-"):  # some look like text
+        return None
+    try:
+        text = _in_unicode(content)
+        misread = 0
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", "replace")
+        misread = text.count("\ufffd")
+    is_text = "\0" not in text and len(_CONTROL.findall(text)) + misread <= _MOST_ODD * len(text)
+    return text if is_text else None
+
+
+def _in_unicode(content: bytes) -> str:
+    for mark, encoding in _BOMS:
+        if content.startswith(mark):
+            return content[len(mark) :].decode(encoding)
+    return content.decode("utf-8")
+
+
+def pasted_attachment(text: str, names: Iterable[str] = ()) -> Attachment | None:
+    """Long pasted text as an attachment with a name that is none of `names`; None for text that is short enough."""
+    if len(text) <= LONG_PASTE:
+        return None
+    text = _clean(text)
+    taken, number = set(names), 1
+    while (name := f"Pasted text {number}.txt") in taken:
+        number += 1
+    return Attachment(name, text, len(text.encode()))
+
+
+def _clean(text: str) -> str:
+    return clean_text(text).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _clean_name(name: str) -> str:
+    """A name on one line. A long one keeps its end, where the kind of the file stands."""
+    name = "".join(char if char.isprintable() and char not in "`“”" else " " for char in clean_text(name))
+    name = " ".join(name.split())
+    return (name if len(name) <= MAX_NAME else "…" + name[1 - MAX_NAME :]) or "file"
+
+
+# --- in the message
+
+
+def compose(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
+    """The message as the model reads it, and the JSON text that says where in it the files and the user's words are.
+
+    The files come first: models answer better when the question follows what it is about.
+    """
+    text = clean_text(text)
+    if not attachments:
+        return text, ""
+    content, files = "", []
+    for attachment in attachments:
+        name, body = _clean_name(attachment.name), _clean(attachment.text)
+        fence = _fence_for(body)
+        content += f"File “{name}”:\n{fence}{_language(name)}\n"
+        files.append({"name": name, "size": attachment.size, "start": len(content), "length": len(body)})
+        content += body + ("" if body.endswith("\n") else "\n") + f"{fence}\n\n"
+    where = {"text": len(content), "files": files}
+    return content + text, json.dumps(where, ensure_ascii=False)
+
+
+def split(content: str, where: str) -> tuple[str, tuple[Attachment, ...]]:
+    """The user's words and the files again. If the two do not go together, all of it is the user's words."""
+    try:
+        values = json.loads(where) if where else {}
+        files = tuple(_file(content, entry) for entry in values.get("files", ()))
+        begin = values.get("text", 0)
+        if not _is_place(begin, len(content)):
+            return content, ()
+        return content[begin:], files
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return content, ()
+
+
+def _file(content: str, entry: Any) -> Attachment:
+    start, length, name, size = entry["start"], entry["length"], entry["name"], entry["size"]
+    if not (_is_place(start, len(content)) and _is_place(length, len(content) - start) and _is_place(size, 10**12)):
+        raise ValueError("no place in the message")
+    return Attachment(_clean_name(str(name)), content[start : start + length], size)
+
+
+def _is_place(value: object, end: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= end
+
+
+def _fence_for(body: str) -> str:
+    """A fence that is longer than any in the text, so that no text can end it."""
+    longest = max((len(fence) for fence in _FENCES.findall(body)), default=2)
+    return "`" * (longest + 1)
+
+
+def _language(name: str) -> str:
+    suffix = Path(name).suffix[1:]
+    return suffix.lower() if suffix.isascii() and suffix.isalnum() and len(suffix) <= 10 else ""

@@ -1,0 +1,1 @@
+"""Tests of llama_gui.chats.importers."""

@@ -1,0 +1,153 @@
+"""Files that go along with a message."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from llama_gui.chats import attachments
+from llama_gui.chats.attachments import LONG_PASTE, Attachment, compose, pasted_attachment, read_attachment, split
+from llama_gui.errors import UserError
+
+TEXT = "Grüße,\nKöln – 5 €\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_a_text_file_is_read_in_its_encoding(tmp_path: Path, encoding: str):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(TEXT.encode(encoding))
+    assert read_attachment(path) == Attachment("notes.txt", TEXT, path.stat().st_size)
+
+
+def test_big_endian_and_other_line_ends_are_read(tmp_path: Path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xfe\xff" + "a\r\nb\rc".encode("utf-16-be"))
+    assert read_attachment(path).text == "a\nb\nc"
+
+
+def test_an_empty_file_is_an_empty_text(tmp_path: Path):
+    path = tmp_path / "empty"
+    path.touch()
+    assert read_attachment(path) == Attachment("empty", "", 0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+        b"PK\x03\x04\x14\0\0\0",
+        b"%PDF-1.7\nall of it looks like text",
+        b"\x7fELF\x02\x01\x01\0",
+        bytes(range(1, 256)) * 10,
+        TEXT.encode("utf-16-le"),
+        b"\xff\xfe" + b"a\0\0\0",
+        b"\x01\x02\x03" * 100,
+    ],
+)
+def test_a_binary_file_is_refused_in_plain_words(tmp_path: Path, content: bytes):
+    path = tmp_path / "thing.bin"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"^thing\.bin is not a text file\. Copy its text"):
+        read_attachment(path)
+
+
+def test_a_log_with_colours_is_text(tmp_path: Path):
+    path = tmp_path / "x.log"
+    path.write_bytes(b"\x1b[31mred\x1b[0m\n" * 100)
+    assert read_attachment(path).text.startswith("\x1b[31mred")
+
+
+def test_a_large_file_is_refused_without_reading_it_all(tmp_path: Path):
+    path = tmp_path / "large.txt"
+    with path.open("wb") as file:
+        file.truncate(10_000_000_000)  # takes no room
+    with pytest.raises(UserError, match=r"larger than 5 MB"):
+        read_attachment(path)
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path):
+    with pytest.raises(UserError, match="cannot be read: No such file"):
+        read_attachment(tmp_path / "nowhere.txt")
+    with pytest.raises(UserError, match="is not a file"):
+        read_attachment(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files")
+@pytest.mark.timeout(10)
+def test_a_pipe_or_device_does_not_hang(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(UserError, match="is not a file"):
+            read_attachment(path)
+
+
+def test_a_long_paste_becomes_an_attachment():
+    assert pasted_attachment("x" * LONG_PASTE) is None
+    first = pasted_attachment("ä" * (LONG_PASTE + 1))
+    assert first == Attachment("Pasted text 1.txt", "ä" * (LONG_PASTE + 1), 2 * (LONG_PASTE + 1))
+    second = pasted_attachment("x" * 9999, [first.name])
+    assert second is not None
+    assert second.name == "Pasted text 2.txt"
+
+
+# --- in the message
+
+
+def test_the_model_reads_name_and_text_and_then_the_question():
+    content, where = compose("What is it?", [Attachment("a.py", "x = 1\n", 6), Attachment("b", "```\ny\n```", 9)])
+    assert content == ("File “a.py”:\n```py\nx = 1\n```\n\nFile “b”:\n````\n```\ny\n```\n````\n\nWhat is it?")
+    assert split(content, where) == (
+        "What is it?",
+        (Attachment("a.py", "x = 1\n", 6), Attachment("b", "```\ny\n```", 9)),
+    )
+
+
+def test_without_attachments_the_message_is_the_text():
+    assert compose("Hi", ()) == ("Hi", "")
+    assert split("Hi", "") == ("Hi", ())
+
+
+def test_a_name_is_one_line_and_keeps_its_ending():
+    content, _where = compose("", [Attachment("a\n```\n# “x”" + "y" * 300 + ".tar.gz", "z", 1)])
+    name = content.splitlines()[0]
+    assert len(name) < attachments.MAX_NAME + 10
+    assert name.endswith(".tar.gz”:")
+    assert "`" not in name
+
+
+CHAOS = st.text(st.sampled_from("`~\n\r a“”") | st.characters(exclude_categories=()), max_size=40)
+
+
+@settings(deadline=None, max_examples=150)
+@given(CHAOS, st.lists(st.tuples(CHAOS, CHAOS), min_size=1, max_size=3))
+def test_no_text_gets_out_of_its_fence_and_all_comes_back(text: str, files: list[tuple[str, str]]):
+    content, where = compose(text, [Attachment(name, body, 1) for name, body in files])
+    words, found = split(content, where)
+    assert words == attachments.clean_text(text)
+    assert [file.text for file in found] == [attachments._clean(body) for _name, body in files]
+    tokens = [token for token in MarkdownIt("commonmark").parse(content) if token.type == "fence"]
+    assert len(tokens) >= len(files)
+    assert all(token.level == 0 for token in tokens[: len(files)])
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "{",
+        "[]",
+        "3",
+        '{"files": 3}',
+        '{"text": 999}',
+        '{"text": -1}',
+        '{"text": true, "files": [{}]}',
+        '{"text": 1, "files": [{"name": "a", "size": 1, "start": 0, "length": 99}]}',
+        json.dumps({"text": 0, "files": [{"name": "a", "size": "1", "start": 0, "length": 1}]}),
+    ],
+)
+def test_damaged_places_leave_the_message_whole(where: str):
+    assert split("content", where) == ("content", ())
