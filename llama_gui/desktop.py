@@ -86,6 +86,7 @@ def _run(application: "QApplication", paths: Paths) -> int:
         paths.resources,
     )
     faults.happened.connect(window.tell)
+    book.chat_closed.connect(collector.collect_soon)
     signals = TerminalSignals(window.close)
     window.show()
     window.start()

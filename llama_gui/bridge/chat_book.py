@@ -23,6 +23,8 @@ class ChatBook(QObject):
     """list[OpenTab], in the order of the strip, as they were at the last end."""
     answering_changed = Signal(str, bool)
     """Chat id, and whether it answers now."""
+    chat_closed = Signal(str)
+    """Chat id: everything of it is on disk, and its session has gone."""
     trouble = Signal(str)
     """Something about the store that concerns no single chat."""
 
@@ -93,6 +95,7 @@ class ChatBook(QObject):
             self._closing.discard(session.chat_id)
             del self._sessions[session.chat_id]
             session.deleteLater()
+            self.chat_closed.emit(session.chat_id)
 
     @Slot(bool)
     def _on_answering_changed(self, answering: bool) -> None:

@@ -10,7 +10,6 @@ closed.
 """
 
 import argparse
-import gc
 import json
 import os
 import statistics
@@ -45,11 +44,13 @@ class Measurement:
 
     def wait(self, seconds: float) -> None:
         """Let the event loop run."""
-        from PySide6.QtCore import QEventLoop, QTimer
+        from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QTimer
 
         loop = QEventLoop()
         QTimer.singleShot(round(seconds * 1000), loop.quit)
         loop.exec()
+        # What was asked to go in this loop waits for the outer one to turn, which is inside of this call.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # type: ignore[arg-type]
 
     def wait_for_model(self) -> None:
         """Until the model is ready."""
@@ -165,8 +166,7 @@ class Measurement:
             while len(self.window.deck.tabs()) > TABS:
                 self.window.deck.close_at(len(self.window.deck.tabs()) - 1)
                 self.wait(0.002)
-            self.wait(0.5)
-            gc.collect()
+            self.wait(2.5)  # until the application has cleaned up by itself
 
         use(30)  # what is made once
         before = process.memory_info().rss

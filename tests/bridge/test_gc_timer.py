@@ -31,3 +31,34 @@ def test_collects_here_only_and_gives_back_at_the_end(qtbot: QtBot):
         if not was_enabled:
             gc.disable()
     assert enabled_after
+
+
+def test_a_window_at_rest_collects_nothing(qtbot: QtBot):
+    phases: list[str] = []
+    was_enabled = gc.isenabled()
+    gc.collect()
+    collector = GarbageCollector(interval_ms=1)
+    gc.callbacks.append(lambda phase, _info: phases.append(phase))
+    try:
+        qtbot.wait(50)
+        assert phases == []
+    finally:
+        gc.callbacks.pop()
+        collector.stop()
+        if not was_enabled:
+            gc.disable()
+
+
+def test_all_is_collected_soon_after_a_chat_was_closed(qtbot: QtBot):
+    generations: list[int] = []
+    was_enabled = gc.isenabled()
+    collector = GarbageCollector(interval_ms=20)
+    gc.callbacks.append(lambda phase, info: generations.append(info["generation"]))
+    try:
+        collector.collect_soon()
+        qtbot.waitUntil(lambda: 2 in generations)
+    finally:
+        gc.callbacks.pop()
+        collector.stop()
+        if not was_enabled:
+            gc.disable()
