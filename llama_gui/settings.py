@@ -14,6 +14,9 @@ from llama_gui.errors import SettingsError
 from llama_gui.vocabulary import STRATEGIES, Strategy
 
 ColorScheme = Literal["system", "light", "dark"]
+Language = Literal["system", "en", "de"]
+LayoutDirection = Literal["language", "left_to_right", "right_to_left"]
+"""`language`: as the language of the window is written."""
 
 MIN_ZOOM, MAX_ZOOM = 0.5, 3.0
 
@@ -31,6 +34,12 @@ class UserSettings:
     settings_panel_open: bool = True
     window_geometry: str = ""
     recent_models: tuple[str, ...] = ()
+    language: Language = "system"
+    layout_direction: LayoutDirection = "language"
+    notify: bool = True
+    """Tell through the desktop when a long answer has ended behind other windows."""
+    auto_titles: bool = True
+    """Let an idle model name the chats that still have the title of their first message."""
 
 
 def load_settings(path: Path) -> tuple[UserSettings, str]:
@@ -130,5 +139,9 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "sidebar_open": _is_flag,
     "settings_panel_open": _is_flag,
     "window_geometry": _is_text,
+    "language": lambda value: value in get_args(Language),
+    "layout_direction": lambda value: value in get_args(LayoutDirection),
+    "notify": _is_flag,
+    "auto_titles": _is_flag,
     "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
 }
