@@ -348,7 +348,10 @@ class LoadProgress:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a loaded model is and recommends. `path` is the folder; `sampling` is complete but for the seed."""
+    """What a loaded model is and recommends. `path` is the folder or file; `sampling` is complete but for the seed.
+
+    `source`: what the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"; "" for a folder.
+    """
 
     name: str
     path: str
@@ -359,6 +362,7 @@ class ModelInfo:
     device: str
     sampling: SamplingParams
     has_chat_template: bool
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

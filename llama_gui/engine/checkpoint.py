@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -22,6 +22,23 @@ _INDEX = "model.safetensors.index.json"
 _AGAIN = "Download the file again."
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 _MOST_HEADER_BYTES = 16 * 2**20  # 100,000 weights in one file
+
+
+class WeightSource(Protocol):
+    """Open weight files, as the network's loader reads them; see `Checkpoint`."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all weights in the files."""
+        ...
+
+    def check(self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = ()) -> None:
+        """Compare the files with what the network needs."""
+        ...
+
+    def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """The weight `name`, which is the caller's own."""
+        ...
 
 
 class Checkpoint:
@@ -125,6 +142,13 @@ class Checkpoint:
         if not extremes.isfinite().all():
             raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {_AGAIN}")
         return tensor
+
+    def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """A copy of the weight `name`; raises what `tensor` raises.
+
+        A view of the file would crash the process if somebody cut the file off while we run.
+        """
+        return self.tensor(name).to(device=device, dtype=dtype, copy=True)
 
 
 def _check_header(file: Path) -> None:

@@ -62,7 +62,11 @@ def load_config(folder: Path) -> NetworkConfig:
     if not folder.is_dir():
         raise ModelNotFoundError(f"There is no model folder at {folder}. Check the path, or pick another model.")
     file = folder / "config.json"
-    fields = Fields(read_json(file), file)
+    return network_config(Fields(read_json(file), file))
+
+
+def network_config(fields: Fields) -> NetworkConfig:
+    """The network that the fields of a config.json describe. Raises what `load_config` raises."""
     architecture = _architecture(fields)
     _refuse_options(fields)
     family = FAMILIES[architecture]
@@ -165,7 +169,11 @@ def load_generation_defaults(folder: Path) -> GenerationDefaults:
     file = folder / "generation_config.json"
     if not file.exists():
         return GenerationDefaults(SamplingParams(), frozenset())
-    fields = Fields(read_json(file), file)
+    return generation_defaults(Fields(read_json(file), file))
+
+
+def generation_defaults(fields: Fields) -> GenerationDefaults:
+    """What the fields of a generation_config.json recommend. Raises what `load_generation_defaults` raises."""
     names = ("temperature", "top_k", "top_p", "min_p", "typical_p", "repetition_penalty")
     values = {name: fields.values.get(name) for name in names}
     if fields.values.get("do_sample") is False:

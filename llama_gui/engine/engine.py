@@ -86,7 +86,8 @@ class Engine:
         is_cancelled: Callable[[], bool] | None = None,
         shared: SharedThread | None = None,
     ) -> Self:
-        """Load the model folder at `path` (Hugging Face layout: config.json, tokenizer.json, *.safetensors).
+        """Load the model at `path`: a folder (Hugging Face layout: config.json, tokenizer.json, *.safetensors), or a
+        GGUF file.
 
         Args:
             dtype: auto, float32, bfloat16, float16, int8 or int4. auto: what the device multiplies fastest without
@@ -99,7 +100,7 @@ class Engine:
             draft: guesses at the next tokens, which change the speed and not the text: "ngram" (from the text itself),
                 or the folder of a smaller model with the same tokens. None: no guesses.
             threads: CPU threads; None: one for each physical core, and only one for a small model.
-            name: what `info` calls the model; None: the folder's name.
+            name: what `info` calls the model; None: the folder's or file's name.
             exact: the same bits however a prompt was cut, cached, evicted and read again. False reads prompts faster
                 (on CPU in float32, bfloat16 and float16); then answers still do not change each other.
             on_progress: hears how far the loading is, in the calling thread.

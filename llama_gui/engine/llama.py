@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.checkpoint import Checkpoint, Shape
+from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision
 from llama_gui.engine.kv_cache import Slot
@@ -178,7 +178,7 @@ class NetworkLoader:
     def __init__(
         self,
         config: NetworkConfig,
-        checkpoint: Checkpoint,
+        checkpoint: WeightSource,
         precision: Precision,
         device: torch.device,
         *,
@@ -241,5 +241,4 @@ class NetworkLoader:
         return RMSNorm(self._weight(name), self._config.rms_norm_eps)
 
     def _weight(self, name: str) -> Tensor:
-        # A copy: a view of the file would crash the process if somebody cut the file off while we run.
-        return self._checkpoint.tensor(name).to(device=self._device, dtype=self._dtype, copy=True)
+        return self._checkpoint.weight(name, self._dtype, self._device)

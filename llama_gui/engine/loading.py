@@ -1,15 +1,17 @@
-"""A model folder -> everything that an engine runs: network, tokenizer, chat template, and what they are."""
+"""A model folder or GGUF file -> all that an engine runs: network, tokenizer, chat template, and what they are."""
 
 import math
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from llama_gui.engine.chat_template import ChatTemplate
-from llama_gui.engine.checkpoint import Checkpoint
+from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
-from llama_gui.engine.device import resolve_device, resolve_precision, thread_count, torch_threads
+from llama_gui.engine.device import Precision, resolve_device, resolve_precision, thread_count, torch_threads
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, LoadCancelledError
@@ -18,7 +20,7 @@ from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """What a folder holds, in memory. `threads`: with how many CPU threads it is run."""
+    """What a model is, in memory. `threads`: with how many CPU threads it is run."""
 
     network: Llama
     tokenizer: Tokenizer
@@ -63,14 +65,73 @@ class _Watch:
             self._on_progress(LoadProgress(min(self._read, self._total), self._total))
 
 
+class ModelFiles(Protocol):
+    """A model on disk, of which only the small things are read yet."""
+
+    name: str
+    config: NetworkConfig
+    defaults: GenerationDefaults
+
+    def tokenizer(self) -> Tokenizer:
+        """Text to ids and back."""
+        ...
+
+    def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
+        """The chat template, where there is one."""
+        ...
+
+    def weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource]:
+        """The weights, to be opened with ``with``."""
+        ...
+
+    def source(self, precision: Precision) -> str:
+        """What the files are and what is done to them, for people; "" where there is nothing to say."""
+        ...
+
+
+class FolderModel:
+    """A folder in Hugging Face layout. Raises what `load_config` and `load_generation_defaults` raise."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.name = folder.name
+        self.config = load_config(folder)
+        self.defaults = load_generation_defaults(folder)
+
+    def tokenizer(self) -> Tokenizer:
+        """See `Tokenizer.load`."""
+        return Tokenizer.load(self._folder)
+
+    def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
+        """See `ChatTemplate.load`."""
+        return ChatTemplate.load(self._folder, tokenizer)
+
+    def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint:
+        """See `Checkpoint`."""
+        return Checkpoint(self._folder, on_read)
+
+    def source(self, precision: Precision) -> str:
+        """Nothing: the files are what the window shows."""
+        return ""
+
+
 def model_folder(path: str | Path) -> Path:
-    """The absolute path of a model folder. Links stay: the caller knows the model by this path."""
+    """The absolute path of a model. Links stay: the caller knows the model by this path."""
     return Path(os.path.abspath(Path(path).expanduser()))
+
+
+def open_model(path: Path) -> ModelFiles:
+    """The model at `path`: a folder, or a file whose name ends in .gguf. Raises what `Engine.load` raises."""
+    if path.suffix.lower() != ".gguf" or path.is_dir():
+        return FolderModel(path)
+    from llama_gui.engine.gguf import GgufModel  # its package takes a while to import, and few need it
+
+    return GgufModel(path)
 
 
 def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") -> int:
     """Bytes that the weights of the model at `path` will take in memory. Raises what `Engine.load` raises."""
-    config = load_config(model_folder(path))
+    config = open_model(model_folder(path)).config
     precision = resolve_precision(dtype, resolve_device(device))
     vocabulary = config.vocab_size * config.hidden_size
     # The embedding is looked up in the dtype of the activations; the head is a linear of its own.
@@ -90,24 +151,24 @@ def load_model(
     on_progress: Callable[[LoadProgress], None] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> LoadedModel:
-    """Load the folder at `path`; for arguments and errors see `Engine.load`."""
+    """Load the model at `path`; for arguments and errors see `Engine.load`."""
     folder = model_folder(path)
     torch_device = resolve_device(device)
     precision = resolve_precision(dtype, torch_device)
-    config = load_config(folder)
+    model = open_model(folder)
+    config, defaults = model.config, model.defaults
     watch = _Watch(_parameter_count(config), on_progress, is_cancelled)
-    defaults = load_generation_defaults(folder)
     watch.check()
-    tokenizer = Tokenizer.load(folder)
-    template = ChatTemplate.load(folder, tokenizer)
+    tokenizer = model.tokenizer()
+    template = model.template(tokenizer)
     context = _context(max_context, config)
     threads = threads or thread_count(round(_parameter_count(config) * precision.weight_bytes))
     # As many threads as later: the rows of a product are probed while it is loaded.
-    with torch_threads(threads), Checkpoint(folder, watch.read) as checkpoint:
+    with torch_threads(threads), model.weights(watch.read) as checkpoint:
         network = NetworkLoader(config, checkpoint, precision, torch_device, exact=exact).load()
     watch.finish()
     info = ModelInfo(
-        name=name or folder.name,
+        name=name or model.name,
         path=str(folder),
         architecture=config.architecture,
         parameters=_parameter_count(config),
@@ -116,6 +177,7 @@ def load_model(
         device=torch_device.type,
         sampling=defaults.sampling.or_else(DEFAULT_SAMPLING),
         has_chat_template=template is not None,
+        source=model.source(precision),
     )
     return LoadedModel(network, tokenizer, template, defaults, info, threads)
 

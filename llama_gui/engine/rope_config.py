@@ -17,6 +17,7 @@ class RopeConfig:
 
     See `rotary.inverse_frequencies` for the kinds. "llama3" reads the fields up to
     `original_max_position_embeddings`, "yarn" those from there on; `attention_factor` scales cosines and sines.
+    `divisors` slow each pair down by a number of its own: all that a GGUF file knows of how a model was stretched.
     """
 
     theta: float = 10000.0
@@ -29,6 +30,7 @@ class RopeConfig:
     beta_fast: float = 32.0
     beta_slow: float = 1.0
     truncate: bool = True
+    divisors: tuple[float, ...] = ()
 
     @property
     def stretched_context(self) -> int:

@@ -15,6 +15,8 @@ def inverse_frequencies(head_dim: int, rope: RopeConfig) -> Tensor:
     """
     steps = torch.arange(0, head_dim, 2, dtype=torch.int64).float() / head_dim
     frequencies = 1.0 / (rope.theta**steps)
+    if rope.divisors:
+        return frequencies / torch.tensor(rope.divisors)
     if rope.kind == "linear":
         return frequencies / rope.factor
     if rope.kind == "llama3":

@@ -70,14 +70,22 @@ class Tokenizer:
             raise ModelNotFoundError(f"{file} does not exist. A model needs its tokenizer; download the file again.")
         with _named(file):
             content = file.read_bytes()
+        settings = folder / "tokenizer_config.json"
+        return cls.from_json(content, file, read_json(settings) if settings.exists() else {})
+
+    @classmethod
+    def from_json(cls, content: bytes, file: Path, settings: dict[str, Any]) -> "Tokenizer":
+        """The tokenizer of a tokenizer.json's bytes and a tokenizer_config.json's values; `file`: where they are from.
+
+        Raises:
+            BrokenModelError: they are damaged.
+        """
+        with _named(file):
             _check_merges(content)
             library = tokenizers.Tokenizer.from_buffer(content)
             library.no_truncation()
             library.no_padding()
-        settings = folder / "tokenizer_config.json"
-        values = read_json(settings) if settings.exists() else {}
-        with _named(file):
-            return cls(library, file, values)
+            return cls(library, file, settings)
 
     # --- text -> ids
 
@@ -159,6 +167,12 @@ class Tokenizer:
         if self._spelling is None:
             return self._library_decode([token_id])
         return self._bytes_of(token_id).decode("utf-8", "replace")
+
+    def token_bytes(self, token_id: int) -> bytes | None:
+        """A token's own bytes, also those of half a character; None where they depend on its neighbours."""
+        if token_id in self.special_ids:
+            return self._added[token_id].encode("utf-8", "replace")
+        return None if self._spelling is None else self._bytes_of(token_id)
 
     def id_of(self, token: str) -> int | None:
         """The id of a token of the vocabulary."""

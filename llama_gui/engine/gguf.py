@@ -1,0 +1,128 @@
+"""A GGUF file, or the parts of one, as a model: its configuration, tokenizer, template and weights."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from gguf import LlamaFileType
+
+from llama_gui.engine.chat_template import ChatTemplate
+from llama_gui.engine.device import Precision
+from llama_gui.engine.fields import shown
+from llama_gui.engine.gguf_blocks import is_quantised
+from llama_gui.engine.gguf_config import GgufConfig
+from llama_gui.engine.gguf_file import AGAIN, GgufFile, read_header
+from llama_gui.engine.gguf_tokenizer import load_tokenizer
+from llama_gui.engine.gguf_weights import GgufWeights, check_kind, tensors_of
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.errors import BrokenModelError, ModelNotFoundError
+
+_PART = re.compile(r"(?P<name>.*)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.gguf", re.ASCII | re.DOTALL)
+_MOST_PARTS = 1000
+
+
+class GgufModel:
+    """The model at `path`: one file, or any one of several parts that lie side by side.
+
+    Raises:
+        ModelNotFoundError: there is no such file, or a part of it is missing.
+        BrokenModelError: a file is damaged, cut off, or no part of this model.
+        UnsupportedModelError: it asks for something that we do not run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        paths = part_paths(path)
+        self._files = [read_header(part) for part in paths]
+        if len(paths) > 1:
+            _check_parts(self._files)
+        self._first = self._files[0]
+        tensors = tensors_of(self._files)
+        self._kinds = {tensor.kind for tensor in tensors.values()}
+        reader = GgufConfig(self._first.path, self._first.metadata, tensors)
+        for tensor in tensors.values():
+            check_kind(tensor)  # before anything else is said about the model
+        self.config = reader.network()
+        self.defaults = reader.defaults()
+        self._turned_heads = reader.turned_heads(self.config)
+        match = _PART.fullmatch(path.name)
+        self.name = match["name"] if match else path.stem
+
+    def tokenizer(self) -> Tokenizer:
+        """The vocabulary.
+
+        Raises:
+            BrokenModelError: it is damaged, or larger than the network's.
+            UnsupportedModelError: it is of a kind that we do not know.
+        """
+        tokenizer = load_tokenizer(self._first.path, self._first.metadata)
+        if tokenizer.vocab_size > self.config.vocab_size:
+            raise BrokenModelError(
+                f"{self._first.path} has {tokenizer.vocab_size} tokens, but token_embd.weight only "
+                f"{self.config.vocab_size} rows. {AGAIN}"
+            )
+        return tokenizer
+
+    def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
+        """The chat template; None where the file has none.
+
+        Raises:
+            ChatTemplateError: it cannot be parsed.
+        """
+        metadata, path = self._first.metadata, self._first.path
+        key = "tokenizer.chat_template"
+        source, tool_use = metadata.get(key), metadata.get(f"{key}.tool_use")
+        if not all(isinstance(text, str | None) for text in (source, tool_use)):
+            raise BrokenModelError(f"{path}: {key} is {shown(source)} instead of a text. {AGAIN}")
+        return ChatTemplate(source, path, tokenizer, tool_use) if source else None
+
+    def weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights:
+        """The weights; for `on_read` see `Checkpoint`."""
+        return GgufWeights(self._files, self._turned_heads, on_read)
+
+    def source(self, precision: Precision) -> str:
+        """What the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"."""
+        number = self._first.metadata.get("general.file_type")
+        known = {int(kind): kind.name.removeprefix("MOSTLY_").removeprefix("ALL_") for kind in LlamaFileType}
+        quantised = sorted(kind for kind in self._kinds if is_quantised(kind))
+        plain = sorted(self._kinds - {"F32"}) or ["F32"]  # norms are in float32 everywhere
+        name = known.get(number) if isinstance(number, int) else None
+        text = f"{name or ' and '.join(quantised or plain)} GGUF"
+        if quantised:
+            text += f", dequantised to {str(precision.dtype).removeprefix('torch.')}"
+        return text + (f", held as {precision.quantised}" if precision.quantised else "")
+
+
+def part_paths(path: Path) -> list[Path]:
+    """All files of the model of which `path` is one.
+
+    Raises:
+        ModelNotFoundError: one is missing.
+        BrokenModelError: the name makes no sense.
+    """
+    match = _PART.fullmatch(path.name)
+    if match is None:
+        return [path]
+    number, count = int(match["number"]), int(match["count"])
+    if not 1 <= number <= count <= _MOST_PARTS:
+        raise BrokenModelError(f"{path} calls itself part {number} of {count}. Give the file its first name again.")
+    paths = [path.with_name(f"{match['name']}-{part:05}-of-{count:05}.gguf") for part in range(1, count + 1)]
+    missing = [part.name for part in paths if not part.exists()]
+    if missing:
+        raise ModelNotFoundError(
+            f"{path} is one of {count} parts, and {missing[0]} is not beside it. Download all parts into one folder."
+        )
+    return paths
+
+
+def _check_parts(files: list[GgufFile]) -> None:
+    for place, file in enumerate(files):
+        number, count = (file.metadata.get(f"split.{key}") for key in ("no", "count"))
+        if (number, count) != (place, len(files)):
+            raise BrokenModelError(
+                f"{file.path} is by its name part {place + 1} of {len(files)}, but says inside that it is part "
+                f"{shown(number)} (counted from 0) of {shown(count)}. Download all parts again."
+            )
+    total = files[0].metadata.get("split.tensors.count")
+    found = sum(len(file.tensors) for file in files)
+    if total is not None and total != found:
+        raise BrokenModelError(f"{files[0].path} and its other parts hold {found} tensors of {shown(total)}. {AGAIN}")

@@ -1,0 +1,222 @@
+"""The fields of a GGUF file -> the same values as from config.json and generation_config.json."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from llama_gui.engine.config import GenerationDefaults, NetworkConfig, generation_defaults, network_config
+from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.gguf_file import StoredTensor
+from llama_gui.engine.gguf_names import ROPE_DIVISORS
+from llama_gui.engine.gguf_weights import read_numbers
+from llama_gui.engine.rope_config import RopeConfig
+from llama_gui.engine.rotary import inverse_frequencies
+from llama_gui.errors import BrokenModelError, UnsupportedModelError
+
+ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
+
+# What a relative of these architectures may ask for, and the value that asks for nothing.
+_REFUSED: dict[str, Any] = {
+    "expert_count": 0,
+    "attention.causal": True,
+    "attention.clamp_kqv": 0.0,
+    "attention.scale": 0.0,
+    "attn_logit_softcapping": 0.0,
+    "final_logit_softcapping": 0.0,
+    "logit_scale": 1.0,
+    "embedding_scale": 1.0,
+    "residual_scale": 1.0,
+    "rope.scaling.yarn_ext_factor": 1.0,
+}
+_SAMPLING = {
+    "temperature": "general.sampling.temp",
+    "top_k": "general.sampling.top_k",
+    "top_p": "general.sampling.top_p",
+    "min_p": "general.sampling.min_p",
+    "repetition_penalty": "general.sampling.penalty_repeat",
+}
+_ENDERS = ("eos", "eot", "eom")
+
+
+class GgufConfig:
+    """Reads one file's fields; `tensors` go by the engine's names. The methods raise what `load_config` raises."""
+
+    def __init__(self, path: Path, metadata: Mapping[str, Any], tensors: Mapping[str, StoredTensor]) -> None:
+        self._path = path
+        self._fields = Fields(metadata, path)
+        self._tensors = tensors
+        name = metadata.get("general.architecture")
+        if name not in ARCHITECTURES:
+            raise UnsupportedModelError(
+                f"{path}: the architecture {shown(name)} is not supported. Supported: {', '.join(ARCHITECTURES)}."
+            )
+        self._prefix = f"{name}."
+        # Mistral has the name of its parent; only the window tells it.
+        slides = name == "llama" and self._get("attention.sliding_window")
+        self._architecture = "MistralForCausalLM" if slides else ARCHITECTURES[name]
+
+    def network(self) -> NetworkConfig:
+        """What shapes the network."""
+        self._refuse_options()
+        heads, hidden = self._integer("attention.head_count"), self._integer("embedding_length")
+        head_dim = self._integer("attention.key_length", max(hidden // heads, 1))
+        for key in ("attention.value_length", "rope.dimension_count"):
+            if self._integer(key, head_dim) != head_dim:
+                raise UnsupportedModelError(
+                    f"{self._path}: {self._prefix}{key} is {self._get(key)} beside heads of {head_dim}, "
+                    "which is not supported. Choose another model."
+                )
+        values = {
+            "vocab_size": self._vocabulary(),
+            "hidden_size": hidden,
+            "intermediate_size": self._integer("feed_forward_length"),
+            "num_hidden_layers": self._integer("block_count"),
+            "num_attention_heads": heads,
+            "num_key_value_heads": self._integer("attention.head_count_kv", heads),
+            "head_dim": head_dim,
+            "rms_norm_eps": self._fields.number(self._prefix + "attention.layer_norm_rms_epsilon"),
+            "max_position_embeddings": self._integer("context_length"),
+            "rope_parameters": self._rope(),
+            "tie_word_embeddings": "lm_head.weight" not in self._tensors,
+            "eos_token_id": self._enders(),
+            **self._window(),
+        }
+        config = network_config(Fields({"architectures": [self._architecture], **values}, self._path))
+        config = replace(
+            config,
+            # The file does not say which linears have a bias: they have one where there is one.
+            qkv_bias=self._has("self_attn.q_proj.bias"),
+            out_bias=self._has("self_attn.o_proj.bias"),
+            mlp_bias=self._has("mlp.gate_proj.bias"),
+        )
+        divisors = self._tensors.get(ROPE_DIVISORS)
+        return config if divisors is None else replace(config, rope=self._divided(divisors, config))
+
+    def turned_heads(self, config: NetworkConfig) -> dict[str, int]:
+        """Weight -> heads, for the weights whose rows are in pairs; see `gguf_weights`."""
+        if self._prefix != "llama.":
+            return {}
+        heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+        return {
+            f"model.layers.{layer}.self_attn.{name}.{part}": count
+            for layer in range(config.num_hidden_layers)
+            for name, count in heads.items()
+            for part in ("weight", "bias")
+        }
+
+    def defaults(self) -> GenerationDefaults:
+        """How to sample, where the file recommends it, and which tokens end an answer."""
+        values = {name: self._fields.values.get(key) for name, key in _SAMPLING.items()}
+        return generation_defaults(Fields({**values, "eos_token_id": self._enders()}, self._path))
+
+    def _refuse_options(self) -> None:
+        for key, harmless in _REFUSED.items():
+            value = self._get(key)
+            if value is not None and (isinstance(value, np.ndarray | list) or value != harmless):
+                raise UnsupportedModelError(
+                    f"{self._path}: {self._prefix}{key} is {shown(value)}, which is not supported. "
+                    "Choose another model."
+                )
+
+    def _get(self, key: str) -> Any:
+        return self._fields.values.get(self._prefix + key)
+
+    def _integer(self, key: str, default: int | None = None) -> int:
+        """A whole number; a list has one for each layer, and all must be the same."""
+        value = self._get(key)
+        if isinstance(value, np.ndarray) and len(value) and value.dtype.kind in "iu":
+            if (value != value[0]).any():
+                raise UnsupportedModelError(
+                    f"{self._path}: {self._prefix}{key} is not the same for all layers, which is not supported. "
+                    "Choose another model."
+                )
+            fields = Fields({self._prefix + key: int(value[0])}, self._path)
+            return fields.integer(self._prefix + key)
+        return self._fields.integer(self._prefix + key, default)
+
+    def _vocabulary(self) -> int:
+        embedding = self._tensors.get("model.embed_tokens.weight")
+        if embedding is None or len(embedding.shape) != 2:
+            raise BrokenModelError(f"{self._path}: token_embd.weight is missing or damaged. Download the file again.")
+        return embedding.shape[0]
+
+    def _has(self, part: str) -> bool:
+        return f"model.layers.0.{part}" in self._tensors
+
+    def _enders(self) -> list[int]:
+        keys = [f"tokenizer.ggml.{name}_token_id" for name in _ENDERS]
+        ids = [self._fields.values.get(key) for key in keys]
+        # A role that nobody has is written as an id behind the vocabulary.
+        return [i for i in ids if isinstance(i, int) and 0 <= i < self._vocabulary()]
+
+    def _window(self) -> dict[str, Any]:
+        if not self._get("attention.sliding_window"):
+            return {}
+        window: dict[str, Any] = {"sliding_window": self._integer("attention.sliding_window")}
+        if self._architecture == "MistralForCausalLM":
+            return window
+        pattern = self._get("attention.sliding_window_pattern")
+        if pattern is None:
+            return {**window, "use_sliding_window": True, "max_window_layers": 0}
+        if not isinstance(pattern, np.ndarray):
+            raise self._fields.wrong(
+                self._prefix + "attention.sliding_window_pattern", "a list of one flag for each layer"
+            )
+        kinds = ["sliding_attention" if slides else "full_attention" for slides in pattern]
+        return {**window, "use_sliding_window": True, "layer_types": kinds}
+
+    # --- rotary embedding
+
+    def _rope(self) -> dict[str, Any]:
+        """As `rope_parameters` of a config.json."""
+        theta = self._fields.number(self._prefix + "rope.freq_base", 10000.0, least=2.0)
+        factor = self._get("rope.scaling.factor") or self._get("rope.scale_linear") or 1.0
+        kind = self._get("rope.scaling.type")
+        if kind is None:
+            kind = "none" if factor == 1.0 else "linear"
+        if kind == "none":
+            return {"rope_theta": theta}
+        values = {"rope_theta": theta, "rope_type": kind, "factor": factor}
+        return {**values, **self._yarn(factor)} if kind == "yarn" else values
+
+    def _yarn(self, factor: Any) -> dict[str, Any]:
+        prefix = self._prefix + "rope.scaling."
+        fields, number = self._fields, self._fields.number
+        key = next((k for k in ("yarn_attn_factor", "attn_factor") if prefix + k in fields.values), None)
+        values: dict[str, Any] = {
+            "original_max_position_embeddings": self._integer("rope.scaling.original_context_length"),
+            "beta_fast": number(prefix + "yarn_beta_fast", 32.0),
+            "beta_slow": number(prefix + "yarn_beta_slow", 1.0),
+        }
+        if key is not None:
+            stretch = number(prefix + "factor", factor)
+            values["attention_factor"] = number(prefix + key) * (0.1 * math.log(stretch) + 1 if stretch > 1 else 1)
+        return values
+
+    def _divided(self, tensor: StoredTensor, config: NetworkConfig) -> RopeConfig:
+        """The rotary embedding with the divisors of the file.
+
+        They are the quotients of Llama 3's formula. Where we find the formula they came from, it is used: its numbers
+        have the same bits as with safetensors.
+        """
+        rope = config.rope
+        if tensor.shape != (config.head_dim // 2,) or rope.kind != "default":
+            raise BrokenModelError(
+                f"{self._path}: {ROPE_DIVISORS} has the shape {list(tensor.shape)} beside heads of {config.head_dim} "
+                f"and the rope type {rope.kind}. Download the file again."
+            )
+        divisors = read_numbers(tensor)
+        if not all(1e-6 <= number <= 1e6 for number in divisors):
+            raise BrokenModelError(f"{self._path}: {ROPE_DIVISORS} holds impossible numbers. Download the file again.")
+        plain = inverse_frequencies(config.head_dim, rope)
+        for exponent in range(6, 20):
+            formula = RopeConfig(rope.theta, "llama3", max(divisors), 1.0, 4.0, 2**exponent)
+            quotients = plain / inverse_frequencies(config.head_dim, formula)
+            if torch.allclose(quotients, torch.tensor(divisors), rtol=1e-5, atol=0):
+                return formula
+        return replace(rope, divisors=tuple(divisors))

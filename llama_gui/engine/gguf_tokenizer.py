@@ -1,0 +1,213 @@
+"""The vocabulary of a GGUF file -> the tokenizer.json that it once was."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.gguf_pre import PRE_TOKENIZERS, PreTokenizer
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.errors import BrokenModelError, UnsupportedModelError
+
+_PREFIX = "tokenizer.ggml."
+_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED = 1, 2, 3, 4
+_NAMED = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
+_CONTROLS = ("bos", "eos", "eot", "eom", "padding")
+_MOST_SPLITS = 2**28
+"""Characters that are looked at to find the merges of a SentencePiece vocabulary; Llama 2 takes two million."""
+
+
+def load_tokenizer(path: Path, metadata: Mapping[str, Any]) -> Tokenizer:
+    """The tokenizer of the file at `path`.
+
+    Raises:
+        BrokenModelError: its vocabulary is missing or damaged.
+        UnsupportedModelError: it is of a kind that we do not know.
+    """
+    vocabulary = _Vocabulary(path, metadata)
+    return Tokenizer.from_json(json.dumps(vocabulary.tokenizer()).encode(), path, vocabulary.settings())
+
+
+class _Vocabulary:
+    def __init__(self, path: Path, metadata: Mapping[str, Any]) -> None:
+        self._path = path
+        self._fields = Fields(metadata, path)
+        self._tokens: list[str] = self._texts("tokens")
+        self._kinds = self._numbers("token_type", "iu", _NORMAL)
+        self._vocab: dict[str, int] = {}
+        for token_id, token in enumerate(self._tokens):
+            if token:  # files have been seen in which a text stands twice; only the first is ever written
+                self._vocab.setdefault(token, token_id)
+
+    def settings(self) -> dict[str, Any]:
+        """As in a tokenizer_config.json."""
+        ids = {name: self._id(key) for name, key in _NAMED.items()}
+        return {name: self._tokens[token_id] for name, token_id in ids.items() if token_id is not None}
+
+    def tokenizer(self) -> dict[str, Any]:
+        """As in a tokenizer.json."""
+        kind = self._get("model")
+        if kind == "gpt2":
+            return self._byte_level()
+        if kind == "llama":
+            return self._sentencepiece()
+        raise UnsupportedModelError(
+            f"{self._path}: the tokenizer {shown(kind)} is not supported. Supported: gpt2, llama. Choose another model."
+        )
+
+    # --- the two kinds
+
+    def _byte_level(self) -> dict[str, Any]:
+        pre = self._pre()
+        return {
+            "added_tokens": self._added(),
+            "normalizer": {"type": "NFC"} if pre.composes else None,
+            "pre_tokenizer": {"type": "Sequence", "pretokenizers": list(pre.steps)},
+            "post_processor": self._frame(pre.adds_bos),
+            "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+            "model": {
+                "type": "BPE",
+                "ignore_merges": pre.ignores_merges,
+                "vocab": self._vocab,
+                "merges": self._merges(),
+            },
+        }
+
+    def _sentencepiece(self) -> dict[str, Any]:
+        prefix = self._flag("add_space_prefix", True)
+        spaces = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+        written = [
+            {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+            {"type": "ByteFallback"},
+            {"type": "Fuse"},
+        ]
+        unknown = self._id("unknown")
+        unknowns = [token_id for token_id, kind in enumerate(self._kinds) if kind == _UNKNOWN]
+        unknown = unknowns[0] if unknown is None and unknowns else unknown
+        strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+        return {
+            "added_tokens": self._added(),
+            "normalizer": {
+                "type": "Sequence",
+                "normalizers": [{"type": "Prepend", "prepend": "▁"}, spaces] if prefix else [spaces],
+            },
+            "pre_tokenizer": None,
+            "post_processor": self._frame(True),
+            "decoder": {"type": "Sequence", "decoders": [*written, strip] if prefix else written},
+            "model": {
+                "type": "BPE",
+                "unk_token": None if unknown is None else self._tokens[unknown],
+                "fuse_unk": True,
+                "byte_fallback": True,
+                "vocab": self._vocab,
+                "merges": self._merges() if self._get("merges") is not None else self._merges_of_scores(),
+            },
+        }
+
+    def _pre(self) -> PreTokenizer:
+        name = self._get("pre")
+        pre = PRE_TOKENIZERS.get("default" if name is None else name) if isinstance(name, str | None) else None
+        if pre is None:
+            raise UnsupportedModelError(
+                f"{self._path}: the pre-tokenizer {shown(name)} is not supported. "
+                f"Supported: {', '.join(PRE_TOKENIZERS)}. Choose another model."
+            )
+        return pre
+
+    # --- parts
+
+    def _added(self) -> list[dict[str, Any]]:
+        """The tokens that are found in a text before anything else is."""
+        controls = {self._id(name) for name in _CONTROLS}
+        added: list[dict[str, Any]] = []
+        for token, token_id in self._vocab.items():
+            kind = int(self._kinds[token_id])
+            special = kind in (_CONTROL, _UNKNOWN) or token_id in controls
+            if special or kind == _USER_DEFINED:
+                flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+                added.append({"id": token_id, "content": token, **flags, "special": special})
+        return added
+
+    def _frame(self, adds_bos: bool) -> dict[str, Any] | None:
+        """What is put before and behind a text."""
+        before = [self._id("bos")] if self._flag("add_bos_token", adds_bos) else []
+        behind = [self._id("eos")] if self._flag("add_eos_token", False) else []
+        tokens = {self._tokens[i]: i for i in (*before, *behind) if i is not None}
+
+        def part(token_id: int) -> dict[str, Any]:
+            return {"SpecialToken": {"id": self._tokens[token_id], "type_id": 0}}
+
+        if not tokens:
+            return None
+        text = {"Sequence": {"id": "A", "type_id": 0}}
+        frame = [*(part(i) for i in before if i is not None), text, *(part(i) for i in behind if i is not None)]
+        return {
+            "type": "TemplateProcessing",
+            "single": frame,
+            "pair": [*frame, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {token: {"id": token, "ids": [i], "tokens": [token]} for token, i in tokens.items()},
+        }
+
+    def _merges(self) -> list[list[str]]:
+        merges = [merge.split(" ") for merge in self._texts("merges")]
+        for merge in merges:
+            if len(merge) != 2:
+                raise BrokenModelError(
+                    f"{self._path}: {shown(' '.join(merge))} is no merge of two tokens. Download the file again."
+                )
+        return merges
+
+    def _merges_of_scores(self) -> list[list[str]]:
+        """Every way to make a token of two, the best token first: so SentencePiece's own BPE merges.
+
+        Between tokens of the same score the first one wins, as it was found first when they were trained.
+        """
+        scores = self._numbers("scores", "f", 0.0)
+        pieces = [(t, i) for t, i in self._vocab.items() if self._kinds[i] in (_NORMAL, _USER_DEFINED)]
+        if sum(len(token) ** 2 for token, _ in pieces) > _MOST_SPLITS:
+            raise BrokenModelError(
+                f"{self._path}: the tokens are far too long for their kind. Download the file again."
+            )
+        known = {token for token, _ in pieces}
+        merges: list[list[str]] = []
+        for token, _ in sorted(pieces, key=lambda piece: (-scores[piece[1]], piece[1])):
+            # The longest left part first, as `transformers` has it.
+            splits = ([token[:cut], token[cut:]] for cut in range(len(token) - 1, 0, -1))
+            merges += [split for split in splits if split[0] in known and split[1] in known]
+        return merges
+
+    # --- fields
+
+    def _get(self, name: str) -> Any:
+        return self._fields.values.get(_PREFIX + name)
+
+    def _flag(self, name: str, default: bool) -> bool:
+        return self._fields.flag(_PREFIX + name, default)
+
+    def _id(self, name: str) -> int | None:
+        """The id of a token with a role; None where the vocabulary has none."""
+        value = self._get(f"{name}_token_id")
+        if value is not None and not isinstance(value, int):
+            raise self._fields.wrong(f"{_PREFIX}{name}_token_id", "a token id")
+        # A role that nobody has is also written as an id behind the vocabulary.
+        return value if value is not None and 0 <= value < len(self._tokens) else None
+
+    def _texts(self, name: str) -> list[str]:
+        texts = self._get(name)
+        if not isinstance(texts, list) or not texts:
+            raise BrokenModelError(f"{self._path}: {_PREFIX}{name} is missing or no list of texts. Download it again.")
+        return texts
+
+    def _numbers(self, name: str, kinds: str, default: float) -> Sequence[Any]:
+        """One number for each token."""
+        numbers = self._get(name)
+        if numbers is None:
+            return [default] * len(self._tokens)
+        if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in kinds or len(numbers) != len(self._tokens):
+            raise BrokenModelError(
+                f"{self._path}: {_PREFIX}{name} is no list of {len(self._tokens)} numbers. Download the file again."
+            )
+        return numbers.tolist()

@@ -1,0 +1,194 @@
+"""The tensors of GGUF files -> weights, dequantised piece by piece into the dtype that is asked for.
+
+They are read, not mapped: a file that somebody cuts off meanwhile is an error, and not the end of the process.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.checkpoint import Shape
+from llama_gui.engine.fields import brief
+from llama_gui.engine.gguf_blocks import KINDS, numbers_of
+from llama_gui.engine.gguf_file import AGAIN, GgufFile, StoredTensor
+from llama_gui.engine.gguf_names import ROPE_DIVISORS, engine_name, stored_name
+from llama_gui.errors import BrokenModelError, UnsupportedModelError
+
+_PIECE = 2**20
+"""Numbers that are dequantised at once: whole blocks, and few enough for the processor's cache."""
+
+
+class GgufWeights:
+    """The open files of one model, as `Checkpoint` is for safetensors. A context manager.
+
+    `turned_heads`: of how many heads the rows of a weight are, where the file has them in another order (see
+    `_in_halves`).
+
+    Raises:
+        BrokenModelError: two files hold the same tensor.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[GgufFile],
+        turned_heads: Mapping[str, int],
+        on_read: Callable[[int], None] | None = None,
+    ) -> None:
+        self._path = files[0].path
+        self._turned_heads = turned_heads
+        self._on_read = on_read
+        self._stack = ExitStack()
+        self._streams: dict[Path, BinaryIO] = {}
+        self._tensors = tensors_of(files)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._streams.clear()
+        self._stack.close()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The engine's names of all weights in the files."""
+        return frozenset(self._tensors)
+
+    def check(self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = ()) -> None:
+        """Compare the files with what the network needs: every name once, in its shape, and nothing besides.
+
+        Raises:
+            BrokenModelError: weights are missing or have another shape.
+            UnsupportedModelError: there are weights that the network has no place for, or of a type we do not read.
+        """
+        missing = [stored_name(name) for name in expected if name not in self._tensors]
+        if missing:
+            raise BrokenModelError(f"{self._path}: {_some(missing)} missing. {AGAIN}")
+        for name, shape in expected.items():
+            self._check_one(self._tensors[name], shape)
+        ignored = (*ignored_suffixes, ROPE_DIVISORS)
+        surplus = sorted(name for name in self._tensors.keys() - expected.keys() if not name.endswith(ignored))
+        if surplus:
+            raise UnsupportedModelError(
+                f"{self._path} holds {_some([stored_name(name) for name in surplus])} that a network of this "
+                "architecture has no place for, so its answers would be wrong. Choose another model."
+            )
+
+    @staticmethod
+    def _check_one(tensor: StoredTensor, shape: Shape) -> None:
+        if tensor.shape != shape:
+            raise BrokenModelError(
+                f"{tensor.file}: {tensor.name} has the shape {list(tensor.shape)}, but the file's own fields ask for "
+                f"{list(shape)}. {AGAIN}"
+            )
+        check_kind(tensor)
+
+    def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """The weight `name`; besides it, only a piece of a few megabytes is in memory.
+
+        Raises:
+            BrokenModelError: the file cannot be read, or holds NaN or infinity there.
+        """
+        tensor = self._tensors[name]
+        if self._on_read is not None:
+            self._on_read(math.prod(tensor.shape))
+        if tensor.file not in self._streams:
+            self._streams[tensor.file] = self._stack.enter_context(_open(tensor))
+        weight = _read(self._streams[tensor.file], tensor, dtype, device)
+        heads = self._turned_heads.get(name)
+        return weight if heads is None else _in_halves(weight, heads)
+
+
+def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
+    """The engine's name -> tensor, for all files of a model.
+
+    Raises:
+        BrokenModelError: two files hold the same tensor.
+    """
+    tensors: dict[str, StoredTensor] = {}
+    for file in files:
+        for stored, tensor in file.tensors.items():
+            other = tensors.setdefault(engine_name(stored), tensor)
+            if other is not tensor:
+                raise BrokenModelError(f"{file.path} and {other.file.name} both hold {brief(other.name)}. {AGAIN}")
+    return tensors
+
+
+def read_numbers(tensor: StoredTensor) -> list[float]:
+    """All numbers of a small tensor.
+
+    Raises:
+        BrokenModelError, UnsupportedModelError: see `GgufWeights`.
+    """
+    check_kind(tensor)
+    with _open(tensor) as stream:
+        return _read(stream, tensor, torch.float32, torch.device("cpu")).flatten().tolist()
+
+
+def check_kind(tensor: StoredTensor) -> None:
+    """UnsupportedModelError for a tensor of a type that we do not read."""
+    if tensor.kind not in KINDS:
+        raise UnsupportedModelError(
+            f"{tensor.file}: {tensor.name} is stored as {tensor.kind}. Supported: {', '.join(KINDS)}. "
+            "Choose another file of the model, such as one of Q4_K_M."
+        )
+
+
+def _open(tensor: StoredTensor) -> BinaryIO:
+    try:
+        return tensor.file.open("rb", buffering=0)
+    except OSError as error:
+        raise BrokenModelError(f"{tensor.file} cannot be opened: {error}. {AGAIN}") from error
+
+
+def _read(stream: BinaryIO, tensor: StoredTensor, dtype: torch.dtype, device: torch.device) -> Tensor:
+    result = torch.empty(tensor.shape, dtype=dtype, device=device)
+    flat = result.view(-1)
+    piece_bytes = tensor.size * _PIECE // len(flat)  # exact: a piece is whole blocks of any type
+    buffer = bytearray(min(piece_bytes, tensor.size))
+    done = 0
+    for start in range(0, tensor.size, piece_bytes):
+        part = memoryview(buffer)[: min(piece_bytes, tensor.size - start)]
+        _fill(stream, tensor, start, part)
+        numbers = numbers_of(torch.frombuffer(part, dtype=torch.uint8), tensor.kind)
+        if not torch.stack(torch.aminmax(numbers)).isfinite().all():
+            raise BrokenModelError(
+                f"{tensor.file}: {tensor.name} holds numbers that are not finite (NaN or infinity). {AGAIN}"
+            )
+        flat[done : done + len(numbers)] = numbers.to(device)
+        done += len(numbers)
+    return result
+
+
+def _fill(stream: BinaryIO, tensor: StoredTensor, start: int, part: memoryview) -> None:
+    try:
+        stream.seek(tensor.offset + start)
+        done = 0
+        while done < len(part):
+            count = stream.readinto(part[done:])  # type: ignore[attr-defined] # a FileIO has it
+            if not count:
+                raise OSError("it ended while it was read")
+            done += count
+    except OSError as error:
+        raise BrokenModelError(f"{tensor.file}: {tensor.name} cannot be read: {error}. {AGAIN}") from error
+
+
+def _in_halves(weight: Tensor, heads: int) -> Tensor:
+    """Rows of queries or keys as Hugging Face orders them: a head's first halves of all pairs, then the second ones.
+
+    Files of the llama architecture have the two rows of a pair side by side, as Meta's own checkpoints.
+    """
+    pairs = weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:])
+    return pairs.transpose(1, 2).reshape(weight.shape)
+
+
+def _some(names: Sequence[str]) -> str:
+    listed = ", ".join(brief(name) for name in names[:3])
+    return listed + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,176 @@
+"""GGUF files beside the same model in safetensors: the same logits, tokens, template and context."""
+
+import shutil
+
+import pytest
+import torch
+
+from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+from llama_gui.engine.gguf import GgufModel
+from llama_gui.engine.loading import estimate_bytes
+from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
+from tests.fakes.gguf_files import write_gguf, write_twin
+from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, Shape, write_tiny_llama
+
+IDS = [1, 5, 90, 17, 200, 3, 64, 65, 66, 250, 8, 9, 100, 101, 7, 12] * 9  # longer than the windows
+QUANTISED = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K")
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES])
+def test_the_same_logits_to_the_bit(tiny_folder, load, tmp_path, shape: Shape):
+    file = write_gguf(tiny_folder(shape), tmp_path / "tiny.gguf")
+    ours, theirs = load(folder=file), load(shape)
+    assert torch.equal(ours.logits(IDS), theirs.logits(IDS))
+    assert ours.eos_token_ids == theirs.eos_token_ids
+    assert ours.info.max_context == theirs.info.max_context
+    assert ours.info.parameters == theirs.info.parameters
+    assert ours.info.architecture == theirs.info.architecture
+    messages = [Message("system", "Be brief."), Message("user", "Why?")]
+    assert ours.apply_chat_template(messages) == theirs.apply_chat_template(messages)
+    assert ours.apply_chat_template(messages, tokenize=True) == theirs.apply_chat_template(messages, tokenize=True)
+
+
+def test_rope_divisors_that_our_formulas_do_not_give_are_used_as_they_are(tmp_path, load):
+    rope = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0, "original_max_position_embeddings": 100}  # fmt: skip
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.2", rope_parameters=rope)
+    file = write_gguf(folder, tmp_path / "tiny.gguf")
+    assert len(GgufModel(file).config.rope.divisors) == 16
+    torch.testing.assert_close(load(folder=file).logits(IDS), load(folder=folder).logits(IDS), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["F16", "BF16"])
+def test_half_precision_is_read_without_loss(tiny_folder, load, tmp_path, kind):
+    file = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", kind)
+    twin = write_twin(file, tiny_folder("tinyllama"), tmp_path / "twin")
+    assert torch.equal(load(folder=file).logits(IDS), load(folder=twin).logits(IDS))
+
+
+@pytest.mark.parametrize("kind", QUANTISED)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+def test_quantised_weights_are_those_of_the_package(tmp_path, load, kind, dtype):
+    sizes = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 1, "head_dim": 64}
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes)
+    file = write_gguf(folder, tmp_path / "tiny.gguf", kind)
+    twin = write_twin(file, folder, tmp_path / "twin")
+    ours = load(folder=file, dtype=dtype)
+    logits = ours.logits(IDS)
+    assert torch.equal(logits, load(folder=twin, dtype=dtype).logits(IDS))
+    assert logits.std() > 0.1
+    assert ours.info.source.startswith(f"{kind}_M GGUF" if kind in ("Q4_K", "Q5_K") else f"{kind} GGUF")
+    assert ", dequantised to " in ours.info.source
+    assert ours.info.source.endswith("held as int8") == (dtype == "int8")
+
+
+def test_biases_and_windows_are_found_in_the_file(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "model", "tinyllama", attention_bias=True, mlp_bias=True)
+    file = write_gguf(folder, tmp_path / "tiny.gguf")
+    assert torch.equal(load(folder=file).logits(IDS), load(folder=folder).logits(IDS))
+
+
+@pytest.mark.parametrize(
+    "rope",
+    [
+        {"rope_type": "linear", "rope_theta": 10000.0, "factor": 4.0},
+        {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 32},
+    ],
+)
+def test_stretched_rotary_embedding(tmp_path, load, rope):
+    folder = write_tiny_llama(tmp_path / "model", "tinyllama", rope_parameters=rope)
+    ours, theirs = load(folder=write_gguf(folder, tmp_path / "tiny.gguf")), load(folder=folder)
+    assert torch.equal(ours.logits(IDS), theirs.logits(IDS))
+    assert ours.info.max_context == theirs.info.max_context
+
+
+def test_a_file_says_how_to_sample(tiny_folder, load, tmp_path):
+    fields = {"general.sampling.temp": 0.6, "general.sampling.top_k": 7, "general.sampling.penalty_repeat": 1.1}
+    info = load(folder=write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", fields=fields)).info
+    assert (info.sampling.temperature, info.sampling.top_k, info.sampling.repetition_penalty) == (0.6, 7, 1.1)
+    assert (info.name, info.path, info.source) == ("tiny", str(tmp_path / "tiny.gguf"), "F32 GGUF")
+
+
+def test_every_role_that_ends_an_answer_ends_it(tiny_folder, load, tmp_path):
+    fields = {"tokenizer.ggml.eot_token_id": 70, "tokenizer.ggml.eom_token_id": 71}
+    engine = load(folder=write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", fields=fields))
+    assert engine.eos_token_ids == {2, 70, 71}
+
+
+def test_a_model_without_a_template(tiny_folder, load, tmp_path):
+    file = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", fields={"tokenizer.chat_template": None})
+    assert not load(folder=file).info.has_chat_template
+
+
+def test_a_file_takes_as_much_memory_as_the_folder(tiny_folder, load, tmp_path):
+    file = write_gguf(tiny_folder("llama-3.1"), tmp_path / "tiny.gguf", "Q8_0")
+    assert estimate_bytes(file, dtype="bfloat16") == estimate_bytes(tiny_folder("llama-3.1"), dtype="bfloat16")
+
+
+def test_a_draft_for_a_file(tiny_folder, load, tmp_path):
+    file = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf")
+    request = GenerateRequest(prompt="The dog", max_tokens=12, sampling=SamplingParams(temperature=0.0))
+    alone = load("tinyllama").generate(request)
+    assert load(folder=file, draft=tiny_folder("tinyllama")).generate(request).token_ids == alone.token_ids
+
+
+# --- parts
+
+
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_the_parts_of_a_model_are_found_by_any_of_them(tiny_folder, load, tmp_path, part):
+    write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", parts=3)
+    engine = load(folder=sorted(tmp_path.iterdir())[part])
+    assert torch.equal(engine.logits(IDS), load("tinyllama").logits(IDS))
+    assert engine.info.name == "tiny"
+
+
+def test_a_missing_part_is_named(tiny_folder, tmp_path):
+    first = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", parts=3)
+    (tmp_path / "tiny-00002-of-00003.gguf").unlink()
+    with pytest.raises(ModelNotFoundError, match=r"3 parts, and tiny-00002-of-00003\.gguf is not beside it"):
+        Engine.load(first)
+
+
+def test_the_part_of_another_model(tiny_folder, tmp_path):
+    first = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", parts=3)
+    shutil.copy(tmp_path / "tiny-00003-of-00003.gguf", tmp_path / "tiny-00002-of-00003.gguf")
+    with pytest.raises(BrokenModelError, match=r"part 2 of 3, but says inside that it is part 2 \(counted from 0\)"):
+        Engine.load(first)
+
+
+@pytest.mark.parametrize("name", ["a-00000-of-00002.gguf", "a-00003-of-00002.gguf", "a-00001-of-99999.gguf"])
+def test_a_name_that_cannot_be_a_part(tmp_path, name):
+    with pytest.raises(BrokenModelError, match="calls itself part"):
+        Engine.load(tmp_path / name)
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"general.architecture": "gemma3"}, "the architecture 'gemma3' is not supported. Supported: llama, qwen2"),
+        ({"llama.expert_count": 8}, "llama.expert_count is 8, which is not supported"),
+        ({"llama.rope.dimension_count": 4}, "llama.rope.dimension_count is 4 beside heads of 8"),
+        ({"llama.attention.head_count_kv": [1, 1, 2]}, "llama.attention.head_count_kv is not the same for all layers"),
+        ({"llama.rope.scaling.type": "longrope"}, "the rope type 'longrope' is not supported"),
+        ({"tokenizer.ggml.model": "t5"}, "the tokenizer 't5' is not supported. Supported: gpt2, llama"),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(tiny_folder, tmp_path, fields, text):
+    file = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", fields=fields)
+    with pytest.raises(UnsupportedModelError) as caught:
+        Engine.load(file)
+    assert str(caught.value).startswith(f"{file}: {text}")
+
+
+def test_an_unknown_way_to_cut_words(tiny_folder, tmp_path):
+    file = write_gguf(tiny_folder("llama-3.2"), tmp_path / "tiny.gguf", pre="klingon")
+    with pytest.raises(UnsupportedModelError, match=r"tiny\.gguf: the pre-tokenizer 'klingon' is not supported"):
+        Engine.load(file)
+
+
+def test_a_type_that_we_do_not_read(tiny_folder, tmp_path):
+    file = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", "Q5_0")
+    with pytest.raises(UnsupportedModelError, match=r"tiny\.gguf: \S+ is stored as Q5_0\. Supported: F32, F16, BF16"):
+        Engine.load(file)

@@ -1,0 +1,255 @@
+"""GGUF files from model folders, as llama.cpp's converter writes them: by the `gguf` package, not by our tables."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import torch
+from gguf import GGMLQuantizationType, GGUFValueType
+from safetensors.torch import load_file, save_file
+
+ARCHITECTURES = {
+    "LlamaForCausalLM": "llama",
+    "MistralForCausalLM": "llama",
+    "Qwen2ForCausalLM": "qwen2",
+    "Qwen3ForCausalLM": "qwen3",
+}
+_BYTE = re.compile(r"<0x[0-9A-F]{2}>")
+
+
+def write_gguf(
+    folder: Path,
+    path: Path,
+    kind: str = "F32",
+    *,
+    pre: str = "gpt-2",
+    fields: Mapping[str, Any] | None = None,
+    parts: int = 1,
+    seed: int = 0,
+) -> Path:
+    """The model in `folder` as a GGUF file at `path`, its matrices of `kind`; the path of the first part.
+
+    The package cannot make blocks of Q4_K and its kin: those get random bytes with sane scales. `fields` are set last,
+    None leaves one out.
+    """
+    config = json.loads((folder / "config.json").read_text())
+    arch = ARCHITECTURES[config["architectures"][0]]
+    metadata = network_fields(config, arch) | tokenizer_fields(folder, pre)
+    metadata["general.file_type"] = int(gguf.LlamaFileType[f"{'ALL' if kind == 'F32' else 'MOSTLY'}_{_ftype(kind)}"])
+    metadata = {key: value for key, value in (metadata | dict(fields or {})).items() if value is not None}
+    generator = np.random.default_rng(seed)
+    tensors = {name: _stored(weight, kind, generator) for name, weight in stored_tensors(folder, config, arch).items()}
+    return write_parts(path, arch, metadata, tensors, parts)
+
+
+def write_parts(
+    path: Path, arch: str, metadata: Mapping[str, Any], tensors: Mapping[str, tuple[np.ndarray, str]], parts: int = 1
+) -> Path:
+    """`tensors` are bytes or numbers and their type; the metadata is in the first part."""
+    if parts == 1:
+        _write(path, arch, metadata, tensors)
+        return path
+    names = [path.with_name(f"{path.stem}-{part + 1:05}-of-{parts:05}.gguf") for part in range(parts)]
+    for part, name in enumerate(names):
+        split = {"split.no": part, "split.count": parts, "split.tensors.count": len(tensors)}
+        mine = {key: tensors[key] for key in list(tensors)[part::parts]}
+        _write(name, arch, {**(metadata if part == 0 else {}), **split}, mine)
+    return names[0]
+
+
+def _write(path: Path, arch: str, metadata: Mapping[str, Any], tensors: Mapping[str, tuple[np.ndarray, str]]) -> None:
+    writer = gguf.GGUFWriter(path, arch)
+    for key, value in metadata.items():
+        _add(writer, key, value)
+    for name, (data, kind) in tensors.items():
+        writer.add_tensor(name, data, raw_dtype=GGMLQuantizationType[kind])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def _add(writer: gguf.GGUFWriter, key: str, value: Any) -> None:
+    if isinstance(value, list):
+        writer.add_array(key, value)
+    else:
+        kinds = {bool: GGUFValueType.BOOL, int: GGUFValueType.UINT32, float: GGUFValueType.FLOAT32}
+        writer.add_key_value(key, value, kinds.get(type(value), GGUFValueType.STRING))
+
+
+def _ftype(kind: str) -> str:
+    return f"{kind}_M" if kind in ("Q4_K", "Q5_K") else kind
+
+
+# --- fields
+
+
+def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
+    """What the converter writes about the network."""
+    heads = config["num_attention_heads"]
+    head_dim = config.get("head_dim") or config["hidden_size"] // heads
+    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    values = {
+        "context_length": config["max_position_embeddings"],
+        "embedding_length": config["hidden_size"],
+        "block_count": config["num_hidden_layers"],
+        "feed_forward_length": config["intermediate_size"],
+        "attention.head_count": heads,
+        "attention.head_count_kv": config.get("num_key_value_heads", heads),
+        "attention.layer_norm_rms_epsilon": float(config["rms_norm_eps"]),
+        "attention.key_length": head_dim,
+        "attention.value_length": head_dim,
+        "rope.dimension_count": head_dim,
+        "rope.freq_base": float(rope.get("rope_theta", config.get("rope_theta", 10000.0))),
+        "vocab_size": config["vocab_size"],
+    }
+    if rope.get("rope_type") in ("linear", "yarn"):
+        values |= {"rope.scaling.type": rope["rope_type"], "rope.scaling.factor": float(rope["factor"])}
+    if rope.get("rope_type") == "yarn":
+        values["rope.scaling.original_context_length"] = rope["original_max_position_embeddings"]
+    if config.get("sliding_window") and config.get("use_sliding_window", True):
+        values["attention.sliding_window"] = config["sliding_window"]
+    if config.get("use_sliding_window"):
+        layers = range(config["num_hidden_layers"])
+        values["attention.sliding_window_pattern"] = [layer >= config["max_window_layers"] for layer in layers]
+    return {f"{arch}.{key}": value for key, value in values.items()}
+
+
+def tokenizer_fields(folder: Path, pre: str) -> dict[str, Any]:
+    """What the converter writes about the vocabulary."""
+    state = json.loads((folder / "tokenizer.json").read_text())
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    vocab: dict[str, int] = dict(state["model"]["vocab"])
+    added = {token["content"]: token for token in state["added_tokens"]}
+    vocab |= {text: token["id"] for text, token in added.items()}
+    tokens = sorted(vocab, key=vocab.__getitem__)
+    byte_level = not state["model"].get("byte_fallback")
+    kinds = [_kind(token, added, state["model"].get("unk_token"), byte_level) for token in tokens]
+    template = folder / "chat_template.jinja"
+    fields: dict[str, Any] = {
+        "model": "gpt2" if byte_level else "llama",
+        "tokens": tokens,
+        "token_type": kinds,
+        "bos_token_id": vocab[settings["bos_token"]],
+        "eos_token_id": vocab[settings["eos_token"]],
+        "add_bos_token": state["post_processor"] is not None,
+    }
+    if byte_level:
+        fields |= {"pre": pre, "merges": [" ".join(merge) for merge in state["model"]["merges"]]}
+    else:
+        fields["scores"] = [-float(number) if kind == 1 else 0.0 for number, kind in enumerate(kinds)]
+    fields = {f"tokenizer.ggml.{key}": value for key, value in fields.items()}
+    text = template.read_text() if template.exists() else settings.get("chat_template")
+    return fields | ({"tokenizer.chat_template": text} if text else {})
+
+
+def _kind(token: str, added: Mapping[str, Any], unknown: str | None, byte_level: bool) -> int:
+    if token == unknown:
+        return 2
+    if token in added:
+        return 3 if added[token]["special"] else 4
+    return 6 if not byte_level and _BYTE.fullmatch(token) else 1
+
+
+# --- tensors
+
+
+def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[str, torch.Tensor]:
+    """The folder's weights under the names and in the order of GGUF, with Llama 3's divisors."""
+    names = gguf.get_tensor_name_map(_arch(arch), 100)
+    heads, kv_heads = config["num_attention_heads"], config.get("num_key_value_heads", config["num_attention_heads"])
+    stored: dict[str, torch.Tensor] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        for name, weight in load_file(file).items():
+            if arch == "llama" and ".q_proj." in name:
+                weight = _paired(weight, heads)
+            if arch == "llama" and ".k_proj." in name:
+                weight = _paired(weight, kv_heads)
+            target = names.get_name(name, try_suffixes=(".weight", ".bias"))
+            assert target is not None, name
+            stored[target] = weight
+    rope = config.get("rope_parameters") or {}
+    if rope.get("rope_type") == "llama3":
+        dim = config.get("head_dim") or config["hidden_size"] // heads
+        stored["rope_freqs.weight"] = _divisors(rope, dim)
+    return stored
+
+
+def _arch(name: str) -> gguf.MODEL_ARCH:
+    return next(arch for arch, text in gguf.MODEL_ARCH_NAMES.items() if text == name)
+
+
+def _paired(weight: torch.Tensor, heads: int) -> torch.Tensor:
+    return weight.view(heads, 2, -1, *weight.shape[1:]).transpose(1, 2).reshape(weight.shape)
+
+
+def _divisors(rope: Mapping[str, Any], dim: int) -> torch.Tensor:
+    """As the converter works them out, number by number."""
+    low, high, factor = rope["low_freq_factor"], rope["high_freq_factor"], rope["factor"]
+    context = rope["original_max_position_embeddings"]
+    divisors = []
+    for frequency in 1.0 / (rope["rope_theta"] ** (torch.arange(0, dim, 2, dtype=torch.float32) / dim)):
+        wavelength = 2 * np.pi / frequency.item()
+        smooth = (context / wavelength - low) / (high - low)
+        blended = 1 / ((1 - smooth) / factor + smooth)
+        divisors.append(1.0 if wavelength < context / high else factor if wavelength > context / low else blended)
+    return torch.tensor(divisors)
+
+
+def _stored(weight: torch.Tensor, kind: str, generator: np.random.Generator) -> tuple[np.ndarray, str]:
+    if weight.dim() == 1:
+        kind = "F32"
+    if kind == "BF16":
+        return weight.to(torch.bfloat16).view(torch.uint8).numpy(), kind
+    if kind in ("F32", "F16"):
+        return weight.to({"F32": torch.float32, "F16": torch.float16}[kind]).numpy(), kind
+    if kind in ("Q4_K", "Q5_K", "Q6_K"):
+        return random_blocks(tuple(weight.shape), kind, generator), kind
+    return gguf.quantize(weight.float().numpy(), GGMLQuantizationType[kind]), kind
+
+
+def random_blocks(shape: tuple[int, ...], kind: str, generator: np.random.Generator) -> np.ndarray:
+    """Random bytes of `kind` that stand for numbers around 0, as large as those of `tiny_llama`."""
+    numbers, size = gguf.GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
+    blocks = generator.integers(0, 256, (*shape[:-1], shape[-1] // numbers, size), dtype=np.uint8)
+    # The mean of a quantised number, times that of a scale: 7.5 or 15.5, or 0 around, times 32.
+    spread = {"Q4_K": 4.6 * 32, "Q5_K": 9.2 * 32, "Q6_K": 18.5 * 64}[kind] * shape[-1] ** 0.5
+    scale = np.array([1 / spread], np.float16).view(np.uint8)
+    if kind == "Q6_K":
+        blocks[..., -2:] = scale
+    else:
+        offset = np.array([(7.5 if kind == "Q4_K" else 15.5) / spread], np.float16).view(np.uint8)
+        blocks[..., :2], blocks[..., 2:4] = scale, offset
+    return blocks.reshape(*shape[:-1], -1)
+
+
+def write_twin(path: Path, folder: Path, twin: Path) -> Path:
+    """A copy of `folder` whose weights are those of the file at `path`, read and dequantised by the package."""
+    config = json.loads((folder / "config.json").read_text())
+    arch = ARCHITECTURES[config["architectures"][0]]
+    heads, kv_heads = config["num_attention_heads"], config.get("num_key_value_heads", config["num_attention_heads"])
+    names = gguf.get_tensor_name_map(_arch(arch), 100)
+    ours = {names.get_name(name, try_suffixes=(".weight", ".bias")): name for name in _weight_names(folder)}
+    weights: dict[str, torch.Tensor] = {}
+    for tensor in gguf.GGUFReader(path).tensors:
+        if tensor.name not in ours:
+            continue
+        weight = torch.from_numpy(gguf.dequantize(tensor.data, tensor.tensor_type).copy())
+        weight = weight.view(*tensor.shape[::-1].tolist())
+        for part, count in ((".q_proj.", heads), (".k_proj.", kv_heads)):
+            if arch == "llama" and part in ours[tensor.name]:
+                pairs = weight.view(count, -1, 2, *weight.shape[1:])
+                weight = pairs.transpose(1, 2).reshape(weight.shape)
+        weights[ours[tensor.name]] = weight.contiguous()
+    shutil.copytree(folder, twin, ignore=shutil.ignore_patterns("*.safetensors*"))
+    save_file(weights, twin / "model.safetensors")
+    return twin
+
+
+def _weight_names(folder: Path) -> list[str]:
+    return [name for file in sorted(folder.glob("*.safetensors")) for name in load_file(file)]
