@@ -15,6 +15,14 @@
     │   ├── NotEnoughMemoryError    a model does not fit
     │   ├── LoadCancelledError      the loading of a model was cancelled
     │   ├── EngineClosedError       the engine was closed before or during the request
+    │   ├── HubError                the model hub cannot be reached, or refuses
+    │   │   ├── HubOfflineError         no network, or offline mode is on
+    │   │   ├── GatedModelError         the model wants its licence accepted, or a token
+    │   │   └── NotOnHubError           no such model, revision or file
+    │   ├── DownloadError           a download cannot go on
+    │   │   ├── DamagedDownloadError    what arrived is not what the hub promised
+    │   │   └── DiskFullError           no room for it
+    │   ├── ShelfError              a model on disk cannot be deleted, renamed or verified
     │   ├── StoreError              the chat store cannot be read or written
     │   └── SettingsError           the settings file cannot be read or written
     └── BugError                our own fault: please report it
@@ -97,6 +105,47 @@ class LoadCancelledError(UserError):
 
 class EngineClosedError(UserError):
     """The engine was closed before the request was finished."""
+
+
+class HubError(UserError):
+    """The model hub cannot be reached, or refuses."""
+
+
+class HubOfflineError(HubError):
+    """There is no network, or offline mode is on."""
+
+
+class GatedModelError(HubError):
+    """The model wants its licence accepted, or a token. `page` is where in the web that is done."""
+
+    def __init__(self, text: str, page: str) -> None:
+        super().__init__(text)
+        self.page = page
+
+
+class NotOnHubError(HubError):
+    """There is no such model, revision or file, or nobody without the right token may know."""
+
+
+class DownloadError(UserError):
+    """A download cannot go on. What is on disk is kept, unless the text says otherwise."""
+
+
+class DamagedDownloadError(DownloadError):
+    """What arrived is not what the hub promised; it was removed."""
+
+
+class DiskFullError(DownloadError):
+    """There is no room for the download. The attributes are bytes."""
+
+    def __init__(self, text: str, needed: int = 0, free: int = 0) -> None:
+        super().__init__(text)
+        self.needed = needed
+        self.free = free
+
+
+class ShelfError(UserError):
+    """A model on disk cannot be deleted, renamed or verified."""
 
 
 class StoreError(UserError):

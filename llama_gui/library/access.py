@@ -1,0 +1,76 @@
+"""Where the hub is, who we are there, and where its cache lies: what HF_ENDPOINT, HF_HOME and HF_TOKEN say."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote, urlsplit
+
+from llama_gui.errors import HubOfflineError
+
+PUBLIC_ENDPOINT = "https://huggingface.co"
+
+_TRUE = {"1", "ON", "YES", "TRUE"}
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class HubAccess:
+    """How the hub is reached. `cache` is the folder that every Hugging Face tool shares; `token` None: as anybody."""
+
+    endpoint: str
+    cache: Path
+    token: str | None = field(default=None, repr=False)
+    is_offline: bool = False
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ, token: str | None = None) -> Self:
+        """As the environment says; `token` is for when it names none."""
+        home = hub_home(environment)
+        cache = environment.get("HF_HUB_CACHE") or environment.get("HUGGINGFACE_HUB_CACHE")
+        return cls(
+            endpoint=(environment.get("HF_ENDPOINT") or PUBLIC_ENDPOINT).rstrip("/"),
+            cache=Path(cache).expanduser() if cache else home / "hub",
+            token=clean_token(environment.get("HF_TOKEN")) or token,
+            is_offline=any(environment.get(n, "").upper() in _TRUE for n in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")),
+        )
+
+    def page(self, repo: str) -> str:
+        """The web page of a model."""
+        return f"{self.endpoint}/{repo}"
+
+    def file_url(self, repo: str, commit: str, path: str) -> str:
+        """Where the bytes of a file are asked for."""
+        return f"{self.endpoint}/{repo}/resolve/{commit}/{quote(path)}"
+
+    def headers_for(self, url: str) -> dict[str, str]:
+        """What to send to `url`: the token goes to the hub itself and to nobody whom it redirects to."""
+        headers = {"User-Agent": "llama-gui", "Accept-Encoding": "identity"}
+        if self.token and origin(url) == origin(self.endpoint):
+            headers["Authorization"] = f"Bearer {self.token}"
+        return headers
+
+    def check_online(self) -> None:
+        """Raises `HubOfflineError` in offline mode."""
+        if self.is_offline:
+            raise HubOfflineError("Offline mode is on, so the hub was not asked. Turn it off to search or download.")
+
+
+def hub_home(environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder of all Hugging Face tools: HF_HOME, else in the user's cache."""
+    home = environment.get("HF_HOME")
+    if home:
+        return Path(home).expanduser()
+    return Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface"
+
+
+def clean_token(text: str | None) -> str | None:
+    """A token without the line breaks that come with copying; None when nothing is left."""
+    return "".join((text or "").split()) or None
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port."""
+    parts = urlsplit(url)
+    return parts.scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme, 0)

@@ -1,0 +1,309 @@
+"""What the hub tells about models: search, one model in detail, and the plan of a download. Blocking calls."""
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+import httpx2
+from huggingface_hub import HfApi, get_session
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.hf_api import ModelInfo, RepoSibling
+from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+
+from llama_gui.errors import DownloadError, HubError, HubOfflineError, NotOnHubError
+from llama_gui.library.access import HubAccess, origin
+from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, choose_files, gguf_files, is_safe_path
+from llama_gui.library.transfer import gated
+
+Sort = Literal["downloads", "likes", "lastModified", "trendingScore", "createdAt"]
+SORTS: tuple[Sort, ...] = ("downloads", "likes", "lastModified", "trendingScore", "createdAt")
+
+ARCHITECTURES = frozenset({"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"})
+"""What the engine runs, see `engine.families`; a test keeps the two together."""
+
+MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3"})
+
+_TIMEOUT_S = 10.0
+_EXPAND = (
+    "config",
+    "downloads",
+    "gated",
+    "gguf",
+    "lastModified",
+    "library_name",
+    "likes",
+    "private",
+    "safetensors",
+    "tags",
+)
+_PAGE = 30
+_MOST_PAGES_FOR_ONE = 4
+_MOST_CARD_BYTES = 64 * 1024
+_MOST_EXCERPT = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """One model on the hub, as a search finds it. None: the hub does not say. `parameters` are counted, not guessed."""
+
+    repo: str
+    architecture: str | None
+    parameters: int | None
+    licence: str
+    is_gated: bool
+    is_private: bool
+    downloads: int
+    likes: int
+    changed: datetime | None
+    has_gguf: bool
+    is_quantised: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """Some results, and where the next are; "" after the last."""
+
+    models: tuple[FoundModel, ...]
+    next_page: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDetails:
+    """One model in detail. `size`: bytes of what we would fetch, `gguf`: the files of which one can be chosen.
+
+    `problem` says why it cannot be run, "" when it can; `excerpt` is the beginning of its card as plain text.
+    """
+
+    found: FoundModel
+    commit: str
+    size: int
+    files: tuple[RemoteFile, ...]
+    gguf: tuple[RemoteFile, ...]
+    config: Mapping[str, Any]
+    excerpt: str
+    page: str
+    problem: str
+
+
+class Hub:
+    """The hub as `access` reaches it."""
+
+    def __init__(self, access: HubAccess) -> None:
+        self._access = access
+        self._api = HfApi(endpoint=access.endpoint, token=access.token or False, user_agent="llama-gui")
+
+    def search(
+        self, words: str = "", *, sort: Sort = "downloads", family: str | None = None, gguf: bool = False
+    ) -> SearchPage:
+        """The first page of models that we can run. `family`: only one of `MODEL_TYPES`; `gguf`: only GGUF files.
+
+        Raises:
+            HubOfflineError, HubError: the hub cannot be asked.
+        """
+        tags = ["gguf" if gguf else "safetensors", *([family] if family else [])]
+        query = {"filter": tags, "expand": list(_EXPAND), "sort": sort, "limit": str(_PAGE)}
+        if not gguf:
+            query["pipeline_tag"] = "text-generation"
+        if words.strip():
+            query["search"] = words.strip()[:200]
+        return self._page(f"{self._access.endpoint}/api/models?{httpx2.QueryParams(query)}")
+
+    def more(self, page: SearchPage) -> SearchPage:
+        """What follows `page`. Raises as `search` does."""
+        return self._page(page.next_page)
+
+    def details(self, repo: str, revision: str | None = None) -> ModelDetails:
+        """One model.
+
+        Raises:
+            InvalidRequestError: `repo` cannot be the name of one.
+            NotOnHubError, HubOfflineError, HubError: the hub does not tell.
+        """
+        info = self._info(repo, revision)
+        files = _remote_files(info)
+        found = _found(info)
+        problem = _problem(found)
+        chosen: tuple[RemoteFile, ...] = ()
+        try:
+            chosen = choose_files(repo, files)
+        except DownloadError as error:
+            problem = problem or str(error)
+        return ModelDetails(
+            found=found,
+            commit=info.sha or "",
+            size=sum(file.size for file in chosen),
+            files=chosen,
+            gguf=gguf_files(files),
+            config=info.config or {},
+            excerpt=self._excerpt(repo, info.sha or "main"),
+            page=self._access.page(repo),
+            problem=problem,
+        )
+
+    def plan(self, repo: str, revision: str = "main", gguf: str | None = None) -> DownloadPlan:
+        """What to fetch for `repo`, all of it at the one commit that `revision` means now. `gguf`: this file of it.
+
+        Raises:
+            InvalidRequestError, NotOnHubError, HubOfflineError, HubError: see `details`.
+            DownloadError: it holds nothing that we can run.
+        """
+        info = self._info(repo, revision)
+        problem = _problem(_found(info))
+        if problem:
+            raise DownloadError(problem)
+        return DownloadPlan(repo, revision, info.sha or "", choose_files(repo, _remote_files(info), gguf))
+
+    def _info(self, repo: str, revision: str | None) -> ModelInfo:
+        check_repo(repo)
+        with self._told(repo, revision):
+            return self._api.model_info(repo, revision=revision, files_metadata=True, timeout=_TIMEOUT_S)
+
+    def _page(self, url: str) -> SearchPage:
+        """The page at `url`; pages of models that we cannot run are passed over, a few at a time."""
+        found: list[FoundModel] = []
+        for _ in range(_MOST_PAGES_FOR_ONE):
+            items, url = self._items(url)
+            found += [model for model in map(_found, items) if _can_run(model)]
+            if found or not url:
+                break
+        return SearchPage(tuple(found), url)
+
+    def _items(self, url: str) -> tuple[list[ModelInfo], str]:
+        with self._told("", None):
+            if origin(url) != origin(self._access.endpoint):
+                raise HubError(
+                    f"The hub names {url[:100]} as its next page, which is another server. It was not asked."
+                )
+            headers = build_hf_headers(token=self._access.token or False, user_agent="llama-gui")
+            response = get_session().get(url, headers=headers, timeout=_TIMEOUT_S)
+            hf_raise_for_status(response)
+            following = response.links.get("next", {}).get("url") or ""
+            return [ModelInfo(**item) for item in response.json()], following
+
+    def _excerpt(self, repo: str, commit: str) -> str:
+        """The beginning of the model card; "" where there is none, or it may not be read."""
+        url = self._access.file_url(repo, commit, "README.md")
+        with contextlib.suppress(HubError, HfHubHTTPError), self._told(repo, None):
+            headers = self._access.headers_for(url)
+            with get_session().stream("GET", url, headers=headers, timeout=_TIMEOUT_S) as response:
+                hf_raise_for_status(response)
+                content = b""
+                for piece in response.iter_bytes(_MOST_CARD_BYTES):
+                    content += piece
+                    if len(content) >= _MOST_CARD_BYTES:
+                        break
+            return plain_excerpt(content[:_MOST_CARD_BYTES].decode("utf-8", errors="replace"))
+        return ""
+
+    @contextlib.contextmanager
+    def _told(self, repo: str, revision: str | None) -> Iterator[None]:
+        """Say in our words what the client raises."""
+        self._access.check_online()
+        host = origin(self._access.endpoint)[1]
+        try:
+            yield
+        except GatedRepoError as error:
+            raise gated(self._access, repo) from error
+        except RevisionNotFoundError as error:
+            raise NotOnHubError(
+                f"{repo} has no revision {revision}. Its page lists them: {self._access.page(repo)}"
+            ) from error
+        except RepositoryNotFoundError as error:
+            raise self._unknown(repo) from error
+        except OfflineModeIsEnabled as error:
+            raise HubOfflineError("HF_HUB_OFFLINE is set, so the hub was not asked. Unset it to search.") from error
+        except HfHubHTTPError as error:
+            status = error.response.status_code
+            reason = "it is asked too often; wait a few minutes" if status == 429 else "try again later"
+            raise HubError(f"The hub {host} answers {status}: {reason}.") from error
+        except httpx2.TransportError as error:
+            raise HubOfflineError(
+                f"The hub {host} cannot be reached ({str(error) or type(error).__name__}). Check the network."
+            ) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, TypeError, KeyError) as error:
+            raise HubError(
+                f"What {host} answers is not what a hub answers ({type(error).__name__}). "
+                "Does this network want a sign-in?"
+            ) from error
+
+    def _unknown(self, repo: str) -> HubError:
+        if self._access.token:
+            return NotOnHubError(f"There is no model {repo} on the hub, or your token may not see it. Check the name.")
+        return NotOnHubError(f"There is no model {repo} on the hub, or it is private: then sign in with a token first.")
+
+
+def _remote_files(info: ModelInfo) -> list[RemoteFile]:
+    """The files that could be fetched; those with dangerous names or without checksums are not seen at all."""
+    return [
+        RemoteFile(item.rfilename, item.size or 0, _checksum(item))
+        for item in info.siblings or ()
+        if is_safe_path(item.rfilename) and _checksum(item) and item.size is not None
+    ]
+
+
+def _checksum(item: RepoSibling) -> str:
+    return (item.lfs.sha256 if item.lfs else item.blob_id) or ""
+
+
+def _found(info: ModelInfo) -> FoundModel:
+    config = info.config or {}
+    architectures = config.get("architectures") or [None]
+    tags = info.tags or []
+    gguf = info.gguf or {}
+    counted = info.safetensors.total if info.safetensors else gguf.get("total")
+    return FoundModel(
+        repo=info.id,
+        architecture=architectures[0] or gguf.get("architecture"),
+        parameters=counted,
+        licence=next((tag.removeprefix("license:") for tag in tags if tag.startswith("license:")), ""),
+        is_gated=bool(info.gated),
+        is_private=bool(info.private),
+        downloads=info.downloads or 0,
+        likes=info.likes or 0,
+        changed=info.last_modified,
+        has_gguf="gguf" in tags or bool(gguf),
+        is_quantised=bool(config.get("quantization_config")),
+    )
+
+
+def _can_run(model: FoundModel) -> bool:
+    return not _problem(model)
+
+
+def _problem(model: FoundModel) -> str:
+    if model.is_quantised:
+        return (
+            f"{model.repo} holds weights that are quantised already, in a way we do not run. Choose the plain version."
+        )
+    known = model.architecture is None or model.architecture in ARCHITECTURES | MODEL_TYPES
+    if not known:
+        return f"{model.repo} is a {model.architecture}; we run {', '.join(sorted(ARCHITECTURES))}."
+    return ""
+
+
+_FRONT_MATTER = re.compile(r"\A\s*---\n.*?\n---\n", re.DOTALL)
+_CODE = re.compile(r"```.*?(```|\Z)", re.DOTALL)
+_TAG = re.compile(r"<[^>]{0,500}>")
+_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_MARKS = re.compile(r"^[#>\s]+|[*_`]{1,3}", re.MULTILINE)
+
+
+def plain_excerpt(card: str) -> str:
+    """The beginning of a model card without its front matter, markup, pictures, tables and code."""
+    text = _FRONT_MATTER.sub("", card.replace("\r\n", "\n"))
+    for pattern, instead in ((_CODE, ""), (_IMAGE, ""), (_LINK, r"\1"), (_TAG, "")):
+        text = pattern.sub(instead, text)
+    paragraphs = [" ".join(_MARKS.sub("", part).split()) for part in re.split(r"\n\s*\n", text)]
+    kept = "\n\n".join(part for part in paragraphs if part and not part.startswith("|"))
+    kept = "".join(mark for mark in kept if mark.isprintable() or mark == "\n")
+    return kept if len(kept) <= _MOST_EXCERPT else kept[:_MOST_EXCERPT].rsplit(" ", 1)[0] + " …"

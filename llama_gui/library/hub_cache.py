@@ -1,0 +1,108 @@
+"""The cache that every Hugging Face tool shares: ``models--owner--name/{blobs,snapshots,refs}``. Only its layout."""
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from llama_gui.library.part_file import noted_bytes, sync_folder
+from llama_gui.library.plan import DownloadPlan, RemoteFile
+
+HUB_PREFIX = "models--"
+SNAPSHOTS = "snapshots"
+CONFIG = "config.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RepoCache:
+    """One repository in the cache."""
+
+    cache: Path
+    repo: str
+
+    @property
+    def folder(self) -> Path:
+        """Where all of it lies."""
+        return self.cache / (HUB_PREFIX + self.repo.replace("/", "--"))
+
+    def snapshot(self, commit: str) -> Path:
+        """Where the files of a commit are seen."""
+        return self.folder / SNAPSHOTS / commit
+
+    def blob(self, file: RemoteFile) -> Path:
+        """Where the bytes of a file lie, once they are all there and checked."""
+        return self.folder / "blobs" / file.checksum
+
+    def lock(self, file: RemoteFile) -> Path:
+        """The lock that every tool takes before it fetches this file."""
+        return self.cache / ".locks" / self.folder.name / f"{file.checksum}.lock"
+
+    def has(self, commit: str, file: RemoteFile) -> bool:
+        """Whether somebody, we or another tool, fetched this file before."""
+        return any(_has_size(path, file.size) for path in (self.blob(file), self.snapshot(commit) / file.path))
+
+    def bytes_there(self, plan: DownloadPlan) -> int:
+        """How many of the plan's bytes need not be fetched."""
+        return sum(
+            file.size if self.has(plan.commit, file) else noted_bytes(self.blob(file)) for file in unique_files(plan)
+        )
+
+    def publish(self, plan: DownloadPlan) -> Path:
+        """Show the whole commit: its files, then what `revision` means. All blobs must be there.
+
+        The configuration comes last: without it nobody takes the folder for a model.
+        """
+        snapshot = self.snapshot(plan.commit)
+        for file in sorted(plan.files, key=lambda file: (file.path == CONFIG, file.path)):
+            pointer = snapshot / file.path
+            pointer.parent.mkdir(parents=True, exist_ok=True)
+            if not _has_size(pointer, file.size):
+                _link(self.blob(file), pointer)
+            sync_folder(pointer.parent)
+        self._write_ref(plan)
+        return snapshot
+
+    def drop_parts(self, files: Iterable[RemoteFile]) -> None:
+        """Remove what is unfinished of these, and the folder when nothing else is in it."""
+        for file in files:
+            for suffix in (".incomplete", ".offset.incomplete"):
+                self.blob(file).with_name(file.checksum + suffix).unlink(missing_ok=True)
+        for folder in (self.folder / "blobs", self.folder / SNAPSHOTS, self.folder):
+            with contextlib.suppress(OSError):  # not empty, or never made
+                folder.rmdir()
+
+    def _write_ref(self, plan: DownloadPlan) -> None:
+        if plan.revision == plan.commit:
+            return
+        reference = self.folder / "refs" / plan.revision
+        reference.parent.mkdir(parents=True, exist_ok=True)
+        fresh = reference.with_name(reference.name + ".new")
+        fresh.write_text(plan.commit, encoding="ascii")
+        os.replace(fresh, reference)
+
+
+def unique_files(plan: DownloadPlan) -> list[RemoteFile]:
+    """The plan's files, each content once: two equal files are one blob."""
+    return list({file.checksum: file for file in reversed(plan.files)}.values())[::-1]
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size == size
+    except OSError:
+        return False
+
+
+def _link(blob: Path, pointer: Path) -> None:
+    """Let `pointer` show `blob`: by a relative link, so that the cache can be moved, or by whatever the system has."""
+    with contextlib.suppress(FileNotFoundError):
+        pointer.unlink()
+    target = os.path.relpath(blob, pointer.parent)
+    try:
+        os.symlink(target, pointer)
+    except OSError:  # Windows, without the right to make links
+        try:
+            os.link(blob, pointer)
+        except OSError:
+            os.replace(blob, pointer)  # as the hub's own client does there

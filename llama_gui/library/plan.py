@@ -1,0 +1,181 @@
+"""What a download will fetch: the files that the engine needs, at one commit, each with its size and checksum."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PureWindowsPath
+from typing import Any, Self
+
+from llama_gui.errors import DownloadError, InvalidRequestError
+
+GGUF_PREFERENCE = ("q4_k_m", "q4_k_s", "q4_0", "q5_k_m", "q8_0", "q6_k", "bf16", "f16", "f32")
+"""Which of the files of a GGUF repository is taken when nobody says: the first of these kinds that we can run."""
+
+_SMALL = frozenset(
+    {
+        "config.json", "generation_config.json", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
+        "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt", "chat_template.jinja",
+        "chat_template.json",
+    }
+)  # fmt: skip
+_INDEX = "model.safetensors.index.json"
+_SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+_GGUF_PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
+_REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_LONGEST_PATH = 200
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file of a repository. `size` in bytes; `checksum` is its SHA-256 (64 digits) or its git SHA-1 (40).
+
+    Raises:
+        DownloadError: its path could lead out of the model's folder, or its checksum is none.
+    """
+
+    path: str
+    size: int
+    checksum: str
+
+    def __post_init__(self) -> None:
+        if not is_safe_path(self.path):
+            raise DownloadError(
+                f"The hub names a file {self.path[:80]!r}, which no model should have. Nothing was done."
+            )
+        if not isinstance(self.size, int) or isinstance(self.size, bool) or self.size < 0:
+            raise DownloadError(f"The hub gives no size for {self.path}, so it cannot be checked. Nothing was done.")
+        if not isinstance(self.checksum, str) or not _HASH.fullmatch(self.checksum):
+            raise DownloadError(
+                f"The hub gives no checksum for {self.path}, so it cannot be checked. Nothing was done."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadPlan:
+    """All that a download needs to know. `revision` is what was asked for, `commit` what it meant then.
+
+    Raises:
+        DownloadError: the commit is none, or two files would be one on some systems.
+        InvalidRequestError: `repo` or `revision` cannot be names on the hub.
+    """
+
+    repo: str
+    revision: str
+    commit: str
+    files: tuple[RemoteFile, ...]
+
+    def __post_init__(self) -> None:
+        check_repo(self.repo)
+        if not is_safe_path(self.revision):
+            raise InvalidRequestError("revision", self.revision[:80], "a branch, a tag or a commit")
+        if not _COMMIT.fullmatch(self.commit):
+            raise DownloadError(f"The hub gives {self.commit[:80]!r} as the commit of {self.repo}. Nothing was done.")
+        if len({file.path.casefold() for file in self.files}) < len(self.files):
+            raise DownloadError(f"{self.repo} has files whose names differ only in case. Nothing was done.")
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the queue's file."""
+        files = [[file.path, file.size, file.checksum] for file in self.files]
+        return {"repo": self.repo, "revision": self.revision, "commit": self.commit, "files": files}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """What `as_json` wrote, checked again. Raises `DownloadError`, `KeyError`, `TypeError` or `ValueError`."""
+        files = tuple(RemoteFile(path, size, checksum) for path, size, checksum in values["files"])
+        return cls(str(values["repo"]), str(values["revision"]), str(values["commit"]), files)
+
+
+def check_repo(repo: str) -> str:
+    """`repo`, when it can be the name of a model on the hub.
+
+    Raises:
+        InvalidRequestError: it cannot.
+    """
+    if not _REPO.fullmatch(repo) or "--" in repo or ".." in repo:
+        raise InvalidRequestError("model", repo[:200], "owner/name, as in HuggingFaceTB/SmolLM2-135M-Instruct")
+    return repo
+
+
+def is_safe_path(path: str) -> bool:
+    """Whether a path from the hub stays in its folder, on every system."""
+    if not path or len(path) > _LONGEST_PATH or not path.isprintable() or any(mark in path for mark in '\\:*?"<>|'):
+        return False
+    parts = path.split("/")
+    if PureWindowsPath(path).is_absolute() or any(part in ("", ".", "..") for part in parts):
+        return False
+    return not any(part.endswith((".", " ")) or part.partition(".")[0].casefold() in _RESERVED for part in parts)
+
+
+def choose_files(repo: str, files: Sequence[RemoteFile], gguf: str | None = None) -> tuple[RemoteFile, ...]:
+    """Those of `files` that the engine needs, the small ones first. `gguf` names the one file to take instead.
+
+    Raises:
+        DownloadError: the repository holds no weights that we can run.
+    """
+    if gguf is not None:
+        return (_named(repo, files, gguf),)
+    by_path = {file.path: file for file in files}
+    weights = _safetensors(by_path)
+    if not weights:
+        return (_preferred_gguf(repo, files),)
+    if "config.json" not in by_path:
+        raise DownloadError(f"{repo} holds weights but no config.json, so nobody can tell how to run it.")
+    small = sorted(_SMALL & by_path.keys(), key=lambda path: (path != "config.json", path))
+    index = [_INDEX] if len(weights) > 1 and _INDEX in by_path else []
+    return tuple(by_path[path] for path in (*small, *index, *weights))
+
+
+def gguf_files(files: Iterable[RemoteFile]) -> tuple[RemoteFile, ...]:
+    """The GGUF files that are whole models: no parts of one, no picture encoders, no tables of importance."""
+    return tuple(
+        file
+        for file in files
+        if file.path.endswith(".gguf")
+        and not _GGUF_PART.search(file.path)
+        and not any(word in file.path.lower() for word in ("mmproj", "imatrix"))
+    )
+
+
+def _safetensors(by_path: Mapping[str, RemoteFile]) -> list[str]:
+    shards = sorted(path for path in by_path if _SHARD.fullmatch(path))
+    if _INDEX in by_path and shards:
+        return shards
+    if "model.safetensors" in by_path:
+        return ["model.safetensors"]
+    return shards
+
+
+def _named(repo: str, files: Sequence[RemoteFile], name: str) -> RemoteFile:
+    found = next((file for file in files if file.path == name and name.endswith(".gguf")), None)
+    if found is None:
+        there = ", ".join(file.path for file in gguf_files(files)[:8]) or "none"
+        raise DownloadError(f"{repo} holds no GGUF file {name[:80]}. There are: {there}.")
+    return found
+
+
+def _preferred_gguf(repo: str, files: Sequence[RemoteFile]) -> RemoteFile:
+    whole = gguf_files(files)
+    for kind in GGUF_PREFERENCE:
+        for file in whole:
+            if kind in re.split(r"[-./]", file.path.lower()):
+                return file
+    paths = [file.path for file in files]
+    if whole:
+        reason = f"its GGUF files are of kinds that we do not run ({', '.join(f.path for f in whole[:3])})"
+    elif any(_GGUF_PART.search(path) for path in paths):
+        reason = "its GGUF files come in parts, which we do not run; look for a version in one file"
+    elif any(path.startswith("adapter_model") for path in paths):
+        reason = "it is an adapter, which works only on top of another model; choose a merged one"
+    elif any(path.endswith((".bin", ".pth", ".pt", ".ckpt")) for path in paths):
+        reason = "its weights are pickle files, which can run code; look for a version with safetensors"
+    else:
+        reason = "it has neither safetensors nor GGUF files"
+    raise DownloadError(f"{repo} cannot be run: {reason}.")
