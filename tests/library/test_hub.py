@@ -1,0 +1,250 @@
+"""Search, details and plans, by the real client from a hub on this machine."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llama_gui.engine.families import FAMILIES
+from llama_gui.errors import (
+    DownloadError,
+    GatedModelError,
+    HubError,
+    HubOfflineError,
+    InvalidRequestError,
+    NotOnHubError,
+)
+from llama_gui.library import hub as hub_module
+from llama_gui.library.access import HubAccess
+from llama_gui.library.hub import ARCHITECTURES, MODEL_TYPES, Hub, plain_excerpt
+from tests.fakes.fake_hub import FakeHub, Fault, model_files
+
+REPO = "owner/small-1B"
+CARD = """---
+license: apache-2.0
+---
+
+# Small <b>model</b>
+
+![logo](x.png) It *answers* [questions](https://example.com) with `care`.
+
+| a | table |
+|---|---|
+
+```python
+print("code")
+```
+
+Second paragraph\u202e reversed.
+"""
+
+
+def info(architecture: str = "LlamaForCausalLM", *, kind: str = "llama", **more: Any) -> dict[str, Any]:
+    tags = ["safetensors", "text-generation", kind, "license:apache-2.0"]
+    config = {"architectures": [architecture], "model_type": kind}
+    return {"tags": tags, "config": config, "safetensors": {"parameters": {"BF16": 7}, "total": 7}} | more
+
+
+def test_what_we_run_is_what_the_engine_runs():
+    assert set(FAMILIES) == ARCHITECTURES
+    assert {family.model_type for family in FAMILIES.values()} == MODEL_TYPES
+
+
+def test_a_search_passes_over_what_we_cannot_run(fake_hub: FakeHub, access: HubAccess):
+    fake_hub.add("a/llama", model_files(), info=info(downloads=5, likes=1))
+    fake_hub.add("a/mamba", model_files(), info=info("MambaForCausalLM", kind="mamba", downloads=9))
+    packed = info(downloads=8)
+    packed["config"]["quantization_config"] = {"quant_method": "awq"}
+    fake_hub.add("a/packed", model_files(), info=packed)
+    fake_hub.add(
+        "a/qwen", model_files(), info=info("Qwen3ForCausalLM", kind="qwen3", downloads=7, likes=3), gated="auto"
+    )
+
+    page = Hub(access).search("a/")
+
+    assert [model.repo for model in page.models] == ["a/qwen", "a/llama"]
+    assert page.next_page == ""
+    qwen = page.models[0]
+    assert (qwen.architecture, qwen.parameters, qwen.licence) == ("Qwen3ForCausalLM", 7, "apache-2.0")
+    assert (qwen.is_gated, qwen.downloads, qwen.likes, qwen.has_gguf) == (True, 7, 3, False)
+
+
+def test_a_search_can_be_sorted_narrowed_and_turned_over(fake_hub: FakeHub, access: HubAccess, monkeypatch):
+    monkeypatch.setattr(hub_module, "_PAGE", 2)
+    for number in range(5):
+        kind, architecture = ("qwen2", "Qwen2ForCausalLM") if number == 3 else ("llama", "LlamaForCausalLM")
+        fake_hub.add(f"a/m{number}", model_files(), info=info(architecture, kind=kind, likes=number))
+    hub = Hub(access)
+    first = hub.search(sort="likes")
+    second = hub.more(first)
+    third = hub.more(second)
+    assert [[m.repo for m in page.models] for page in (first, second, third)] == [
+        ["a/m4", "a/m3"], ["a/m2", "a/m1"], ["a/m0"],
+    ]  # fmt: skip
+    assert (bool(first.next_page), third.next_page) == (True, "")
+    assert [m.repo for m in hub.search(family="qwen2").models] == ["a/m3"]
+    assert hub.search("nothing like it").models == ()
+
+
+def test_pages_full_of_what_we_cannot_run_are_turned_over(fake_hub: FakeHub, access: HubAccess, monkeypatch):
+    monkeypatch.setattr(hub_module, "_PAGE", 1)
+    for number in range(3):
+        fake_hub.add(f"a/x{number}", model_files(), info=info("Other", kind="other", downloads=9 - number))
+    fake_hub.add("a/good", model_files(), info=info())
+    assert [m.repo for m in Hub(access).search().models] == ["a/good"]
+
+
+def test_gguf_repositories_are_searched_by_their_own_fields(fake_hub: FakeHub, access: HubAccess):
+    fields = {"tags": ["gguf"], "gguf": {"total": 11, "architecture": "llama", "context_length": 5}}
+    fake_hub.add("a/packed-GGUF", {"m-Q4_K_M.gguf": b"GGUF"}, info=fields)
+    (model,) = Hub(access).search(gguf=True).models
+    assert (model.parameters, model.architecture, model.has_gguf) == (11, "llama", True)
+
+
+def test_details_say_what_would_be_fetched(fake_hub: FakeHub, access: HubAccess):
+    files = model_files([b"1" * 10, b"2" * 20]) | {"README.md": CARD.encode()}
+    repo = fake_hub.add(REPO, files, info=info())
+    details = Hub(access).details(REPO)
+    names = [file.path for file in details.files]
+    assert names[0] == "config.json"
+    assert names[-2:] == ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
+    assert "pytorch_model.bin" not in names
+    assert details.size == sum(len(files[name]) for name in names)
+    assert (details.commit, details.problem, details.page) == (repo.commit, "", f"{access.endpoint}/{REPO}")
+    assert details.excerpt.startswith("Small model\n\nIt answers questions with care.")
+    assert details.config["model_type"] == "llama"
+
+
+def test_a_gated_model_can_be_looked_at_but_not_read(fake_hub: FakeHub, access: HubAccess):
+    fake_hub.add(REPO, model_files(), info=info(), gated="manual", token="t")
+    details = Hub(access).details(REPO)
+    assert (details.found.is_gated, details.excerpt, details.problem) == (True, "", "")
+
+
+def test_an_excerpt_is_plain_and_short():
+    text = plain_excerpt(CARD)
+    assert text == "Small model\n\nIt answers questions with care.\n\nSecond paragraph reversed."
+    assert len(plain_excerpt("word " * 10_000)) < 1300
+
+
+def test_a_plan_pins_the_commit(fake_hub: FakeHub, access: HubAccess):
+    repo = fake_hub.add(REPO, model_files(), info=info())
+    plan = Hub(access).plan(REPO)
+    assert (plan.revision, plan.commit) == ("main", repo.commit)
+    fake_hub.add(REPO, model_files([b"other"]), info=info())
+    assert Hub(access).plan(REPO, repo.commit).files == plan.files
+
+
+@pytest.mark.parametrize(
+    ("repo", "revision", "kind", "words"),
+    [
+        ("owner/none", "main", NotOnHubError, "no model owner/none on the hub, or it is private"),
+        (REPO, "gone", NotOnHubError, f"{REPO} has no revision gone"),
+        ("../../etc", "main", InvalidRequestError, "owner/name"),
+        ("small-1B", "main", InvalidRequestError, "owner/name"),
+        ("a/b\n", "main", InvalidRequestError, "owner/name"),
+    ],
+)
+def test_what_is_not_there_is_told(fake_hub: FakeHub, access: HubAccess, repo, revision, kind, words):
+    fake_hub.add(REPO, model_files(), info=info())
+    with pytest.raises(kind) as caught:
+        Hub(access).plan(repo, revision)
+    assert words in str(caught.value)
+
+
+def test_a_private_model_is_seen_with_its_token_only(fake_hub: FakeHub, access: HubAccess):
+    fake_hub.add(REPO, model_files(), info=info(), private=True, token="right")
+    with pytest.raises(NotOnHubError, match="sign in with a token"):
+        Hub(access).plan(REPO)
+    with pytest.raises(NotOnHubError, match="your token may not see it"):
+        Hub(HubAccess(access.endpoint, access.cache, "wrong")).plan(REPO)
+    assert Hub(HubAccess(access.endpoint, access.cache, "right")).plan(REPO).repo == REPO
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault("status", status=429), "answers 429: it is asked too often"),
+        (Fault("status", status=500), "answers 500: try again later"),
+        (Fault("status", status=200, body=b"<html>Sign in"), "Does this network want a sign-in?"),
+        (Fault("status", status=200, body=b"[1]"), "Does this network want a sign-in?"),
+        (Fault("status", status=403, headers={"X-Error-Code": "GatedRepo"}), "accept its licence"),
+    ],
+)
+def test_a_hub_in_trouble_is_told(fake_hub: FakeHub, access: HubAccess, fault: Fault, words: str):
+    fake_hub.api_fault = fault
+    for ask in (lambda: Hub(access).plan(REPO), lambda: Hub(access).search("x")):
+        with pytest.raises(HubError) as caught:
+            ask()
+        assert words in str(caught.value)
+
+
+def test_a_hub_that_is_not_there_is_told(fake_hub: FakeHub, tmp_path: Path):
+    with pytest.raises(HubOfflineError, match="cannot be reached"):
+        Hub(HubAccess("http://127.0.0.1:9", tmp_path)).search("x")
+
+
+def test_offline_mode_asks_nobody(fake_hub: FakeHub, access: HubAccess):
+    hub = Hub(HubAccess(access.endpoint, access.cache, is_offline=True))
+    for ask in (hub.search, lambda: hub.details(REPO), lambda: hub.plan(REPO)):
+        with pytest.raises(HubOfflineError, match="Offline mode is on"):
+            ask()
+    assert fake_hub.log == []
+
+
+def test_a_next_page_elsewhere_is_not_asked(fake_hub: FakeHub, access: HubAccess):
+    link = {"Link": '<http://localhost:1/api/models>; rel="next"', "Content-Type": "application/json"}
+    fake_hub.api_fault = Fault("status", status=200, headers=link, body=b"[]")
+    with pytest.raises(HubError, match="another server"):
+        Hub(HubAccess(access.endpoint, access.cache, "secret")).search()
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"config.json": "{}", "pytorch_model.bin": "x"}, "pickle files, which can run code"),
+        ({"adapter_config.json": "{}", "adapter_model.safetensors": "x"}, "it is an adapter"),
+        ({"model.safetensors": "x"}, "no config.json"),
+        ({"README.md": "x"}, "neither safetensors nor GGUF"),
+        ({"a-Q2_K-00001-of-00002.gguf": "x"}, "come in parts"),
+        ({"a-IQ1_S.gguf": "x"}, "kinds that we do not run"),
+    ],
+)
+def test_what_cannot_be_run_is_not_planned(fake_hub: FakeHub, access: HubAccess, files: dict[str, str], words: str):
+    fake_hub.add(REPO, files)
+    with pytest.raises(DownloadError) as caught:
+        Hub(access).plan(REPO)
+    assert words in str(caught.value)
+    assert REPO in str(caught.value)
+    assert words in Hub(access).details(REPO).problem
+
+
+def test_one_gguf_file_is_chosen(fake_hub: FakeHub, access: HubAccess):
+    fake_hub.add(REPO, {"m-Q8_0.gguf": b"8", "m-Q4_K_M.gguf": b"4", "mmproj-Q4_K_M.gguf": b"p"})
+    hub = Hub(access)
+    assert [file.path for file in hub.plan(REPO).files] == ["m-Q4_K_M.gguf"]
+    assert [file.path for file in hub.plan(REPO, gguf="m-Q8_0.gguf").files] == ["m-Q8_0.gguf"]
+    assert [file.path for file in hub.details(REPO).gguf] == ["m-Q8_0.gguf", "m-Q4_K_M.gguf"]
+    with pytest.raises(DownloadError, match=r"no GGUF file x\.gguf. There are: m-Q8_0\.gguf, m-Q4_K_M\.gguf"):
+        hub.plan(REPO, gguf="x.gguf")
+
+
+def test_dangerous_names_are_not_seen(fake_hub: FakeHub, access: HubAccess):
+    bad = {
+        "../../evil.gguf": b"x",
+        "/etc/evil.gguf": b"x",
+        "con.gguf": b"x",
+        "a\\..\\evil.gguf": b"x",
+        "a\0.gguf": b"x",
+    }
+    fake_hub.add(REPO, model_files() | bad, info=info())
+    details = Hub(access).details(REPO)
+    assert details.gguf == ()
+    assert {file.path for file in details.files} & set(bad) == set()
+
+
+def test_gated_listing_says_where_to_click(fake_hub: FakeHub, access: HubAccess):
+    fake_hub.api_fault = Fault("status", status=401, headers={"X-Error-Code": "GatedRepo"})
+    with pytest.raises(GatedModelError) as caught:
+        Hub(access).plan(REPO)
+    assert caught.value.page.endswith(REPO)

@@ -1,0 +1,78 @@
+"""What a hub says about files is believed only when it can be true and harmless."""
+
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llama_gui.errors import DownloadError, InvalidRequestError
+from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, is_safe_path
+
+COMMIT, SHA1, SHA256 = "c" * 40, "a" * 40, "b" * 64
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "", "/a", "../a", "a/../b", "a//b", "./a", "a\\b", "C:a", "c:/a", "a\nb", "a\0b", "x" * 201, "con.txt",
+        "a/NUL", "a ", "a.", "a?",
+    ],
+)  # fmt: skip
+def test_dangerous_paths(path: str):
+    assert not is_safe_path(path)
+    with pytest.raises(DownloadError, match="Nothing was done"):
+        RemoteFile(path, 1, SHA1)
+
+
+@pytest.mark.parametrize("path", ["config.json", "a/b.gguf", "Modèle.gguf", ".hidden", "a..b"])
+def test_harmless_paths(path: str):
+    assert is_safe_path(path)
+
+
+@given(st.text(max_size=30))
+@settings(max_examples=200, deadline=None)
+def test_no_path_leads_out(path: str):
+    if is_safe_path(path):
+        for kind in (PurePosixPath, PureWindowsPath):
+            joined = kind("/root") / kind(path)
+            assert kind("/root") in joined.parents
+            assert ".." not in joined.parts
+
+
+@pytest.mark.parametrize(
+    ("size", "checksum"), [(-1, SHA1), (1.5, SHA1), (True, SHA1), (1, ""), (1, "x" * 40), (1, "../../../x"), (1, None)]
+)
+def test_sizes_and_checksums_are_checked(size: Any, checksum: Any):
+    with pytest.raises(DownloadError):
+        RemoteFile("a", size, checksum)
+
+
+def test_a_plan_survives_json():
+    plan = DownloadPlan("a/b", "main", COMMIT, (RemoteFile("config.json", 2, SHA1), RemoteFile("m.gguf", 3, SHA256)))
+    assert DownloadPlan.from_json(plan.as_json()) == plan
+    assert plan.size == 5
+
+
+@pytest.mark.parametrize("commit", ["main", "", "C" * 40, "../" + COMMIT])
+def test_a_commit_is_forty_digits(commit: str):
+    with pytest.raises(DownloadError, match="as the commit"):
+        DownloadPlan("a/b", "main", commit, ())
+
+
+def test_names_that_differ_only_in_case_are_refused():
+    with pytest.raises(DownloadError, match="only in case"):
+        DownloadPlan("a/b", "main", COMMIT, (RemoteFile("A", 1, SHA1), RemoteFile("a", 1, SHA1)))
+
+
+@pytest.mark.parametrize("revision", ["../../x", "/etc", "a/../b", ""])
+def test_a_revision_is_a_name(revision: str):
+    with pytest.raises(InvalidRequestError, match="revision"):
+        DownloadPlan("a/b", revision, COMMIT, ())
+
+
+@pytest.mark.parametrize("repo", ["a", "a/b/c", "a--b/c", "/a", "a/", "a/..", "a b/c", "a/b\n", "é/a", "-a/b"])
+def test_a_repo_is_owner_and_name(repo: str):
+    with pytest.raises(InvalidRequestError):
+        check_repo(repo)
