@@ -21,6 +21,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from llama_gui.ask import run_ask
 
         return run_ask(options, paths)
+    if options.command == "serve":
+        from llama_gui.serve_command import run_serve
+
+        return run_serve(options, paths)
     from llama_gui.desktop import open_window, reason_for_no_window
 
     reason = reason_for_no_window()
@@ -38,6 +42,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--profile", metavar="DIR", help="keep all data in this folder instead of the usual places")
     commands = parser.add_subparsers(dest="command", metavar="command")
     _add_ask(commands.add_parser("ask", help="ask one question in the terminal", description="Ask one question."))
+    _add_serve(
+        commands.add_parser(
+            "serve",
+            help="serve models to other programs over HTTP",
+            description="Serve models to programs that speak OpenAI's HTTP protocol.",
+        )
+    )
     return parser
 
 
@@ -59,6 +70,36 @@ def _add_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("--top-k", metavar="K", type=int, help="draw from the K likeliest tokens; 0: off")
     ask.add_argument("--seed", metavar="N", type=int, help="the same seed gives the same answer")
     ask.add_argument("--json", action="store_true", help="one JSON object for each token, then one with the result")
+
+
+def _add_serve(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument(
+        "--model",
+        metavar="PATH",
+        action="append",
+        help="a model folder (default: the starter model); again for more, which are loaded when they are asked for",
+    )
+    serve.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="where to listen (default: this machine only)"
+    )
+    serve.add_argument("--port", metavar="N", type=int, default=8080, help="default: 8080; 0: any that is free")
+    serve.add_argument("--api-key", metavar="KEY", help="default: one that is made at the first start, and kept")
+    serve.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a name of this machine by which clients call it; again for more",
+    )
+    serve.add_argument(
+        "--allow-origin",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="a web page that may use the server, as https://example.org; again for more",
+    )
+    serve.add_argument("--dtype", metavar="D", default="auto", help="auto, float32, bfloat16, float16, int8 or int4")
+    serve.add_argument("--max-context", metavar="N", type=int, help="tokens of prompt and answer together")
 
 
 if __name__ == "__main__":

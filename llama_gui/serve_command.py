@@ -1,0 +1,107 @@
+"""``llama-gui serve``: the models for other programs, over HTTP, without a window."""
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.library.shelf import STARTER_NAME, name_of
+from llama_gui.paths import Paths
+
+if TYPE_CHECKING:
+    from llama_gui.server.serve import ApiServer
+
+FAILED = 1
+MAX_BATCH = 64
+"""As many answers run at once as the server lets in."""
+
+
+def run_serve(options: argparse.Namespace, paths: Paths) -> int:
+    """Serve until Ctrl+C or SIGTERM; the exit status. Errors go to standard error as one sentence."""
+    try:
+        return _serve(options, paths)
+    except LlamaGuiError as error:
+        print(f"llama-gui: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:  # while the model was loaded
+        return 130
+
+
+def _serve(options: argparse.Namespace, paths: Paths) -> int:
+    from llama_gui.server.api_key import load_or_make_key
+    from llama_gui.server.serve import ApiServer, ServerOptions
+
+    key_file = paths.data / "server-key"
+    key, is_new = (options.api_key, False) if options.api_key is not None else load_or_make_key(key_file)
+    server_options = ServerOptions(
+        key=key,
+        host=options.host,
+        port=options.port,
+        allowed_hosts=tuple(options.allow_host),
+        allowed_origins=tuple(options.allow_origin),
+    )
+    folders = _named(options.model or [str(paths.starter_model)], paths)
+
+    from llama_gui.engine import ModelPool
+    from llama_gui.server.served import LazyModels
+
+    with ModelPool(max_batch=MAX_BATCH, dtype=options.dtype, max_context=options.max_context) as pool:
+        models = LazyModels(folders, pool.engine)
+        first = models.engine(models.names()[0])  # what is wrong with it is told now, not to the first client
+        with ApiServer(models, server_options) as server:
+            print(f"llama-gui serves {first.info.name} ({', '.join(folders)}) at {server.url}", flush=True)
+            _tell_key(key, key_file, is_new=is_new, given=options.api_key is not None)
+            _warn_about_others(options.host)
+            _wait_for_the_end(server)
+    return 0
+
+
+def _named(models: Sequence[str], paths: Paths) -> dict[str, str]:
+    """The names under which clients ask for these folders."""
+    named: dict[str, str] = {}
+    for model in models:
+        name = name_of(model, paths.starter_model)
+        name = "starter" if name == STARTER_NAME else name
+        if name in named:
+            raise InvalidRequestError("--model", model, f"of another name than {named[name]}: clients ask by name")
+        named[name] = str(Path(model))
+    return named
+
+
+def _tell_key(key: str, file: Path, *, is_new: bool, given: bool) -> None:
+    """The key is shown once, when it is made: terminals are looked at, and logs are kept."""
+    if is_new:
+        print(f"The key, which every request must bring: {key}\nIt is kept in {file}", flush=True)
+    elif not given:
+        print(f"The key is in {file}", flush=True)
+
+
+def _warn_about_others(host: str) -> None:
+    from llama_gui.server.serve import LOOPBACK
+
+    if host not in LOOPBACK:
+        print(
+            f"llama-gui: other machines can reach {host}. Who has the key can use the models, and what is said is not "
+            "encrypted on its way.",
+            file=sys.stderr,
+        )
+
+
+def _wait_for_the_end(server: "ApiServer") -> None:
+    end = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        end.set()
+
+    former = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        while server.is_running and not end.wait(0.5):  # without a limit, Windows does not see Ctrl+C
+            pass
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)

@@ -1,0 +1,111 @@
+"""The jobs of one request: from the engine's thread to the server's loop, and stopped when nobody wants them."""
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from llama_gui.server.refusal import StoppingError
+from llama_gui.server.served import ServedEngine, ServedJob
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A token, or the end, of the answer to the request of this number."""
+
+    choice: int
+    item: TokenOutput | GenerateResult
+
+
+class Answers:
+    """Submits requests together, and tells what comes. Made and read in the server's loop.
+
+    Iterate it for lists of `Arrived`, in order. It ends when every answer has ended.
+    """
+
+    def __init__(self, engine: ServedEngine, requests: Sequence[GenerateRequest]) -> None:
+        self._engine = engine
+        self._requests = requests
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._pile: deque[Arrived] = deque()
+        self._woken = False
+        self._lock = threading.Lock()  # of the next two
+        self._jobs: list[ServedJob] = []
+        self._cancelled = False
+        self._stopping = False
+
+    async def submit(self) -> None:
+        """Hand every request to the engine: it reads the prompts, so this is done in another thread.
+
+        Raises what the engine's `submit` raises; then none of them runs on.
+        """
+        try:
+            await asyncio.to_thread(self._submit)
+        except BaseException:
+            self.cancel()
+            raise
+
+    def cancel(self) -> None:
+        """Nobody wants the answers any more. Those that are still being submitted end too."""
+        with self._lock:
+            self._cancelled = True
+            jobs = list(self._jobs)
+        for job in jobs:
+            job.cancel()
+
+    def stop(self) -> None:
+        """The server stops: whoever reads the answers gets `StoppingError`."""
+        self._stopping = True
+        self._news.set()
+        self.cancel()
+
+    async def batches(self, ping_seconds: float | None = None) -> AsyncIterator[list[Arrived]]:
+        """What has arrived, as often as something has; an empty list when nothing came for `ping_seconds`."""
+        left = len(self._requests)
+        while left:
+            batch = await self._next(ping_seconds)
+            left -= sum(isinstance(arrived.item, GenerateResult) for arrived in batch)
+            yield batch
+
+    async def _next(self, ping_seconds: float | None) -> list[Arrived]:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ping_seconds):
+                while not self._has_news():
+                    self._news.clear()
+                    await self._news.wait()
+        if self._stopping:
+            raise StoppingError
+        return [self._pile.popleft() for _ in range(len(self._pile))]
+
+    def _has_news(self) -> bool:
+        # Lowered before the pile is looked at: what comes in between is seen now, or wakes again.
+        self._woken = False
+        return bool(self._pile) or self._stopping
+
+    def _submit(self) -> None:
+        for choice, request in enumerate(self._requests):
+            with self._lock:
+                if self._cancelled:
+                    return
+            job = self._engine.submit(
+                request,
+                lambda _job, output, choice=choice: self._put(Arrived(choice, output)),
+                lambda _job, result, choice=choice: self._put(Arrived(choice, result)),
+            )
+            with self._lock:
+                self._jobs.append(job)
+                cancelled = self._cancelled
+            if cancelled:
+                job.cancel()
+
+    def _put(self, arrived: Arrived) -> None:
+        """In the engine's thread."""
+        self._pile.append(arrived)
+        if not self._woken:
+            self._woken = True
+            with contextlib.suppress(RuntimeError):  # the loop was closed while the engine still wrote
+                self._loop.call_soon_threadsafe(self._news.set)

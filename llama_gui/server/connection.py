@@ -1,0 +1,111 @@
+"""One connection: uvicorn's protocol with limits on how long a head, an idle wait and a reader may take."""
+
+import asyncio
+import contextlib
+from typing import Any
+
+import h11
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from llama_gui.server.json_body import dump
+from llama_gui.server.limits import ServerLimits
+from llama_gui.server.refusal import RefusedError
+
+
+def connection_class(limits: ServerLimits) -> type[H11Protocol]:
+    """The protocol of a server with these limits, in the form in which uvicorn takes it."""
+
+    class Connection(_Connection):
+        _limits = limits
+
+    return Connection
+
+
+class _Connection(H11Protocol):
+    """Ends a connection that sends its head too slowly, waits too long for its next request, or reads too slowly."""
+
+    _limits: ServerLimits
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is between two requests, or has not brought one yet."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._start_head_timer(self._limits.header_seconds)
+        if len(self.connections) > self._limits.connections:
+            self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self._head_timer, self._write_timer):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        former = self.cycle
+        super().handle_events()
+        if self.cycle is not former and not self.cycle.response_complete and self._head_timer is not None:
+            self._head_timer.cancel()
+
+    def on_response_complete(self) -> None:
+        # Counts from now, whatever arrives, up to the next whole head: the rest of a refused body counts too.
+        self._start_head_timer(self._limits.idle_seconds)
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._write_timer = self.loop.call_later(self._limits.write_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+        super().resume_writing()
+
+    def shutdown(self) -> None:
+        if self.cycle is not None and self.cycle.more_body and not self.cycle.response_complete:
+            self.transport.abort()  # the rest of its request would come too late
+        else:
+            super().shutdown()
+
+    def send_400_response(self, msg: str) -> None:
+        body = dump(RefusedError(400, msg, code="invalid_http").body)
+        headers = [("content-type", "application/json"), ("content-length", str(len(body))), ("connection", "close")]
+        # What is wrong may be the body of a request whose answer has begun: then there is no other answer.
+        with contextlib.suppress(h11.LocalProtocolError):
+            for part in (
+                h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(part) or b"")
+        self.transport.close()
+
+    def _make_room(self) -> None:
+        """The longest idle connection makes room for a new one; where none is idle, the new one ends."""
+        others = [c for c in self.connections if isinstance(c, _Connection) and c is not self and c.is_idle]
+        oldest = min(others, key=lambda c: c._head_timer.when() if c._head_timer else 0.0, default=self)
+        oldest.transport.abort()
+
+    def _start_head_timer(self, seconds: float) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        self._head_timer = self.loop.call_later(seconds, self._on_too_slow)
+
+    def _on_too_slow(self) -> None:
+        # A transport that closes waits until its reader has read everything, which may be never.
+        self.transport.abort()

@@ -1,0 +1,160 @@
+"""From a read request to its answer: a place at the gate, the engine, and the stream or the whole reply."""
+
+import asyncio
+import time
+from collections.abc import Iterable
+from datetime import datetime
+
+from llama_gui.server.answers import Answers
+from llama_gui.server.json_body import dump
+from llama_gui.server.limits import Gate, ServerLimits
+from llama_gui.server.metrics import Metrics
+from llama_gui.server.refusal import RefusedError, refusal_of
+from llama_gui.server.replies import Envelope
+from llama_gui.server.schema import Asked
+from llama_gui.server.security import Send
+from llama_gui.server.served import Models, ServedEngine, name_for
+from llama_gui.server.stream import PING, ChunkMaker, failure, whole_reply
+from llama_gui.vocabulary import GenerateResult, TokenOutput
+
+_JSON = [(b"content-type", b"application/json")]
+_EVENTS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),  # a proxy that collects the pieces would make them late
+]
+
+
+class Generator:
+    """Answers requests in one event loop. `stop` ends what is under way, and lets nothing in any more."""
+
+    def __init__(self, models: Models, limits: ServerLimits, metrics: Metrics) -> None:
+        self._models = models
+        self._limits = limits
+        self._metrics = metrics
+        self.gate = Gate(limits.streams, limits.queue)
+        self._running: set[Answers] = set()
+
+    def stop(self) -> None:
+        """The server ends."""
+        self.gate.close()
+        for answers in self._running:
+            answers.stop()
+
+    async def answer(self, asked: Asked, send: Send) -> None:
+        """Answer a request; to cancel this is to cancel its jobs.
+
+        Raises:
+            RefusedError: it cannot be answered, and nothing was sent yet.
+        """
+        arrived = time.monotonic()
+        name = name_for(self._models, asked.model)
+        with await self.gate.enter(len(asked.requests)):
+            engine = await asyncio.to_thread(self._models.engine, name)
+            try:
+                if asked.tools is not None:
+                    await asyncio.to_thread(check_knows_tools, asked, engine)
+                answers = Answers(engine, asked.requests)
+                self._running.add(answers)
+                try:
+                    await answers.submit()
+                    envelope = Envelope(name, asked.is_chat)
+                    task = _Task(asked, envelope, engine, answers, self._metrics, arrived)
+                    await (task.stream(send, self._limits.ping_seconds) if asked.stream else task.reply(send))
+                finally:
+                    self._running.discard(answers)
+                    answers.cancel()
+            except Exception as error:
+                raise refusal_of(error, engine.info.path, is_chat=asked.is_chat) from error
+        self._metrics.request_seconds.add(time.monotonic() - arrived)
+
+
+class _Task:
+    """One request in the engine."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        envelope: Envelope,
+        engine: ServedEngine,
+        answers: Answers,
+        metrics: Metrics,
+        arrived: float,
+    ) -> None:
+        self._asked = asked
+        self._envelope = envelope
+        self._engine = engine
+        self._answers = answers
+        self._metrics = metrics
+        self._arrived = arrived
+        self._began = False
+
+    async def stream(self, send: Send, ping_seconds: float) -> None:
+        """Send the pieces as they come. What fails once the stream has begun is told in it."""
+        maker = ChunkMaker(self._asked, self._envelope, self._engine)
+        await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
+        await _send_part(send, maker.begin())
+        try:
+            async for batch in self._answers.batches(ping_seconds):
+                self._note(arrived.item for arrived in batch)
+                await _send_part(send, maker.events(batch) if batch else PING)
+            last = maker.end()
+        except Exception as error:
+            last = failure(refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat))
+        await send({"type": "http.response.body", "body": last})
+
+    async def reply(self, send: Send) -> None:
+        """Send the whole answer when it is there."""
+        count = len(self._asked.requests)
+        outputs: list[list[TokenOutput]] = [[] for _ in range(count)]
+        results: dict[int, GenerateResult] = {}
+        async for batch in self._answers.batches():
+            self._note(arrived.item for arrived in batch)
+            for arrived in batch:
+                if isinstance(arrived.item, TokenOutput):
+                    outputs[arrived.choice].append(arrived.item)
+                else:
+                    results[arrived.choice] = arrived.item
+        ordered = [results[choice] for choice in range(count)]
+        body = dump(whole_reply(self._asked, self._envelope, self._engine, ordered, outputs))
+        await send_json(send, body)
+
+    def _note(self, items: Iterable[TokenOutput | GenerateResult]) -> None:
+        for item in items:
+            if isinstance(item, GenerateResult):
+                self._metrics.count_usage(item.usage)
+            elif not self._began:
+                self._began = True
+                self._metrics.first_token_seconds.add(time.monotonic() - self._arrived)
+
+
+def check_knows_tools(asked: Asked, engine: ServedEngine) -> None:
+    """Some models were never told of tools: their template has no place for them.
+
+    Raises:
+        RefusedError: the prompt is the same with tools and without.
+    """
+    request = asked.requests[0]
+    assert request.messages is not None
+    assert asked.tools is not None
+    variables = {**(request.chat_template_kwargs or {}), "now": datetime.now()}
+    with_tools = engine.apply_chat_template(request.messages, **{**variables, "tools": asked.tools.schemas})
+    if with_tools == engine.apply_chat_template(request.messages, **variables):
+        raise RefusedError(
+            400,
+            f"The chat template of {engine.info.name} has no place for tools. Leave them out, or ask another model.",
+            param="tools",
+            code="unsupported_parameter",
+        )
+
+
+async def send_json(send: Send, body: bytes, status: int = 200) -> None:
+    """A whole JSON reply."""
+    headers = [*_JSON, (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _send_part(send: Send, body: bytes) -> None:
+    if body:
+        await send({"type": "http.response.body", "body": body, "more_body": True})

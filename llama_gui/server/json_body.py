@@ -1,0 +1,57 @@
+"""The bytes of a body -> JSON values; what two readers could understand in two ways is refused."""
+
+import json
+import math
+from typing import Any, NoReturn
+
+from llama_gui.server.refusal import RefusedError
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """The JSON object in `body`.
+
+    Raises:
+        RefusedError: it is not UTF-8, not JSON, no object, holds a name twice, or a number that is not finite.
+    """
+    try:
+        value = json.loads(
+            body.decode("utf-8"), object_pairs_hook=_unambiguous, parse_constant=_refuse_constant, parse_float=_finite
+        )
+    except UnicodeDecodeError as error:
+        raise _unreadable(f"it is not UTF-8: {error.reason} at byte {error.start}") from error
+    except RecursionError as error:
+        raise _unreadable("it is nested too deeply") from error
+    except ValueError as error:
+        raise _unreadable(str(error)[:200]) from error
+    if not isinstance(value, dict):
+        raise _unreadable("it must be an object")
+    return value
+
+
+def dump(value: Any) -> bytes:
+    """JSON as it goes out: UTF-8, no spaces. Half a surrogate pair, which is not text, becomes "?"."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _unreadable(why: str) -> RefusedError:
+    return RefusedError(400, f"The body cannot be read as JSON: {why}.", code="invalid_json")
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"it has {twice[:80]!r} twice")
+    return values
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return value

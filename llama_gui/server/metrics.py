@@ -1,0 +1,102 @@
+"""What the server has done, in the text format of Prometheus. One event loop, so plain numbers."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from llama_gui.server.served import ServedEngine
+from llama_gui.vocabulary import Usage
+
+_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+
+
+class Histogram:
+    """How many values were at most so large."""
+
+    def __init__(self, bounds: Sequence[float] = _SECONDS) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def add(self, value: float) -> None:
+        """One more."""
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def lines(self, name: str) -> Iterable[str]:
+        """As Prometheus reads it."""
+        total = 0
+        for bound, count in zip((*self._bounds, "+Inf"), self._counts, strict=True):
+            total += count
+            yield f'{name}_bucket{{le="{bound}"}} {total}'
+        yield f"{name}_sum {self._sum:.6f}"
+        yield f"{name}_count {total}"
+
+
+class Metrics:
+    """Counts since the server was started."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, int]] = Counter()
+        """Route and status -> how many. Routes are our own names: what a client wrote is never one."""
+        self.prompt_tokens = 0
+        self.cached_tokens = 0
+        self.completion_tokens = 0
+        self.hung_up = 0
+        """Requests whose client went away before the end."""
+        self.first_token_seconds = Histogram()
+        self.request_seconds = Histogram()
+
+    def count_usage(self, usage: Usage) -> None:
+        """An answer ended."""
+        self.prompt_tokens += usage.prompt_tokens
+        self.cached_tokens += usage.cached_tokens
+        self.completion_tokens += usage.completion_tokens
+
+    def text(self, engines: Iterable[ServedEngine], running: int, waiting: int) -> str:
+        """All of it. `running`: places at the gate in use, `waiting`: requests in front of it."""
+        lines: list[str] = []
+        plain: Mapping[str, tuple[str, str, float]] = {
+            "prompt_tokens_total": ("counter", "Tokens of prompts.", self.prompt_tokens),
+            "cached_prompt_tokens_total": ("counter", "Tokens of prompts that the cache held.", self.cached_tokens),
+            "completion_tokens_total": ("counter", "Tokens of answers.", self.completion_tokens),
+            "clients_hung_up_total": ("counter", "Requests whose client went away.", self.hung_up),
+            "answers_running": ("gauge", "Answers that are being written for clients.", running),
+            "requests_waiting": ("gauge", "Requests that wait for a place.", waiting),
+        }
+        for name, (kind, words, value) in plain.items():
+            lines += [*_head(name, kind, words), f"llama_gui_{name} {value}"]
+        lines += _head("http_requests_total", "counter", "Requests by route and status.")
+        lines += [
+            f'llama_gui_http_requests_total{{route="{route}",status="{status}"}} {count}'
+            for (route, status), count in sorted(self.requests.items())
+        ]
+        lines += _head("first_token_seconds", "histogram", "From the request to its first token.")
+        lines += self.first_token_seconds.lines("llama_gui_first_token_seconds")
+        lines += _head("request_seconds", "histogram", "From the request to the end of its answer.")
+        lines += self.request_seconds.lines("llama_gui_request_seconds")
+        return "\n".join([*lines, *_engine_lines(engines)]) + "\n"
+
+
+def _head(name: str, kind: str, words: str) -> list[str]:
+    return [f"# HELP llama_gui_{name} {words}", f"# TYPE llama_gui_{name} {kind}"]
+
+
+def _engine_lines(engines: Iterable[ServedEngine]) -> list[str]:
+    gauges = {
+        "tokens_per_second": "Tokens that the engine writes.",
+        "running": "Answers in the engine, those of the window included.",
+        "waiting": "Requests that wait in the engine.",
+        "kv_bytes": "Bytes of the cache of conversations.",
+        "weight_bytes": "Bytes of the weights.",
+    }
+    all_stats = [(_escaped(engine.info.name), engine.stats()) for engine in engines]
+    lines: list[str] = []
+    for name, words in gauges.items():
+        lines += _head(f"engine_{name}", "gauge", words)
+        lines += [f'llama_gui_engine_{name}{{model="{model}"}} {getattr(stats, name)}' for model, stats in all_stats]
+    return lines
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,117 @@
+"""Answers in the protocol's shapes: whole ones, and the chunks of streams. Pure."""
+
+import secrets
+import string
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama_gui.server.refusal import RefusedError, refusal_of
+from llama_gui.server.served import ServedEngine, ServedTokenizer
+from llama_gui.server.tool_calls import ToolCall
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput, TopLogprob, Usage
+
+_FINISH = {"stop": "stop", "length": "length", "context": "length"}
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What every reply to one request has in common."""
+
+    model: str
+    is_chat: bool
+    id: str = field(default_factory=lambda: secrets.token_hex(12))
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def wrap(self, choices: Sequence[Mapping[str, Any]], *, is_chunk: bool, **more: Any) -> dict[str, Any]:
+        """A reply with these choices."""
+        kind = ("chat.completion.chunk" if is_chunk else "chat.completion") if self.is_chat else "text_completion"
+        prefix = "chatcmpl-" if self.is_chat else "cmpl-"
+        head = {"id": prefix + self.id, "object": kind, "created": self.created, "model": self.model}
+        return {**head, "choices": list(choices), **more}
+
+
+def usage_fields(usages: Sequence[Usage], prompts: int) -> dict[str, Any]:
+    """Token counts of all choices; the choices of one prompt share it, and it counts once. `prompts`: how many."""
+    each = usages[:: max(1, len(usages) // prompts)]
+    prompt, answer = sum(usage.prompt_tokens for usage in each), sum(usage.completion_tokens for usage in usages)
+    cached = sum(usage.cached_tokens for usage in each)
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": answer,
+        "total_tokens": prompt + answer,
+        "prompt_tokens_details": {"cached_tokens": cached},
+    }
+
+
+def finish_reason(request: GenerateRequest, result: GenerateResult, engine: ServedEngine) -> str:
+    """Why an answer ended, as the protocol has it.
+
+    Raises:
+        RefusedError: it failed, or was cancelled, and not by the client.
+    """
+    if result.finish_reason in _FINISH:
+        return _FINISH[result.finish_reason]
+    if result.error is None:
+        raise RefusedError(503, "The model was closed before the answer was finished.", code="model_closed")
+    # An answer that had to follow a grammar and was too long is an error to the engine; the protocol has a word for it.
+    usage = result.usage
+    room = min(request.max_tokens or engine.info.max_context, engine.info.max_context - usage.prompt_tokens)
+    if request.json_schema is not None and usage.completion_tokens >= room:
+        return "length"
+    raise refusal_of(result.error, engine.info.path)
+
+
+# --- tool calls
+
+
+def call_fields(call: ToolCall) -> dict[str, Any]:
+    """A call of a function. Mistral's templates take ids of nine letters and digits, the others any."""
+    letters = string.ascii_letters + string.digits
+    made_up = "".join(secrets.choice(letters) for _ in range(9))
+    return {"id": made_up, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+# --- probabilities
+
+
+def chat_logprobs(outputs: Sequence[TokenOutput], tokenizer: ServedTokenizer) -> dict[str, Any]:
+    """The probabilities of tokens as a chat answer tells them."""
+    return {"content": [_chat_token(output, tokenizer) for output in outputs], "refusal": None}
+
+
+def _chat_token(output: TokenOutput, tokenizer: ServedTokenizer) -> dict[str, Any]:
+    tops = [_token(top.token_id, top.text, top.logprob, tokenizer) for top in output.top_logprobs]
+    text = tokenizer.token_text(output.token_id)
+    return {**_token(output.token_id, text, output.logprob, tokenizer), "top_logprobs": tops}
+
+
+def _token(token_id: int, text: str, logprob: float, tokenizer: ServedTokenizer) -> dict[str, Any]:
+    raw = tokenizer.token_bytes(token_id)
+    return {"token": text, "logprob": _finite(logprob), "bytes": None if raw is None else list(raw)}
+
+
+def completion_logprobs(outputs: Sequence[TokenOutput], tokenizer: ServedTokenizer, offset: int) -> dict[str, Any]:
+    """The same as a completion tells them; `offset`: letters of the answer before these tokens."""
+    tokens = [tokenizer.token_text(output.token_id) for output in outputs]
+    offsets: list[int] = []
+    for output in outputs:
+        offsets.append(offset)
+        offset += len(output.text)
+    tops = [_by_text(output.top_logprobs) if output.top_logprobs else None for output in outputs]
+    return {
+        "tokens": tokens,
+        "token_logprobs": [_finite(output.logprob) for output in outputs],
+        "top_logprobs": tops,
+        "text_offset": offsets,
+    }
+
+
+def _by_text(tops: Sequence[TopLogprob]) -> dict[str, float]:
+    return {top.text: _finite(top.logprob) for top in reversed(tops)}  # of two with one text the likelier stays
+
+
+def _finite(logprob: float) -> float:
+    """A token that cannot come has the logarithm of zero, which JSON does not have."""
+    return max(logprob, -9999.0)

@@ -1,0 +1,278 @@
+"""The body of a request -> what to generate. Every field is checked, and named when it is wrong.
+
+What we do not know is ignored: clients send their own extras. What we know and cannot do, and what would change the
+answer, is refused: an answer to another question helps nobody.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from llama_gui.errors import InvalidRequestError
+from llama_gui.server.refusal import RefusedError, refusal_of
+from llama_gui.server.request_fields import Fields
+from llama_gui.server.tools import Tools, read_tools
+from llama_gui.server.turns import read_messages
+from llama_gui.vocabulary import MAX_SEED, SAMPLING_RANGES, GenerateRequest, SamplingParams
+
+MOST_CHOICES = 16
+MOST_STOPS = 16
+MOST_BIASES = 1024
+MOST_TOKENS = 2**31 - 1
+COMPLETION_TOKENS = 16
+"""What the protocol has for a completion that says nothing; a chat answer is as long as it likes."""
+
+_CANNOT: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "functions": ("use tools", ([],)),
+    "function_call": ("use tool_choice", ("none", "auto")),
+    "audio": ("this server makes text only", ()),
+    "modalities": ("this server makes text only", (["text"],)),
+    "web_search_options": ("this server asks nobody else", ()),
+    "best_of": ("use n", (1,)),
+    "suffix": ("this server writes on at the end only", ("",)),
+    "echo": ("this server returns the answer only", (False,)),
+    "use_beam_search": ("this server draws tokens", (False,)),
+    "ignore_eos": ("use min_tokens", (False,)),
+    "grammar": ("use response_format, guided_json or guided_regex", ("",)),
+    "guided_grammar": ("use response_format, guided_json or guided_regex", ("",)),
+    "prompt_logprobs": ("this server tells the probabilities of the answer only", (0,)),
+    "structured_outputs": ("use response_format, guided_json or guided_regex", ()),
+}
+"""Field -> what to do instead, and the values of it that ask for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, read. One of `requests` for each choice of the answer, in order.
+
+    `logprobs`: whether the answer tells the probability of each token. `prompts`: how many different ones there are.
+    """
+
+    model: str | None
+    requests: tuple[GenerateRequest, ...]
+    stream: bool
+    include_usage: bool
+    logprobs: bool
+    is_chat: bool
+    prompts: int = 1
+    tools: Tools | None = None
+
+
+def read_chat(body: Mapping[str, Any]) -> Asked:
+    """The body of /v1/chat/completions.
+
+    Raises:
+        RefusedError: a field is missing, wrong, or asks for what this server cannot do.
+    """
+    fields = Fields(body)
+    _refuse_what_we_cannot(fields)
+    messages, tools = read_messages(fields), read_tools(fields)
+    top = fields.whole("top_logprobs", 0, 20)
+    wants_logprobs = fields.flag("logprobs")
+    if top and not wants_logprobs:
+        raise fields.wrong("top_logprobs", "left out, unless logprobs is true")
+    schema = _response_schema(fields)
+    if tools is not None and tools.grammar is not None:
+        schema = _only_one(schema, tools.grammar, "tool_choice")
+    elif tools is not None and schema is not None:
+        raise RefusedError(
+            400, "response_format cannot go with tools, unless tool_choice is none.", param="response_format"
+        )
+    kwargs = fields.mapping("chat_template_kwargs")
+    return _asked(
+        fields,
+        [{"messages": messages, "tools": tools.schemas if tools else None, "chat_template_kwargs": kwargs}],
+        logprobs=top or 0 if wants_logprobs else None,
+        max_tokens=fields.whole("max_completion_tokens", 1, MOST_TOKENS) or fields.whole("max_tokens", 1, MOST_TOKENS),
+        schema=schema,
+        tools=tools,
+    )
+
+
+def read_completion(body: Mapping[str, Any]) -> Asked:
+    """The body of /v1/completions.
+
+    Raises:
+        RefusedError: see `read_chat`.
+    """
+    fields = Fields(body)
+    _refuse_what_we_cannot(fields)
+    for name in ("tools", "messages"):
+        if fields.has(name):
+            raise fields.wrong(name, "left out: it belongs to /v1/chat/completions")
+    return _asked(
+        fields,
+        _prompts(fields),
+        logprobs=fields.whole("logprobs", 0, 20),
+        max_tokens=fields.whole("max_tokens", 1, MOST_TOKENS) or COMPLETION_TOKENS,
+        schema=_response_schema(fields),
+    )
+
+
+def _refuse_what_we_cannot(fields: Fields) -> None:
+    for name, (advice, harmless) in _CANNOT.items():
+        if fields.has(name) and not any(_same(fields.get(name), value) for value in harmless):
+            raise RefusedError(400, f"{name} is not supported: {advice}.", param=name, code="unsupported_parameter")
+
+
+def _same(value: Any, other: Any) -> bool:
+    return type(value) is type(other) and value == other
+
+
+def _asked(
+    fields: Fields,
+    prompts: Sequence[Mapping[str, Any]],
+    *,
+    logprobs: int | None,
+    max_tokens: int | None,
+    schema: Mapping[str, Any] | None,
+    tools: Tools | None = None,
+) -> Asked:
+    choices = fields.whole("n", 1, MOST_CHOICES) or 1
+    if len(prompts) * choices > MOST_CHOICES:
+        raise RefusedError(
+            400, f"{len(prompts)} prompts with n = {choices} are more than {MOST_CHOICES} answers.", param="prompt"
+        )
+    stream, usage = fields.flag("stream"), _include_usage(fields)
+    common: dict[str, Any] = {
+        "max_tokens": max_tokens,
+        "min_tokens": fields.whole("min_tokens", 0, MOST_TOKENS) or 0,
+        "stop": _stops(fields),
+        "logprobs": logprobs or 0,
+        "json_schema": schema,
+        "regex": fields.text("guided_regex"),
+        "overflow": "error",  # to leave out messages in silence is for a person who sees it
+    }
+    try:
+        first = _sampling(fields)
+        requests = tuple(
+            GenerateRequest(**prompt, **common, sampling=_nth(first, choice))
+            for prompt in prompts
+            for choice in range(choices)
+        )
+    except InvalidRequestError as error:
+        raise refusal_of(error, is_chat="messages" in prompts[0]) from error
+    is_chat = "messages" in prompts[0]
+    return Asked(fields.text("model"), requests, stream, usage, logprobs is not None, is_chat, len(prompts), tools)
+
+
+def _nth(sampling: SamplingParams, choice: int) -> SamplingParams:
+    """The same seed twice would give the same answer twice: each choice has the next one."""
+    if sampling.seed is None or choice == 0:
+        return sampling
+    return replace(sampling, seed=(sampling.seed + choice) % (MAX_SEED + 1))
+
+
+def _sampling(fields: Fields) -> SamplingParams:
+    values: dict[str, Any] = {}
+    for name, (low, high, whole) in SAMPLING_RANGES.items():
+        most = min(high, MAX_SEED)
+        value = fields.whole(name, int(low), int(most)) if whole else fields.number(name, low, high)
+        if value is not None:
+            values[name] = value
+    for name in ("allowed_token_ids", "banned_token_ids"):
+        if fields.has(name):
+            values[name] = _ids(fields, name)
+    if fields.has("dry_sequence_breakers"):
+        values["dry_sequence_breakers"] = _texts(fields, "dry_sequence_breakers", 64)
+    return SamplingParams(**values, logit_bias=_biases(fields))
+
+
+def _biases(fields: Fields) -> dict[int, float] | None:
+    given = fields.mapping("logit_bias")
+    if given is None:
+        return None
+    if len(given) > MOST_BIASES:
+        raise RefusedError(
+            400, f"logit_bias has {len(given)} entries, but at most {MOST_BIASES} fit.", param="logit_bias"
+        )
+    inner, biases = Fields(given, "logit_bias."), dict[int, float]()
+    for name in given:
+        if not (name.isascii() and name.isdigit() and len(name) < 10):
+            raise RefusedError(
+                400, f"logit_bias has the key {name[:40]!r}, but keys are token ids.", param="logit_bias"
+            )
+        biases[int(name)] = inner.number(name, -100, 100) or 0.0
+    return biases
+
+
+def _stops(fields: Fields) -> tuple[str, ...]:
+    value = fields.get("stop")
+    if isinstance(value, str):
+        value = [value] if value else []
+    texts = _texts(Fields({"stop": value}), "stop", MOST_STOPS)
+    if any(len(text) > 1000 for text in texts):
+        raise fields.wrong("stop", "texts of at most 1000 letters")
+    return texts
+
+
+def _texts(fields: Fields, name: str, most: int) -> tuple[str, ...]:
+    value = fields.get(name)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or len(value) > most or not all(isinstance(text, str) and text for text in value):
+        raise fields.wrong(name, f"a list of at most {most} texts that are not empty")
+    return tuple(value)
+
+
+def _ids(fields: Fields, name: str) -> tuple[int, ...]:
+    value = fields.get(name)
+    is_list = isinstance(value, list) and 0 < len(value) <= 1_000_000
+    if not is_list or not all(type(token_id) is int and 0 <= token_id < 2**31 for token_id in value):
+        raise fields.wrong(name, "a list of token ids that is not empty")
+    return tuple(value)
+
+
+def _include_usage(fields: Fields) -> bool:
+    options = fields.inner("stream_options")
+    return options is not None and options.flag("include_usage")
+
+
+def _prompts(fields: Fields) -> list[Mapping[str, Any]]:
+    """One text, some texts, one list of token ids, or some of those."""
+    value = fields.get("prompt")
+    if isinstance(value, str) and value:
+        return [{"prompt": value}]
+    allowed = "a text, a list of token ids, or a list of at most 16 of these, not empty"
+    if not isinstance(value, list) or not value:
+        raise fields.wrong("prompt", allowed)
+    if type(value[0]) is int:
+        return [{"token_ids": _ids(fields, "prompt")}]
+    if len(value) > MOST_CHOICES:
+        raise fields.wrong("prompt", allowed)
+    return [_prompt(part, index) for index, part in enumerate(value)]
+
+
+def _prompt(part: object, index: int) -> Mapping[str, Any]:
+    name = f"prompt[{index}]"
+    if isinstance(part, list):
+        return {"token_ids": _ids(Fields({name: part}), name)}
+    if not isinstance(part, str) or not part:
+        raise Fields({name: part}).wrong(name, "a text or a list of token ids, not empty")
+    return {"prompt": part}
+
+
+def _response_schema(fields: Fields) -> Mapping[str, Any] | None:
+    """The JSON schema that the answer must follow; None: it is free."""
+    guided = fields.mapping("guided_json")
+    form = fields.inner("response_format")
+    if form is None:
+        return guided
+    kind = form.one_of("type", ("text", "json_object", "json_schema"))
+    if kind is None:
+        raise form.wrong("type", "one of text, json_object, json_schema")
+    if kind == "text":
+        return guided
+    if kind == "json_object":
+        return _only_one(guided, {"type": "object"}, "response_format")
+    named = form.inner("json_schema")
+    schema = named.mapping("schema") if named is not None else None
+    if schema is None:
+        raise form.wrong("json_schema", "an object with name and schema")
+    return _only_one(guided, schema, "response_format")
+
+
+def _only_one(one: Mapping[str, Any] | None, other: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    if one is not None:
+        raise RefusedError(400, f"{name} asks for another form of the answer than a second field does.", param=name)
+    return other

@@ -1,0 +1,186 @@
+"""Who may speak to the server: the outermost layer, before any route is looked at.
+
+Where the request came from (Host, Origin, what browsers say about themselves), then the key, then the kind of body.
+The Host check is what keeps a web page from reaching us under a name of its own that points to this machine.
+"""
+
+import hmac
+from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
+from typing import Any
+
+from llama_gui.server.json_body import dump
+from llama_gui.server.refusal import RefusedError
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+WILDCARDS = ("0.0.0.0", "::")
+
+
+class Guard:
+    """An ASGI application around another one, which sees only what may come in.
+
+    Args:
+        key: every request must bring it.
+        hosts: what a Host header may say, port included; see `host_names`.
+        origins: web pages that may ask, as browsers write them ("https://example.org").
+        own_address: whether the address that the client connected to is also a name for us (the server listens on all
+            addresses, and an address, unlike a name, cannot be made to point elsewhere).
+    """
+
+    def __init__(
+        self, app: App, *, key: str, hosts: Collection[str], origins: Collection[str] = (), own_address: bool = False
+    ) -> None:
+        self._app = app
+        self._expected = b"Bearer " + key.encode()
+        self._hosts = frozenset(hosts)
+        self._origins = frozenset(origins)
+        self._own_address = own_address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request through, or answer it with a refusal."""
+        if scope["type"] != "http":
+            return
+        origin = None
+        try:
+            self._check_host(scope)
+            origin = self._check_origin(scope)
+            if origin is not None and scope["method"] == "OPTIONS":
+                await _send_preflight(scope, send, origin)
+                return
+            self._check_key(scope)
+            _check_body_kind(scope)
+        except RefusedError as refused:
+            await send_refusal(refused, send if origin is None else _with_origin(send, origin))
+            return
+        await self._app(scope, receive, send if origin is None else _with_origin(send, origin))
+
+    def _check_host(self, scope: Scope) -> None:
+        if not scope["path"].startswith("/"):
+            raise RefusedError(400, "The request line must hold a path that begins with a slash.")
+        values = header_values(scope, b"host")
+        host = values[0].decode("latin-1").lower() if len(values) == 1 else ""
+        if host in self._hosts or (self._own_address and host in _names_of_address(scope)):
+            return
+        raise RefusedError(
+            403,
+            f"The Host header says {host[:100]!r}, and this server does not go by that name. "
+            "Start it with --allow-host NAME if it should.",
+            code="host_not_allowed",
+        )
+
+    def _check_origin(self, scope: Scope) -> str | None:
+        """The web page that asks; None when no browser does."""
+        values = header_values(scope, b"origin")
+        if values:
+            origin = values[0].decode("latin-1")
+            if len(values) == 1 and origin in self._origins:
+                return origin
+            raise RefusedError(
+                403,
+                f"The web page {origin[:100]!r} may not use this server. "
+                "Start it with --allow-origin ORIGIN if it should.",
+                code="origin_not_allowed",
+            )
+        if header_values(scope, b"sec-fetch-site") not in ([], [b"none"], [b"same-origin"]):
+            raise RefusedError(403, "Another web page may not use this server.", code="origin_not_allowed")
+        return None
+
+    def _check_key(self, scope: Scope) -> None:
+        values = header_values(scope, b"authorization")
+        given = values[0] if len(values) == 1 else b""
+        if hmac.compare_digest(given, self._expected):
+            return
+        raise RefusedError(
+            401,
+            "The key is missing or wrong. Send the header: Authorization: Bearer KEY",
+            code="invalid_api_key",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+def _check_body_kind(scope: Scope) -> None:
+    """Only JSON: what a web form can send without asking first is refused."""
+    if scope["method"] != "POST":
+        return
+    kinds = header_values(scope, b"content-type")
+    kind = kinds[0].split(b";")[0].strip().lower() if len(kinds) == 1 else b""
+    if kind != b"application/json":
+        raise RefusedError(
+            415, "The body must be JSON. Send the header: Content-Type: application/json", code="no_json"
+        )
+    if any(coding.strip().lower() != b"identity" for coding in header_values(scope, b"content-encoding")):
+        raise RefusedError(415, "The body must not be compressed.", code="compressed_body")
+
+
+def header_values(scope: Scope, name: bytes) -> list[bytes]:
+    """All values of a header, given in lower case."""
+    return [value for key, value in scope["headers"] if key == name]
+
+
+def host_names(bound: str, port: int, allowed: Iterable[str] = ()) -> frozenset[str]:
+    """What a Host header may say to a server that listens on `bound`: that, this machine's names, and `allowed`."""
+    names = [*LOOPBACK_NAMES, *allowed]
+    if bound not in WILDCARDS:
+        names.append(_bracketed(bound))
+    spelled = {f"{name.lower()}:{port}" for name in names}
+    spelled |= {name.lower() for name in allowed if _has_port(name)}
+    # A browser or client leaves out the port only where it is the one that everybody knows.
+    return frozenset(spelled | {name.lower() for name in names} if port == 80 else spelled)
+
+
+def _has_port(name: str) -> bool:
+    return name.rpartition(":")[2].isdigit() and not name.endswith("]")
+
+
+def _names_of_address(scope: Scope) -> frozenset[str]:
+    address, port = (scope.get("server") or ("", 0))[:2]
+    return host_names(str(address).split("%")[0], int(port or 0))
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+async def send_refusal(refused: RefusedError, send: Send) -> None:
+    """Answer with a refusal. Where the body was not read and is too large to be, the connection ends."""
+    body = dump(refused.body)
+    headers = {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        "x-content-type-options": "nosniff",
+        **{name.lower(): value for name, value in refused.headers.items()},
+    }
+    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": refused.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _send_preflight(scope: Scope, send: Send, origin: str) -> None:
+    """A browser asks whether a web page, one that may, may ask."""
+    asked = b", ".join(header_values(scope, b"access-control-request-headers"))
+    headers = [
+        (b"access-control-allow-methods", b"GET, POST"),
+        (b"access-control-allow-headers", asked or b"authorization, content-type"),
+        (b"access-control-max-age", b"600"),
+    ]
+    if header_values(scope, b"access-control-request-private-network"):
+        headers.append((b"access-control-allow-private-network", b"true"))
+    sender = _with_origin(send, origin)
+    await sender({"type": "http.response.start", "status": 204, "headers": headers})
+    await sender({"type": "http.response.body", "body": b""})
+
+
+def _with_origin(send: Send, origin: str) -> Send:
+    """`send`, with the headers that let this web page read the answer."""
+
+    async def send_with_origin(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            extra = [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
+            message = {**message, "headers": [*message.get("headers", ()), *extra]}
+        await send(message)
+
+    return send_with_origin

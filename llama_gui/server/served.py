@@ -1,0 +1,171 @@
+"""What the server knows of engines: the part of `llama_gui.engine` that it asks for, and where models come from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, overload
+
+from llama_gui.server.refusal import RefusedError
+from llama_gui.vocabulary import EngineStats, GenerateRequest, GenerateResult, Message, ModelInfo, TokenOutput
+
+
+class ServedJob(Protocol):
+    """An answer on its way; safe from any thread."""
+
+    def cancel(self) -> None:
+        """End it within one step of the engine."""
+        ...
+
+
+class ServedTokenizer(Protocol):
+    """Text to ids and back; safe from any thread."""
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        """Ids of `text`."""
+        ...
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
+        """The text of `ids`."""
+        ...
+
+    def token_text(self, token_id: int) -> str:
+        """A token's own text."""
+        ...
+
+    def token_bytes(self, token_id: int) -> bytes | None:
+        """A token's own bytes; None where they depend on its neighbours."""
+        ...
+
+
+class ServedEngine(Protocol):
+    """A loaded model; every method may be called from any thread."""
+
+    @property
+    def info(self) -> ModelInfo:
+        """What it is."""
+        ...
+
+    @property
+    def tokenizer(self) -> ServedTokenizer:
+        """Text to ids and back, exactly as generation does it."""
+        ...
+
+    @property
+    def eos_token_ids(self) -> frozenset[int]:
+        """The ids that end an answer."""
+        ...
+
+    def submit(
+        self,
+        request: GenerateRequest,
+        on_output: Callable[[Any, TokenOutput], None] | None = None,
+        on_finish: Callable[[Any, GenerateResult], None] | None = None,
+    ) -> ServedJob:
+        """Queue a request; the callbacks run in the engine's thread."""
+        ...
+
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Message],
+        *,
+        add_generation_prompt: bool = True,
+        tokenize: Literal[True],
+        **variables: Any,
+    ) -> list[int]: ...
+
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Message],
+        *,
+        add_generation_prompt: bool = True,
+        tokenize: Literal[False] = False,
+        **variables: Any,
+    ) -> str:
+        """The prompt for `messages`, or its ids."""
+        ...
+
+    def stats(self) -> EngineStats:
+        """What it does just now."""
+        ...
+
+
+class Models(Protocol):
+    """The models that can be asked, each under its name; safe from any thread."""
+
+    def names(self) -> Sequence[str]:
+        """All of them, the one for requests that name none first."""
+        ...
+
+    def engine(self, name: str) -> ServedEngine:
+        """The engine of a model; this may load it, which takes as long as it takes."""
+        ...
+
+    def loaded(self) -> Sequence[ServedEngine]:
+        """The engines in memory, for what is told about them."""
+        ...
+
+
+class LoadedModels:
+    """Models that are in memory already."""
+
+    def __init__(self, engines: Mapping[str, ServedEngine]) -> None:
+        self._engines = dict(engines)
+
+    @classmethod
+    def of(cls, engine: ServedEngine) -> "LoadedModels":
+        """One engine, under its own name."""
+        return cls({engine.info.name: engine})
+
+    def names(self) -> Sequence[str]:
+        """All of them."""
+        return tuple(self._engines)
+
+    def engine(self, name: str) -> ServedEngine:
+        """The engine of a model."""
+        return self._engines[name]
+
+    def loaded(self) -> Sequence[ServedEngine]:
+        """All engines."""
+        return tuple(self._engines.values())
+
+
+class LazyModels:
+    """Models that are loaded when they are first asked for: `load` gives the engine of a path, as `ModelPool` does."""
+
+    def __init__(self, paths: Mapping[str, str], load: Callable[[str], ServedEngine]) -> None:
+        self._paths = dict(paths)
+        self._load = load
+        self._engines: dict[str, ServedEngine] = {}
+
+    def names(self) -> Sequence[str]:
+        """All of them."""
+        return tuple(self._paths)
+
+    def engine(self, name: str) -> ServedEngine:
+        """The engine of a model, loaded if need be. Raises what `load` raises."""
+        engine = self._load(self._paths[name])
+        self._engines[name] = engine
+        return engine
+
+    def loaded(self) -> Sequence[ServedEngine]:
+        """The engines that were asked for, the latest of each model."""
+        return tuple(self._engines.values())
+
+
+def name_for(models: Models, asked: str | None) -> str:
+    """The name of the model that a request means. What is not a known name is never looked for anywhere.
+
+    Raises:
+        RefusedError: there is no such model.
+    """
+    names = models.names()
+    if asked is None and names:
+        return names[0]
+    if asked in names:
+        return str(asked)
+    raise RefusedError(
+        404,
+        f"There is no model {str(asked)[:100]!r}. There is: {', '.join(names) or 'none'}.",
+        param="model",
+        code="model_not_found",
+    )

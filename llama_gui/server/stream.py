@@ -1,0 +1,191 @@
+"""Pieces of answers -> server-sent events."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_gui.server.answers import Arrived
+from llama_gui.server.json_body import dump
+from llama_gui.server.refusal import RefusedError
+from llama_gui.server.replies import (
+    Envelope,
+    call_fields,
+    chat_logprobs,
+    completion_logprobs,
+    finish_reason,
+    usage_fields,
+)
+from llama_gui.server.schema import Asked
+from llama_gui.server.served import ServedEngine
+from llama_gui.server.tool_calls import CallWatch, ToolCall, parse_calls
+from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
+
+DONE = b"data: [DONE]\n\n"
+PING = b": still here\n\n"
+
+
+def event(value: Any) -> bytes:
+    """One event."""
+    return b"data: " + dump(value) + b"\n\n"
+
+
+class ChunkMaker:
+    """Makes the events of one streaming request. `events` gives those of a batch, `end` the last ones."""
+
+    def __init__(self, asked: Asked, envelope: Envelope, engine: ServedEngine) -> None:
+        self._asked = asked
+        self._envelope = envelope
+        self._engine = engine
+        self._usages: dict[int, Usage] = {}
+        self._offsets = [0] * len(asked.requests)
+        auto = asked.tools is not None and asked.tools.grammar is None
+        names = asked.tools.names if asked.tools is not None else frozenset[str]()
+        self._watches = [CallWatch(names) if auto else None for _ in asked.requests]
+        self._forced: list[str] = [""] * len(asked.requests)
+
+    def begin(self) -> bytes:
+        """The events before the first token."""
+        if not self._asked.is_chat:
+            return b""
+        return b"".join(
+            self._chunk(choice, {"role": "assistant", "content": ""}) for choice in range(len(self._asked.requests))
+        )
+
+    def events(self, batch: Sequence[Arrived]) -> bytes:
+        """The events of what has arrived.
+
+        Raises:
+            RefusedError: an answer failed.
+        """
+        return b"".join(self._events(arrived) for arrived in batch)
+
+    def end(self) -> bytes:
+        """The events behind the last token: usage, when it was asked for, and the end."""
+        if not self._asked.include_usage:
+            return DONE
+        usages = [self._usages[choice] for choice in range(len(self._asked.requests))]
+        usage = usage_fields(usages, self._asked.prompts)
+        return event(self._envelope.wrap([], is_chunk=True, usage=usage)) + DONE
+
+    def _events(self, arrived: Arrived) -> bytes:
+        if isinstance(arrived.item, GenerateResult):
+            return self._finish(arrived.choice, arrived.item)
+        return self._token(arrived.choice, arrived.item)
+
+    def _token(self, choice: int, output: TokenOutput) -> bytes:
+        text = output.text
+        logprobs = self._logprobs(choice, output)
+        self._offsets[choice] += len(text)
+        watch = self._watches[choice]
+        if watch is not None:
+            text = watch.push(text)
+        elif self._asked.tools is not None:
+            self._forced[choice] += text
+            text = ""
+        if not text and logprobs is None:
+            return b""
+        if self._asked.is_chat:
+            return self._chunk(choice, {"content": text}, logprobs=logprobs)
+        return self._chunk(choice, text, logprobs=logprobs)
+
+    def _logprobs(self, choice: int, output: TokenOutput) -> dict[str, Any] | None:
+        if not self._asked.logprobs or output.token_id in self._engine.eos_token_ids:
+            return None
+        if self._asked.is_chat:
+            return chat_logprobs([output], self._engine.tokenizer)
+        return completion_logprobs([output], self._engine.tokenizer, self._offsets[choice])
+
+    def _finish(self, choice: int, result: GenerateResult) -> bytes:
+        self._usages[choice] = result.usage
+        reason = finish_reason(self._asked.requests[choice], result, self._engine)
+        out, calls = b"", tuple[ToolCall, ...]()
+        watch = self._watches[choice]
+        if watch is not None:
+            left = watch.finish()
+            out, calls = self._chunk(choice, {"content": left.text}) if left.text else b"", left.calls
+        elif self._asked.tools is not None:
+            out, calls = b"", forced_calls(self._asked, self._forced[choice])
+        if calls:
+            out += self._chunk(choice, {"tool_calls": numbered(limited(self._asked, calls))})
+            reason = "tool_calls" if reason == "stop" else reason
+        return out + self._chunk(choice, {} if self._asked.is_chat else "", reason=reason)
+
+    def _chunk(
+        self,
+        choice: int,
+        delta: Mapping[str, Any] | str,
+        *,
+        logprobs: dict[str, Any] | None = None,
+        reason: str | None = None,
+    ) -> bytes:
+        said = {"delta": delta} if self._asked.is_chat else {"text": delta}
+        part = {"index": choice, **said, "logprobs": logprobs, "finish_reason": reason}
+        more = {"usage": None} if self._asked.include_usage else {}
+        return event(self._envelope.wrap([part], is_chunk=True, **more))
+
+
+def failure(error: RefusedError) -> bytes:
+    """The last event of a stream that failed: no ``[DONE]`` follows, and no reason to finish."""
+    return event(error.body)
+
+
+def whole_reply(
+    asked: Asked,
+    envelope: Envelope,
+    engine: ServedEngine,
+    results: Sequence[GenerateResult],
+    outputs: Sequence[Sequence[TokenOutput]],
+) -> dict[str, Any]:
+    """The reply to a request that does not stream; `outputs` are the tokens of each choice.
+
+    Raises:
+        RefusedError: an answer failed.
+    """
+    choices = [_choice(asked, engine, index, result, outputs[index]) for index, result in enumerate(results)]
+    usage = usage_fields([result.usage for result in results], asked.prompts)
+    return envelope.wrap(choices, is_chunk=False, usage=usage)
+
+
+def _choice(
+    asked: Asked, engine: ServedEngine, index: int, result: GenerateResult, outputs: Sequence[TokenOutput]
+) -> dict[str, Any]:
+    reason = finish_reason(asked.requests[index], result, engine)
+    drawn = [output for output in outputs if output.token_id not in engine.eos_token_ids]
+    if not asked.is_chat:
+        logprobs = completion_logprobs(drawn, engine.tokenizer, 0) if asked.logprobs else None
+        return {"index": index, "text": result.text, "logprobs": logprobs, "finish_reason": reason}
+    logprobs = chat_logprobs(drawn, engine.tokenizer) if asked.logprobs else None
+    text, calls = _said_and_called(asked, result.text)
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
+    if calls:
+        message |= {"content": text or None, "tool_calls": [call_fields(call) for call in limited(asked, calls)]}
+        reason = "tool_calls" if reason == "stop" else reason
+    return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": reason}
+
+
+def _said_and_called(asked: Asked, text: str) -> tuple[str, Sequence[ToolCall]]:
+    if asked.tools is None:
+        return text, ()
+    if asked.tools.grammar is not None:
+        return "", forced_calls(asked, text)
+    found = parse_calls(text, asked.tools.names)
+    return found.text, found.calls
+
+
+def forced_calls(asked: Asked, text: str) -> tuple[ToolCall, ...]:
+    """The call in an answer that had to be one: its grammar made it the arguments, or name and arguments."""
+    tools = asked.tools
+    if tools is None or not text:
+        return ()
+    if tools.choice == "named":
+        return (ToolCall(tools.named, text),)
+    return parse_calls(text, tools.names).calls
+
+
+def limited(asked: Asked, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+    """All calls, or the first, as the request wants it."""
+    return calls if asked.tools is None or asked.tools.parallel else calls[:1]
+
+
+def numbered(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    """Calls as a stream tells them."""
+    return [{"index": index, **call_fields(call)} for index, call in enumerate(calls)]

@@ -1,0 +1,95 @@
+"""The functions that a request lets the model call, and how much it must."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from llama_gui.server.refusal import RefusedError, wrong
+from llama_gui.server.request_fields import Fields
+
+MOST_TOOLS = 128
+
+Choice = Literal["auto", "required", "named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What may be called. `named`: the one function that must be, when `choice` is "named"."""
+
+    schemas: Sequence[Mapping[str, Any]]
+    parameters: Mapping[str, Mapping[str, Any]]
+    choice: Choice = "auto"
+    named: str = ""
+    parallel: bool = True
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all functions."""
+        return frozenset(self.parameters)
+
+    @property
+    def grammar(self) -> Mapping[str, Any] | None:
+        """The JSON schema that the whole answer must follow, where a call is a must."""
+        if self.choice == "named":
+            return self.parameters[self.named]
+        if self.choice == "required":
+            return {"anyOf": [_call_schema(name, parameters) for name, parameters in self.parameters.items()]}
+        return None
+
+
+def _call_schema(name: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"name": {"const": name}, "arguments": parameters},
+        "required": ["name", "arguments"],
+        "additionalProperties": False,
+    }
+
+
+def read_tools(fields: Fields) -> Tools | None:
+    """The tools of a chat request; None when it has none, or lets the model call none.
+
+    Raises:
+        RefusedError: they are not as they must be.
+    """
+    entries = fields.objects("tools", MOST_TOOLS) or []
+    functions = [_function(entry) for entry in entries]
+    parameters = dict(functions)
+    if len(parameters) < len(functions):
+        raise wrong("tools", "a list with one name twice", "a list of functions with different names")
+    choice, named = _choice(fields, parameters)
+    parallel = fields.get("parallel_tool_calls") is None or fields.flag("parallel_tool_calls")
+    if choice == "none" or not entries:
+        return None
+    schemas = [{"type": "function", "function": dict(entry.mapping("function") or {})} for entry in entries]
+    return Tools(schemas, parameters, choice, named, parallel)
+
+
+def _function(entry: Fields) -> tuple[str, Mapping[str, Any]]:
+    if entry.get("type") != "function":
+        raise entry.wrong("type", "function")
+    function = entry.inner("function")
+    if function is None:
+        raise entry.wrong("function", "an object with name, description and parameters")
+    name = function.text("name")
+    if not name or len(name) > 128:
+        raise function.wrong("name", "a text of 1 to 128 letters")
+    function.text("description")
+    return name, function.mapping("parameters") or {"type": "object", "properties": {}}
+
+
+def _choice(fields: Fields, parameters: Mapping[str, Any]) -> tuple[Any, str]:
+    value = fields.get("tool_choice")
+    if value is None:
+        return "auto", ""
+    is_text = isinstance(value, str)
+    choice = fields.one_of("tool_choice", ("none", "auto", "required")) if is_text else "named"
+    if choice in ("required", "named") and not parameters:
+        raise RefusedError(400, "tool_choice asks for a call, but tools is empty.", param="tool_choice")
+    if choice != "named":
+        return choice, ""
+    function = (fields.inner("tool_choice") or Fields({})).inner("function")
+    name = function.text("name") if function is not None else None
+    if name not in parameters:
+        raise fields.wrong("tool_choice", f"none, auto, required, or the function {' or '.join(parameters)}")
+    return "named", str(name)

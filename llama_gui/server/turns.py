@@ -1,0 +1,102 @@
+"""The messages of a request -> the engine's messages."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from llama_gui.server.refusal import RefusedError, wrong
+from llama_gui.server.request_fields import Fields
+from llama_gui.vocabulary import Message, Role
+
+MOST_MESSAGES = 10_000
+
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",  # OpenAI's newer name
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+
+
+def read_messages(fields: Fields) -> list[Message]:
+    """The conversation of a chat request.
+
+    Raises:
+        RefusedError: it is missing or empty, or a message is not as it must be.
+    """
+    entries = fields.objects("messages", MOST_MESSAGES)
+    if not entries:
+        raise RefusedError(400, "messages is missing or empty: give at least one message.", param="messages")
+    return [_message(entry) for entry in entries]
+
+
+def _message(entry: Fields) -> Message:
+    role = _ROLES[entry.one_of("role", tuple(_ROLES)) or _missing(entry, "role", f"one of {', '.join(_ROLES)}")]
+    calls = tuple(_tool_call(call) for call in entry.objects("tool_calls", 128) or ()) if role == "assistant" else ()
+    if entry.has("function_call"):
+        raise entry.wrong("function_call", "left out: use tool_calls")
+    content = _content(entry)
+    if content is None and not calls:
+        raise entry.wrong("content", "a text, or a list of parts of the type text")
+    if role == "user" and not (content or "").strip():
+        raise entry.wrong("content", "a text that is not empty")
+    return Message(
+        role,
+        content or "",
+        tool_calls=calls,
+        tool_call_id=(entry.text("tool_call_id") or "") if role == "tool" else "",
+        name=entry.text("name") or "",
+    )
+
+
+def _missing(entry: Fields, name: str, allowed: str) -> str:
+    raise entry.wrong(name, allowed)
+
+
+def _content(entry: Fields) -> str | None:
+    """The text of a message: itself, or its parts one behind the other."""
+    value = entry.get("content")
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise entry.wrong("content", "a text, or a list of parts of the type text")
+    return "".join(_part(part, entry.path_of(f"content[{index}]")) for index, part in enumerate(value))
+
+
+def _part(part: object, path: str) -> str:
+    if not isinstance(part, dict):
+        raise wrong(path, part, "an object")
+    fields = Fields(part, f"{path}.")
+    kind = fields.one_of("type", ("text", "refusal")) or _missing(fields, "type", "text: this model reads nothing else")
+    text = fields.text(kind)
+    if text is None:
+        raise fields.wrong(kind, "a text")
+    return text
+
+
+def _tool_call(call: Fields) -> Mapping[str, Any]:
+    """As chat templates read it: the arguments are an object, not the text of one."""
+    function = call.inner("function")
+    if function is None:
+        raise call.wrong("function", "an object with name and arguments")
+    name = function.text("name")
+    if not name:
+        raise function.wrong("name", "a text that is not empty")
+    return {
+        "id": call.text("id") or "",
+        "type": "function",
+        "function": {"name": name, "arguments": _arguments(function)},
+    }
+
+
+def _arguments(function: Fields) -> Any:
+    value = function.get("arguments")
+    if isinstance(value, dict):
+        return value
+    text = function.text("arguments") or "{}"
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        return text  # what a model wrote once may be no JSON; it said so all the same
+    return parsed if isinstance(parsed, dict) else text

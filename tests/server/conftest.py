@@ -1,0 +1,136 @@
+"""Servers over scripted engines and over the starter model; every one is stopped behind its test."""
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llama_gui.engine import Engine
+from llama_gui.server.serve import ApiServer, ServerOptions
+from llama_gui.server.served import LoadedModels
+from tests.fakes.scripted_engine import ScriptedEngine
+
+KEY = "sk-of-the-tests-0123456789"
+STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
+CHAT = "/v1/chat/completions"
+
+
+class WordTokenizer:
+    """Ids are positions; enough for an engine that draws from a script."""
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        return list(range(len(text.split()) + add_special_tokens))
+
+    def decode(self, ids: Any, *, skip_special_tokens: bool = True) -> str:
+        return " ".join(map(str, ids))
+
+    def token_text(self, token_id: int) -> str:
+        return f"t{token_id}"
+
+    def token_bytes(self, token_id: int) -> bytes | None:
+        return self.token_text(token_id).encode()
+
+
+class ServedScript(ScriptedEngine):
+    """A scripted engine with a tokenizer and a template, which knows tools; its thread runs while it is served."""
+
+    tokenizer = WordTokenizer()
+    eos_token_ids: frozenset[int] = frozenset()
+
+    def apply_chat_template(self, messages: Any, *, tokenize: bool = False, tools: Any = None, **_: Any) -> Any:
+        text = "\n".join(f"{message.role}: {message.content}" for message in messages)
+        text = json.dumps(list(tools)) + text if tools else text
+        return self.tokenizer.encode(text, add_special_tokens=True) if tokenize else text
+
+
+Serve = Callable[..., ApiServer]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Serve an engine (a new scripted one unless told) with some options; port and key are chosen."""
+    with contextlib.ExitStack() as stack:
+
+        def serve(engine: Any = None, **options: Any) -> ApiServer:
+            engine = engine or ServedScript()
+            if isinstance(engine, ScriptedEngine):
+                thread = threading.Thread(target=engine.run, name="scripted engine")
+                thread.start()
+                stack.callback(thread.join)
+                stack.callback(engine.stop)
+            server = ApiServer(LoadedModels.of(engine), ServerOptions(key=KEY, port=0, **options))
+            return stack.enter_context(server)
+
+        yield serve
+
+
+@pytest.fixture(scope="module")
+def starter() -> Iterator[Engine]:
+    """The starter model, loaded once for each file of tests."""
+    with Engine.load(STARTER, dtype="float32", max_batch=64) as engine:
+        engine.warmup()  # its thread belongs to the engine, not to the first test
+        yield engine
+
+
+def head(path: str, server: ApiServer, *, method: str = "GET", **headers: str) -> bytes:
+    """The head of a request with the right Host and key, and these headers instead of or beside them."""
+    fields = {"Host": f"127.0.0.1:{server.port}", "Authorization": f"Bearer {KEY}", **headers}
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name.replace('_', '-')}: {value}" for name, value in fields.items())]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
+
+
+def post(path: str, server: ApiServer, body: Any, **headers: str) -> bytes:
+    """A whole POST request."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    fields = {"Content_Type": "application/json", "Content_Length": str(len(raw)), **headers}
+    return head(path, server, method="POST", **fields) + raw
+
+
+def connect(server: ApiServer) -> socket.socket:
+    """A connection to the server."""
+    return socket.create_connection(("127.0.0.1", server.port), timeout=10)
+
+
+def exchange(server: ApiServer, request: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Send these bytes, and read one reply: status, headers in lower case, body. Status 0: no reply came."""
+    with connect(server) as client:
+        client.sendall(request)
+        return read_reply(client)
+
+
+def read_reply(client: socket.socket) -> tuple[int, dict[str, str], bytes]:
+    """One reply from a connection, its length told by its head or by the end of the connection."""
+    data = b""
+    with contextlib.suppress(ConnectionResetError):
+        while b"\r\n\r\n" not in data and (more := client.recv(65536)):
+            data += more
+    top, _, body = data.partition(b"\r\n\r\n")
+    lines = top.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    length = int(headers.get("content-length", -1))
+    with contextlib.suppress(ConnectionResetError):
+        while length < 0 or len(body) < length:
+            more = client.recv(65536)
+            if not more:
+                break
+            body += more
+            if headers.get("transfer-encoding") == "chunked" and body.endswith(b"0\r\n\r\n"):
+                break
+    status = int(lines[0].split()[1]) if lines[0] else 0
+    return status, headers, body
+
+
+def ask(server: ApiServer, body: Any, path: str = CHAT) -> tuple[int, Any]:
+    """Post JSON; the status and the JSON of the reply."""
+    status, _, raw = exchange(server, post(path, server, body))
+    return status, json.loads(raw)
+
+
+def question(text: str = "one two three", **fields: Any) -> dict[str, Any]:
+    """The body of a chat request."""
+    return {"messages": [{"role": "user", "content": text}], **fields}

@@ -1,0 +1,226 @@
+"""OpenAI's own client against our server over the starter model: what it expects is what we send."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+
+import openai
+import pytest
+
+from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+from llama_gui.server.serve import ApiServer
+from tests.server.conftest import KEY, Serve
+
+ASKED: list = [{"role": "user", "content": "What is this application?"}]
+SAMPLING = {"temperature": 1.2, "top_p": 0.9, "seed": 5}
+
+
+@pytest.fixture
+def server(serve: Serve, starter: Engine) -> ApiServer:
+    return serve(starter)
+
+
+@pytest.fixture
+def client(server: ApiServer) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def model(starter: Engine) -> str:
+    return starter.info.name
+
+
+def library_answer(engine: Engine, max_tokens: int, seed: int = 5):
+    sampling = SamplingParams(temperature=1.2, top_p=0.9, seed=seed)
+    messages = [Message("user", ASKED[0]["content"])]
+    return engine.generate(GenerateRequest(messages=messages, max_tokens=max_tokens, sampling=sampling))
+
+
+def test_the_models_are_listed(client, model):
+    assert [entry.id for entry in client.models.list()] == [model]
+    assert client.models.retrieve(model).owned_by == "llama-gui"
+
+
+def test_an_answer_is_the_librarys(client, model, starter):
+    reply = client.chat.completions.create(model=model, messages=ASKED, max_tokens=30, **SAMPLING)
+    expected = library_answer(starter, 30)
+    assert reply.choices[0].message.content == expected.text != ""
+    assert reply.choices[0].finish_reason == expected.finish_reason
+    assert reply.usage.completion_tokens == expected.usage.completion_tokens
+    assert reply.usage.prompt_tokens == expected.usage.prompt_tokens
+    assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens
+
+
+def test_a_stream_joins_to_the_same_answer(client, model, starter):
+    chunks = list(
+        client.chat.completions.create(
+            model=model, messages=ASKED, max_completion_tokens=30, stream=True,
+            stream_options={"include_usage": True}, **SAMPLING,
+        )
+    )  # fmt: skip
+    *pieces, last = chunks
+    expected = library_answer(starter, 30)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in pieces) == expected.text
+    assert pieces[0].choices[0].delta.role == "assistant"
+    assert [chunk.choices[0].finish_reason for chunk in pieces][-1] == expected.finish_reason
+    assert last.choices == []
+    assert last.usage.completion_tokens == expected.usage.completion_tokens
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+def test_choices_have_seeds_of_their_own(client, model, starter):
+    reply = client.chat.completions.create(model=model, messages=ASKED, max_tokens=20, n=3, **SAMPLING)
+    assert [choice.index for choice in reply.choices] == [0, 1, 2]
+    assert [choice.message.content for choice in reply.choices] == [
+        library_answer(starter, 20, seed).text for seed in (5, 6, 7)
+    ]
+    one = client.chat.completions.create(model=model, messages=ASKED, max_tokens=20, **SAMPLING)
+    assert reply.usage.prompt_tokens == one.usage.prompt_tokens
+
+
+def test_choices_stream_together(client, model, starter):
+    texts = ["", ""]
+    for chunk in client.chat.completions.create(
+        model=model, messages=ASKED, max_tokens=20, n=2, stream=True, **SAMPLING
+    ):
+        texts[chunk.choices[0].index] += chunk.choices[0].delta.content or ""
+    assert texts == [library_answer(starter, 20, seed).text for seed in (5, 6)]
+
+
+def test_probabilities_are_told(client, model, starter):
+    reply = client.chat.completions.create(
+        model=model, messages=ASKED, max_tokens=12, logprobs=True, top_logprobs=3, temperature=0
+    )
+    tokens = reply.choices[0].logprobs.content
+    assert b"".join(bytes(token.bytes) for token in tokens).decode() == reply.choices[0].message.content
+    assert all(token.logprob <= 0 and len(token.top_logprobs) == 3 for token in tokens)
+    assert all(token.top_logprobs[0].token == token.token for token in tokens)  # greedy takes the likeliest
+    drawn = library_answer(starter, 12)
+    assert len(tokens) == len(drawn.token_ids)
+
+
+def test_a_stream_tells_probabilities_too(client, model):
+    whole = client.chat.completions.create(model=model, messages=ASKED, max_tokens=12, logprobs=True, temperature=0)
+    tokens = [
+        token
+        for chunk in client.chat.completions.create(
+            model=model, messages=ASKED, max_tokens=12, logprobs=True, temperature=0, stream=True
+        )
+        if chunk.choices[0].logprobs
+        for token in chunk.choices[0].logprobs.content
+    ]
+    assert tokens == whole.choices[0].logprobs.content
+
+
+def test_completions_write_on(client, model, starter):
+    request = GenerateRequest(prompt="The side bar", max_tokens=5, sampling=SamplingParams(temperature=0))
+    expected = starter.generate(request)
+    reply = client.completions.create(model=model, prompt="The side bar", max_tokens=5, temperature=0, logprobs=2)
+    assert reply.choices[0].text == expected.text
+    logprobs = reply.choices[0].logprobs
+    assert len(logprobs.tokens) == len(logprobs.token_logprobs) == len(logprobs.text_offset) == 5
+    assert [offset for offset in logprobs.text_offset if offset > len(expected.text)] == []
+    streamed = client.completions.create(model=model, prompt="The side bar", max_tokens=5, temperature=0, stream=True)
+    assert "".join(chunk.choices[0].text for chunk in streamed) == expected.text
+
+
+def test_completions_take_several_prompts_and_token_ids(client, model, starter):
+    ids = starter.tokenizer.encode("A tab", add_special_tokens=True)
+    texts = client.completions.create(model=model, prompt=["A tab", "A seed"], max_tokens=5, temperature=0, n=2)
+    assert [choice.index for choice in texts.choices] == [0, 1, 2, 3]
+    assert texts.choices[0].text == texts.choices[1].text
+    assert client.completions.create(model=model, prompt=ids, max_tokens=5, temperature=0).choices[0].text == (
+        texts.choices[0].text
+    )
+    assert texts.usage.completion_tokens == 20
+
+
+def test_stop_texts_end_the_answer(client, model):
+    free = client.chat.completions.create(model=model, messages=ASKED, temperature=0, max_tokens=40)
+    word = free.choices[0].message.content.split()[3]
+    cut = client.chat.completions.create(model=model, messages=ASKED, temperature=0, max_tokens=40, stop=[word])
+    assert cut.choices[0].finish_reason == "stop"
+    assert cut.choices[0].message.content == free.choices[0].message.content.partition(word)[0]
+
+
+def test_biases_change_what_is_drawn(client, model, starter):
+    free = starter.generate(
+        GenerateRequest(prompt="The side bar", max_tokens=1, sampling=SamplingParams(temperature=0))
+    )
+    bias = {str(free.token_ids[0]): -100}
+    reply = client.completions.create(model=model, prompt="The side bar", max_tokens=1, temperature=0, logit_bias=bias)
+    assert reply.choices[0].text != free.text
+
+
+def test_json_mode_gives_json(client, model):
+    schema = {
+        "type": "object",
+        "properties": {"city": {"enum": ["Oslo", "Rome"]}, "warm": {"type": "boolean"}},
+        "required": ["city", "warm"],
+        "additionalProperties": False,
+    }
+    form: dict = {"type": "json_schema", "json_schema": {"name": "place", "schema": schema, "strict": True}}
+    reply = client.chat.completions.create(model=model, messages=ASKED, seed=1, max_tokens=200, response_format=form)
+    assert json.loads(reply.choices[0].message.content)["city"] in ("Oslo", "Rome")
+    assert reply.choices[0].finish_reason == "stop"
+
+
+def test_json_that_is_cut_says_so(client, model):
+    schema = {"type": "object", "properties": {"a": {"type": "string", "minLength": 500}}, "required": ["a"]}
+    form: dict = {"type": "json_schema", "json_schema": {"name": "long", "schema": schema}}
+    reply = client.chat.completions.create(model=model, messages=ASKED, seed=1, max_tokens=8, response_format=form)
+    assert reply.choices[0].finish_reason == "length"
+    assert reply.choices[0].message.content
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "param"),
+    [
+        ({"model": "nobody"}, openai.NotFoundError, "model"),
+        ({"temperature": 3000}, openai.BadRequestError, "temperature"),
+        ({"messages": []}, openai.BadRequestError, "messages"),
+        ({"messages": [{"role": "user", "content": "long " * 4000}]}, openai.BadRequestError, "messages"),
+        ({"logit_bias": {"99999999": 1}}, openai.BadRequestError, "logit_bias"),
+        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, openai.BadRequestError, "tools"),
+        ({"extra_body": {"echo": True}}, openai.BadRequestError, "echo"),
+    ],
+)
+def test_errors_name_the_field(client, model, change, error, param):
+    with pytest.raises(error) as caught:
+        client.chat.completions.create(**{"model": model, "messages": ASKED, "max_tokens": 5, **change})
+    assert caught.value.param == param
+    assert caught.value.code
+    assert "/resources/" not in caught.value.message
+
+
+def test_a_wrong_key_is_an_authentication_error(server, model):
+    wrong = openai.OpenAI(base_url=server.url, api_key="sk-wrong-wrong", max_retries=0)
+    with wrong, pytest.raises(openai.AuthenticationError):
+        wrong.models.list()
+
+
+def test_sixty_four_streams_at_once_are_complete_and_right(server, model, starter):
+    expected = starter.generate_batch(
+        [
+            GenerateRequest(
+                messages=[Message("user", ASKED[0]["content"])],
+                max_tokens=12,
+                sampling=SamplingParams(temperature=1.2, seed=seed),
+            )
+            for seed in range(64)
+        ]
+    )
+
+    async def stream(client: openai.AsyncOpenAI, seed: int) -> tuple[str, str | None]:
+        chunks: AsyncIterator = await client.chat.completions.create(
+            model=model, messages=ASKED, max_tokens=12, temperature=1.2, seed=seed, stream=True
+        )
+        seen = [chunk.choices[0] async for chunk in chunks]
+        return "".join(choice.delta.content or "" for choice in seen), seen[-1].finish_reason
+
+    async def all_streams() -> list[tuple[str, str | None]]:
+        async with openai.AsyncOpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+            return await asyncio.gather(*(stream(client, seed) for seed in range(64)))
+
+    assert asyncio.run(all_streams()) == [(answer.text, answer.finish_reason) for answer in expected]
