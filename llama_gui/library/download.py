@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import errno
 import shutil
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ PARALLEL_FILES = 3
 """With `DURABLE_STEP` for each this bounds what a kill costs to 12 MiB."""
 
 _RESERVE = 0.05
-_REPORTS_PER_S = 10
+_REPORT_S = 0.1
 _LOCK_POLL_S = 0.2
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 
@@ -77,7 +76,7 @@ class Download:
         self._bytes_done = 0
         self._files = unique_files(plan)
         self._files_done = 0
-        self._told_at = 0.0
+        self._told: DownloadProgress | None = None
 
     async def run(self) -> Path:
         """Fetch what is missing, and the folder of the finished model. Cancel the task to pause.
@@ -95,17 +94,17 @@ class Download:
             if missing:
                 self._access.check_online()
                 self._check_room(missing)
-                await self._fetch_all(missing)
+                async with self._reporting():
+                    await self._fetch_all(missing)
             folder = self._cache.publish(self._plan)
         except OSError as error:
             raise self._disk_error(error) from error
         self._phase = "finished"
-        self._tell(at_once=True)
+        self._tell()
         return folder
 
     async def _fetch_all(self, missing: list[RemoteFile]) -> None:
         (self._cache.folder / "snapshots").mkdir(parents=True, exist_ok=True)  # tools call a folder without it broken
-        self._tell(at_once=True)
         slots = asyncio.Semaphore(PARALLEL_FILES)
         async with new_client(self._patience) as client:
 
@@ -140,7 +139,7 @@ class Download:
             for attempt in (1, 2):
                 if await self._fetch_once(transfer, file):
                     self._files_done += 1
-                    return self._tell(at_once=True)
+                    return self._tell()
                 if attempt == 1:
                     self._set_note(file, f"{file.path} was damaged on its way and is fetched again")
         raise DamagedDownloadError(
@@ -155,7 +154,6 @@ class Download:
         try:
             for count in part.open():
                 self._bytes_done += count
-                self._tell()
                 await asyncio.sleep(0)
             self._phase = "downloading"
             await transfer.fetch(part)
@@ -219,7 +217,6 @@ class Download:
     def _on_bytes(self, count: int) -> None:
         self._bytes_done += count
         self._speed.add(max(count, 0))
-        self._tell()
 
     def _note_finished(self, size: int) -> None:
         self._bytes_done += size
@@ -228,14 +225,31 @@ class Download:
     def _set_note(self, file: RemoteFile, note: str) -> None:
         if self._notes.get(file.path, "") != note:
             self._notes[file.path] = note
-            self._tell(at_once=True)
+            self._tell()
 
-    def _tell(self, *, at_once: bool = False) -> None:
-        now = time.monotonic()
-        if not at_once and now - self._told_at < 1 / _REPORTS_PER_S:
-            return
-        self._told_at = now
-        self._on_progress(self.progress)
+    @contextlib.asynccontextmanager
+    async def _reporting(self) -> AsyncIterator[None]:
+        """Tell how far it is, some times a second; also that nothing comes any more."""
+        loop = asyncio.get_running_loop()
+        timer: asyncio.TimerHandle | None = None
+
+        def report() -> None:
+            nonlocal timer
+            self._tell()
+            timer = loop.call_later(_REPORT_S, report)
+
+        report()
+        try:
+            yield
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def _tell(self) -> None:
+        progress = self.progress
+        if progress != self._told:
+            self._told = progress
+            self._on_progress(progress)
 
     @property
     def progress(self) -> DownloadProgress:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,11 +62,15 @@ class RepoCache:
         self._write_ref(plan)
         return snapshot
 
-    def drop_parts(self, files: Iterable[RemoteFile]) -> None:
-        """Remove what is unfinished of these, and the folder when nothing else is in it."""
-        for file in files:
+    def discard(self, plan: DownloadPlan) -> None:
+        """Remove what a download that is given up has left: all that no finished model shows."""
+        shown = {os.path.realpath(path) for path in self.folder.glob(f"{SNAPSHOTS}/**/*")}
+        for file in plan.files:
+            blob = self.blob(file)
             for suffix in (".incomplete", ".offset.incomplete"):
-                self.blob(file).with_name(file.checksum + suffix).unlink(missing_ok=True)
+                blob.with_name(file.checksum + suffix).unlink(missing_ok=True)
+            if os.path.realpath(blob) not in shown:
+                blob.unlink(missing_ok=True)
         for folder in (self.folder / "blobs", self.folder / SNAPSHOTS, self.folder):
             with contextlib.suppress(OSError):  # not empty, or never made
                 folder.rmdir()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import huggingface_hub
+import huggingface_hub.constants
 import pytest
 
 from llama_gui.library.access import HubAccess
