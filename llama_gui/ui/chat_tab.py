@@ -12,7 +12,8 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.message_actions import MessageActions
 from llama_gui.ui.theme import COLUMN_WIDTH
-from llama_gui.ui.transcript.view import SIDE_MARGIN, TranscriptView
+from llama_gui.ui.transcript.sheet import SIDE_MARGIN
+from llama_gui.ui.transcript.view import TranscriptView
 from llama_gui.ui.transcript.welcome import Welcome
 from llama_gui.ui.widgets import Button, Notice, Surface, plain_tip
 from llama_gui.vocabulary import JobProgress

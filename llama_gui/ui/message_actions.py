@@ -7,6 +7,7 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.info_bar import InfoBar
+from llama_gui.ui.transcript.reasoning import answer_text
 
 UNDO_SECONDS = 8
 
@@ -113,7 +114,7 @@ class MessageActions(QObject):
     # --- the rest
 
     def _copy(self, node: Node) -> None:
-        QGuiApplication.clipboard().setText(node.content)
+        QGuiApplication.clipboard().setText(answer_text(node.content) if node.role == "assistant" else node.content)
         self.said.emit(self.tr("The message is on the clipboard."))
 
     def _show_version(self, node_id: str, by: int) -> None:

@@ -59,21 +59,21 @@ def test_what_can_be_done_with_a_message(message: Node, verbs: str):
 @pytest.mark.parametrize("node_id", ["u1", "a1", "u2", "a2"])
 def test_the_mouse_brings_the_buttons_of_the_message_below_it(view: TranscriptView, qtbot, node_id: str):
     hover(view, f"text of {node_id}")
-    qtbot.waitUntil(view._bar.isVisible)
-    assert view._bar.node_id == node_id
-    assert view.viewport().rect().contains(view._bar.geometry())
+    qtbot.waitUntil(view._buttons.bar.isVisible)
+    assert view._buttons.bar.node_id == node_id
+    assert view.viewport().rect().contains(view._buttons.bar.geometry())
     chosen: list[tuple[str, str]] = []
     view.action_requested.connect(lambda verb, node_id: chosen.append((verb, node_id)))
     for verb in ("copy", "fork", "delete"):
-        view._bar._buttons[verb].click()
+        view._buttons.bar._buttons[verb].click()
     assert chosen == [("copy", node_id), ("fork", node_id), ("delete", node_id)]
 
 
 def test_the_buttons_go_with_the_mouse(view: TranscriptView, qtbot):
     hover(view, "text of a1")
-    qtbot.waitUntil(view._bar.isVisible)
+    qtbot.waitUntil(view._buttons.bar.isVisible)
     view.verticalScrollBar().valueChanged.emit(1)
-    assert not view._bar.isVisible()
+    assert not view._buttons.bar.isVisible()
 
 
 def test_the_keyboard_walks_over_messages_and_buttons(view: TranscriptView, qtbot):
@@ -81,16 +81,16 @@ def test_the_keyboard_walks_over_messages_and_buttons(view: TranscriptView, qtbo
     view.activateWindow()
     for wanted in ("a2", "u2", "a1"):
         view.step_message(-1)
-        assert view._bar.node_id == wanted
+        assert view._buttons.bar.node_id == wanted
     view.step_message(1)
-    assert view._bar.node_id == "u2"
+    assert view._buttons.bar.node_id == "u2"
     chosen: list[tuple[str, str]] = []
     view.action_requested.connect(lambda verb, node_id: chosen.append((verb, node_id)))
-    qtbot.keyClick(view._bar, Qt.Key.Key_Right)
-    shown = [name for name, button in view._bar._buttons.items() if button.isVisible()]
+    qtbot.keyClick(view._buttons.bar, Qt.Key.Key_Right)
+    shown = [name for name, button in view._buttons.bar._buttons.items() if button.isVisible()]
     assert shown == ["copy", "edit", "regenerate", "fork", "delete"]
-    qtbot.keyClick(view._bar, Qt.Key.Key_Escape)
-    assert not view._bar.isVisible()
+    qtbot.keyClick(view._buttons.bar, Qt.Key.Key_Escape)
+    assert not view._buttons.bar.isVisible()
 
 
 def test_versions_stand_in_the_text_and_lead_to_the_others(view: TranscriptView):
@@ -104,4 +104,4 @@ def test_versions_stand_in_the_text_and_lead_to_the_others(view: TranscriptView)
 
 
 def test_every_button_has_a_name(view: TranscriptView):
-    assert all(button.accessibleName() and button.toolTip() for button in view._bar._buttons.values())
+    assert all(button.accessibleName() and button.toolTip() for button in view._buttons.bar._buttons.values())

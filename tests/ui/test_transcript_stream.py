@@ -5,10 +5,11 @@ import random
 import pytest
 from PySide6.QtGui import QTextCursor, QTextDocument
 
+from llama_gui.ui.markdown.document_writer import DocumentWriter, breakable, without_breaks
+from llama_gui.ui.markdown.formats import Formats
+from llama_gui.ui.markdown.stream import AT_ONCE, MAX_FORMATTED, MarkdownStream, write_markdown
 from llama_gui.ui.theme import LIGHT
-from llama_gui.ui.transcript.formats import Formats, Property
-from llama_gui.ui.transcript.markdown import DocumentWriter, breakable, without_breaks
-from llama_gui.ui.transcript.stream import MAX_FORMATTED, MarkdownStream, write_markdown
+from tests.ui.transcripts import picture_of
 
 DOCUMENTS = [
     "Plain words, nothing else.",
@@ -36,40 +37,9 @@ def new_writer() -> tuple[QTextDocument, DocumentWriter]:
     return document, DocumentWriter(document, Formats(LIGHT), "secret")
 
 
-def picture_of(document: QTextDocument) -> list[tuple]:
-    """Everything that can be seen: texts, their looks, lists, tables, boxes."""
-    picture = []
-    block = document.begin()
-    while block.isValid():
-        runs = []
-        iterator = block.begin()
-        while not iterator.atEnd():
-            chars = iterator.fragment().charFormat()
-            runs.append(
-                (
-                    iterator.fragment().text(),
-                    chars.fontWeight(),
-                    chars.fontItalic(),
-                    chars.fontFamilies(),
-                    chars.foreground().color().name(),
-                    chars.anchorHref() if not chars.anchorHref().startswith("secret") else "command",
-                )
-            )
-            iterator += 1
-        form, listing = block.blockFormat(), block.textList()
-        listed = (listing.format().style(), listing.format().indent(), listing.itemNumber(block)) if listing else None
-        boxed = (form.property(Property.BOX), form.property(Property.QUOTE))
-        margins = (form.topMargin(), form.bottomMargin(), form.leftMargin(), form.indent())
-        table = QTextCursor(block).currentTable()
-        shape = (table.rows(), table.columns()) if table else None
-        picture.append((tuple(runs), listed, boxed, margins, shape))
-        block = block.next()
-    return picture
-
-
 def at_once(source: str) -> list[tuple]:
     document, writer = new_writer()
-    write_markdown(writer, source)
+    write_markdown(writer, source, at_once=10**9)
     return picture_of(document)
 
 
@@ -118,7 +88,7 @@ def test_mixed_documents_in_random_pieces(qapp):
 
 
 def test_a_long_open_fence_grows_without_being_written_again(qapp):
-    lines = [f"value_{n} = {n}" for n in range(1200)]
+    lines = [f"value_{n} = {n}" for n in range(1000)]
     source = "Look:\n\n```python\n" + "\n".join(lines) + "\n```\n\nDone."
     document, writer = new_writer()
     stream = MarkdownStream(writer)
@@ -131,6 +101,24 @@ def test_a_long_open_fence_grows_without_being_written_again(qapp):
     assert picture_of(document) == at_once(source)
 
 
+@pytest.mark.parametrize("marker", ["-", "{n}."])
+def test_a_long_list_is_frozen_item_by_item(qapp, marker):
+    items = [f"{marker.format(n=n)} item {n} with *some* words and more of them" for n in range(3, 203)]
+    source = "\n".join(items) + "\n\nafter"
+    document, writer = new_writer()
+    stream = MarkdownStream(writer)
+    for start in range(0, len(source), 61):
+        stream.append(source[start : start + 61])
+        stream.flush()
+    assert 0 < len(stream._source) - stream._frozen < 1000
+    stream.finish()
+    shown, whole = picture_of(document), at_once(source)
+    assert [block[0] for block in shown] == [block[0] for block in whole]
+    assert [block[3] for block in shown] == [block[3] for block in whole]
+    cursor = QTextCursor(document.find("item 150 "))
+    assert cursor.block().textList().itemText(cursor.block()) in ("150.", ".")
+
+
 def test_no_html_is_made(qapp):
     document, writer = new_writer()
     write_markdown(writer, "<img src='/etc/passwd'> <b>x</b>\n\n<script>y</script>")
@@ -139,26 +127,30 @@ def test_no_html_is_made(qapp):
 
 
 def test_a_run_without_spaces_stays_fast_and_copies_as_it_was(qapp):
-    run = "x" * 150_000
+    run = "x" * (AT_ONCE - 1)
     document, writer = new_writer()
     write_markdown(writer, run)
     document.setTextWidth(600)
-    assert document.size().height() > 1000
+    assert document.size().height() > 600
     assert without_breaks(document.toPlainText()) == run
     assert breakable("short words only") == "short words only"
 
 
 def test_a_giant_answer_is_plain_text(qapp):
-    source = "**bold** line\n" * (MAX_FORMATTED // 10)
+    source = "**bold** line\n\n" * (MAX_FORMATTED // 10)
     document, writer = new_writer()
     stream = MarkdownStream(writer)
-    stream.append(source)
-    stream.flush()
-    assert document.toPlainText().startswith("**bold** line")
+    for start in range(0, len(source), 50_000):
+        stream.append(source[start : start + 50_000])
+        stream.flush()
+    shown = document.toPlainText()
+    assert shown.startswith("bold line\nbold line")
+    assert "bold" in shown[-20:]
+    assert shown.count("bold") == source.count("bold")
 
 
 @pytest.mark.parametrize(
-    "source", ["- item\n" * 8000, "| a " * 40 + "\n" + "|--" * 40 + "\n" + ("| b " * 40 + "\n") * 400]
+    "source", ["- item\n" * 8000, "| a " * 40 + "\n" + "|--" * 40 + "\n" + ("| b " * 40 + "\n") * 300]
 )
 def test_thousands_of_items_are_plain_text(qapp, source):
     document, writer = new_writer()

@@ -12,6 +12,7 @@ from llama_gui.chats.tree import Node
 from llama_gui.ui.theme import DARK, apply_theme
 from llama_gui.ui.transcript.message import footer_of
 from llama_gui.ui.transcript.view import TranscriptView
+from tests.ui.transcripts import answer, command_of, user
 
 RECIPE = json.dumps(
     {
@@ -21,14 +22,6 @@ RECIPE = json.dumps(
         "timings": {"decode": 20.0},
     }
 )
-
-
-def user(number: int, text: str = "Question") -> Node:
-    return Node(f"u{number}", "c", None, "user", text, "complete", 0.0)
-
-
-def answer(number: int, text: str = "", status="complete", **more) -> Node:
-    return Node(f"a{number}", "c", f"u{number}", "assistant", text, status, 0.0, model="Tiny", **more)
 
 
 @pytest.fixture
@@ -249,16 +242,3 @@ def test_zoom_and_theme_draw_anew(view, qapp):
     apply_theme(qapp, "dark")
     colour = view.document().begin().begin().fragment().charFormat().foreground().color()
     assert colour.name().upper() == DARK.text
-
-
-def command_of(view: TranscriptView, verb: str) -> QUrl:
-    block = view.document().begin()
-    while block.isValid():
-        iterator = block.begin()
-        while not iterator.atEnd():
-            href = iterator.fragment().charFormat().anchorHref()
-            if f":{verb}:" in href:
-                return QUrl(href)
-            iterator += 1
-        block = block.next()
-    raise AssertionError(f"there is no {verb}")

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_gui.chats.tree import Node
-from llama_gui.ui.transcript.formats import Box, Property
-from llama_gui.ui.transcript.markdown import DocumentWriter
-from llama_gui.ui.transcript.stream import write_markdown
+from llama_gui.ui.markdown.document_writer import DocumentWriter
+from llama_gui.ui.markdown.formats import Box, Property
+from llama_gui.ui.transcript.answer import write_answer_text
 
 _STATUS_WORDS = {"stopped": "stopped", "interrupted": "interrupted when the application closed"}
 _NOT_ANSWERED = "This message was not answered."
+MAX_QUESTION = 12_000
+"""Characters of a user's message that are drawn at first: a pasted file must not push the answer out of sight."""
 _REASON_WORDS = {"length": "reached max tokens", "context": "context is full"}
 
 
@@ -55,11 +57,16 @@ def read_recipe(text: str) -> dict[str, Any]:
 def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | None = None) -> None:
     """The user's words as they were typed, on a band; the reason of a refusal stands above the composer."""
     formats = writer.formats
-    box_id = writer.mark().position + 1
-    lines = node.content.split("\n")
-    for number, line in enumerate(lines):
-        block = formats.boxed(Box.USER, box_id, top=36 if number == 0 else 0)
-        writer.line(line, block, formats.text())
+    box_id = next(writer.shelf.numbers)
+    end = len(node.content)
+    if end > MAX_QUESTION:
+        end = node.content.rfind("\n", MAX_QUESTION // 2, MAX_QUESTION) + 1 or MAX_QUESTION
+    shown, rest = node.content[:end], node.content[end:]
+    for number, line in enumerate((shown.removesuffix("\n") if rest else shown).split("\n")):
+        writer.line(line, formats.boxed(Box.USER, box_id, top=36 if number == 0 else 0), formats.text())
+    if rest:
+        box = formats.boxed(Box.USER, box_id, top=0)
+        writer.fold(rest, plain=box, continues=not shown.endswith("\n"))
     below = formats.paragraph(16)
     below.setProperty(Property.CHROME, True)
     if node.status == "failed":
@@ -88,10 +95,10 @@ def write_name(writer: DocumentWriter, name: str) -> None:
     writer.keep_next_close()
 
 
-def write_answer(writer: DocumentWriter, node: Node) -> None:
+def write_answer(writer: DocumentWriter, node: Node, *, is_unfolded: bool) -> None:
     """A whole answer that is no longer written, without its footer."""
     write_name(writer, node.model)
-    write_markdown(writer, node.content)
+    write_answer_text(writer, node.id, node.content, is_unfolded=is_unfolded)
 
 
 def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | None = None, *, is_last: bool) -> None:

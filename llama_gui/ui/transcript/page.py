@@ -1,52 +1,92 @@
-"""The messages of a chat in one text document: written anew, added to, streamed at the end, and settled."""
+"""The messages of a chat in one text document: written anew, added to, streamed at the end, and settled.
+
+Not all of them are in it: a gap is a line that stands for messages which are drawn when somebody asks for them, and a
+fold a line that stands for the rest of a long message.
+"""
 
 import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from time import perf_counter
 
-from PySide6.QtGui import QTextDocument
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QTextCursor, QTextDocument
 
 from llama_gui.chats.tree import Node
-from llama_gui.ui.transcript.formats import Formats, Property
-from llama_gui.ui.transcript.markdown import DocumentWriter, Mark
+from llama_gui.ui.markdown.document_writer import DocumentWriter, Fold, Mark, paint_line
+from llama_gui.ui.markdown.formats import Formats, Property
+from llama_gui.ui.markdown.stream import AT_ONCE, MAX_DRAWN, write_fold
+from llama_gui.ui.transcript.answer import AnswerStream
 from llama_gui.ui.transcript.message import write_answer, write_footer, write_name, write_user
-from llama_gui.ui.transcript.stream import MarkdownStream
 
 TOP_MARGIN = 48
 BOTTOM_MARGIN = 12
+MESSAGES_AT_ONCE = 200
+CHARACTERS_AT_FIRST = 32_000
+CHARACTERS_MORE = 16_000
+_AROUND = 8
 _WAITING_GAP, _WAITING_GAP_UNDER_NAME = 28, 4
+
+
+@dataclass(slots=True)
+class _Item:
+    """A message that is drawn, or a gap of several: from `first` up to `last` in the list, at `start` on the page."""
+
+    start: int
+    first: int
+    last: int
+    is_gap: bool = False
 
 
 class Page:
     """Writes into a document of which it holds the end. `waiting` is what to say while an answer has no text."""
 
-    def __init__(self, document: QTextDocument, formats: Formats, commands: str) -> None:
+    def __init__(self, document: QTextDocument, formats: Formats, commands: str, unfolded: Set[str]) -> None:
         document.clear()
         root = document.rootFrame()
         frame = root.frameFormat()
         frame.setTopMargin(TOP_MARGIN)
         frame.setBottomMargin(BOTTOM_MARGIN)
         root.setFrameFormat(frame)
+        self._document = document
         self._writer = DocumentWriter(document, formats, commands)
-        self._stream: MarkdownStream | None = None
-        self._answer_mark = self._writer.mark()
+        self._unfolded = unfolded
+        self._stream: AnswerStream | None = None
+        self._answer_mark = self._last_mark = self._writer.mark()
         self._footer_mark: Mark | None = None
         self._waiting_mark: Mark | None = None
-        self._starts: list[tuple[int, str]] = []  # where each message begins
+        self._nodes: Sequence[Node] = ()
+        self._items: list[_Item] = []  # as they stand in the document
+        self._waiting = ""
         self.versions: Mapping[str, tuple[int, int]] = {}
+
+    # Where things are
 
     def node_at(self, position: int) -> str | None:
         """The message that a place in the document belongs to."""
-        place = bisect.bisect_right(self._starts, position, key=lambda item: item[0])
-        return self._starts[place - 1][1] if place else None
+        place = bisect.bisect_right(self._items, position, key=lambda item: item.start)
+        item = self._items[place - 1] if place else None
+        return None if item is None or item.is_gap else self._nodes[item.first].id
 
     def extent_of(self, node_id: str) -> tuple[int, int] | None:
         """Where a message begins and where it ends in the document."""
-        for index, (start, known) in enumerate(self._starts):
-            if known == node_id:
-                is_last = index == len(self._starts) - 1
-                end = self._writer.mark().position if is_last else self._starts[index + 1][0] - 1
-                return start, end
+        for place, item in enumerate(self._items):
+            if not item.is_gap and self._nodes[item.first].id == node_id:
+                return item.start, self._end_of(place)
         return None
+
+    def drawn(self) -> list[Node]:
+        """The messages that no gap stands for."""
+        return [self._nodes[item.first] for item in self._items if not item.is_gap]
+
+    def gaps(self) -> list[tuple[int, int, int]]:
+        """Of each gap: its place in the document, its first message and the one after its last, counted from 0."""
+        return [(item.start, item.first, item.last) for item in self._items if item.is_gap]
+
+    def _end_of(self, place: int) -> int:
+        if place == len(self._items) - 1:
+            return self._document.characterCount() - 1
+        return self._items[place + 1].start - 1
 
     @property
     def is_streaming(self) -> bool:
@@ -58,82 +98,89 @@ class Page:
         """Whether that answer has any text yet."""
         return self._stream is not None and bool(self._stream.source)
 
-    def code(self, box_id: int) -> str:
+    def code(self, number: int) -> str:
         """The source of a box of code."""
-        return self._writer.codes.get(box_id, "")
+        return self._writer.shelf.codes.get(number, "")
 
-    def write(
-        self,
-        nodes: Sequence[Node],
-        hidden: int,
-        earlier: str,
-        waiting: str,
-        versions: Mapping[str, tuple[int, int]],
-    ) -> None:
-        """Write all messages but the first `hidden`, for which `earlier` is the command."""
-        self.versions = versions
-        if hidden:
-            block = self._writer.formats.paragraph(16)
-            block.setProperty(Property.CHROME, True)
-            self._writer.begin_block(block, self._writer.formats.small())
-            self._writer.command(earlier, "earlier", hidden)
-        for index in range(hidden, len(nodes)):
-            self._write_node(nodes[index], waiting, is_last=index == len(nodes) - 1)
+    def folds(self) -> Mapping[int, Fold]:
+        """What is not drawn of long messages, by the numbers of the folds."""
+        return self._writer.shelf.folds
 
-    def add(self, nodes: Sequence[Node], waiting: str) -> None:
-        """Write the last of `nodes`; the answer before it is no longer the one to be asked for again."""
+    # The end
+
+    def write(self, nodes: Sequence[Node], waiting: str, versions: Mapping[str, tuple[int, int]]) -> None:
+        """Write the last messages, and a gap for those before them. `nodes` may grow; `add` tells."""
+        self._nodes, self._waiting, self.versions = nodes, waiting, versions
+        first = begin_of_chunk(nodes, len(nodes), CHARACTERS_AT_FIRST)
+        if first:
+            self._write_gap(self._writer, _Item(self._writer.next_start(), 0, first, is_gap=True), self._items)
+        for index in range(first, len(nodes)):
+            self._write_last(index, is_last=index == len(nodes) - 1)
+
+    def add(self, waiting: str) -> None:
+        """Write the message that the list has grown by; the answer before it can no longer be asked for again."""
+        self._waiting = waiting
         self._take_back_waiting()
-        if self._footer_mark is not None and len(nodes) > 1:
+        if self._footer_mark is not None and len(self._nodes) > 1:
             self._writer.rewind(self._footer_mark)
-            self._write_footer(nodes[-2], is_last=False)
-        self._write_node(nodes[-1], waiting, is_last=True)
+            self._write_footer(self._writer, self._nodes[-2], is_last=False)
+        self._write_last(len(self._nodes) - 1, is_last=True)
 
     def stream(self, text: str, waiting: str) -> None:
         """Write more of the last answer."""
         if self._stream is None:
             return
         self._stream.append(text)
-        self._stream.flush()
-        if not self._stream.source and waiting:
+        if self._stream.source:
+            self._stream.flush()
+        elif waiting:
+            self._writer.rewind(self._answer_mark)
             self._muted(waiting, _WAITING_GAP_UNDER_NAME)
 
     def settle(self, node: Node) -> None:
         """Give the last answer its final form and its footer."""
-        self._writer.rewind(self._answer_mark)
-        stream = MarkdownStream(self._writer)
-        stream.append(node.content)
-        stream.finish()
+        if self._stream is None or self._stream.source != node.content or not node.content:
+            self._writer.rewind(self._answer_mark)
+            self._stream = AnswerStream(self._writer, node.id, is_unfolded=node.id in self._unfolded)
+            self._stream.append(node.content)
+        self._stream.finish()
         self._stream = None
         self._footer_mark = self._writer.mark()
-        self._write_footer(node, is_last=True)
+        self._write_footer(self._writer, node, is_last=True)
 
-    def wait(self, nodes: Sequence[Node], waiting: str) -> None:
+    def wait(self, waiting: str) -> None:
         """A question that has no answer yet says what it waits for."""
         self._take_back_waiting()
-        if waiting and nodes and nodes[-1].role == "user":
+        if waiting and self._nodes and self._nodes[-1].role == "user":
             self._waiting_mark = self._writer.mark()
             self._muted(waiting, _WAITING_GAP)
 
-    def _write_node(self, node: Node, waiting: str, *, is_last: bool) -> None:
+    def _write_last(self, index: int, *, is_last: bool) -> None:
+        node = self._nodes[index]
         self._footer_mark = None
-        mark = self._writer.mark()
-        self._starts.append((mark.position if mark.is_fresh else mark.position + 1, node.id))
-        if node.role == "user":
-            write_user(self._writer, node, self.versions.get(node.id))
-            if is_last:
-                self.wait([node], waiting)
-        elif node.status == "streaming" and is_last:
+        self._last_mark = self._writer.mark()
+        self._items.append(_Item(self._writer.next_start(), index, index + 1))
+        if node.status == "streaming" and is_last and node.role == "assistant":
             write_name(self._writer, node.model)
             self._answer_mark = self._writer.mark()
-            self._stream = MarkdownStream(self._writer)
-            self.stream(node.content, waiting)
-        elif node.role == "assistant":
-            write_answer(self._writer, node)
-            self._footer_mark = self._writer.mark()
-            self._write_footer(node, is_last=is_last)
+            self._stream = AnswerStream(self._writer, node.id, is_unfolded=node.id in self._unfolded)
+            self.stream(node.content, self._waiting)
+            return
+        self._write_node(self._writer, node, is_last=is_last)
+        if is_last and node.role == "user":
+            self.wait(self._waiting)
 
-    def _write_footer(self, node: Node, *, is_last: bool) -> None:
-        write_footer(self._writer, node, self.versions.get(node.id), is_last=is_last)
+    def _write_node(self, writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
+        if node.role == "user":
+            write_user(writer, node, self.versions.get(node.id))
+        elif node.role == "assistant":
+            write_answer(writer, node, is_unfolded=node.id in self._unfolded)
+            if is_last:
+                self._footer_mark = writer.mark()
+            self._write_footer(writer, node, is_last=is_last)
+
+    def _write_footer(self, writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
+        write_footer(writer, node, self.versions.get(node.id), is_last=is_last)
 
     def _take_back_waiting(self) -> None:
         if self._waiting_mark is not None:
@@ -145,3 +192,136 @@ class Page:
         block = formats.paragraph(top)
         block.setProperty(Property.CHROME, True)
         self._writer.line(text, block, formats.text("muted"))
+
+    # The middle
+
+    def draw(self, node_id: str) -> bool:
+        """Draw a message that a gap stands for, with some around it. False where it is drawn already or unknown."""
+        index = next((i for i, node in enumerate(self._nodes) if node.id == node_id), -1)
+        for place, item in enumerate(self._items):
+            if item.is_gap and item.first <= index < item.last:
+                first = begin_of_chunk(self._nodes, index + 1, CHARACTERS_MORE, _AROUND)
+                self._open(place, max(item.first, first), min(item.last, index + _AROUND))
+                return True
+        return False
+
+    def draw_gap(self, first: int) -> None:
+        """Draw the last messages of the gap that begins with the message `first`."""
+        for place, item in enumerate(self._items):
+            if item.is_gap and item.first == first:
+                self._open(place, max(first, begin_of_chunk(self._nodes, item.last, CHARACTERS_MORE)), item.last)
+                return
+
+    def draw_again(self, node_id: str) -> None:
+        """Write a message anew where it stands."""
+        place = next((i for i, it in enumerate(self._items) if self._is(it, node_id)), -1)
+        if place < 0:
+            return
+        item = self._items[place]
+        if place == len(self._items) - 1:
+            self._items.pop()
+            self._stream = self._waiting_mark = None
+            self._writer.rewind(self._last_mark)
+            self._write_last(item.first, is_last=True)
+        else:
+            self._replace(place, [item])
+
+    def unfold(self, number: int) -> int | None:
+        """Draw the next part of what a fold stands for. The number of the fold for the rest, or None."""
+        fold = self._writer.shelf.folds.pop(number, None)
+        if fold is None:
+            return None
+        block = fold.cursor.block()
+        start, end, length = block.position(), block.position() + block.length() - 1, self._document.characterCount()
+        ends_here = self._footer_mark is not None and self._footer_mark.position == end
+        writer = self._writer.beside(start, end)
+        write_fold(writer, fold)
+        if ends_here:
+            self._footer_mark = writer.mark()
+        grown = self._document.characterCount() - length
+        for item in self._items:
+            item.start += grown if item.start > start else 0
+        newest = max(self._writer.shelf.folds, default=0)
+        return newest if newest > number else None
+
+    def ask_for(self, number: int) -> None:
+        """Let more of a fold be drawn."""
+        folds = self._writer.shelf.folds
+        if number in folds:
+            folds[number] = replace(folds[number], quota=MAX_DRAWN)
+
+    def next_fold(self) -> int | None:
+        """A fold that has leave to be drawn."""
+        return next((number for number, fold in self._writer.shelf.folds.items() if fold.quota > 0), None)
+
+    @property
+    def has_coats(self) -> bool:
+        """Whether some long code still has no colours."""
+        return bool(self._writer.shelf.coats)
+
+    def paint_code(self, seconds: float) -> None:
+        """Colour more lines of long code, for so long."""
+        number, coat = next(iter(self._writer.shelf.coats.items()))
+        deadline = perf_counter() + seconds
+        block, cursor = coat.cursor.block(), QTextCursor(self._document)
+        cursor.beginEditBlock()
+        for line in coat.lines:
+            block = block.next()
+            if block.blockFormat().property(Property.BOX_ID) != number:
+                break  # it is no longer there
+            paint_line(cursor, block, line, self._writer.formats)
+            if perf_counter() > deadline:
+                coat.cursor.setPosition(block.position())
+                cursor.endEditBlock()
+                return
+        del self._writer.shelf.coats[number]
+        cursor.endEditBlock()
+
+    def _is(self, item: _Item, node_id: str) -> bool:
+        return not item.is_gap and self._nodes[item.first].id == node_id
+
+    def _open(self, place: int, first: int, last: int) -> None:
+        gap = self._items[place]
+        pieces = [_Item(0, index, index + 1) for index in range(first, last)]
+        if first > gap.first:
+            pieces.insert(0, _Item(0, gap.first, first, is_gap=True))
+        if last < gap.last:
+            pieces.append(_Item(0, last, gap.last, is_gap=True))
+        self._replace(place, pieces)
+
+    def _replace(self, place: int, pieces: Sequence[_Item]) -> None:
+        """Write these in the place of an item that is not the last."""
+        start, length = self._items[place].start, self._document.characterCount()
+        writer = self._writer.beside(start, self._end_of(place))
+        written: list[_Item] = []
+        for piece in pieces:
+            piece.start = writer.next_start()
+            if piece.is_gap:
+                self._write_gap(writer, piece, written)
+            else:
+                written.append(piece)
+                self._write_node(writer, self._nodes[piece.first], is_last=False)
+        self._items[place : place + 1] = written
+        grown = self._document.characterCount() - length
+        for item in self._items[place + len(written) :]:
+            item.start += grown
+
+    def _write_gap(self, writer: DocumentWriter, item: _Item, items: list[_Item]) -> None:
+        items.append(item)
+        block = writer.formats.paragraph(16)
+        block.setProperty(Property.CHROME, True)
+        writer.begin_block(block, writer.formats.small())
+        label = QCoreApplication.translate("Transcript", "Show {} earlier messages")
+        writer.command(label.format(f"{item.last - item.first:,}"), "earlier", item.first)
+
+
+def begin_of_chunk(nodes: Sequence[Node], end: int, characters: int, most: int | None = None) -> int:
+    """The first of the messages before `end` that are drawn in one go: about so many characters, one message at least.
+
+    A long message counts for what is drawn of it at once.
+    """
+    first, least = end, max(0, end - (most or MESSAGES_AT_ONCE))
+    while first > least and characters > 0:
+        first -= 1
+        characters -= min(len(nodes[first].content), AT_ONCE)
+    return first

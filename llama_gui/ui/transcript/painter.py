@@ -1,10 +1,11 @@
 """What lies behind the text: the user's band, boxes of code, bars of quotations, rules."""
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QTextBlock, QTextDocument, QTextListFormat
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QTextBlock, QTextCursor, QTextDocument, QTextListFormat
+from PySide6.QtWidgets import QTextEdit
 
+from llama_gui.ui.markdown.formats import BOX_PADDING, QUOTE_INDENT, Box, Property
 from llama_gui.ui.theme import Theme
-from llama_gui.ui.transcript.formats import BOX_PADDING, QUOTE_INDENT, Box, Property
 
 _RADIUS = 6.0
 _BEYOND = 40.0
@@ -12,6 +13,7 @@ _BULLET_GAP = 12.0
 _PAD_USER = 10.0
 _PAD_CODE = 10.0
 _PAD_HEADER = 7.0
+_FLASH_ALPHA = 30
 
 
 class BackgroundPainter:
@@ -109,3 +111,28 @@ class BackgroundPainter:
 
 def _box_id(block: QTextBlock) -> int | None:
     return block.blockFormat().property(Property.BOX_ID) if block.isValid() else None
+
+
+def paint_flash(painter: QPainter, first: QTextCursor, last: QTextCursor, theme: Theme) -> None:
+    """Light up a message; coordinates are the document's."""
+    document = first.document()
+    layout = document.documentLayout()
+    top = layout.blockBoundingRect(first.block()).top()
+    bottom = layout.blockBoundingRect(last.block()).bottom()
+    ground = theme.color("accent")
+    ground.setAlpha(_FLASH_ALPHA)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(ground)
+    painter.drawRoundedRect(
+        QRectF(0, top - _PAD_USER, document.textWidth(), bottom - top + 2 * _PAD_USER), _RADIUS, _RADIUS
+    )
+
+
+def paint_caret(view: QTextEdit, theme: Theme) -> None:
+    """The short line after the last word, where more will come."""
+    end = QTextCursor(view.document())
+    end.movePosition(QTextCursor.MoveOperation.End)
+    rect = view.cursorRect(end)
+    painter = QPainter(view.viewport())
+    painter.fillRect(rect.right() + 2, rect.bottom() - 3, 8, 2, theme.color("accent"))
+    painter.end()

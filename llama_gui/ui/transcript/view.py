@@ -4,39 +4,25 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QRectF, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import (
-    QGuiApplication,
-    QImage,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QShowEvent,
-    QTextCursor,
-    QTextOption,
-)
-from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QShowEvent, QTextCursor
+from PySide6.QtWidgets import QWidget
 
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.theme import COLUMN_WIDTH, theme_of
-from llama_gui.ui.transcript.copying import selected_text
-from llama_gui.ui.transcript.formats import LIST_INDENT, Formats
-from llama_gui.ui.transcript.hover_bar import HoverBar
+from llama_gui.ui.markdown.formats import Formats
+from llama_gui.ui.transcript.message_bar import MessageBar
 from llama_gui.ui.transcript.page import Page
-from llama_gui.ui.transcript.painter import BackgroundPainter
+from llama_gui.ui.transcript.reasoning import answer_text, split_reasoning
+from llama_gui.ui.transcript.sheet import Sheet
 
 FRAME_MS = 33
-SHOWN_AT_FIRST = 200
-SIDE_MARGIN = 32
+PAINTING_S = 0.008
 OPENED_SCHEMES = ("http", "https", "mailto")
 
 
-class TranscriptView(QTextBrowser):
+class TranscriptView(Sheet):
     """Shows messages; streams the last one. Draws only while it is visible."""
 
     again_requested = Signal()
@@ -45,52 +31,33 @@ class TranscriptView(QTextBrowser):
     link_requested = Signal(str)
     at_end_changed = Signal(bool)
     copied = Signal()
+    drawn = Signal()
+    """The document has changed."""
 
     def __init__(self, icons: Icons | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._versions: Mapping[str, tuple[int, int]] = {}
-        self._bar = HoverBar(icons, self.viewport()) if icons is not None else None
         self._secret = f"act-{secrets.token_hex(8)}"
         self._nodes: list[Node] = []
-        self._shown = SHOWN_AT_FIRST
+        self._versions: Mapping[str, tuple[int, int]] = {}
+        self._unfolded: set[str] = set()  # the messages whose reasoning is shown
         self._arrived: list[str] = []
         self._waiting = ""
         self._zoom = 1.0
         self._is_stale = False
-        self._is_drawing = False
-        self._follows = True
-        self._wanted_place: float | None = None
-        self._theme = theme_of(self)
-        self._page = Page(self.document(), Formats(self._theme), self._secret)
+        self._wanted_node = ""  # to go to as soon as there is a page
+        self._page = self._new_page()
+        self._buttons = MessageBar(icons, self, self._drawn_nodes, self.extent_of) if icons is not None else None
         self._timer = QTimer(self, singleShot=True, interval=FRAME_MS)
-        self._timer.timeout.connect(self.flush)
-        self._set_up()
+        self._rest_timer = QTimer(self, singleShot=True, interval=0)
+        self._connect()
 
-    def _set_up(self) -> None:
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setOpenLinks(False)
-        self.setUndoRedoEnabled(False)
-        self.setSearchPaths([])
-        self.setAccessibleName(self.tr("Conversation"))
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self.viewport().setAutoFillBackground(False)
-        document = self.document()
-        document.setDocumentMargin(0)
-        document.setIndentWidth(LIST_INDENT)
-        document.setBaseUrl(QUrl())
+    def _connect(self) -> None:
+        self._timer.timeout.connect(self.flush)
+        self._rest_timer.timeout.connect(self._draw_rest)
         self.anchorClicked.connect(self._follow_anchor)
-        if self._bar is not None:
-            self._bar.chosen.connect(self._on_chosen)
-            self._bar.left.connect(self._leave_bar)
-            self.viewport().setMouseTracking(True)
-        bar = self.verticalScrollBar()
-        bar.valueChanged.connect(self._note_place)
-        bar.valueChanged.connect(self._hide_bar)
-        bar.rangeChanged.connect(self._keep_end)
+        self.place.at_end_changed.connect(self.at_end_changed)
+        if self._buttons is not None:
+            self._buttons.bar.chosen.connect(self.action_requested)
 
     # What is shown
 
@@ -110,11 +77,11 @@ class TranscriptView(QTextBrowser):
         """A message below the last one; the view goes to it."""
         self._take_arrived()
         self._nodes.append(node)
-        self._follows = True
+        self.place.follows = True
         if self._is_stale or self._page.is_streaming or not self.isVisible():
             self._draw_anew()
         else:
-            self._change(lambda: self._page.add(self._nodes, self._waiting))
+            self._change(lambda: self._page.add(self._waiting))
 
     def add_text(self, node_id: str, text: str) -> None:
         """More of the last message."""
@@ -144,16 +111,24 @@ class TranscriptView(QTextBrowser):
             self._draw_anew()
 
     def last_answer(self) -> str:
-        """The Markdown of the last answer."""
+        """The Markdown of the last answer, without what was thought before it."""
         answers = [node.content for node in self._nodes if node.role == "assistant" and node.content]
-        return answers[-1] if answers else ""
+        return answer_text(answers[-1]) if answers else ""
 
     def nodes(self) -> list[Node]:
         """The messages as they are shown, with all text that has arrived."""
         self._take_arrived()
         return list(self._nodes)
 
+    @property
+    def page(self) -> Page:
+        """What is drawn, and where."""
+        return self._page
+
     # Drawing
+
+    def _new_page(self) -> Page:
+        return Page(self.document(), Formats(self.theme, self._zoom), self._secret, self._unfolded)
 
     def _draw_anew(self) -> None:
         self._is_stale = True
@@ -170,7 +145,7 @@ class TranscriptView(QTextBrowser):
         if self._is_stale:
             self._change(self._write_all)
         elif not self._page.is_streaming:
-            self._change(lambda: self._page.wait(self._nodes, self._waiting))
+            self._change(lambda: self._page.wait(self._waiting))
         elif arrived or not self._page.has_streamed:
             self._change(lambda: self._page.stream(arrived, self._waiting))
         if self._page.is_streaming:
@@ -196,78 +171,106 @@ class TranscriptView(QTextBrowser):
             self._draw_anew()
 
     def _change(self, write: Callable[[], None]) -> None:
-        """Run a change of the document; the selection and the place on the screen stay."""
+        """Run a change of the end of the document; the selection and the place on the screen stay."""
         cursor = self.textCursor()
-        anchor, position, place = cursor.anchor(), cursor.position(), self.verticalScrollBar().value()
-        self._is_drawing = True
-        own = QTextCursor(self.document())
-        own.beginEditBlock()
-        write()
-        own.endEditBlock()
-        if anchor != position:
-            self._select(anchor, position)
-        self._is_drawing = False
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.maximum() if self._follows else min(place, bar.maximum()))
-        self._note_place()
-        self._go_to_wanted_place()
+        anchor, position = cursor.anchor(), cursor.position()
+        with self.place.kept():
+            own = QTextCursor(self.document())
+            own.beginEditBlock()
+            write()
+            own.endEditBlock()
+            if anchor != position:
+                self.select(anchor, position)
+        self._has_drawn()
 
-    def _select(self, anchor: int, position: int) -> None:
-        end = self.document().characterCount() - 1
-        cursor = self.textCursor()
-        cursor.setPosition(min(anchor, end))
-        cursor.setPosition(min(position, end), QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
+    def _insert(self, write: Callable[[], object], below: int) -> None:
+        """Run a change in the middle of the document; what stands at the position `below` stays where it is seen."""
+        there = self.cursor_at(below)
+        own = QTextCursor(self.document())
+        with self.place.moved_with(lambda: self.document().documentLayout().blockBoundingRect(there.block()).top()):
+            own.beginEditBlock()
+            write()
+            own.endEditBlock()
+        self._has_drawn()
+
+    def _has_drawn(self) -> None:
+        self.has_caret = self._page.has_streamed
+        self.place.go_to_wanted()
+        if self._wanted_node and not self._is_stale:
+            node_id, self._wanted_node = self._wanted_node, ""
+            self.scroll_to_node(node_id)
+        if self._page.next_fold() is not None or self._page.has_coats:
+            self._rest_timer.start()
+        self.drawn.emit()
+
+    def theme_changed(self) -> None:
+        self._draw_anew()
 
     def _write_all(self) -> None:
         self._is_stale = False
-        self._page = Page(self.document(), Formats(self._theme, self._zoom), self._secret)
-        hidden = max(0, len(self._nodes) - self._shown)
-        self._page.write(
-            self._nodes, hidden, self.tr("Show {} earlier messages").format(hidden), self._waiting, self._versions
-        )
+        self._page = self._new_page()
+        self._page.write(self._nodes, self._waiting, self._versions)
+
+    @Slot()
+    def _draw_rest(self) -> None:
+        """One more part of a long message, or some lines of long code in colour."""
+        if self._is_stale or not self.isVisible():
+            return
+        number = self._page.next_fold()
+        if number is not None:
+            self.unfold(number)
+        elif self._page.has_coats:
+            self._page.paint_code(PAINTING_S)
+            self._rest_timer.start()
+
+    def unfold(self, number: int) -> int | None:
+        """Draw the next part of what a fold stands for. The number of the fold for the rest, or None."""
+        fold = self._page.folds().get(number)
+        if fold is None:
+            return None
+        left: list[int | None] = []
+        top = self.top_position()
+        self._insert(lambda: left.append(self._page.unfold(number)), top)
+        return left[0]
 
     # The place on the screen
 
-    @Slot()
-    def _note_place(self) -> None:
-        if self._is_drawing:
-            return
-        bar = self.verticalScrollBar()
-        follows = bar.value() >= bar.maximum() - 8
-        if follows != self._follows:
-            self._follows = follows
-        self.at_end_changed.emit(follows)
-
-    @Slot(int, int)
-    def _keep_end(self, _low: int, high: int) -> None:
-        self._centre()
-        if self._follows and not self._is_drawing:
-            self.verticalScrollBar().setValue(high)
-
     def go_to_end(self) -> None:
         """Show the end, and stay there while it moves."""
-        self._follows = True
-        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+        self.place.go_to_end()
 
     def scroll_place(self) -> float:
         """Where the view stands, from 0 to 1."""
-        bar = self.verticalScrollBar()
-        if self._wanted_place is not None:
-            return self._wanted_place
-        return 1.0 if self._follows or not bar.maximum() else bar.value() / bar.maximum()
+        return self.place.share()
 
     def set_scroll_place(self, place: float) -> None:
         """Go to a place that `scroll_place` gave; where nothing is drawn yet, as soon as it is."""
-        self._wanted_place = place if place < 1.0 else None
-        self._go_to_wanted_place()
+        self.place.want(place)
+        if not self._is_stale and self._nodes:
+            self.place.go_to_wanted()
 
-    def _go_to_wanted_place(self) -> None:
-        bar = self.verticalScrollBar()
-        if self._wanted_place is not None and not self._is_stale and self._nodes and bar.maximum():
-            self._follows = False
-            bar.setValue(round(self._wanted_place * bar.maximum()))
-            self._wanted_place = None
+    def scroll_to_node(self, node_id: str) -> None:
+        """Go to a message, draw it if need be, and light it up for a moment."""
+        if self._is_stale or not self._nodes:
+            self._wanted_node = node_id
+            return
+        self.draw_node(node_id)
+        extent = self.extent_of(node_id)
+        if extent is not None:
+            self.scroll_to(extent[0], 0.08)
+            self.flash(*extent)
+
+    def draw_node(self, node_id: str) -> None:
+        """Draw a message that is not drawn yet."""
+        if self.extent_of(node_id) is None:
+            self._insert(lambda: self._page.draw(node_id), self.top_position())
+
+    def extent_of(self, node_id: str) -> tuple[int, int] | None:
+        """Where a message begins and ends in the document, None where it is not drawn."""
+        return None if self._is_stale else self._page.extent_of(node_id)
+
+    def _drawn_nodes(self) -> list[Node]:
+        return [] if self._is_stale else self._page.drawn()
 
     # Clicks and copying
 
@@ -281,98 +284,65 @@ class TranscriptView(QTextBrowser):
             self.link_requested.emit(url.toString())
 
     def _run_command(self, verb: str, argument: str) -> None:
-        if verb == "again":
-            self.again_requested.emit()
-        elif verb == "earlier":
-            self._shown += SHOWN_AT_FIRST
-            self._draw_anew()
-        elif verb == "copy-code":
-            self._copy(self._page.code(int(argument)))
-        elif verb in ("previous", "next"):
-            self.action_requested.emit(verb, argument)
-        elif verb == "copy":
-            self._copy(next((node.content for node in self._nodes if node.id == argument), ""))
+        match verb:
+            case "again":
+                self.again_requested.emit()
+            case "earlier":
+                self._draw_gap(int(argument))
+            case "unfold":
+                self._page.ask_for(int(argument))
+                self._draw_rest()
+            case "reasoning":
+                self.toggle_reasoning(argument)
+            case "copy-code":
+                self._copy(self._page.code(int(argument)))
+            case "previous" | "next":
+                self.action_requested.emit(verb, argument)
+            case "copy":
+                self._copy(next((answer_text(node.content) for node in self._nodes if node.id == argument), ""))
+
+    def _draw_gap(self, first: int) -> None:
+        gap = next((gap for gap in self._page.gaps() if gap[1] == first), None)
+        if gap is not None:
+            self.place.leave_end()
+            self._insert(lambda: self._page.draw_gap(first), self.document().findBlock(gap[0]).next().position())
+
+    def toggle_reasoning(self, node_id: str) -> None:
+        """Show or hide what was thought before an answer."""
+        self._unfolded.symmetric_difference_update({node_id})
+        place = self.extent_of(node_id)
+        if place is not None:
+            self.place.leave_end()
+            self._insert(lambda: self._page.draw_again(node_id), place[0])
+
+    def toggle_last_reasoning(self) -> None:
+        """The same for the last answer that has any."""
+        for node in reversed(self._drawn_nodes()):
+            if node.role == "assistant" and split_reasoning(node.content).reasoning is not None:
+                self.toggle_reasoning(node.id)
+                return
 
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
         self.copied.emit()
 
-    def createMimeDataFromSelection(self) -> QMimeData:
-        """Copy plain text only."""
-        data = QMimeData()
-        data.setText(selected_text(self.textCursor()))
-        return data
-
-    def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Nothing is ever read from disk or network. Only an image, even an empty one, keeps Qt from trying itself."""
-        return QImage()
-
-    # The buttons of a message
-
-    def _show_bar(self, node_id: str | None) -> None:
-        """Float the buttons over a message, at its upper right, or at the upper edge when that is out of sight."""
-        if self._bar is None:
-            return
-        node = next((node for node in self._nodes if node.id == node_id), None)
-        extent = self._page.extent_of(node_id) if node_id is not None and not self._is_stale else None
-        if node is None or extent is None or not self._bar.show_for(node):
-            self._bar.hide()
-            return
-        start = QTextCursor(self.document())
-        start.setPosition(min(extent[0], self.document().characterCount() - 1))
-        end = QTextCursor(self.document())
-        end.setPosition(min(extent[1], self.document().characterCount() - 1))
-        top, bottom = self.cursorRect(start).top(), self.cursorRect(end).bottom()
-        y = max(4, min(top - 22, self.viewport().height() - self._bar.height() - 4))
-        if bottom < y or top > self.viewport().height():
-            self._bar.hide()
-            return
-        self._bar.move(self.viewport().width() - self._bar.width(), y)
+    # Events
 
     def step_message(self, by: int) -> None:
         """Put the keyboard on the buttons of the next or previous message."""
-        shown = [node.id for node in self._nodes[-self._shown :]]
-        if self._bar is None or not shown or self._is_stale:
-            return
-        at = self._bar.node_id if self._bar.isVisible() else ""
-        place = shown.index(at) + by if at in shown else len(shown) - 1
-        node_id = shown[min(max(place, 0), len(shown) - 1)]
-        extent = self._page.extent_of(node_id)
-        if extent is not None:
-            cursor = QTextCursor(self.document())
-            cursor.setPosition(extent[0])
-            rect = self.cursorRect(cursor)
-            if not 0 <= rect.top() <= self.viewport().height() - 40:
-                bar = self.verticalScrollBar()
-                bar.setValue(bar.value() + rect.top() - 60)
-            self._show_bar(node_id)
-            self._bar.focus_first()
-
-    @Slot(str, str)
-    def _on_chosen(self, verb: str, node_id: str) -> None:
-        self.action_requested.emit(verb, node_id)
-
-    @Slot()
-    def _hide_bar(self) -> None:
-        if self._bar is not None and not self._bar.has_focus:
-            self._bar.hide()
-
-    @Slot()
-    def _leave_bar(self) -> None:
-        if self._bar is not None:
-            self._bar.hide()
-        self.setFocus()
+        if self._buttons is not None and not self._is_stale:
+            self._buttons.step(by)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        if not event.buttons():  # else something is being selected
+        if self._buttons is not None and not event.buttons():  # else something is being selected
             at = self.cursorForPosition(event.position().toPoint())
-            self._show_bar(self._page.node_at(at.position()))
+            self._buttons.show(self._page.node_at(at.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        if self._bar is not None and not self._bar.has_focus:
-            self._bar.hide()
+        if self._buttons is not None:
+            self._buttons.hide()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.AltModifier and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
@@ -380,47 +350,6 @@ class TranscriptView(QTextBrowser):
             return
         super().keyPressEvent(event)
 
-    # Events
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        painter.fillRect(event.rect(), self._theme.color("page"))
-        offset = self.verticalScrollBar().value()
-        painter.translate(0, -offset)
-        visible = QRectF(event.rect()).translated(0, offset)
-        first = self.cursorForPosition(QPoint(0, max(0, event.rect().top() - 40))).block()
-        BackgroundPainter(painter, self.document(), self._theme, visible).paint(first)
-        painter.end()
-        super().paintEvent(event)
-        if self._page.has_streamed:
-            self._paint_caret()
-
-    def _paint_caret(self) -> None:
-        end = QTextCursor(self.document())
-        end.movePosition(QTextCursor.MoveOperation.End)
-        rect = self.cursorRect(end)
-        painter = QPainter(self.viewport())
-        painter.fillRect(rect.right() + 2, rect.bottom() - 3, 8, 2, self._theme.color("accent"))
-        painter.end()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._centre()
-        super().resizeEvent(event)
-
-    def _centre(self) -> None:
-        """Keep the column in the middle, whether or not there is a scroll bar beside it."""
-        side = max(SIDE_MARGIN, (self.width() - COLUMN_WIDTH) // 2)
-        bar = self.verticalScrollBar()
-        right = side - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
-        if self.viewportMargins().right() != right or self.viewportMargins().left() != side:
-            self.setViewportMargins(side, 0, right, 0)
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.flush()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and theme_of(self) is not self._theme:
-            self._theme = theme_of(self)
-            self._draw_anew()

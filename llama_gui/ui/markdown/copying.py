@@ -2,8 +2,9 @@
 
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextTable
 
-from llama_gui.ui.transcript.formats import Property
-from llama_gui.ui.transcript.markdown import LINE_SEPARATOR, without_breaks
+from llama_gui.ui.markdown.document_writer import without_breaks
+from llama_gui.ui.markdown.formats import Property
+from llama_gui.ui.markdown.inline import LINE_SEPARATOR
 
 
 def selected_text(selection: QTextCursor) -> str:
@@ -15,7 +16,7 @@ def selected_text(selection: QTextCursor) -> str:
     while block.isValid() and block.position() <= end:
         if not block.blockFormat().property(Property.CHROME):
             if before is not None:
-                pieces.append("\t" if _same_row(before, block) else "\n")
+                pieces.append(_between(before, block))
             pieces.append(_slice(block, selection))
             before = block
         block = block.next()
@@ -30,6 +31,12 @@ def _slice(block: QTextBlock, selection: QTextCursor) -> str:
         return text
     marker = item_of.itemText(block)
     return f"{'  ' * (item_of.format().indent() - 1)}{marker if marker.strip(' .') else '-'} {text}"
+
+
+def _between(before: QTextBlock, block: QTextBlock) -> str:
+    if block.blockFormat().property(Property.CONTINUES):
+        return ""
+    return "\t" if _same_row(before, block) else "\n"
 
 
 def _same_row(first: QTextBlock, second: QTextBlock) -> bool:

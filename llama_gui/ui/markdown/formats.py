@@ -30,6 +30,8 @@ class Property(IntEnum):
     BOX_ID = QTextFormat.Property.UserProperty.value + 2
     QUOTE = QTextFormat.Property.UserProperty.value + 3
     CHROME = QTextFormat.Property.UserProperty.value + 4
+    CONTINUES = QTextFormat.Property.UserProperty.value + 5
+    FOLD = QTextFormat.Property.UserProperty.value + 6
 
 
 class Box(IntEnum):
@@ -77,9 +79,9 @@ class Formats:
         chars.setFontUnderline(True)
         return chars
 
-    def command(self, href: str) -> QTextCharFormat:
+    def command(self, href: str, around: QTextCharFormat | None = None) -> QTextCharFormat:
         """A quiet word that can be clicked: Copy, Again."""
-        chars = self.text("muted", SMALL_PX)
+        chars = QTextCharFormat(around) if around is not None else self.text("muted", SMALL_PX)
         chars.setAnchor(True)
         chars.setAnchorHref(href)
         return chars
@@ -115,6 +117,11 @@ class Formats:
         block.setProperty(Property.BOX, int(box))
         block.setProperty(Property.BOX_ID, box_id)
         return block
+
+    def quote(self, block: QTextBlockFormat, depth: int) -> None:
+        """Put a block into a quotation, beside as many bars as it is deep."""
+        block.setLeftMargin(block.leftMargin() + depth * QUOTE_INDENT)
+        block.setProperty(Property.QUOTE, depth)
 
     def sliver(self) -> QTextBlockFormat:
         """The empty block that Qt wants beside a table: one pixel high."""

@@ -1,4 +1,4 @@
-"""Colours for code: Pygments, asked once for each text and only for texts of a sensible size."""
+"""Colours for code: Pygments, asked once for each short text, and bit by bit for long ones."""
 
 import re
 from collections.abc import Iterator
@@ -12,17 +12,37 @@ Piece = tuple[str, str]
 """A run of characters and the theme role that colours it."""
 Line = tuple[Piece, ...]
 
-MAX_COLOURED = 60_000
-"""Longer code stays plain: colouring 100 kB takes longer than anybody would wait for a frame."""
+AT_ONCE = 4_000
+"""Longer code is shown plain first and coloured bit by bit: colouring 100 kB takes longer than a frame may."""
+MAX_COLOURED = 400_000
 _HIDDEN_CONTROLS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def highlight(language: str, code: str) -> tuple[Line, ...]:
-    """The lines of `code`, in coloured pieces."""
+    """The lines of `code`, in coloured pieces; plain where it is long."""
     code = show_hidden_controls(code)
-    if not language or len(code) > MAX_COLOURED:
+    if not language or len(code) > AT_ONCE:
         return plain_lines(code)
     return _highlight(language.lower(), code)
+
+
+def is_coloured_later(language: str, code: str) -> bool:
+    """Whether `highlight` left the colours to `colour`."""
+    return AT_ONCE < len(code) <= MAX_COLOURED and _lexer(language.lower()) is not None
+
+
+def colour(language: str, code: str) -> Iterator[Line]:
+    """The coloured lines of long code, one after the other as they are asked for."""
+    code = show_hidden_controls(code)
+    lexer = _lexer(language.lower())
+    line: list[Piece] = []
+    for kind, value in _tokens(lexer, code) if lexer is not None else ():
+        first, *others = value.split("\n")
+        line.append((first, _role(kind)))
+        for part in others:
+            yield tuple(line)
+            line = [(part, _role(kind))]
+    yield tuple(line)
 
 
 def plain_lines(code: str) -> tuple[Line, ...]:
@@ -37,18 +57,9 @@ def show_hidden_controls(code: str) -> str:
 
 @lru_cache(maxsize=256)
 def _highlight(language: str, code: str) -> tuple[Line, ...]:
-    lexer = _lexer(language)
-    if lexer is None:
+    if _lexer(language) is None:
         return plain_lines(code)
-    lines: list[list[Piece]] = [[]]
-    for kind, value in _tokens(lexer, code):
-        role = _role(kind)
-        for number, part in enumerate(value.split("\n")):
-            if number:
-                lines.append([])
-            if part:
-                lines[-1].append((part, role))
-    return tuple(tuple(line) for line in lines)
+    return tuple(tuple(piece for piece in line if piece[0]) for line in colour(language, code))
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,190 @@
+"""Markdown into a text document, token by token. No HTML is ever made, so none can be smuggled in."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextList, QTextTable
+
+from llama_gui.ui.markdown.document_writer import DocumentWriter
+from llama_gui.ui.markdown.formats import LIST_INDENT, QUOTE_INDENT, Box, Property
+from llama_gui.ui.markdown.inline import InlineWriter
+
+PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_ALIGNMENTS = {"text-align:right": Qt.AlignmentFlag.AlignRight, "text-align:center": Qt.AlignmentFlag.AlignHCenter}
+
+
+@dataclass(slots=True)
+class _OpenList:
+    """A list that is being written; Qt's list exists from its first item on."""
+
+    depth: int
+    ordered_from: int | None
+    is_tight: bool
+    qt_list: QTextList | None = None
+    items: int = 0
+
+
+class MarkdownWriter:
+    """Writes block tokens of markdown-it to a `DocumentWriter`. `goes_on`: they begin with more items of a list."""
+
+    def __init__(self, writer: DocumentWriter, quotes: int = 0, *, goes_on: bool = False) -> None:
+        self._to = writer
+        self._formats = writer.formats
+        self._lists: list[_OpenList] = []
+        self._marker_due = False
+        self._goes_on = goes_on
+        self._quotes = quotes
+        self._heading = 0
+
+    def write(self, tokens: Sequence[Token], *, colour_code: bool = True) -> None:
+        """Write whole blocks. Whatever is opened in `tokens` is closed in them."""
+        index = 0
+        while index < len(tokens):
+            token = tokens[index]
+            if token.type == "table_open":
+                end = _closing(tokens, index)
+                self._table(tokens[index : end + 1])
+                index = end
+            elif token.type in ("fence", "code_block"):
+                self._code(token, colour_code)
+            elif token.type == "hr":
+                self._rule()
+            elif token.type == "inline":
+                self._inline_block(token)
+            else:
+                self._structure(token)
+            index += 1
+
+    def _structure(self, token: Token) -> None:
+        match token.type:
+            case "bullet_list_open" | "ordered_list_open":
+                ordered_from = int(token.attrGet("start") or 1) if token.type.startswith("ordered") else None
+                self._lists.append(_OpenList(len(self._lists) + 1, ordered_from, is_tight=True))
+            case "bullet_list_close" | "ordered_list_close":
+                self._lists.pop()
+                self._goes_on = False
+            case "list_item_open":
+                self._marker_due = True
+                self._lists[-1].items += 1
+            case "list_item_close" if self._marker_due:
+                self._begin(self._formats.paragraph(4), self._formats.text())
+            case "paragraph_open" if self._lists:
+                self._lists[-1].is_tight = token.hidden
+            case "blockquote_open":
+                self._quotes += 1
+            case "blockquote_close":
+                self._quotes -= 1
+            case "heading_open":
+                self._heading = int(token.tag[1])
+            case "heading_close":
+                self._heading = 0
+            case _:
+                pass
+
+    def _inline_block(self, token: Token) -> None:
+        if self._heading:
+            chars = self._formats.heading(self._heading)
+            block = self._formats.paragraph(20 if self._heading < 3 else 16, line_height=135)
+            block.setHeadingLevel(self._heading)
+        else:
+            chars = self._formats.text("muted" if self._quotes else "text")
+            block = self._formats.paragraph(self._gap())
+        self._begin(block, chars)
+        self._inline(token.children or [], chars)
+
+    def _gap(self) -> float:
+        if not self._lists:
+            return 12
+        if self._lists[-1].is_tight:
+            is_first = self._lists[-1].items == 1 and len(self._lists) == 1 and self._marker_due
+            return 10 if is_first and not self._goes_on else 4
+        return 10
+
+    def _begin(self, block: QTextBlockFormat, chars: QTextCharFormat) -> None:
+        if self._quotes:
+            self._formats.quote(block, self._quotes)
+        if self._lists and not self._marker_due:
+            block.setIndent(len(self._lists))
+        self._to.begin_block(block, chars)
+        if self._marker_due:
+            self._marker_due = False
+            self._mark_item(self._lists[-1])
+
+    def _mark_item(self, item_of: _OpenList) -> None:
+        if item_of.qt_list is None:
+            item_of.qt_list = self._to.new_list(item_of.depth, item_of.ordered_from)
+        else:
+            self._to.join_list(item_of.qt_list)
+
+    def _claim_marker(self) -> None:
+        """A box or a table cannot carry a marker: give the marker a line of its own."""
+        if self._marker_due:
+            self._begin(self._formats.paragraph(4), self._formats.text())
+
+    def _left(self) -> float:
+        return len(self._lists) * LIST_INDENT + self._quotes * QUOTE_INDENT
+
+    def _code(self, token: Token, coloured: bool) -> None:
+        self._claim_marker()
+        self._to.code(language_of(token), token.content.removesuffix("\n"), left=self._left(), coloured=coloured)
+
+    def _rule(self) -> None:
+        self._claim_marker()
+        block = self._formats.paragraph(12, line_height=100)
+        block.setProperty(Property.BOX, int(Box.RULE))
+        block.setProperty(Property.CHROME, True)
+        self._begin(block, self._formats.text(pixels=8))
+
+    def _table(self, tokens: Sequence[Token]) -> None:
+        self._claim_marker()
+        rows = _rows(tokens)
+        columns = max(len(row) for row in rows)
+        table = self._to.table(len(rows), columns, self._left())
+        for row_number, row in enumerate(rows):
+            for column, (cell_token, alignment) in enumerate(row):
+                self._cell(table, row_number, column, cell_token, alignment)
+
+    def _cell(self, table: QTextTable, row: int, column: int, token: Token, alignment: Qt.AlignmentFlag) -> None:
+        cell = table.cellAt(row, column)
+        chars = self._formats.text(bold=row == 0)
+        block = self._formats.paragraph(0, line_height=125)
+        block.setAlignment(alignment)
+        cursor = cell.firstCursorPosition()
+        cursor.setBlockFormat(block)
+        cursor.setBlockCharFormat(chars)
+        InlineWriter(self._formats).write(cursor, token.children or [], chars)
+        if row == 0:  # last: Qt keeps the format of a cell in the same place as that of its first block
+            ground = cell.format()
+            ground.setBackground(self._formats.theme.color("side"))
+            cell.setFormat(ground)
+
+    def _inline(self, children: Sequence[Token], chars: QTextCharFormat) -> None:
+        InlineWriter(self._formats).write(self._to, children, chars)
+
+
+def language_of(token: Token) -> str:
+    """The language that a fence names."""
+    words = token.info.split()
+    return re.sub(r"[^\w+#.-]", "", words[0])[:24] if words else ""
+
+
+def _closing(tokens: Sequence[Token], start: int) -> int:
+    level = tokens[start].level
+    return next(i for i in range(start + 1, len(tokens)) if tokens[i].level == level and tokens[i].nesting == -1)
+
+
+def _rows(tokens: Sequence[Token]) -> list[list[tuple[Token, Qt.AlignmentFlag]]]:
+    rows: list[list[tuple[Token, Qt.AlignmentFlag]]] = []
+    alignment = Qt.AlignmentFlag.AlignLeft
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in ("th_open", "td_open"):
+            alignment = _ALIGNMENTS.get(str(token.attrGet("style")), Qt.AlignmentFlag.AlignLeft)
+        elif token.type == "inline":
+            rows[-1].append((token, alignment))
+    return rows

@@ -1,0 +1,65 @@
+"""The inside of a paragraph: emphasis, code, links, line breaks."""
+
+from collections.abc import Sequence
+
+from markdown_it.token import Token
+from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
+
+from llama_gui.ui.markdown.document_writer import DocumentWriter, breakable
+from llama_gui.ui.markdown.formats import Formats
+
+LINE_SEPARATOR = "\u2028"
+
+
+class InlineWriter:
+    """Writes the inside of a paragraph: emphasis, code, links, line breaks."""
+
+    def __init__(self, formats: Formats) -> None:
+        self._formats = formats
+
+    def write(self, to: DocumentWriter | QTextCursor, children: Sequence[Token], chars: QTextCharFormat) -> None:
+        """Write inline tokens, beginning with the format of the paragraph."""
+        stack = [chars]
+        for token in children:
+            if token.nesting == 1:
+                stack.append(self._opened(token, stack[-1]))
+            elif token.nesting == -1:
+                stack.pop()
+            else:
+                self._leaf(to, token, stack[-1])
+
+    def _opened(self, token: Token, around: QTextCharFormat) -> QTextCharFormat:
+        chars = QTextCharFormat(around)
+        match token.type:
+            case "strong_open":
+                chars.setFontWeight(QFont.Weight.DemiBold)
+            case "em_open":
+                chars.setFontItalic(True)
+            case "s_open":
+                chars.setFontStrikeOut(True)
+            case "link_open":
+                target = str(token.attrGet("href") or "")
+                return self._formats.link(around, target)
+            case _:
+                pass
+        return chars
+
+    def _leaf(self, to: DocumentWriter | QTextCursor, token: Token, chars: QTextCharFormat) -> None:
+        match token.type:
+            case "softbreak" | "hardbreak":
+                _insert(to, LINE_SEPARATOR, chars)
+            case "code_inline":
+                _insert(to, token.content, self._formats.inline_code(chars))
+            case "image":
+                # Never loaded: the name and the address say what the model meant.
+                target = str(token.attrGet("src") or "")
+                _insert(to, f"[image: {token.content or target}]", self._formats.link(chars, target))
+            case _:
+                _insert(to, token.content, chars)
+
+
+def _insert(to: DocumentWriter | QTextCursor, text: str, chars: QTextCharFormat) -> None:
+    if isinstance(to, DocumentWriter):
+        to.insert(text, chars)
+    else:
+        to.insertText(breakable(text), chars)

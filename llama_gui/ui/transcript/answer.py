@@ -1,0 +1,96 @@
+"""An answer: its reasoning, folded into one line, and what it says."""
+
+from PySide6.QtCore import QCoreApplication
+
+from llama_gui.ui.markdown.document_writer import DocumentWriter
+from llama_gui.ui.markdown.formats import Property
+from llama_gui.ui.markdown.stream import MarkdownStream, write_markdown
+from llama_gui.ui.transcript.reasoning import Parts, split_reasoning
+
+_REASONING_DEPTH = 1
+"""Reasoning stands beside one bar, as a quotation does."""
+
+
+class AnswerStream:
+    """An answer in the making, at the end of a document."""
+
+    def __init__(self, writer: DocumentWriter, node_id: str, *, is_unfolded: bool) -> None:
+        self.source = ""
+        self._writer = writer
+        self._node_id = node_id
+        self._is_unfolded = is_unfolded
+        self._start = writer.mark()
+        self._phase = "answer"
+        self._words = 0
+        self._begin_text(0)
+
+    def append(self, text: str) -> None:
+        """Take more text; nothing is drawn before `flush`."""
+        self.source += text
+
+    def flush(self) -> None:
+        """Draw what arrived."""
+        parts = split_reasoning(self.source, is_growing=True)
+        self._enter("answer" if parts.reasoning is None else "thinking" if parts.is_open else "thought", parts)
+        if self._phase != "thinking":
+            self._add(parts.answer)
+        elif self._is_unfolded:
+            self._add((parts.reasoning or "").lstrip("\r\n"))
+        self._text.flush()
+
+    def finish(self) -> None:
+        """Draw the end in its final form."""
+        parts = split_reasoning(self.source)
+        self._enter("answer" if parts.reasoning is None else "thought", parts)
+        self._add(parts.answer)
+        self._text.finish()
+
+    def _enter(self, phase: str, parts: Parts) -> None:
+        counts = phase == "thinking" and not self._is_unfolded and parts.words != self._words
+        if phase == self._phase and not counts:
+            return
+        self._phase, self._words = phase, parts.words
+        self._writer.rewind(self._start)
+        if phase == "thinking":
+            _write_thinking(self._writer, self._node_id, parts, is_unfolded=self._is_unfolded)
+        elif phase == "thought":
+            _write_thought(self._writer, self._node_id, parts, is_unfolded=self._is_unfolded)
+        self._begin_text(_REASONING_DEPTH if phase == "thinking" else 0)
+
+    def _begin_text(self, quotes: int) -> None:
+        self._text = MarkdownStream(self._writer, quotes)
+        self._given = 0
+
+    def _add(self, text: str) -> None:
+        self._text.append(text[self._given :])
+        self._given = max(self._given, len(text))
+
+
+def write_answer_text(writer: DocumentWriter, node_id: str, content: str, *, is_unfolded: bool) -> None:
+    """An answer that has come to its end."""
+    parts = split_reasoning(content)
+    if parts.reasoning is not None:
+        _write_thought(writer, node_id, parts, is_unfolded=is_unfolded)
+    write_markdown(writer, parts.answer.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _write_thinking(writer: DocumentWriter, node_id: str, parts: Parts, *, is_unfolded: bool) -> None:
+    if parts.words and not is_unfolded:
+        label = QCoreApplication.translate("Transcript", "Thinking… {} words").format(f"{parts.words:,}")
+    else:
+        label = QCoreApplication.translate("Transcript", "Thinking…")
+    _write_header(writer, node_id, label, is_unfolded=is_unfolded)
+
+
+def _write_thought(writer: DocumentWriter, node_id: str, parts: Parts, *, is_unfolded: bool) -> None:
+    label = QCoreApplication.translate("Transcript", "Thought for {} words").format(f"{parts.words:,}")
+    _write_header(writer, node_id, label, is_unfolded=is_unfolded)
+    if is_unfolded:
+        write_markdown(writer, (parts.reasoning or "").strip(), _REASONING_DEPTH)
+
+
+def _write_header(writer: DocumentWriter, node_id: str, label: str, *, is_unfolded: bool) -> None:
+    block = writer.formats.paragraph(12)
+    block.setProperty(Property.CHROME, True)
+    writer.begin_block(block, writer.formats.small())
+    writer.command(f"{label} {'▾' if is_unfolded else '▸'}", "reasoning", node_id)

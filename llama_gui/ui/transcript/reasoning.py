@@ -1,0 +1,83 @@
+"""What a model thought before it answered, told from the answer; pure."""
+
+import re
+from dataclasses import dataclass
+
+_NAMES = "think|thinking|reasoning"
+_OPENING = re.compile(rf"\s*<({_NAMES})>", re.IGNORECASE)
+_LONGEST_TAG = len("<reasoning>")
+_ALONE = re.compile(rf"^[ \t]*</(?:{_NAMES})>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_CODE = r"(?:```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An answer in two: `reasoning` is None where there is none. `is_open`: its end has not come."""
+
+    reasoning: str | None
+    answer: str
+    is_open: bool = False
+
+    @property
+    def words(self) -> int:
+        """The length of the reasoning."""
+        return len((self.reasoning or "").split())
+
+
+def split_reasoning(text: str, *, is_growing: bool = False) -> Parts:
+    """Find a block of reasoning at the beginning of an answer.
+
+    Some templates write the opening tag into the prompt, so a closing tag on a line of its own is enough. Tags within
+    code are words like others. `is_growing`: more may come, so half an opening tag counts as one.
+    """
+    opening = _OPENING.match(text)
+    if opening is None:
+        if is_growing and _may_open(text):
+            return Parts("", "", is_open=True)
+        return _without_opening(text)
+    closing = _closing(text, opening.end(), opening.group(1))
+    if closing is None:
+        reasoning = text[opening.end() :]
+        return Parts(_without_half_tag(reasoning) if is_growing else reasoning, "", is_open=True)
+    return _closed(text[opening.end() : closing.start()], text[closing.end() :])
+
+
+def answer_text(text: str) -> str:
+    """The answer without the reasoning; all of it where nothing but reasoning came."""
+    parts = split_reasoning(text)
+    return text if parts.is_open else parts.answer
+
+
+def _closed(reasoning: str, answer: str) -> Parts:
+    answer = answer.lstrip("\r\n")
+    return Parts(reasoning.strip(), answer) if reasoning.strip() else Parts(None, answer)
+
+
+def _without_opening(text: str) -> Parts:
+    if "</" not in text:
+        return Parts(None, text)
+    for found in re.finditer(rf"{_CODE}|(?P<end>{_ALONE.pattern})", text, _ALONE.flags | re.DOTALL):
+        if found["end"] is not None:
+            return _closed(text[: found.start()], text[found.end() :])
+    return Parts(None, text)
+
+
+def _closing(text: str, start: int, name: str) -> re.Match[str] | None:
+    pattern = re.compile(rf"{_CODE}|(?P<end></{name}>)", re.IGNORECASE | re.DOTALL)
+    for found in pattern.finditer(text, start):
+        if found["end"] is not None:
+            return found
+    # A fence that the model forgot to close must not swallow the answer.
+    return _ALONE.search(text, start)
+
+
+def _may_open(text: str) -> bool:
+    begun = text.lstrip().lower()
+    return bool(begun) and any(f"<{name}>".startswith(begun) for name in _NAMES.split("|"))
+
+
+def _without_half_tag(reasoning: str) -> str:
+    place = reasoning.rfind("<", max(0, len(reasoning) - _LONGEST_TAG - 1))
+    if place >= 0 and any(f"</{name}>".startswith(reasoning[place:].lower()) for name in _NAMES.split("|")):
+        return reasoning[:place]
+    return reasoning

@@ -1,0 +1,131 @@
+"""The sheet that a transcript is written on: its column, its ground, and that nothing on it is ever fetched."""
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QRectF, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+
+from llama_gui.ui.markdown.copying import selected_text
+from llama_gui.ui.markdown.formats import LIST_INDENT
+from llama_gui.ui.theme import COLUMN_WIDTH, theme_of
+from llama_gui.ui.transcript.painter import BackgroundPainter, paint_caret, paint_flash
+from llama_gui.ui.transcript.place import ScrollPlace
+
+FLASH_MS = 1600
+SIDE_MARGIN = 32
+
+
+class Sheet(QTextBrowser):
+    """A text browser in one centred column. Colours and places are its own; the text is written by `TranscriptView`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme_of(self)
+        self.place = ScrollPlace(self.verticalScrollBar(), self)
+        self.has_caret = False
+        self._flash: tuple[QTextCursor, QTextCursor] | None = None
+        self._flash_timer = QTimer(self, singleShot=True, interval=FLASH_MS)
+        self._flash_timer.timeout.connect(self._end_flash)
+        self.verticalScrollBar().rangeChanged.connect(self._centre)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setSearchPaths([])
+        self.setAccessibleName(self.tr("Conversation"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.viewport().setAutoFillBackground(False)
+        document = self.document()
+        document.setDocumentMargin(0)
+        document.setIndentWidth(LIST_INDENT)
+        document.setBaseUrl(QUrl())
+
+    def theme_changed(self) -> None:
+        """The colours are other ones from now on."""
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Copy plain text only."""
+        data = QMimeData()
+        data.setText(selected_text(self.textCursor()))
+        return data
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Nothing is ever read from disk or network. Only an image, even an empty one, keeps Qt from trying itself."""
+        return QImage()
+
+    def scroll_to(self, position: int, share: float) -> None:
+        """Bring a place in the document to this share of the height of the view."""
+        cursor = self.cursor_at(position)
+        self.place.leave_end()
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + self.cursorRect(cursor).top() - round(share * self.viewport().height()))
+
+    def top_position(self) -> int:
+        """The place in the document that is at the upper edge of the view."""
+        return self.cursorForPosition(QPoint(0, 0)).position()
+
+    def cursor_at(self, position: int) -> QTextCursor:
+        """A cursor at a place in the document, or at its end."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(position, self.document().characterCount() - 1))
+        return cursor
+
+    def select(self, anchor: int, position: int) -> None:
+        """Select from one place to another, as far as there are such places."""
+        end = self.document().characterCount() - 1
+        cursor = self.textCursor()
+        cursor.setPosition(min(anchor, end))
+        cursor.setPosition(min(position, end), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+
+    def flash(self, start: int, end: int) -> None:
+        """Light up what stands between two places for a moment."""
+        self._flash = (self.cursor_at(start), self.cursor_at(end))
+        self._flash_timer.start()
+        self.viewport().update()
+
+    @Slot()
+    def _end_flash(self) -> None:
+        self._flash = None
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), self.theme.color("page"))
+        offset = self.verticalScrollBar().value()
+        painter.translate(0, -offset)
+        visible = QRectF(event.rect()).translated(0, offset)
+        first = self.cursorForPosition(QPoint(0, max(0, event.rect().top() - 40))).block()
+        BackgroundPainter(painter, self.document(), self.theme, visible).paint(first)
+        if self._flash is not None:
+            paint_flash(painter, *self._flash, self.theme)
+        painter.end()
+        super().paintEvent(event)
+        if self.has_caret:
+            paint_caret(self, self.theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._centre()
+        super().resizeEvent(event)
+
+    @Slot()
+    def _centre(self) -> None:
+        """Keep the column in the middle, whether or not there is a scroll bar beside it."""
+        side = max(SIDE_MARGIN, (self.width() - COLUMN_WIDTH) // 2)
+        bar = self.verticalScrollBar()
+        right = side - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
+        if self.viewportMargins().right() != right or self.viewportMargins().left() != side:
+            self.setViewportMargins(side, 0, right, 0)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and theme_of(self) is not self.theme:
+            self.theme = theme_of(self)
+            self.theme_changed()

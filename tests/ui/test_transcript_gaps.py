@@ -1,0 +1,163 @@
+"""Messages and parts of messages that are not drawn yet: how they come, and that nothing else moves."""
+
+import random
+
+import pytest
+
+from llama_gui.chats.tree import Node
+from llama_gui.ui.markdown.stream import AT_ONCE, MAX_DRAWN
+from llama_gui.ui.transcript.view import TranscriptView
+from tests.ui.transcripts import answer, command_of, look_of, user
+
+MARKDOWN = "# Title {n}\n\n- a\n- b\n\n| x | y |\n|--|--|\n| 1 | 2 |\n\n```py\nz = {n}\n```\n\n> quoted {n}"
+
+
+def chat(turns: int) -> list[Node]:
+    nodes = []
+    for n in range(turns):
+        nodes += [user(n, f"Question {n}."), answer(n, MARKDOWN.format(n=n))]
+    return nodes
+
+
+@pytest.fixture
+def view(qtbot) -> TranscriptView:
+    view = TranscriptView()
+    qtbot.addWidget(view)
+    view.resize(700, 400)
+    view.show()
+    return view
+
+
+def test_all_gaps_opened_in_any_order_make_the_whole(view, monkeypatch):
+    nodes = chat(20)
+    view.show_path(nodes)
+    whole = look_of(view)
+    assert not view.page.gaps()
+    monkeypatch.setattr("llama_gui.ui.transcript.page.MESSAGES_AT_ONCE", 7)
+    rng = random.Random(3)
+    for _ in range(4):
+        view.show_path(nodes[:-1])
+        view.add_node(nodes[-1])
+        assert len(view.page.drawn()) == 8
+        while gaps := view.page.gaps():
+            if rng.random() < 0.5:
+                view.draw_node(nodes[rng.randrange(len(nodes))].id)
+            else:
+                view.page.draw_gap(rng.choice(gaps)[1])
+        assert look_of(view) == whole
+        assert [view.page.node_at(view.page.extent_of(node.id)[0]) for node in nodes] == [node.id for node in nodes]
+
+
+def test_what_is_read_stays_in_its_place_when_earlier_messages_come(view):
+    view.show_path(chat(300))
+    view.verticalScrollBar().setValue(200)
+    found = view.document().find("Title 299")
+    before = view.cursorRect(view.cursor_at(view.top_position())).top(), view.top_position()
+    for _ in range(2):
+        view.anchorClicked.emit(command_of(view, "earlier"))
+    assert view.top_position() > before[1]
+    assert abs(view.cursorRect(view.cursor_at(view.top_position())).top() - before[0]) <= 1
+    assert found.selectedText() == "Title 299"  # a selection moves with its text
+
+
+def test_an_answer_streams_on_while_gaps_are_opened(view):
+    nodes = [*chat(300), user(300, "And now?"), answer(300, status="streaming")]
+    view.show_path(nodes)
+    for number, piece in enumerate(("- a", "\n- b\n\n| x | y |\n", "|--|--|\n| 1", " | 2 |\n\nend")):
+        view.add_text("a300", piece)
+        view.flush()
+        view.draw_node(nodes[10 + 100 * number].id)
+    view.replace_node(answer(300, "- a\n- b\n\n| x | y |\n|--|--|\n| 1 | 2 |\n\nend"))
+    streamed = look_of(view)[-20:]
+    view.show_path([*nodes[:-1], answer(300, "- a\n- b\n\n| x | y |\n|--|--|\n| 1 | 2 |\n\nend")])
+    assert look_of(view)[-20:] == streamed
+
+
+def test_going_to_a_message_draws_it_and_shows_it(view, qtbot):
+    nodes = chat(300)
+    view.show_path(nodes)
+    view.scroll_to_node(nodes[100].id)
+    assert "Question 50." in view.toPlainText()
+    assert "Question 30." not in view.toPlainText()
+    start = view.extent_of(nodes[100].id)[0]
+    assert 0 <= view.cursorRect(view.cursor_at(start)).top() < 100
+    view.scroll_to_node("nobody")
+    qtbot.waitUntil(lambda: not view._flash_timer.isActive())
+
+
+def test_a_message_that_is_asked_for_too_early_is_shown_when_there_is_a_page(qtbot):
+    view = TranscriptView()
+    qtbot.addWidget(view)
+    view.resize(700, 400)
+    nodes = chat(40)
+    view.scroll_to_node(nodes[10].id)
+    view.show_path(nodes)
+    view.show()
+    start = view.extent_of(nodes[10].id)[0]
+    assert 0 <= view.cursorRect(view.cursor_at(start)).top() < 100
+    view._flash_timer.stop()
+
+
+def test_the_rest_of_a_long_answer_comes_in_the_next_frames(view, qtbot):
+    text = "\n\n".join(MARKDOWN.format(n=n) for n in range(400))
+    assert AT_ONCE < len(text) < MAX_DRAWN
+    view.show_path([user(1), answer(1, text), user(2), answer(2, "Two")])
+    assert "quoted 399" not in view.toPlainText()
+    qtbot.waitUntil(lambda: not view.page.folds())
+    for n in range(400):
+        assert f"Title {n}\n" in view.toPlainText()
+    assert "Show the rest" not in view.toPlainText()
+    assert view.page.extent_of("u2")[0] == view.toPlainText().index("Question", 10)
+    view.anchorClicked.emit(command_of(view, "copy"))
+
+
+def test_a_million_characters_without_a_space_wait_behind_a_fold(view, qtbot):
+    run = "".join(random.Random(1).choices("abcdefgh", k=1_000_000))
+    view.show_path([user(1), answer(1, run)])
+    qtbot.waitUntil(lambda: view.page.next_fold() is None)
+    assert 100_000 < len(view.toPlainText()) < 250_000
+    before = len(view.toPlainText())
+    view.anchorClicked.emit(command_of(view, "unfold"))
+    qtbot.waitUntil(lambda: view.page.next_fold() is None)
+    assert len(view.toPlainText()) >= before + MAX_DRAWN
+    view.selectAll()
+    copied = view.createMimeDataFromSelection().text().split("\n")[2]
+    assert run.startswith(copied)
+    assert len(copied) > 2 * MAX_DRAWN
+
+
+def test_a_million_characters_in_one_piece_while_it_streams(view, qtbot):
+    run = "".join(random.Random(1).choices("abcdefgh", k=1_000_000))
+    view.show_path([user(1), answer(1, status="streaming")])
+    view.add_text("a1", run)
+    view.flush()
+    view.add_text("a1", "END")
+    view.flush()
+    assert view.toPlainText().endswith(run[-100:] + "END") or "END" in view.toPlainText()[-80:]
+    assert len(view.toPlainText()) < 300_000
+    view.replace_node(answer(1, run + "END"))
+    assert "END" in view.toPlainText()
+
+
+def test_a_long_question_is_cut_and_unfolds_in_its_band(view):
+    text = "\n".join(f"line {n}" for n in range(4000))
+    view.show_path([user(1, text), answer(1, "Yes.")])
+    assert "line 3999" not in view.toPlainText()
+    while view.page.folds():
+        view.anchorClicked.emit(command_of(view, "unfold"))
+        while view.page.next_fold() is not None:
+            view._draw_rest()
+    assert text in view.toPlainText()
+    view.selectAll()
+    assert view.createMimeDataFromSelection().text() == f"{text}\nTiny\nYes."
+
+
+def test_a_footer_follows_an_unfolded_answer(view):
+    run = "x" * 500_000
+    view.show_path([user(1), answer(1, run)])
+    while view.page.next_fold() is not None:
+        view._draw_rest()
+    drawn = view.toPlainText().count("x")
+    view.add_node(user(2, "Next"))
+    assert view.toPlainText().count("x") >= drawn
+    assert "Again" not in view.toPlainText()

@@ -1,0 +1,119 @@
+"""Reasoning is told from the answer, folded, unfolded, streamed, and left out of copies."""
+
+import random
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from llama_gui.ui.transcript.reasoning import answer_text, split_reasoning
+from llama_gui.ui.transcript.view import TranscriptView
+from tests.ui.transcripts import answer, command_of, look_of, user
+
+THOUGHT = "<think>\nFirst I *wonder*.\n\nThen I know.\n</think>\n\nThe **answer**."
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoning", "rest", "is_open"),
+    [
+        (THOUGHT, "First I *wonder*.\n\nThen I know.", "The **answer**.", False),
+        ("<thinking>a</thinking>b", "a", "b", False),
+        (" \n<Reasoning>a</reasoning>b", "a", "b", False),
+        ("<think>\n\n</think>\n\nHi", None, "Hi", False),
+        ("<think>never ends", "never ends", "", True),
+        ("the prompt opened it\n</think>\n\nHi", "the prompt opened it", "Hi", False),
+        ("<think>`</think>` is a tag\n</think>\nHi", "`</think>` is a tag", "Hi", False),
+        ("<think>```\n</think>\n```\n</think>Hi", "```\n</think>\n```", "Hi", False),
+        ("<think>```\nnever closed\n</think>\nHi", "```\nnever closed", "Hi", False),
+        ("<think>a</thinking>b</think>c", "a</thinking>b", "c", False),
+        ("```\n<think>\n</think>\n```", None, "```\n<think>\n</think>\n```", False),
+        ("Write `<think>` and `</think>`.", None, "Write `<think>` and `</think>`.", False),
+        ("The </think> tag ends it.", None, "The </think> tag ends it.", False),
+        ("Later <think>x</think>", None, "Later <think>x</think>", False),
+        ("", None, "", False),
+    ],
+)
+def test_where_the_answer_begins(text, reasoning, rest, is_open):
+    parts = split_reasoning(text)
+    assert (parts.reasoning, parts.answer, parts.is_open) == (reasoning, rest, is_open)
+
+
+def test_half_a_tag_is_not_shown():
+    for text in ("<", "<th", "<think", "<reason"):
+        assert split_reasoning(text, is_growing=True).is_open
+        assert not split_reasoning(text).is_open
+    assert split_reasoning("<think>so</thi", is_growing=True).reasoning == "so"
+    assert split_reasoning("<b", is_growing=True).answer == "<b"
+
+
+def test_an_answer_without_an_answer_is_copied_whole():
+    assert answer_text(THOUGHT) == "The **answer**."
+    assert answer_text("<think>never ends") == "<think>never ends"
+
+
+@pytest.fixture
+def view(qtbot) -> TranscriptView:
+    view = TranscriptView()
+    qtbot.addWidget(view)
+    view.resize(700, 400)
+    view.show()
+    return view
+
+
+def test_a_click_unfolds_it_and_another_folds_it(view):
+    view.show_path([user(1), answer(1, THOUGHT), user(2), answer(2, "Two")])
+    folded = look_of(view)
+    assert "Thought for 6 words ▸" in view.toPlainText()
+    assert "wonder" not in view.toPlainText()
+    view.anchorClicked.emit(command_of(view, "reasoning"))
+    assert "Thought for 6 words ▾\nFirst I wonder.\nThen I know.\nThe answer." in view.toPlainText()
+    view.anchorClicked.emit(command_of(view, "reasoning"))
+    assert look_of(view) == folded
+    view.show_path([user(1), answer(1, THOUGHT)])
+    view.toggle_last_reasoning()
+    assert "wonder" in view.toPlainText()
+    assert view.toPlainText().count("Again") == 1
+
+
+@pytest.mark.parametrize("unfolded", [False, True])
+def test_it_streams_and_ends_as_the_whole(view, unfolded):
+    rng = random.Random(5)
+    if unfolded:
+        view.toggle_reasoning("a1")
+    for text in (THOUGHT, "thinking without a tag\n</think>\nHi", "<think>never", "<think></think>Hi", "No thought."):
+        view.show_path([user(1), answer(1, status="streaming")])
+        seen, place = set(), 0
+        while place < len(text):
+            size = rng.choice((1, 2, 3, 9))
+            view.add_text("a1", text[place : place + size])
+            view.flush()
+            seen.add(view.toPlainText())
+            place += size
+        if text == THOUGHT:
+            assert any("Thinking…" in shown for shown in seen)
+            assert any("wonder" in shown for shown in seen) == unfolded
+            assert not any("<" in shown for shown in seen)
+        view.replace_node(answer(1, text))
+        streamed = look_of(view)
+        view.show_path([user(1), answer(1, text)])
+        assert look_of(view) == streamed
+
+
+def test_it_is_unfolded_while_it_streams(view):
+    view.show_path([user(1), answer(1, status="streaming")])
+    view.add_text("a1", "<think>I wonder")
+    view.flush()
+    assert "Thinking… 2 words ▸" in view.toPlainText()
+    view.anchorClicked.emit(command_of(view, "reasoning"))
+    assert view.toPlainText().endswith("Thinking… ▾\nI wonder")
+    view.add_text("a1", " still")
+    view.flush()
+    assert view.toPlainText().endswith("I wonder still")
+
+
+def test_copies_leave_it_out(view):
+    view.show_path([user(1), answer(1, THOUGHT)])
+    view.anchorClicked.emit(command_of(view, "copy"))
+    assert QGuiApplication.clipboard().text() == "The **answer**."
+    assert view.last_answer() == "The **answer**."
+    view.selectAll()
+    assert view.createMimeDataFromSelection().text() == "Question\nTiny\nThe answer."
