@@ -47,8 +47,7 @@ class _Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._start_head_timer(self._limits.header_seconds)
-        if len(self.connections) > self._limits.connections:
-            self._make_room()
+        self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         for timer in (self._head_timer, self._write_timer):
@@ -97,8 +96,11 @@ class _Connection(H11Protocol):
 
     def _make_room(self) -> None:
         """The longest idle connection makes room for a new one; where none is idle, the new one ends."""
-        others = [c for c in self.connections if isinstance(c, _Connection) and c is not self and c.is_idle]
-        oldest = min(others, key=lambda c: c._head_timer.when() if c._head_timer else 0.0, default=self)
+        open_ones = [c for c in self.connections if isinstance(c, _Connection) and not c.transport.is_closing()]
+        if len(open_ones) <= self._limits.connections:
+            return
+        idle = [c for c in open_ones if c is not self and c.is_idle]
+        oldest = min(idle, key=lambda c: c._head_timer.when() if c._head_timer else 0.0, default=self)
         oldest.transport.abort()
 
     def _start_head_timer(self, seconds: float) -> None:

@@ -54,6 +54,20 @@ Serve = Callable[..., ApiServer]
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """Serve an engine (a new scripted one unless told) with some options; port and key are chosen."""
+    with serving() as serve:
+        yield serve
+
+
+@pytest.fixture(scope="module")
+def plain_server() -> Iterator[ApiServer]:
+    """One server over a scripted engine for a whole file of tests that change nothing about it."""
+    with serving() as serve:
+        yield serve()
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[Serve]:
+    """What `serve` gives; every server is stopped at the end."""
     with contextlib.ExitStack() as stack:
 
         def serve(engine: Any = None, **options: Any) -> ApiServer:
@@ -100,10 +114,10 @@ def exchange(server: ApiServer, request: bytes) -> tuple[int, dict[str, str], by
     """Send these bytes, and read one reply: status, headers in lower case, body. Status 0: no reply came."""
     with connect(server) as client:
         client.sendall(request)
-        return read_reply(client)
+        return read_reply(client, has_body=not request.startswith(b"HEAD "))
 
 
-def read_reply(client: socket.socket) -> tuple[int, dict[str, str], bytes]:
+def read_reply(client: socket.socket, *, has_body: bool = True) -> tuple[int, dict[str, str], bytes]:
     """One reply from a connection, its length told by its head or by the end of the connection."""
     data = b""
     with contextlib.suppress(ConnectionResetError):
@@ -112,7 +126,8 @@ def read_reply(client: socket.socket) -> tuple[int, dict[str, str], bytes]:
     top, _, body = data.partition(b"\r\n\r\n")
     lines = top.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
-    length = int(headers.get("content-length", -1))
+    status = int(lines[0].split()[1]) if lines[0] else 0
+    length = int(headers.get("content-length", -1)) if has_body and status != 204 else 0
     with contextlib.suppress(ConnectionResetError):
         while length < 0 or len(body) < length:
             more = client.recv(65536)
@@ -121,7 +136,6 @@ def read_reply(client: socket.socket) -> tuple[int, dict[str, str], bytes]:
             body += more
             if headers.get("transfer-encoding") == "chunked" and body.endswith(b"0\r\n\r\n"):
                 break
-    status = int(lines[0].split()[1]) if lines[0] else 0
     return status, headers, body
 
 

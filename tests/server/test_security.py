@@ -1,0 +1,204 @@
+"""Who gets in: raw sockets, every route, every disguise."""
+
+import json
+
+import pytest
+
+from llama_gui.server.security import host_names
+from llama_gui.server.serve import ApiServer
+from tests.server.conftest import CHAT, KEY, Serve, connect, exchange, head, post, question, read_reply
+
+ROUTES = [
+    ("GET", "/health"),
+    ("GET", "/metrics"),
+    ("GET", "/v1/models"),
+    ("GET", "/v1/models/x"),
+    ("POST", CHAT),
+    ("POST", "/v1/completions"),
+    ("POST", "/tokenize"),
+    ("POST", "/detokenize"),
+    ("GET", "/"),
+    ("GET", "/v1/models/"),
+    ("GET", "//v1/models"),
+    ("GET", "/v1/%2e%2e/v1/models"),
+    ("GET", "/nobody/knows"),
+    ("DELETE", "/v1/models"),
+    ("PUT", CHAT),
+    ("OPTIONS", CHAT),
+    ("HEAD", "/v1/models"),
+]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:PORT",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "127.0.0.1.evil.com:PORT",
+        "localhost.:PORT",
+        "localhost",
+        "0.0.0.0:PORT",
+        "2130706433:PORT",
+        "user@127.0.0.1:PORT",
+        "127.0.0.1:PORT@evil.example",
+        "[::1]",
+        ":PORT",
+        "",
+        "[::ffff:127.0.0.1]:PORT",
+    ],
+)
+@pytest.mark.parametrize("origin", [{}, {"Origin": "http://127.0.0.1"}])
+def test_other_host_names_are_refused(plain_server: ApiServer, host: str, origin: dict[str, str]):
+    status, _, body = exchange(
+        plain_server, head("/v1/models", plain_server, Host=host.replace("PORT", str(plain_server.port)), **origin)
+    )
+    assert status == 403
+    assert json.loads(body)["error"]["code"] == "host_not_allowed"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])
+def test_our_own_names_are_taken(plain_server: ApiServer, host: str):
+    assert exchange(plain_server, head("/v1/models", plain_server, Host=f"{host}:{plain_server.port}"))[0] == 200
+
+
+def test_two_hosts_no_host_and_a_whole_address_are_refused(plain_server: ApiServer):
+    good = f"127.0.0.1:{plain_server.port}"
+    key = f"Authorization: Bearer {KEY}\r\n"
+    for request in (
+        f"GET /v1/models HTTP/1.1\r\nHost: {good}\r\nHost: evil.example\r\n{key}\r\n",
+        f"GET /v1/models HTTP/1.1\r\n{key}\r\n",
+        f"GET /v1/models HTTP/1.0\r\n{key}\r\n",
+        f"GET http://evil.example/v1/models HTTP/1.1\r\nHost: {good}\r\n{key}\r\n",
+        f"GET http://{good}/v1/models HTTP/1.1\r\nHost: {good}\r\n{key}\r\n",
+        f"GET /v1/models HTTP/1.1\r\nHost: {good}\x00.evil\r\n{key}\r\n",
+    ):
+        assert exchange(plain_server, request.encode())[0] in (400, 403), request
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"Host": "evil.example"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "file://"},
+        {"Origin": "chrome-extension://abcdef"},
+        {"Sec_Fetch_Site": "cross-site"},
+    ],
+)
+def test_every_route_refuses_strangers(plain_server: ApiServer, method: str, path: str, wrong: dict[str, str]):
+    status, headers, _ = exchange(plain_server, head(path, plain_server, method=method, Content_Length="0", **wrong))
+    assert status == 403
+    assert [name for name in headers if name.startswith("access-control")] == []
+
+
+WRONG_KEYS = [
+    {"Authorization": ""},
+    {"Authorization": "Bearer"},
+    {"Authorization": "Bearer "},
+    {"Authorization": "Bearer sk-another-key"},
+    {"Authorization": f"Bearer {KEY[:-1]}"},
+    {"Authorization": f"Bearer {KEY}x"},
+    {"Authorization": f"Bearer {KEY} x"},
+    {"Authorization": f"bearer {KEY}"},
+    {"Authorization": f"Basic {KEY}"},
+    {"Authorization": KEY},
+    {"Authorization": "Bearer \xfc\xe4"},
+    {"Authorization": "", "X_Api_Key": KEY},
+    {"Authorization": "", "Cookie": f"key={KEY}"},
+]
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_every_route_wants_the_key(plain_server: ApiServer, method: str, path: str):
+    for wrong in WRONG_KEYS:
+        status, headers, _ = exchange(
+            plain_server, head(path, plain_server, method=method, Content_Length="0", **wrong)
+        )
+        assert (status, headers.get("www-authenticate")) == (401, "Bearer"), wrong
+    status, _, _ = exchange(plain_server, head(f"{path}?api_key={KEY}", plain_server, method=method, Authorization=""))
+    assert status == 401
+
+
+def test_two_keys_are_no_key(plain_server: ApiServer):
+    request = head("/v1/models", plain_server)
+    doubled = request.replace(b"\r\n\r\n", f"\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode())
+    assert exchange(plain_server, doubled)[0] == 401
+
+
+def test_a_stranger_is_answered_before_the_body_is_read(plain_server: ApiServer):
+    request = head(CHAT, plain_server, method="POST", Content_Length="1000", Authorization="Bearer wrong-wrong")
+    assert exchange(plain_server, request)[0] == 401
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "application/jsonp"],
+)
+def test_only_json_is_read(plain_server: ApiServer, kind: str):
+    assert exchange(plain_server, post(CHAT, plain_server, question(), Content_Type=kind))[0] == 415
+    assert plain_server._routes.metrics.completion_tokens == 0
+
+
+def test_compressed_bodies_are_refused(plain_server: ApiServer):
+    assert exchange(plain_server, post(CHAT, plain_server, question(), Content_Encoding="gzip"))[0] == 415
+
+
+def test_an_upgrade_is_just_a_request(plain_server: ApiServer):
+    request = head("/v1/models", plain_server, Connection="Upgrade", Upgrade="websocket", Sec_WebSocket_Version="13")
+    assert exchange(plain_server, request)[0] == 200
+
+
+def test_a_page_that_was_allowed_may_ask_and_read(serve: Serve):
+    server = serve(allowed_origins=("https://notes.example",))
+    page = {"Origin": "https://notes.example"}
+    asks = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "authorization, content-type"}
+    status, headers, _ = exchange(server, head(CHAT, server, method="OPTIONS", Authorization="", **page, **asks))
+    assert status == 204
+    assert headers["access-control-allow-origin"] == "https://notes.example"
+    assert headers["access-control-allow-headers"] == "authorization, content-type"
+    status, headers, _ = exchange(server, post(CHAT, server, question(), Sec_Fetch_Site="cross-site", **page))
+    assert (status, headers["access-control-allow-origin"]) == (200, "https://notes.example")
+    # Its key is still asked for, and others are still strangers, in each of these ways.
+    assert exchange(server, head("/v1/models", server, Authorization="", **page))[0] == 401
+    for other in ("https://evil.example", "https://notes.example.evil", "http://notes.example", "null"):
+        status, headers, _ = exchange(server, head(CHAT, server, method="OPTIONS", Origin=other, **asks))
+        assert status == 403
+        assert "access-control-allow-origin" not in headers
+
+
+def test_a_name_that_was_allowed_is_taken_and_no_other(serve: Serve):
+    server = serve(allowed_hosts=("desk.home", "proxy.example:443"))
+    for host, status in ((f"desk.home:{server.port}", 200), ("proxy.example:443", 200), ("desk.home", 403)):
+        assert exchange(server, head("/v1/models", server, Host=host))[0] == status, host
+
+
+def test_listening_everywhere_keeps_the_host_check(serve: Serve):
+    server = serve(host="0.0.0.0")
+    for host, status in (
+        (f"127.0.0.1:{server.port}", 200),
+        (f"evil.example:{server.port}", 403),
+        (f"0.0.0.0:{server.port}", 403),
+        (f"192.0.2.7:{server.port}", 403),  # not the address that was connected to
+    ):
+        assert exchange(server, head("/v1/models", server, Host=host))[0] == status, host
+    assert exchange(server, head("/v1/models", server, Origin="https://evil.example"))[0] == 403
+    assert exchange(server, head("/v1/models", server, Authorization=""))[0] == 401
+
+
+def test_the_port_may_be_missing_only_where_everybody_knows_it():
+    assert "localhost" in host_names("127.0.0.1", 80)
+    assert "localhost" not in host_names("127.0.0.1", 8080)
+    assert "192.168.1.5:8080" in host_names("192.168.1.5", 8080)
+    assert "[fe80::1]:8080" in host_names("fe80::1", 8080)
+
+
+def test_a_connection_goes_on_after_a_refusal(plain_server: ApiServer):
+    with connect(plain_server) as client:
+        client.sendall(post(CHAT, plain_server, question(), Authorization="Bearer wrong-wrong"))
+        assert read_reply(client)[0] == 401
+        client.sendall(head("/v1/models", plain_server))
+        assert read_reply(client)[0] == 200
