@@ -1,28 +1,34 @@
-"""What models are on disk: folders in Hugging Face layout, and the hub's own cache."""
+"""What models are on disk: folders in Hugging Face layout, GGUF files, and the cache that all hub tools share."""
 
 import json
 import os
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
+from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS
 from llama_gui.vocabulary import ModelEntry
 
 STARTER_NAME = "Starter model"
 
 _CONFIG = "config.json"
 _INDEX = "model.safetensors.index.json"
-_HUB_PREFIX = "models--"
-_SNAPSHOTS = "snapshots"
+_GGUF = ".gguf"
+_GGUF_MAGIC = b"GGUF"
+_PART = re.compile(r"-(\d{5})-of-(\d{5})\.(?:safetensors|gguf)$")
+_MOST_JSON_BYTES = 32 * 2**20
+_MOST_HEADER_BYTES = 16 * 2**20
 
 
-def scan(folders: Sequence[Path], starter: Path) -> list[ModelEntry]:
+def scan(folders: Sequence[Path], starter: Path, names: Mapping[str, str] | None = None) -> list[ModelEntry]:
     """Every usable model in `folders`: the starter model first, the others by name.
 
-    A folder may be a model itself, hold models one level down, or be the hub's cache. What cannot be read or used is
-    left out: one bad folder must not hide the good ones.
+    A folder may be a model itself, hold models one level down, or be the hub's cache; it may also be one GGUF file.
+    What cannot be read or used is left out: one bad folder must not hide the good ones. `names`: real path -> what the
+    user calls it.
     """
     starters = [replace(entry, name=STARTER_NAME, is_starter=True) for entry in _usable([starter])]
     found = _usable(candidate for folder in folders for candidate in _candidates(folder))
@@ -32,33 +38,45 @@ def scan(folders: Sequence[Path], starter: Path) -> list[ModelEntry]:
         place = os.path.realpath(entry.path)
         if place not in taken:
             taken.add(place)
-            others.append(entry)
+            others.append(replace(entry, name=(names or {}).get(place, entry.name)))
     return starters + sorted(_told_apart(others), key=lambda entry: (entry.name.casefold(), entry.path))
 
 
-def name_of(path: str | Path, starter: Path) -> str:
-    """What a model folder is called wherever the user sees it; the folder need not be there."""
-    folder = _absolute(Path(path))
-    return STARTER_NAME if os.path.realpath(folder) == os.path.realpath(starter) else _name(folder)
+def name_of(path: str | Path, starter: Path, names: Mapping[str, str] | None = None) -> str:
+    """What a model is called wherever the user sees it; it need not be there."""
+    place = _absolute(Path(path))
+    real = os.path.realpath(place)
+    return STARTER_NAME if real == os.path.realpath(starter) else (names or {}).get(real) or _name(place)
 
 
 def describe(path: Path) -> ModelEntry:
-    """The entry of one model folder, or of one model in the hub's cache.
+    """The entry of one model folder, of one model in the hub's cache, or of one GGUF file.
 
     Raises:
         ModelNotFoundError: there is no such folder, or a file of the model is missing.
-        BrokenModelError: the folder or its configuration cannot be read.
+        BrokenModelError: the folder or its configuration cannot be read, or a file is cut off.
     """
     asked = _absolute(path)
     try:
+        if asked.suffix.lower() == _GGUF and asked.is_file():
+            return _describe_gguf(asked)
         if not asked.is_dir():
             raise ModelNotFoundError(f"There is no folder {asked}.")
-        folder = _snapshot(asked) if asked.name.startswith(_HUB_PREFIX) else asked
+        folder = _snapshot(asked) if asked.name.startswith(HUB_PREFIX) else asked
         _check_config(folder / _CONFIG)
         _check_weights(folder)
         return ModelEntry(name=_name(folder), path=str(folder), size=_size(folder))
     except OSError as error:
         raise BrokenModelError(f"The folder {asked} cannot be read: {error.strerror or error}.") from error
+
+
+def _describe_gguf(file: Path) -> ModelEntry:
+    with file.open("rb") as stream:
+        if stream.read(len(_GGUF_MAGIC)) != _GGUF_MAGIC:
+            raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
+    if _PART.search(file.name):
+        raise BrokenModelError(f"The file {file} is one part of a model. Choose a version in one file.")
+    return ModelEntry(name=_name(file), path=str(file), size=file.stat().st_size)
 
 
 def _absolute(path: Path) -> Path:
@@ -77,20 +95,35 @@ def _usable(candidates: Sequence[Path] | Iterator[Path]) -> Iterator[ModelEntry]
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
-    """The folder and the folders in it; nothing where it cannot be listed."""
+    """The folder, the folders and files in it, and the GGUF files in those; nothing where it cannot be listed."""
     yield folder
-    try:
-        children = sorted(_absolute(folder).iterdir())
-    except (OSError, ValueError):  # ValueError: a path that no system can have
-        return
+    children = _children(folder)
     # A model is not a shelf of models: what lies in its folder (an "original" copy, say) belongs to it.
-    if not any(child.name == _CONFIG for child in children):
-        yield from children
+    if any(child.name == _CONFIG for child in children):
+        yield from _gguf_files(children)
+        return
+    for child in children:
+        yield child
+        yield from _gguf_files(_children(child))
+        if child.name.startswith(HUB_PREFIX):
+            for snapshot in _children(child / SNAPSHOTS):
+                yield from _gguf_files(_children(snapshot))
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return sorted(_absolute(folder).iterdir())
+    except (OSError, ValueError):  # ValueError: a path that no system can have
+        return []
+
+
+def _gguf_files(paths: Sequence[Path]) -> list[Path]:
+    return [path for path in paths if path.suffix.lower() == _GGUF]
 
 
 def _snapshot(repository: Path) -> Path:
     """The snapshot of a cached repository that its ``main`` names, or the newest one that holds a model."""
-    snapshots = [config.parent for config in (repository / _SNAPSHOTS).glob(f"*/{_CONFIG}") if config.is_file()]
+    snapshots = [config.parent for config in (repository / SNAPSHOTS).glob(f"*/{_CONFIG}") if config.is_file()]
     if not snapshots:
         raise ModelNotFoundError(f"The folder {repository} holds no finished download of a model.")
     main = repository / "refs" / "main"
@@ -108,8 +141,8 @@ def _check_config(path: Path) -> None:
 
 
 def _check_weights(folder: Path) -> None:
-    """Each file of weights is there, as far as it can be known without opening it."""
-    present = [path for path in folder.glob("*.safetensors") if path.is_file()]
+    """Each file of weights is there and none is cut off, as far as its header tells."""
+    present = {path.name: path for path in folder.glob("*.safetensors") if path.is_file()}
     expected: set[str] = {path.name for path in folder.glob("*.safetensors")}
     if (folder / _INDEX).is_file():
         index = _read_json(folder / _INDEX)
@@ -120,22 +153,67 @@ def _check_weights(folder: Path) -> None:
     if not expected:
         raise ModelNotFoundError(f"The folder {folder} holds no safetensors file, so the model has no weights.")
     # In the hub's cache a file is a link, which stays behind when its blob was deleted.
-    missing = sorted(expected - {path.name for path in present})
+    missing = sorted((expected | _siblings(expected)) - present.keys())
     if missing:
         raise ModelNotFoundError(f"The weights in the folder {folder} are not complete; missing: {', '.join(missing)}.")
+    for name in sorted(expected):
+        check_safetensors(present[name])
+
+
+def _siblings(names: set[str]) -> set[str]:
+    """The other parts of ``…-00001-of-00003``: while somebody copies a model its index may not be there yet."""
+    siblings: set[str] = set()
+    for name in names:
+        part = _PART.search(name)
+        if part and int(part[2]) < 1000:
+            stem = name[: part.start()]
+            siblings |= {f"{stem}-{n:05}-of-{part[2]}.safetensors" for n in range(1, int(part[2]) + 1)}
+    return siblings
+
+
+def check_safetensors(file: Path) -> None:
+    """The file is as long as its header says. Only the header is read.
+
+    Raises:
+        BrokenModelError: it is shorter or longer, or has no header.
+    """
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        if not 2 <= length <= min(_MOST_HEADER_BYTES, size - 8):
+            raise BrokenModelError(f"The file {file} is damaged or cut off: it has no header. Download it again.")
+        try:
+            header = json.loads(stream.read(length))
+            ends = [item["data_offsets"][1] for name, item in header.items() if name != "__metadata__"]
+            promised = 8 + length + max(ends, default=0)
+        except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise BrokenModelError(
+                f"The file {file} is damaged: its header cannot be read. Download it again."
+            ) from error
+    if promised != size:
+        raise BrokenModelError(
+            f"The file {file} is not complete: it has {size / 1e9:.3f} GB of {promised / 1e9:.3f} GB. "
+            "Download it again."
+        )
 
 
 def _read_json(path: Path) -> object:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as stream:
+            content = stream.read(_MOST_JSON_BYTES + 1)
+        if len(content) > _MOST_JSON_BYTES:
+            raise BrokenModelError(f"The file {path} is damaged: it is larger than {_MOST_JSON_BYTES >> 20} MiB.")
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise BrokenModelError(f"The file {path} is damaged: it is not valid JSON ({error}).") from error
 
 
 def _name(folder: Path) -> str:
-    """``org/name`` in the hub's cache, the folder's own name elsewhere."""
-    if folder.parent.name == _SNAPSHOTS and folder.parent.parent.name.startswith(_HUB_PREFIX):
-        return folder.parent.parent.name.removeprefix(_HUB_PREFIX).replace("--", "/")
+    """``org/name`` in the hub's cache, the folder's own name elsewhere; a file's name without its ending."""
+    if folder.suffix.lower() == _GGUF:
+        return folder.stem
+    if folder.parent.name == SNAPSHOTS and folder.parent.parent.name.startswith(HUB_PREFIX):
+        return folder.parent.parent.name.removeprefix(HUB_PREFIX).replace("--", "/")
     return folder.name or str(folder)
 
 

@@ -427,3 +427,9 @@ def model_files(weights: Iterable[bytes] = (b"weights",), **config: Any) -> dict
     names = [f"model-{number:05}-of-{len(shards):05}.safetensors" for number in range(1, len(shards) + 1)]
     index = {"weight_map": {f"weight{place}": name for place, name in enumerate(names)}}
     return files | {"model.safetensors.index.json": json.dumps(index).encode()} | dict(zip(names, shards, strict=True))
+
+
+def weights_file(data: bytes) -> bytes:
+    """A safetensors file that holds `data` as one weight."""
+    header = f'{{"w":{{"dtype":"U8","shape":[{len(data)}],"data_offsets":[0,{len(data)}]}}}}'.ljust(80).encode()
+    return len(header).to_bytes(8, "little") + header + data

@@ -38,11 +38,11 @@ from llama_gui.library.pace import SpeedLimit
 from llama_gui.library.part_file import PartFile
 from llama_gui.library.plan import DownloadPlan
 from llama_gui.library.transfer import Patience
-from tests.fakes.fake_hub import FakeHub, Fault, model_files
+from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
 
 REPO = "owner/small-1B"
 WEIGHTS = "model.safetensors"
-SHARDS = [random.Random(seed).randbytes(300_000) for seed in range(3)]
+SHARDS = [weights_file(random.Random(seed).randbytes(300_000)) for seed in range(3)]
 QUICK = Patience(attempts=4, first_wait=0.001, longest_wait=0.01, connect=2, silence=0.3)
 WANTED = {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"}
 
@@ -78,6 +78,8 @@ def test_only_what_the_engine_needs_is_fetched(fake_hub: FakeHub, access: HubAcc
     assert set(contents(folder)) > WANTED
     assert leftovers(access.cache) == []
     assert fake_hub.sent() == plan.size
+    (entry,) = shelf.scan([access.cache], access.cache / "none")
+    assert (entry.name, entry.path, entry.size) == (REPO, str(folder), plan.size)
 
 
 def test_other_tools_share_it(fake_hub: FakeHub, access: HubAccess):
@@ -413,7 +415,7 @@ asyncio.run(Download(plan, HubAccess(sys.argv[1], Path(sys.argv[2])), tell, dura
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_process_that_is_killed_goes_on_where_it_was(fake_hub: FakeHub, access: HubAccess):
     fake_hub.bytes_per_second = 4e6
-    weights = random.Random(9).randbytes(4_000_000)
+    weights = weights_file(random.Random(9).randbytes(4_000_000))
     plan = add_model(fake_hub, access, [weights])
     arguments = [sys.executable, "-c", CHILD, access.endpoint, str(access.cache), json.dumps(plan.as_json())]
     for goal in (500_000, 1_200_000, 2_500_000):

@@ -9,16 +9,22 @@ import pytest
 
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 from llama_gui.library import shelf
+from tests.fakes.fake_hub import weights_file
 
 
-def make_model(folder: Path, *, weights: int = 100, config: str = "{}") -> Path:
+def tensors(size: int) -> bytes:
+    """A safetensors file of so many bytes."""
+    return weights_file(bytes(size - len(weights_file(bytes(100))) + 100))
+
+
+def make_model(folder: Path, *, weights: int = 200, config: str = "{}") -> Path:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(config, encoding="utf-8")
-    (folder / "model.safetensors").write_bytes(bytes(weights))
+    (folder / "model.safetensors").write_bytes(tensors(weights))
     return folder
 
 
-def make_cached(cache: Path, repo: str, revision: str, *, weights: int = 100, main: bool = False) -> Path:
+def make_cached(cache: Path, repo: str, revision: str, *, weights: int = 200, main: bool = False) -> Path:
     """A repository as huggingface_hub lays it out: snapshots of links into blobs."""
     repository = cache / ("models--" + repo.replace("/", "--"))
     snapshot = repository / "snapshots" / revision
@@ -26,7 +32,7 @@ def make_cached(cache: Path, repo: str, revision: str, *, weights: int = 100, ma
     snapshot.mkdir(parents=True)
     blobs.mkdir(exist_ok=True)
     (blobs / f"config-{revision}").write_text("{}", encoding="utf-8")
-    (blobs / f"weights-{revision}").write_bytes(bytes(weights))
+    (blobs / f"weights-{revision}").write_bytes(tensors(weights))
     (snapshot / "config.json").symlink_to(Path("..", "..", "blobs", f"config-{revision}"))
     (snapshot / "model.safetensors").symlink_to(Path("..", "..", "blobs", f"weights-{revision}"))
     if main:
@@ -97,7 +103,7 @@ def test_a_missing_shard_is_named(tmp_path: Path):
     with pytest.raises(ModelNotFoundError, match=r"missing: model-2-of-2\.safetensors"):
         shelf.describe(folder)
 
-    (folder / "model-2-of-2.safetensors").write_bytes(b"")
+    (folder / "model-2-of-2.safetensors").write_bytes(weights_file(b"12"))
     assert shelf.describe(folder).name == "model"
 
 
@@ -211,3 +217,80 @@ def test_a_model_has_the_same_name_everywhere(tmp_path):
     assert shelf.name_of(str(other), starter) == "Llama-3.2-1B"
     snapshot = tmp_path / "models--org--name" / "snapshots" / "abc"
     assert shelf.name_of(snapshot, starter) == "org/name"
+
+
+def make_gguf(path: Path, size: int = 100) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"GGUF" + bytes(size - 4))
+    return path
+
+
+def test_gguf_files_are_models(tmp_path: Path):
+    alone = make_gguf(tmp_path / "elsewhere" / "Alone-Q8_0.gguf", 50)
+    make_gguf(tmp_path / "models" / "Loose.GGUF")
+    make_gguf(tmp_path / "models" / "folder" / "Inside-Q4_0.gguf")
+    make_gguf(tmp_path / "models" / "folder" / "Part-00001-of-00002.gguf")
+    (tmp_path / "models" / "fake.gguf").write_bytes(b"nothing")
+    make_gguf(make_model(tmp_path / "models" / "both") / "Extra.gguf")
+    entries = shelf.scan([tmp_path / "models", alone], tmp_path / "none")
+    assert [entry.name for entry in entries] == ["Alone-Q8_0", "both", "Extra", "Inside-Q4_0", "Loose"]
+    assert (entries[0].path, entries[0].size) == (str(alone), 50)
+
+
+@needs_links
+def test_gguf_files_in_the_hub_cache(tmp_path: Path):
+    blob = make_gguf(tmp_path / "models--org--name-GGUF" / "blobs" / "abc")
+    snapshot = tmp_path / "models--org--name-GGUF" / "snapshots" / "c"
+    snapshot.mkdir(parents=True)
+    (snapshot / "name-Q4_K_M.gguf").symlink_to(blob)
+    (snapshot / "gone-Q8_0.gguf").symlink_to(blob.with_name("gone"))
+    assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["name-Q4_K_M"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"nothing", "it is none"),
+        (b"", "it is none"),
+    ],
+)
+def test_what_is_only_called_gguf_is_told(tmp_path: Path, content: bytes, words: str):
+    (tmp_path / "a.gguf").write_bytes(content)
+    with pytest.raises(BrokenModelError, match=words):
+        shelf.describe(tmp_path / "a.gguf")
+
+
+def test_a_part_of_a_gguf_is_told(tmp_path: Path):
+    with pytest.raises(BrokenModelError, match="one part of a model"):
+        shelf.describe(make_gguf(tmp_path / "a-00001-of-00002.gguf"))
+
+
+@pytest.mark.parametrize("part", range(1, 32))
+def test_weights_that_are_cut_off_are_not_usable(tmp_path: Path, part: int):
+    folder = make_model(tmp_path / "model", weights=640)
+    weights = folder / "model.safetensors"
+    os.truncate(weights, weights.stat().st_size * part // 32)
+    with pytest.raises(BrokenModelError, match=r"not complete: it has .* GB of|has no header|header cannot be read"):
+        shelf.describe(folder)
+    assert shelf.scan([folder], tmp_path / "none") == []
+
+
+def test_a_shard_that_is_still_to_come_is_missed_without_the_index(tmp_path: Path):
+    folder = make_model(tmp_path / "model")
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+    with pytest.raises(ModelNotFoundError, match=r"missing: model-00002-of-00002\.safetensors"):
+        shelf.describe(folder)
+
+
+def test_a_configuration_of_any_size_is_not_read(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(shelf, "_MOST_JSON_BYTES", 1 << 20)
+    folder = make_model(tmp_path / "model", config="{" + " " * (1 << 20) + "}")
+    with pytest.raises(BrokenModelError, match="larger than 1 MiB"):
+        shelf.describe(folder)
+
+
+def test_the_user_names_models(tmp_path: Path):
+    folder = make_model(tmp_path / "models" / "one")
+    names = {os.path.realpath(folder): "Mine"}
+    assert [entry.name for entry in shelf.scan([tmp_path / "models"], tmp_path / "none", names)] == ["Mine"]
+    assert shelf.name_of(folder, tmp_path / "none", names) == "Mine"

@@ -1,0 +1,86 @@
+"""What we note of the models on the shelf: what the user calls them, and when they were last used.
+
+Files keep their names, because chats and other tools find them by those; and the time of the last reading that systems
+keep changes whenever somebody looks.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from llama_gui.errors import InvalidRequestError, ShelfError
+
+_MOST_BYTES = 2**20
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfNote:
+    """One model: the name that the user gave it, "" for its own, and when it was last loaded."""
+
+    name: str = ""
+    last_used: datetime | None = None
+
+
+def load_notes(file: Path) -> dict[str, ShelfNote]:
+    """Real path -> note. Nothing for a file that is missing or damaged: then models have their own names."""
+    with contextlib.suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
+        with file.open("rb") as stream:
+            values = json.loads(stream.read(_MOST_BYTES))
+        return {
+            path: ShelfNote(str(note["name"]), datetime.fromisoformat(note["used"]) if note.get("used") else None)
+            for path, note in values.items()
+            if isinstance(note.get("name"), str)
+        }
+    return {}
+
+
+def names_in(notes: Mapping[str, ShelfNote]) -> dict[str, str]:
+    """What `shelf.scan` and `shelf.name_of` take."""
+    return {path: note.name for path, note in notes.items() if note.name}
+
+
+def note_of(notes: Mapping[str, ShelfNote], path: str) -> ShelfNote:
+    """The note of the model at `path`."""
+    return notes.get(os.path.realpath(path), ShelfNote())
+
+
+def rename(file: Path, path: str, name: str) -> dict[str, ShelfNote]:
+    """Call the model at `path` `name` from now on, "" for its own name again; all notes that there are then.
+
+    Raises:
+        InvalidRequestError: that cannot be a name.
+        ShelfError: the file of the notes cannot be written.
+    """
+    name = name.strip()
+    if len(name) > _LONGEST or not name.isprintable():
+        raise InvalidRequestError("name", name[:_LONGEST], f"one line of at most {_LONGEST} characters")
+    notes = load_notes(file)
+    return _save(file, notes | {os.path.realpath(path): replace(note_of(notes, path), name=name)})
+
+
+def note_use(file: Path, path: str, now: datetime | None = None) -> dict[str, ShelfNote]:
+    """The model at `path` was loaded now; all notes that there are then. Raises as `rename` does."""
+    notes = load_notes(file)
+    used = replace(note_of(notes, path), last_used=now or datetime.now(UTC))
+    return _save(file, notes | {os.path.realpath(path): used})
+
+
+def _save(file: Path, notes: dict[str, ShelfNote]) -> dict[str, ShelfNote]:
+    kept = {path: note for path, note in notes.items() if note != ShelfNote()}
+    values = {
+        path: {"name": note.name, "used": note.last_used.isoformat() if note.last_used else ""}
+        for path, note in kept.items()
+    }
+    fresh = file.with_name(file.name + ".new")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh.write_text(json.dumps(values, indent=1, ensure_ascii=False), encoding="utf-8")
+        os.replace(fresh, file)
+    except OSError as error:
+        raise ShelfError(f"What you noted cannot be written to {file}: {error.strerror or error}.") from error
+    return kept
