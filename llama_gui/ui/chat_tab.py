@@ -12,6 +12,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.message_actions import MessageActions
 from llama_gui.ui.theme import COLUMN_WIDTH
+from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
 from llama_gui.ui.transcript.view import TranscriptView
 from llama_gui.ui.transcript.welcome import Welcome
@@ -29,6 +30,7 @@ class ChatTab(Surface):
         super().__init__("page", parent=parent)
         self.session = session
         self.transcript = TranscriptView(icons)
+        self.find = FindBar(icons, self.transcript)
         self.welcome = Welcome()
         self.composer = Composer(icons)
         self.notice = Notice(icons)

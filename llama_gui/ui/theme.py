@@ -42,6 +42,7 @@ class Theme:
     code_surface: str
     code_keyword: str
     code_number: str
+    found: str
 
     def color(self, role: str) -> QColor:
         """The colour of a role."""
@@ -75,6 +76,7 @@ LIGHT = Theme(
     code_surface="#F6F4F0",
     code_keyword="#3D5A80",
     code_number="#5B6B2F",
+    found="#F6DFA4",
 )
 
 DARK = Theme(
@@ -95,6 +97,7 @@ DARK = Theme(
     code_surface="#201F1C",
     code_keyword="#9DB7D5",
     code_number="#B5C487",
+    found="#5C4A18",
 )
 
 _PALETTE_ROLES: dict[QPalette.ColorRole, str] = {

@@ -24,6 +24,7 @@ _LONG_LIST = 3_000
 _ONE_BLOCK = 20_000
 _ONE_FENCE = 60_000
 _BACKLOG = 64_000
+_BEFORE = 500
 
 
 class MarkdownStream:
@@ -197,15 +198,25 @@ def write_markdown(writer: DocumentWriter, source: str, quotes: int = 0, at_once
         writer.fold(rest, MAX_DRAWN, quotes=quotes, continues=not source[: -len(rest)].endswith("\n"))
 
 
-def write_fold(writer: DocumentWriter, fold: Fold) -> None:
-    """Write the beginning of a fold's text, and a fold for what is left."""
-    if fold.plain is None and not fold.continues:
-        end = write_part(writer, fold.text, fold.quotes)
+def write_fold(writer: DocumentWriter, fold: Fold, offset: int = 0) -> int:
+    """Write a part of a fold's text, from its beginning or from a little before `offset`, and folds for what is left.
+
+    Returns where the part starts in the document.
+    """
+    text, continues = fold.text, fold.continues
+    if offset > AT_ONCE:
+        cut = text.rfind("\n", offset - AT_ONCE, offset - _BEFORE) + 1 or offset - _BEFORE
+        writer.fold(text[:cut], plain=fold.plain, quotes=fold.quotes, continues=continues)
+        text, continues = text[cut:], text[cut - 1] != "\n"
+    there = writer.next_start()
+    if fold.plain is None and not continues:
+        end = write_part(writer, text, fold.quotes)
     else:
-        end = write_plain(writer, fold.text, fold.quotes, block=fold.plain, continues=fold.continues)
-    if rest := fold.text[end:]:
-        continues = fold.text[end - 1] != "\n"
-        writer.fold(rest, max(0, fold.quota - end), plain=fold.plain, quotes=fold.quotes, continues=continues)
+        end = write_plain(writer, text, fold.quotes, block=fold.plain, continues=continues)
+    if rest := text[end:]:
+        quota = 0 if offset else max(0, fold.quota - end)
+        writer.fold(rest, quota, plain=fold.plain, quotes=fold.quotes, continues=text[end - 1] != "\n")
+    return there
 
 
 def write_part(writer: DocumentWriter, source: str, quotes: int = 0, at_once: int = AT_ONCE) -> int:

@@ -17,7 +17,9 @@ from llama_gui.ui.markdown.document_writer import DocumentWriter, Fold, Mark, pa
 from llama_gui.ui.markdown.formats import Formats, Property
 from llama_gui.ui.markdown.stream import AT_ONCE, MAX_DRAWN, write_fold
 from llama_gui.ui.transcript.answer import AnswerStream
+from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.message import write_answer, write_footer, write_name, write_user
+from llama_gui.ui.transcript.reasoning import split_reasoning
 
 TOP_MARGIN = 48
 BOTTOM_MARGIN = 12
@@ -101,6 +103,24 @@ class Page:
     def code(self, number: int) -> str:
         """The source of a box of code."""
         return self._writer.shelf.codes.get(number, "")
+
+    def hidden(self) -> list[Hidden]:
+        """All text that is not drawn, first to last."""
+        found = [
+            Hidden(item.start, "message", node.id, node.content)
+            for item in self._items
+            if item.is_gap
+            for node in self._nodes[item.first : item.last]
+        ]
+        for node_id, item in ((self._nodes[item.first].id, item) for item in self._items if not item.is_gap):
+            parts = split_reasoning(self._nodes[item.first].content)
+            if parts.reasoning and node_id not in self._unfolded:
+                found.append(Hidden(item.start, "reasoning", node_id, parts.reasoning))
+        found += [
+            Hidden(fold.cursor.block().position(), "fold", str(number), fold.text)
+            for number, fold in self._writer.shelf.folds.items()
+        ]
+        return found
 
     def folds(self) -> Mapping[int, Fold]:
         """What is not drawn of long messages, by the numbers of the folds."""
@@ -226,23 +246,22 @@ class Page:
         else:
             self._replace(place, [item])
 
-    def unfold(self, number: int) -> int | None:
-        """Draw the next part of what a fold stands for. The number of the fold for the rest, or None."""
+    def unfold(self, number: int, offset: int = 0) -> int:
+        """Draw a part of what a fold stands for: its beginning, or where `offset` is. Where that part starts, or -1."""
         fold = self._writer.shelf.folds.pop(number, None)
         if fold is None:
-            return None
+            return -1
         block = fold.cursor.block()
         start, end, length = block.position(), block.position() + block.length() - 1, self._document.characterCount()
         ends_here = self._footer_mark is not None and self._footer_mark.position == end
         writer = self._writer.beside(start, end)
-        write_fold(writer, fold)
+        there = write_fold(writer, fold, offset)
         if ends_here:
             self._footer_mark = writer.mark()
         grown = self._document.characterCount() - length
         for item in self._items:
             item.start += grown if item.start > start else 0
-        newest = max(self._writer.shelf.folds, default=0)
-        return newest if newest > number else None
+        return there
 
     def ask_for(self, number: int) -> None:
         """Let more of a fold be drawn."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.markdown.formats import Formats
+from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.message_bar import MessageBar
 from llama_gui.ui.transcript.page import Page
 from llama_gui.ui.transcript.reasoning import answer_text, split_reasoning
@@ -223,15 +224,29 @@ class TranscriptView(Sheet):
             self._page.paint_code(PAINTING_S)
             self._rest_timer.start()
 
-    def unfold(self, number: int) -> int | None:
-        """Draw the next part of what a fold stands for. The number of the fold for the rest, or None."""
-        fold = self._page.folds().get(number)
-        if fold is None:
-            return None
-        left: list[int | None] = []
-        top = self.top_position()
-        self._insert(lambda: left.append(self._page.unfold(number)), top)
-        return left[0]
+    def unfold(self, number: int, offset: int = 0) -> int:
+        """Draw a part of what a fold stands for, see `Page.unfold`."""
+        there = [-1]
+        if number in self._page.folds():
+            self._insert(lambda: there.insert(0, self._page.unfold(number, offset)), self.top_position())
+        return there[0]
+
+    # What is not drawn
+
+    def hidden_texts(self) -> list[Hidden]:
+        """All text that is not drawn."""
+        return [] if self._is_stale else self._page.hidden()
+
+    def reveal(self, hidden: Hidden, offset: int) -> int:
+        """Draw a text that is not drawn, or where `offset` is in it. Where that begins in the document, or -1."""
+        if hidden.kind == "fold":
+            return self.unfold(int(hidden.key), offset)
+        if hidden.kind == "reasoning":
+            self.toggle_reasoning(hidden.key)
+        else:
+            self.draw_node(hidden.key)
+        extent = self.extent_of(hidden.key)
+        return extent[0] if extent is not None else -1
 
     # The place on the screen
 
