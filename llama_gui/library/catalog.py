@@ -1,10 +1,13 @@
 """The models that we offer to download: a typed reader of ``resources/catalog.json``."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from llama_gui.errors import UserError
+from llama_gui.library.model_shape import ModelShape
 
 
 class CatalogError(UserError):
@@ -15,17 +18,19 @@ class CatalogError(UserError):
 class CatalogEntry:
     """One model that can be downloaded.
 
-    `repo` is its name on the hub, `size` the bytes of its weights in bf16, `context` the tokens it can read,
-    `description` one line for the user.
+    `repo` is its name on the hub, `size` the bytes of its weights there, in bf16, `context` the tokens it can read,
+    `description` one line for the user: what it is good at. `is_gated`: its licence must be accepted on the hub.
     """
 
     name: str
     repo: str
     parameters: int
     licence: str
+    is_gated: bool
     size: int
     context: int
     description: str
+    shape: ModelShape
 
 
 def load(path: Path) -> list[CatalogEntry]:
@@ -48,15 +53,30 @@ def load(path: Path) -> list[CatalogEntry]:
 def _entry(item: object, complaint: str) -> CatalogEntry:
     if not isinstance(item, dict):
         raise CatalogError(f"{complaint} is not an object.")
-    for field in fields(CatalogEntry):
-        value = item.get(field.name)
-        if field.type is int:
+    values = _checked(item, CatalogEntry, complaint)
+    shape = item.get("shape")
+    if not isinstance(shape, dict):
+        raise CatalogError(f"{complaint} needs an object as shape, not {shape!r}.")
+    entry = CatalogEntry(**values, shape=ModelShape(**_checked(shape, ModelShape, complaint)))
+    if entry.repo.count("/") != 1:
+        raise CatalogError(f"{complaint} needs a repo in the form owner/name, not {entry.repo!r}.")
+    return entry
+
+
+def _checked(item: Mapping[str, Any], kind: type, complaint: str) -> dict[str, Any]:
+    """The plain fields of `kind`, each of its type."""
+    values: dict[str, Any] = {}
+    for field in fields(kind):
+        value = values[field.name] = item.get(field.name)
+        if field.type is ModelShape:
+            del values[field.name]
+        elif field.type is bool:
+            if not isinstance(value, bool):
+                raise CatalogError(f"{complaint} needs true or false as {field.name}, not {value!r}.")
+        elif field.type is int:
             # JSON's true is an int to Python.
             if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
                 raise CatalogError(f"{complaint} needs a whole number above 0 as {field.name}, not {value!r}.")
         elif not isinstance(value, str) or not value.strip():
             raise CatalogError(f"{complaint} needs a text as {field.name}, not {value!r}.")
-    entry = CatalogEntry(**{field.name: item[field.name] for field in fields(CatalogEntry)})
-    if entry.repo.count("/") != 1:
-        raise CatalogError(f"{complaint} needs a repo in the form owner/name, not {entry.repo!r}.")
-    return entry
+    return values

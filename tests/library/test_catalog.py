@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from llama_gui.library import catalog
+from llama_gui.library.model_shape import ModelShape
+from llama_gui.library.plan import check_repo
 from llama_gui.paths import find_resources
 
 GOOD: dict[str, Any] = {
@@ -15,10 +17,15 @@ GOOD: dict[str, Any] = {
     "repo": "owner/a",
     "parameters": 10,
     "licence": "MIT",
+    "is_gated": False,
     "size": 20,
     "context": 30,
     "description": "One line.",
-}
+    "shape": {
+        "vocabulary": 1, "hidden": 2, "inner": 3, "layers": 4, "heads": 5, "kv_heads": 6, "head_dim": 7,
+        "is_tied": True, "has_qkv_bias": False, "has_head_norms": False,
+    },
+}  # fmt: skip
 
 
 def write(folder: Path, content: Any) -> Path:
@@ -30,7 +37,9 @@ def write(folder: Path, content: Any) -> Path:
 def test_entries_come_in_order(tmp_path: Path):
     entries = catalog.load(write(tmp_path, [GOOD, GOOD | {"name": "B", "a surplus field": 1}]))
     assert [entry.name for entry in entries] == ["A", "B"]
-    assert entries[0] == catalog.CatalogEntry("A", "owner/a", 10, "MIT", 20, 30, "One line.")
+    assert entries[0] == catalog.CatalogEntry(
+        "A", "owner/a", 10, "MIT", False, 20, 30, "One line.", ModelShape(1, 2, 3, 4, 5, 6, 7, is_tied=True)
+    )
 
 
 def test_entries_are_frozen(tmp_path: Path):
@@ -51,6 +60,9 @@ def test_entries_are_frozen(tmp_path: Path):
         ([GOOD | {"context": 0}], "a whole number above 0 as context, not 0"),
         ([GOOD | {"parameters": True}], "a whole number above 0 as parameters, not True"),
         ([GOOD | {"licence": "  "}], "a text as licence"),
+        ([GOOD | {"is_gated": 1}], "true or false as is_gated, not 1"),
+        ([GOOD | {"shape": 1}], "an object as shape, not 1"),
+        ([GOOD | {"shape": GOOD["shape"] | {"layers": 0}}], "a whole number above 0 as layers, not 0"),
         ([GOOD | {"repo": "name"}], "owner/name, not 'name'"),
     ],
 )
@@ -65,10 +77,27 @@ def test_a_missing_file_is_told(tmp_path: Path):
         catalog.load(tmp_path / "none.json")
 
 
+WANTED = {
+    "meta-llama/Llama-3.2-1B-Instruct", "meta-llama/Llama-3.2-3B-Instruct", "meta-llama/Llama-3.1-8B-Instruct",
+    "meta-llama/Meta-Llama-3-8B-Instruct", "meta-llama/Meta-Llama-3-8B", "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+    "HuggingFaceTB/SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-360M-Instruct", "HuggingFaceTB/SmolLM2-1.7B-Instruct",
+    "Qwen/Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-3B-Instruct", "Qwen/Qwen3-0.6B",
+    "Qwen/Qwen3-1.7B", "Qwen/Qwen3-4B",
+}  # fmt: skip
+
+
 def test_the_shipped_catalogue_is_good():
     entries = catalog.load(find_resources() / "catalog.json")
-    assert "meta-llama/Llama-3.2-1B-Instruct" in {entry.repo for entry in entries}
-    assert len({entry.repo for entry in entries}) == len(entries)
+    assert {entry.repo for entry in entries} == WANTED
+    assert len(entries) == len(WANTED)
+    assert entries == sorted(entries, key=lambda entry: entry.parameters), "small ones first"
     for entry in entries:
-        assert entry.size == 2 * entry.parameters, "bf16 has two bytes a parameter"
+        assert entry.parameters == entry.shape.parameters, f"{entry.name}: its shape makes another number"
+        # Some of the tied ones are stored with the projection all the same.
+        with_head = 2 * (entry.parameters + entry.shape.head.numbers)
+        assert entry.size in (2 * entry.parameters, with_head), "bf16 has two bytes a parameter"
         assert "\n" not in entry.description
+        assert len(entry.description) <= 120
+        assert entry.is_gated == entry.repo.startswith("meta-llama/")
+        assert ("licence must be accepted" in entry.description) == entry.is_gated
+        assert check_repo(entry.repo)

@@ -1,0 +1,110 @@
+"""The numbers that decide how large a network is and how much it reads: from config.json, or from the catalogue."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from llama_gui.errors import BrokenModelError
+
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A linear layer's weight ``[rows, columns]``; `has_bias`: with one number more for each row."""
+
+    rows: int
+    columns: int
+    has_bias: bool = False
+
+    @property
+    def numbers(self) -> int:
+        """How many the weight holds, without the bias."""
+        return self.rows * self.columns
+
+
+@dataclass(frozen=True, slots=True)
+class ModelShape:
+    """A Llama or a relative. `is_tied`: one matrix is both embedding and vocabulary projection on disk.
+
+    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add.
+    """
+
+    vocabulary: int
+    hidden: int
+    inner: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    is_tied: bool = False
+    has_qkv_bias: bool = False
+    has_head_norms: bool = False
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """From the fields of a config.json.
+
+        Raises:
+            BrokenModelError: a field is missing or cannot be.
+        """
+        heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
+        kind = config.get("model_type")
+        default_head = 128 if kind == "qwen3" else hidden // heads
+        return cls(
+            vocabulary=_integer(config, "vocab_size"),
+            hidden=hidden,
+            inner=_integer(config, "intermediate_size"),
+            layers=_integer(config, "num_hidden_layers"),
+            heads=heads,
+            kv_heads=_integer(config, "num_key_value_heads", heads),
+            head_dim=_integer(config, "head_dim", default_head),
+            is_tied=config.get("tie_word_embeddings") is True,
+            has_qkv_bias=kind == "qwen2" or config.get("attention_bias") is True,
+            has_head_norms=kind == "qwen3",
+        )
+
+    @property
+    def layer_matrices(self) -> tuple[Matrix, ...]:
+        """The weights of one layer, as the engine holds them: queries, keys and values in one, gate and up in one."""
+        return (
+            Matrix((self.heads + 2 * self.kv_heads) * self.head_dim, self.hidden, self.has_qkv_bias),
+            Matrix(self.hidden, self.heads * self.head_dim),
+            Matrix(2 * self.inner, self.hidden),
+            Matrix(self.hidden, self.inner),
+        )
+
+    @property
+    def head(self) -> Matrix:
+        """The vocabulary projection; the embedding has the same size."""
+        return Matrix(self.vocabulary, self.hidden)
+
+    @property
+    def norms(self) -> int:
+        """Numbers in all norms."""
+        return self.layers * (2 * self.hidden + (2 * self.head_dim if self.has_head_norms else 0)) + self.hidden
+
+    @property
+    def parameters(self) -> int:
+        """Numbers in a checkpoint; a tied matrix counts once."""
+        layer = sum(m.numbers + (m.rows if m.has_bias else 0) for m in self.layer_matrices)
+        return self.layers * layer + self.norms + self.head.numbers * (1 if self.is_tied else 2)
+
+    @property
+    def kv_numbers(self) -> int:
+        """Numbers that the cache holds for each token."""
+        return 2 * self.layers * self.kv_heads * self.head_dim
+
+    @property
+    def matrices(self) -> Iterator[Matrix]:
+        """Every linear layer but the vocabulary projection."""
+        for _ in range(self.layers):
+            yield from self.layer_matrices
+
+
+def _integer(config: Mapping[str, Any], name: str, default: int | None = None) -> int:
+    value = config.get(name)
+    value = default if value is None else value
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
+        raise BrokenModelError(f"config.json: {name} is {str(value)[:80]}, but it must be a whole number above 0.")
+    return value

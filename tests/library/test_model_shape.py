@@ -1,0 +1,38 @@
+"""A shape counts what the engine's network holds."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llama_gui.engine.config import load_config
+from llama_gui.engine.llama import weight_shapes
+from llama_gui.errors import BrokenModelError
+from llama_gui.library.model_shape import ModelShape
+from llama_gui.paths import find_resources
+from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES])
+def test_it_counts_as_the_engine_does(tmp_path: Path, shape: Any):
+    folder = write_tiny_llama(tmp_path, shape)
+    counted = ModelShape.from_config(json.loads((folder / "config.json").read_text(encoding="utf-8")))
+    config = load_config(folder)
+    assert counted.parameters == sum(math.prod(size) for size in weight_shapes(config).values())
+    assert counted.kv_numbers == 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim
+
+
+def test_the_starter_model():
+    config = json.loads((find_resources() / "starter_model" / "config.json").read_text(encoding="utf-8"))
+    assert 4_000_000 <= ModelShape.from_config(config).parameters <= 8_000_000
+
+
+@pytest.mark.parametrize("value", [None, 0, -1, "8", 1.5, True, 2**40])
+def test_what_cannot_be_is_told(value: Any):
+    config = dict.fromkeys(
+        ("num_attention_heads", "hidden_size", "vocab_size", "intermediate_size", "num_hidden_layers"), 8
+    )
+    with pytest.raises(BrokenModelError, match="num_hidden_layers"):
+        ModelShape.from_config(config | {"num_hidden_layers": value})
