@@ -77,9 +77,13 @@ class Answers:
                 while not self._has_news():
                     self._news.clear()
                     await self._news.wait()
+        batch = [self._pile.popleft() for _ in range(len(self._pile))]
         if self._stopping:
-            raise StoppingError
-        return [self._pile.popleft() for _ in range(len(self._pile))]
+            # What was written before is still told; that the jobs were cancelled is our own doing.
+            batch = [arrived for arrived in batch if not _is_cancelled(arrived.item)]
+            if not batch:
+                raise StoppingError
+        return batch
 
     def _has_news(self) -> bool:
         # Lowered before the pile is looked at: what comes in between is seen now, or wakes again.
@@ -109,3 +113,7 @@ class Answers:
             self._woken = True
             with contextlib.suppress(RuntimeError):  # the loop was closed while the engine still wrote
                 self._loop.call_soon_threadsafe(self._news.set)
+
+
+def _is_cancelled(item: TokenOutput | GenerateResult) -> bool:
+    return isinstance(item, GenerateResult) and item.finish_reason == "cancelled"

@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from llama_gui.server.answers import Answers
+from llama_gui.server.answers import Answers, Arrived
 from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
 from llama_gui.server.metrics import Metrics
@@ -97,7 +97,7 @@ class _Task:
         try:
             async for batch in self._answers.batches(ping_seconds):
                 self._note(arrived.item for arrived in batch)
-                await _send_part(send, maker.events(batch) if batch else PING)
+                await _send_batch(send, maker, batch)
             last = maker.end()
         except Exception as error:
             last = failure(refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat))
@@ -153,6 +153,16 @@ async def send_json(send: Send, body: bytes, status: int = 200) -> None:
     headers = [*_JSON, (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+async def _send_batch(send: Send, maker: ChunkMaker, batch: Sequence[Arrived]) -> None:
+    """All events of a batch in one piece; where one of them is a failure, what came before it is sent first."""
+    parts: list[bytes] = [] if batch else [PING]
+    try:
+        for arrived in batch:
+            parts.append(maker.events(arrived))
+    finally:
+        await _send_part(send, b"".join(parts))
 
 
 async def _send_part(send: Send, body: bytes) -> None:

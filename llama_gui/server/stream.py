@@ -29,7 +29,7 @@ def event(value: Any) -> bytes:
 
 
 class ChunkMaker:
-    """Makes the events of one streaming request. `events` gives those of a batch, `end` the last ones."""
+    """Makes the events of one streaming request. `events` gives those of an arrival, `end` the last ones."""
 
     def __init__(self, asked: Asked, envelope: Envelope, engine: ServedEngine) -> None:
         self._asked = asked
@@ -50,13 +50,15 @@ class ChunkMaker:
             self._chunk(choice, {"role": "assistant", "content": ""}) for choice in range(len(self._asked.requests))
         )
 
-    def events(self, batch: Sequence[Arrived]) -> bytes:
-        """The events of what has arrived.
+    def events(self, arrived: Arrived) -> bytes:
+        """The events of a token, or of the end of an answer; there may be none.
 
         Raises:
-            RefusedError: an answer failed.
+            RefusedError: the answer failed.
         """
-        return b"".join(self._events(arrived) for arrived in batch)
+        if isinstance(arrived.item, GenerateResult):
+            return self._finish(arrived.choice, arrived.item)
+        return self._token(arrived.choice, arrived.item)
 
     def end(self) -> bytes:
         """The events behind the last token: usage, when it was asked for, and the end."""
@@ -65,11 +67,6 @@ class ChunkMaker:
         usages = [self._usages[choice] for choice in range(len(self._asked.requests))]
         usage = usage_fields(usages, self._asked.prompts)
         return event(self._envelope.wrap([], is_chunk=True, usage=usage)) + DONE
-
-    def _events(self, arrived: Arrived) -> bytes:
-        if isinstance(arrived.item, GenerateResult):
-            return self._finish(arrived.choice, arrived.item)
-        return self._token(arrived.choice, arrived.item)
 
     def _token(self, choice: int, output: TokenOutput) -> bytes:
         text = output.text

@@ -1,9 +1,11 @@
 """Servers over scripted engines and over the starter model; every one is stopped behind its test."""
 
+import asyncio
 import contextlib
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,7 +64,14 @@ def serve() -> Iterator[Serve]:
 def plain_server() -> Iterator[ApiServer]:
     """One server over a scripted engine for a whole file of tests that change nothing about it."""
     with serving() as serve:
-        yield serve()
+        server = serve()
+        asyncio.run_coroutine_threadsafe(_fill_pool(), server._loop).result()
+        yield server
+
+
+async def _fill_pool() -> None:
+    """Let the pool of the server's loop have all its threads, so that no test leaves one behind."""
+    await asyncio.gather(*(asyncio.to_thread(time.sleep, 0.02) for _ in range(64)))
 
 
 @contextlib.contextmanager
@@ -128,14 +137,13 @@ def read_reply(client: socket.socket, *, has_body: bool = True) -> tuple[int, di
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
     status = int(lines[0].split()[1]) if lines[0] else 0
     length = int(headers.get("content-length", -1)) if has_body and status != 204 else 0
+    is_chunked = headers.get("transfer-encoding") == "chunked"
     with contextlib.suppress(ConnectionResetError):
-        while length < 0 or len(body) < length:
+        while (length < 0 or len(body) < length) and not (is_chunked and body.endswith(b"0\r\n\r\n")):
             more = client.recv(65536)
             if not more:
                 break
             body += more
-            if headers.get("transfer-encoding") == "chunked" and body.endswith(b"0\r\n\r\n"):
-                break
     return status, headers, body
 
 

@@ -1,0 +1,286 @@
+"""What the routes answer, over an engine that answers from a script."""
+
+import concurrent.futures
+import json
+import re
+
+import openai
+import pytest
+
+from llama_gui.errors import EngineClosedError
+from llama_gui.server.limits import ServerLimits
+from llama_gui.server.refusal import refusal_of
+from llama_gui.server.serve import ApiServer
+from tests.server.conftest import (
+    CHAT,
+    KEY,
+    Serve,
+    ServedScript,
+    ask,
+    connect,
+    exchange,
+    head,
+    post,
+    question,
+    read_reply,
+)
+from tests.server.test_connection import eventually
+
+
+def dechunk(body: bytes) -> bytes:
+    """The body that chunks carry."""
+    out = b""
+    while body:
+        size, _, body = body.partition(b"\r\n")
+        out, body = out + body[: int(size, 16)], body[int(size, 16) + 2 :]
+    return out
+
+
+def events(server: ApiServer, body: dict, path: str = CHAT) -> list:
+    """The events of a stream, their JSON read; "[DONE]" stays a text."""
+    status, headers, raw = exchange(server, post(path, server, {**body, "stream": True}))
+    assert (status, headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    parts = dechunk(raw).decode().split("\n\n")
+    assert parts[-1] == ""
+    data = [part.removeprefix("data: ") for part in parts[:-1] if not part.startswith(":")]
+    return [part if part == "[DONE]" else json.loads(part) for part in data]
+
+
+def said(chunks: list) -> str:
+    return "".join(c["choices"][0]["delta"].get("content") or "" for c in chunks if c != "[DONE]" and "choices" in c)
+
+
+def test_a_stream_from_beginning_to_end(plain_server: ApiServer):
+    chunks = events(plain_server, question("one two three"))
+    assert chunks[-1] == "[DONE]"
+    assert said(chunks) == "one two three"
+    assert [c["choices"][0]["finish_reason"] for c in chunks[:-1]] == [None] * 4 + ["stop"]
+    assert all("usage" not in c for c in chunks[:-1])
+
+
+def test_health_and_models(plain_server: ApiServer):
+    assert json.loads(exchange(plain_server, head("/health", plain_server))[2]) == {"status": "ok"}
+    listed = json.loads(exchange(plain_server, head("/v1/models", plain_server))[2])
+    assert [entry["id"] for entry in listed["data"]] == ["Scripted"]
+    for path in ("/v1/models/..%2f..%2fetc%2fpasswd", "/v1/models/%2fetc%2fpasswd", "/v1/models/models/Scripted"):
+        assert exchange(plain_server, head(path, plain_server))[0] == 404, path
+
+
+def test_unknown_routes_and_methods_have_the_shape_of_errors(plain_server: ApiServer):
+    status, _, body = exchange(plain_server, head("/v2/nothing", plain_server))
+    assert (status, json.loads(body)["error"]["code"]) == (404, "not_found")
+    status, headers, body = exchange(plain_server, head(CHAT, plain_server))
+    assert (status, json.loads(body)["error"]["code"]) == (405, "method_not_allowed")
+    assert "POST" in headers["allow"]
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../Scripted", "/models/Scripted", "scripted", "", "Scripted\u0000"])
+def test_only_known_names_are_models(plain_server: ApiServer, name: str):
+    status, reply = ask(plain_server, question(model=name))
+    assert (status, reply["error"]["param"], reply["error"]["code"]) == (404, "model", "model_not_found")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"prompt": "a b"}, [0, 1, 2]),
+        ({"prompt": "a b", "add_special_tokens": False}, [0, 1]),
+        ({"content": "a b"}, [0, 1]),
+        ({"content": "a b", "add_special": True}, [0, 1, 2]),
+        ({"messages": [{"role": "user", "content": "a b"}]}, [0, 1, 2, 3]),
+    ],
+)
+def test_tokenize(plain_server: ApiServer, body, expected):
+    status, reply = ask(plain_server, body, "/tokenize")
+    assert (status, reply) == (200, {"tokens": expected, "count": len(expected), "max_model_len": 4096})
+
+
+def test_detokenize(plain_server: ApiServer):
+    assert ask(plain_server, {"tokens": [1, 2]}, "/detokenize") == (200, {"prompt": "1 2", "content": "1 2"})
+    for wrong in (None, "x", [-1], [1.5], [True], [2**40]):
+        status, reply = ask(plain_server, {"tokens": wrong}, "/detokenize")
+        assert (status, reply["error"]["param"]) == (400, "tokens")
+    assert ask(plain_server, {}, "/tokenize")[0] == 400
+
+
+def test_the_metrics_count(serve: Serve):
+    server = serve()
+    ask(server, question("one two three"))
+    ask(server, question(temperature=-1))
+    exchange(server, head("/nobody/<script>", server))
+    status, headers, body = exchange(server, head("/metrics", server))
+    text = body.decode()
+    assert (status, headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
+    assert "llama_gui_prompt_tokens_total 3\n" in text
+    assert "llama_gui_completion_tokens_total 3\n" in text
+    assert f'llama_gui_http_requests_total{{route="{CHAT}",status="200"}} 1\n' in text
+    assert f'llama_gui_http_requests_total{{route="{CHAT}",status="400"}} 1\n' in text
+    assert 'llama_gui_engine_running{model="Scripted"} 0\n' in text
+    assert 'llama_gui_first_token_seconds_bucket{le="+Inf"} 1\n' in text
+    assert "script>" not in text
+    line = re.compile(r'(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?[\d.e+-]+)')
+    assert [text for text in text.splitlines() if not line.fullmatch(text)] == []
+
+
+# --- failures
+
+
+@pytest.mark.parametrize("fail_at", [0, 2])
+def test_an_answer_that_fails_has_no_false_end(serve: Serve, fail_at: int):
+    server = serve(ServedScript(fail_at=fail_at))
+    status, reply = ask(server, question())
+    assert (status, reply["error"]["code"]) == (500, "generation_failed")
+    *chunks, last = events(server, question())
+    assert said(chunks) == " ".join(["one", "two"][:fail_at])
+    assert [c["choices"][0]["finish_reason"] for c in chunks if c["choices"][0]["finish_reason"]] == []
+    assert last["error"]["code"] == "generation_failed"
+
+
+def test_openais_client_raises_what_a_stream_tells(serve: Serve):
+    server = serve(ServedScript(fail_at=2))
+    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+        stream = client.chat.completions.create(model="Scripted", messages=question()["messages"], stream=True)
+        with pytest.raises(openai.APIError, match="not finite"):
+            list(stream)
+
+
+def test_a_closed_engine_is_503(serve: Serve):
+    engine = ServedScript()
+    server = serve(engine)
+    engine.stop()
+    status, reply = ask(server, question())
+    assert (status, reply["error"]["code"]) == (503, "model_closed")
+
+
+def test_an_engine_closed_in_the_middle_is_no_end(serve: Serve):
+    engine = ServedScript(hang_at=2)
+    server = serve(engine)
+    with connect(server) as client:
+        client.sendall(post(CHAT, server, question(stream=True)))
+        assert eventually(lambda: engine._jobs and engine._jobs[0]._drawn == 2)
+        engine.stop()
+        _, _, raw = read_reply(client)
+    assert b"[DONE]" not in raw
+    assert b"model_closed" in raw
+
+
+def test_a_fault_of_ours_tells_nothing_of_the_inside(serve: Serve, caplog):
+    class Broken(ServedScript):
+        def submit(self, *_args, **_kwargs):
+            raise RuntimeError("secret /home/somebody/model")
+
+    status, reply = ask(serve(Broken()), question())
+    assert (status, reply["error"]["code"]) == (500, "bug")
+    assert "secret" not in str(reply)
+    assert "secret" in caplog.text  # but our own log has it
+
+
+def test_where_the_model_lies_is_not_told():
+    assert "/models/x" not in refusal_of(EngineClosedError("at /models/x"), "/models/x").message
+
+
+# --- much at once
+
+
+def test_a_full_server_says_429_and_when_to_come_again(serve: Serve):
+    engine = ServedScript(hang_at=1)
+    server = serve(engine, limits=ServerLimits(streams=2, queue=1))
+    gate = lambda: server._routes.generator.gate  # noqa: E731
+    with connect(server) as first, connect(server) as second, connect(server) as third:
+        for number, client in enumerate((first, second, third)):
+            client.sendall(post(CHAT, server, question(stream=True)))
+            assert eventually(lambda number=number: gate().taken + gate().waiting == number + 1)
+        status, headers, body = exchange(server, post(CHAT, server, question()))
+        assert (status, json.loads(body)["error"]["type"]) == (429, "rate_limit_error")
+        assert 1 <= int(headers["retry-after"]) <= 60
+        assert exchange(server, head("/health", server))[0] == 200
+        first.close()
+        assert eventually(lambda: (gate().taken, gate().waiting) == (2, 0))  # the third has its turn
+    assert eventually(lambda: gate().taken == 0)
+
+
+def test_requests_over_the_limit_wait_for_their_turn_and_are_all_right(serve: Serve):
+    engine = ServedScript(tokens_per_second=500)
+    server = serve(engine, limits=ServerLimits(streams=4, queue=64))
+    texts = [f"question number {number} of many" for number in range(40)]
+    with concurrent.futures.ThreadPoolExecutor(40) as pool:
+        answers = list(pool.map(lambda text: said(events(server, question(text))), texts))
+    assert answers == texts
+
+
+def test_silence_is_filled_with_comments(serve: Serve):
+    engine = ServedScript(hang_at=1)
+    server = serve(engine, limits=ServerLimits(ping_seconds=0.05))
+    with connect(server) as client:
+        client.sendall(post(CHAT, server, question(stream=True)))
+        data = b""
+        while data.count(b": still here\n\n") < 3:
+            data += client.recv(65536)
+
+
+# --- tools
+
+WEATHER: list = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+
+
+def tool_server(serve: Serve, *pieces: str) -> tuple[ApiServer, ServedScript]:
+    engine = ServedScript({"Rain?": list(pieces)})
+    return serve(engine), engine
+
+
+def test_calls_reach_openais_client_whole_and_streaming(serve: Serve):
+    server, engine = tool_server(
+        serve, "I look.", "\n<tool", '_call>{"name": "weather", "arg', 'uments": {"city": "Oslo"}}', "</tool_call>"
+    )
+    messages: list = [{"role": "user", "content": "Rain?"}]
+    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+        reply = client.chat.completions.create(model="Scripted", messages=messages, tools=WEATHER)
+        choice = reply.choices[0]
+        assert (choice.finish_reason, choice.message.content) == ("tool_calls", "I look.")
+        call = choice.message.tool_calls[0]
+        assert (call.function.name, json.loads(call.function.arguments)) == ("weather", {"city": "Oslo"})
+        assert re.fullmatch("[A-Za-z0-9]{9}", call.id)
+        assert engine.requests[0].tools == WEATHER
+
+        chunks = list(client.chat.completions.create(model="Scripted", messages=messages, tools=WEATHER, stream=True))
+        deltas = [chunk.choices[0].delta for chunk in chunks]
+        assert "".join(delta.content or "" for delta in deltas).strip() == "I look."
+        (streamed,) = [call for delta in deltas for call in delta.tool_calls or ()]
+        assert (streamed.index, streamed.function.name) == (0, "weather")
+        assert chunks[-1].choices[0].finish_reason == "tool_calls"
+
+        messages += [choice.message, {"role": "tool", "tool_call_id": call.id, "content": "It rains."}]
+        client.chat.completions.create(model="Scripted", messages=messages, tools=WEATHER)
+        told = engine.requests[-1].messages
+        assert told[1].tool_calls[0]["function"] == {"name": "weather", "arguments": {"city": "Oslo"}}
+        assert (told[2].role, told[2].tool_call_id, told[2].content) == ("tool", call.id, "It rains.")
+
+
+def test_only_one_call_when_the_client_wants_no_more(serve: Serve):
+    two = '[{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "weather", "arguments": {"city": "Rome"}}]'
+    server, _ = tool_server(serve, two)
+    both = ask(server, question("Rain?", tools=WEATHER))[1]["choices"][0]["message"]
+    one = ask(server, question("Rain?", tools=WEATHER, parallel_tool_calls=False))[1]["choices"][0]["message"]
+    assert (len(both["tool_calls"]), len(one["tool_calls"]), both["content"]) == (2, 1, None)
+
+
+def test_a_call_that_must_be_is_made_by_grammar(serve: Serve):
+    server, engine = tool_server(serve, '{"city":', ' "Oslo"}')
+    choice = {"type": "function", "function": {"name": "weather"}}
+    for stream in (False, True):
+        body = question("Rain?", tools=WEATHER, tool_choice=choice)
+        if stream:
+            deltas = [c["choices"][0]["delta"] for c in events(server, body)[:-1]]
+            (call,) = [call for delta in deltas for call in delta.get("tool_calls", ())]
+            assert "".join(delta.get("content") or "" for delta in deltas) == ""
+        else:
+            call = ask(server, body)[1]["choices"][0]["message"]["tool_calls"][0]
+        assert call["function"] == {"name": "weather", "arguments": '{"city": "Oslo"}'}
+        assert engine.requests[-1].json_schema == {"type": "object"}
+
+
+def test_an_answer_in_json_is_no_call(serve: Serve):
+    server, _ = tool_server(serve, '{"name":', ' "Ada"}')
+    assert said(events(server, question("Rain?", tools=WEATHER))) == '{"name": "Ada"}'
+    choice = ask(server, question("Rain?", tools=WEATHER))[1]["choices"][0]
+    assert (choice["message"]["content"], choice["finish_reason"]) == ('{"name": "Ada"}', "stop")

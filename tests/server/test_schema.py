@@ -1,0 +1,302 @@
+"""Every field of a request: what is taken, what is refused, and by which name."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llama_gui.server.json_body import dump, read_object
+from llama_gui.server.refusal import RefusedError
+from llama_gui.server.schema import read_chat, read_completion
+from llama_gui.vocabulary import Message
+from tests.server.conftest import question
+
+
+def refused(read, body) -> RefusedError:
+    with pytest.raises(RefusedError) as caught:
+        read(body)
+    assert caught.value.status == 400
+    return caught.value
+
+
+def test_a_plain_question():
+    asked = read_chat(question("Hi"))
+    (request,) = asked.requests
+    assert request.messages == [Message("user", "Hi")]
+    assert (request.max_tokens, request.logprobs, request.overflow) == (None, 0, "error")
+    assert (asked.model, asked.stream, asked.include_usage, asked.logprobs, asked.tools) == (
+        None, False, False, False, None,
+    )  # fmt: skip
+
+
+def test_every_parameter_arrives():
+    asked = read_chat(
+        question(
+            "Hi", model="m", temperature=0.5, top_p=0.9, top_k=7, min_p=0.1, frequency_penalty=1, presence_penalty=-1,
+            repetition_penalty=1.1, logit_bias={"5": -100, "6": 1.5}, seed=3, stop=["a", "b"], max_tokens=9, n=2,
+            logprobs=True, top_logprobs=4, stream=True, stream_options={"include_usage": True}, min_tokens=2,
+            user="somebody", metadata={"a": "b"}, store=False, unheard_of={"x": 1}, typical_p=0.9,
+        )
+    )  # fmt: skip
+    first, second = asked.requests
+    sampling = first.sampling
+    assert (sampling.temperature, sampling.top_p, sampling.top_k, sampling.min_p) == (0.5, 0.9, 7, 0.1)
+    assert (sampling.frequency_penalty, sampling.presence_penalty, sampling.repetition_penalty) == (1, -1, 1.1)
+    assert sampling.logit_bias == {5: -100, 6: 1.5}
+    assert (sampling.seed, second.sampling.seed, sampling.typical_p) == (3, 4, 0.9)
+    assert (first.stop, first.max_tokens, first.min_tokens, first.logprobs) == (("a", "b"), 9, 2, 4)
+    assert (asked.model, asked.stream, asked.include_usage, asked.logprobs) == ("m", True, True, True)
+
+
+def test_null_is_the_same_as_nothing():
+    fields = ("temperature", "stop", "logit_bias", "tools", "tool_choice", "response_format", "n", "stream", "seed")
+    assert read_chat(question(**dict.fromkeys(fields))) == read_chat(question())
+
+
+def test_the_newer_name_of_the_limit_counts():
+    assert read_chat(question(max_tokens=5, max_completion_tokens=7)).requests[0].max_tokens == 7
+
+
+def test_one_stop_text_is_a_list_of_one():
+    assert read_chat(question(stop="\n")).requests[0].stop == ("\n",)
+    assert read_chat(question(stop="")).requests[0].stop == ()
+
+
+def test_messages_in_all_their_forms():
+    call = {"id": "abc", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+    asked = read_chat(
+        {
+            "messages": [
+                {"role": "developer", "content": "Be brief."},
+                {"role": "user", "content": [{"type": "text", "text": "one "}, {"type": "text", "text": "two"}]},
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "abc", "content": "42"},
+                {"role": "assistant", "content": "", "name": "bot"},
+            ]
+        }
+    )
+    assert asked.requests[0].messages == [
+        Message("system", "Be brief."),
+        Message("user", "one two"),
+        Message(
+            "assistant",
+            "",
+            tool_calls=({"id": "abc", "type": "function", "function": {"name": "f", "arguments": {"x": 1}}},),
+        ),
+        Message("tool", "42", tool_call_id="abc"),
+        Message("assistant", "", name="bot"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "param"),
+    [
+        ({"temperature": "warm"}, "temperature"),
+        ({"temperature": -1}, "temperature"),
+        ({"temperature": True}, "temperature"),
+        ({"top_p": 0}, "top_p"),
+        ({"top_p": 1.5}, "top_p"),
+        ({"top_k": 1.5}, "top_k"),
+        ({"min_p": []}, "min_p"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**63}, "seed"),
+        ({"n": 10**6}, "n"),
+        ({"n": 0}, "n"),
+        ({"max_tokens": -1}, "max_tokens"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": 2**63}, "max_tokens"),
+        ({"max_completion_tokens": "9"}, "max_completion_tokens"),
+        ({"min_tokens": 9, "max_tokens": 2}, "min_tokens"),
+        ({"stop": 5}, "stop"),
+        ({"stop": ["a", ""]}, "stop"),
+        ({"stop": ["a"] * 17}, "stop"),
+        ({"stop": ["a" * 1001]}, "stop"),
+        ({"stream": "yes"}, "stream"),
+        ({"stream": 1}, "stream"),
+        ({"stream_options": []}, "stream_options"),
+        ({"stream_options": {"include_usage": "yes"}}, "stream_options.include_usage"),
+        ({"logprobs": 5}, "logprobs"),
+        ({"logprobs": True, "top_logprobs": 21}, "top_logprobs"),
+        ({"top_logprobs": 2}, "top_logprobs"),
+        ({"logit_bias": [1]}, "logit_bias"),
+        ({"logit_bias": {"cat": 1}}, "logit_bias"),
+        ({"logit_bias": {"-1": 1}}, "logit_bias"),
+        ({"logit_bias": {"1": 101}}, "logit_bias.1"),
+        ({"logit_bias": {"1": "x"}}, "logit_bias.1"),
+        ({"logit_bias": {str(i): 1 for i in range(2000)}}, "logit_bias"),
+        ({"model": 5}, "model"),
+        ({"messages": None}, "messages"),
+        ({"messages": "Hi"}, "messages"),
+        ({"messages": ["Hi"]}, "messages[0]"),
+        ({"messages": [{"content": "Hi"}]}, "messages[0].role"),
+        ({"messages": [{"role": "king", "content": "Hi"}]}, "messages[0].role"),
+        ({"messages": [{"role": "function", "content": "Hi"}]}, "messages[0].role"),
+        ({"messages": [{"role": "user"}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": "  "}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": 5}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": ["Hi"]}]}, "messages[0].content[0]"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "/etc/passwd"}}]}]},
+            "messages[0].content[0].type",
+        ),
+        ({"messages": [{"role": "user", "content": "x", "name": 1}]}, "messages[0].name"),
+        ({"messages": [{"role": "assistant", "content": None}]}, "messages[0].content"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{}]}]}, "messages[0].tool_calls[0].function"),
+        ({"messages": [{"role": "assistant", "function_call": {}}]}, "messages[0].function_call"),
+        ({"messages": [{"role": "user", "content": "x"}] * 10_001}, "messages"),
+        ({"response_format": "json"}, "response_format"),
+        ({"response_format": {"type": "xml"}}, "response_format.type"),
+        ({"response_format": {}}, "response_format.type"),
+        ({"response_format": {"type": "json_schema"}}, "response_format.json_schema"),
+        ({"response_format": {"type": "json_object"}, "guided_json": {}}, "response_format"),
+        ({"tools": {}}, "tools"),
+        ({"tools": [{"type": "web"}]}, "tools[0].type"),
+        ({"tools": [{"type": "function", "function": {}}]}, "tools[0].function.name"),
+        ({"tools": [{"type": "function", "function": {"name": "f"}}] * 2}, "tools"),
+        (
+            {"tools": [{"type": "function", "function": {"name": "f", "parameters": []}}]},
+            "tools[0].function.parameters",
+        ),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"tool_choice": "some"}, "tool_choice"),
+        ({"tool_choice": {"type": "function", "function": {"name": "g"}}}, "tool_choice"),
+        ({"chat_template_kwargs": 5}, "chat_template_kwargs"),
+        ({"functions": [{"name": "f"}]}, "functions"),
+        ({"function_call": {"name": "f"}}, "function_call"),
+        ({"modalities": ["text", "audio"]}, "modalities"),
+        ({"web_search_options": {}}, "web_search_options"),
+        ({"echo": True}, "echo"),
+        ({"grammar": "root ::= x"}, "grammar"),
+        ({"ignore_eos": True}, "ignore_eos"),
+    ],
+)
+def test_what_is_wrong_is_named(change, param):
+    error = refused(read_chat, {**question(), **change})
+    assert error.param == param
+    assert len(error.message) < 400
+
+
+@pytest.mark.parametrize(
+    "change", [{"modalities": ["text"]}, {"echo": False}, {"best_of": 1}, {"function_call": "none"}, {"suffix": ""}]
+)
+def test_what_asks_for_nothing_is_no_fault(change):
+    assert read_chat({**question(), **change}) == read_chat(question())
+
+
+def test_forms_of_answers():
+    assert read_chat(question(response_format={"type": "text"})).requests[0].json_schema is None
+    assert read_chat(question(response_format={"type": "json_object"})).requests[0].json_schema == {"type": "object"}
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "array"}}}
+    assert read_chat(question(response_format=form)).requests[0].json_schema == {"type": "array"}
+    assert read_chat(question(guided_regex="[ab]+")).requests[0].regex == "[ab]+"
+
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {}}}}}
+OTHER = {"type": "function", "function": {"name": "g"}}
+
+
+def test_tools_and_how_much_they_must_be_called():
+    auto = read_chat(question(tools=[TOOL]))
+    assert auto.tools is not None
+    assert (auto.tools.choice, auto.tools.names, auto.requests[0].tools) == ("auto", {"f"}, [TOOL])
+    assert auto.requests[0].json_schema is None
+    assert read_chat(question(tools=[TOOL], tool_choice="none")).tools is None
+    assert read_chat(question(tools=[TOOL], tool_choice="none")).requests[0].tools is None
+    assert read_chat(question(tools=[])).tools is None
+    named = read_chat(question(tools=[TOOL, OTHER], tool_choice={"type": "function", "function": {"name": "f"}}))
+    assert named.requests[0].json_schema == TOOL["function"]["parameters"]
+    required = read_chat(question(tools=[TOOL, OTHER], tool_choice="required")).requests[0].json_schema
+    assert [entry["properties"]["name"] for entry in required["anyOf"]] == [{"const": "f"}, {"const": "g"}]
+    assert refused(read_chat, question(tools=[TOOL], response_format={"type": "json_object"})).param == (
+        "response_format"
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "count"),
+    [("Hi", 1), (["Hi", "Ho"], 2), ([1, 2, 3], 1), ([[1, 2], [3]], 2), (["Hi", [1]], 2), (["same", "same"], 2)],
+)
+def test_prompts_of_completions(prompt, count):
+    asked = read_completion({"prompt": prompt})
+    assert (len(asked.requests), asked.prompts, asked.requests[0].max_tokens) == (count, count, 16)
+
+
+@pytest.mark.parametrize(
+    "prompt", [None, "", [], [""], [[]], 5, [5, "x"], [-1], [[-1]], [2**40], [1.5], [True], ["x"] * 17, {"a": 1}]
+)
+def test_prompts_that_are_none(prompt):
+    assert refused(read_completion, {"prompt": prompt}).param.startswith("prompt")
+
+
+def test_completions_count_all_their_answers():
+    assert refused(read_completion, {"prompt": ["a"] * 9, "n": 2}).param == "prompt"
+    assert refused(read_completion, {"prompt": "a", "logprobs": 21}).param == "logprobs"
+    assert refused(read_completion, {"prompt": "a", "tools": [TOOL]}).param == "tools"
+    assert read_completion({"prompt": "a", "logprobs": 0}).logprobs
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"5",
+        b"null",
+        b'{"a": 1, "a": 2}',
+        b'{"m": {"a": 1, "a": 2}}',
+        b'{"a": NaN}',
+        b'{"a": -Infinity}',
+        b'{"a": 1e400}',
+        b'{"a": ' + b"9" * 5000 + b"}",
+        b'{"a": ' + b"[" * 200_000,
+        b'{"a":' * 200_000,
+        b"\xef\xbb\xbf{}",
+        '{"a": 1}'.encode("utf-16"),
+        b'{"a": "\xff"}',
+        b'{"a": 1} trailing',
+        b'{"a": "\x01"}',
+    ],
+)
+def test_bodies_that_are_no_json(body: bytes):
+    error = refused(read_object, body)
+    assert error.code == "invalid_json"
+    assert len(error.message) < 400
+
+
+def test_half_a_surrogate_does_not_break_what_goes_out():
+    value = read_object(b'{"a": "\\ud800"}')
+    assert dump(value) == b'{"a":"?"}'
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = [
+    "model", "messages", "prompt", "temperature", "top_p", "top_k", "min_p", "frequency_penalty", "logit_bias", "seed",
+    "stop", "max_tokens", "max_completion_tokens", "n", "logprobs", "top_logprobs", "stream", "stream_options",
+    "response_format", "tools", "tool_choice", "parallel_tool_calls", "chat_template_kwargs", "guided_json",
+    "allowed_token_ids", "dry_sequence_breakers", "min_tokens", "echo", "functions", "guided_regex",
+]  # fmt: skip
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), values, max_size=6), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_any_json_is_read_or_refused_by_name(body, is_chat: bool):
+    body = {**(question() if is_chat else {"prompt": "x"}), **body}
+    asked, error = None, None
+    try:
+        asked = (read_chat if is_chat else read_completion)(body)
+    except RefusedError as refusal:
+        error = refusal
+    if asked is not None:
+        assert 1 <= len(asked.requests) <= 16
+        assert all(math.isfinite(request.sampling.temperature or 0) for request in asked.requests)
+    else:
+        assert error is not None
+        assert error.status == 400
+        assert error.param is not None
+        assert error.param.split(".")[0].split("[")[0] in {*NAMES, "message"}

@@ -1,0 +1,138 @@
+"""Calls of functions in what models write: in the manners of three families, whole and in pieces."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llama_gui.server.tool_calls import CallWatch, SaidAndCalled, ToolCall, parse_calls
+
+NAMES = {"weather", "time.now", "add"}
+
+
+def call(name: str, **arguments) -> ToolCall:
+    return ToolCall(name, json.dumps(arguments, ensure_ascii=False))
+
+
+OSLO = call("weather", city="Oslo")
+ROME = call("weather", city="Rome")
+ADD = call("add", a=1, b=[2, {"c": None}])
+
+CASES = {
+    "hermes": ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>', "", (OSLO,)),
+    "hermes, two, with words": (
+        'I look.\n<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}</tool_call>\n'
+        '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>',
+        "I look.",
+        (OSLO, ROME),
+    ),
+    "hermes, cut before its end": ('<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}', "", (OSLO,)),
+    "mistral": ('[TOOL_CALLS][{"name": "weather", "arguments": {"city": "Oslo"}}]', "", (OSLO,)),
+    "mistral without its mark": (
+        ' [{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "add", '
+        '"arguments": {"a": 1, "b": [2, {"c": null}]}}]',
+        "",
+        (OSLO, ADD),
+    ),
+    "mistral, behind words": (
+        'I look. [TOOL_CALLS] [{"name": "weather", "arguments": {"city": "Oslo"}}]', "I look.", (OSLO,),
+    ),
+    "llama 3.1": ('{"name": "weather", "parameters": {"city": "Oslo"}}', "", (OSLO,)),
+    "llama 3.1 with its mark": ('<|python_tag|>{"name": "weather", "parameters": {"city": "Oslo"}}', "", (OSLO,)),
+    "llama 3.1, two": (
+        '{"name": "weather", "parameters": {"city": "Oslo"}}; {"name": "weather", "parameters": {"city": "Rome"}}',
+        "",
+        (OSLO, ROME),
+    ),
+    "llama 3.2": ('[weather(city="Oslo"), weather(city=\'Rome\')]', "", (OSLO, ROME)),
+    "llama 3.2, a name with a dot": ("[time.now()]", "", (call("time.now"),)),
+    "arguments as text": ('{"name": "weather", "arguments": "{\\"city\\": \\"Oslo\\"}"}', "", (OSLO,)),
+    "no arguments": ('{"name": "time.now"}', "", (call("time.now"),)),
+    "letters of all kinds": (
+        '<tool_call>{"name": "weather", "arguments": {"city": "東京 }]</x>"}}</tool_call>',
+        "",
+        (call("weather", city="東京 }]</x>"),),
+    ),
+}  # fmt: skip
+
+NO_CALLS = [
+    "",
+    "The weather is fine.",
+    "{",
+    "[1, 2, 3]",
+    '{"name": "Ada", "age": 36}',  # an answer in JSON
+    '{"name": "rm", "parameters": {}}',  # not offered
+    '{"name": "weather", "parameters": [1]}',
+    '{"name": "weather", "parameters": {"city": "Oslo"}',
+    '{"name": "weather", "parameters": {"city": "Oslo"}} is what I would call',
+    '{"name": ["weather"]}',
+    '<tool_call>{"name": "rm", "arguments": {}}</tool_call>',
+    "<tool_call>not json</tool_call>",
+    "[weather(open('/etc/passwd').read())]",
+    "[weather(city=__import__('os'))]",
+    "[weather('Oslo')]",
+    "[weather(**{'city': 1})]",
+    "[weather(city='Oslo'), rm()]",
+    "[TOOL_CALLS] nothing",
+    "[" * 5000,
+    "[weather(city=" + "(" * 3000 + ")" * 3000 + ")]",
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_calls_are_found(case: str):
+    text, said, calls = CASES[case]
+    assert parse_calls(text, NAMES) == SaidAndCalled(said, calls)
+
+
+@pytest.mark.parametrize("text", NO_CALLS)
+def test_what_is_no_call_stays_text(text: str):
+    assert parse_calls(text, NAMES) == SaidAndCalled(text, ())
+
+
+def in_pieces(pieces: list[str]) -> tuple[str, str, tuple[ToolCall, ...]]:
+    """What a stream says before the end, at the end, and calls."""
+    watch = CallWatch(NAMES)
+    said = "".join(watch.push(piece) for piece in pieces)
+    left = watch.finish()
+    return said, left.text, left.calls
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_stream_split_anywhere_calls_the_same(case: str):
+    text, said, calls = CASES[case]
+    for cut in range(len(text) + 1):
+        before, at_end, found = in_pieces([text[:cut], text[cut:]])
+        assert found == calls, cut
+        assert (before + at_end).strip() == said, cut
+    assert in_pieces(list(text))[2] == calls
+
+
+@pytest.mark.parametrize("text", NO_CALLS)
+def test_a_stream_without_calls_says_everything(text: str):
+    if len(text) < 1000:
+        for cut in range(len(text) + 1):
+            before, at_end, found = in_pieces([text[:cut], text[cut:]])
+            assert (before + at_end, found) == (text, ())
+
+
+def test_plain_words_are_not_held_back():
+    watch = CallWatch(NAMES)
+    assert watch.push("Well") == "Well"
+    assert watch.push(", a < b") == ", a < b"
+    assert watch.push(" <tool") == " "
+    assert watch.push("box>") == "<toolbox>"
+
+
+@given(
+    st.lists(st.sampled_from([*"<>{}[]()\"'=,; ", "<tool_call>", "</tool_call>", "weather", "name", "[TOOL_CALLS]"]))
+)
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_parsed_and_without_calls_nothing_is_lost(pieces: list[str]):
+    text = "".join(pieces)
+    said, left, calls = in_pieces(pieces)
+    whole = parse_calls(text, NAMES)
+    assert bool(calls) == bool(whole.calls)
+    if not calls:
+        assert said + left == text == whole.text
