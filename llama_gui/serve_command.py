@@ -52,9 +52,9 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
 
     with ModelPool(max_batch=MAX_BATCH, dtype=options.dtype, max_context=options.max_context) as pool:
         models = LazyModels(folders, pool.engine)
-        first = models.engine(models.names()[0])  # what is wrong with it is told now, not to the first client
+        models.engine(models.names()[0])  # what is wrong with it is told now, not to the first client
         with ApiServer(models, server_options) as server:
-            print(f"llama-gui serves {first.info.name} ({', '.join(folders)}) at {server.url}", flush=True)
+            print(f"llama-gui serves {', '.join(folders)} at {server.url}", flush=True)
             _tell_key(key, key_file, is_new=is_new, given=options.api_key is not None)
             _warn_about_others(options.host)
             _wait_for_the_end(server)

@@ -1,0 +1,125 @@
+"""`llama-gui serve` as its user has it: another process, curl, Ctrl+C."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from llama_gui.__main__ import main
+from tests.fakes.tiny_llama import write_tiny_llama
+
+Start = Callable[..., tuple["subprocess.Popen[str]", list[str]]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start `llama-gui serve`; the process, and the lines that it says up to `until`."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str, until: str) -> tuple["subprocess.Popen[str]", list[str]]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "llama_gui", "--profile", str(tmp_path / "profile"), "serve", "--port", "0",
+             *arguments],
+            env={**os.environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        started.append(process)
+        lines: list[str] = []
+        assert process.stdout is not None
+        while not lines or not lines[-1].startswith(until):
+            line = process.stdout.readline()
+            assert line, process.stderr.read() if process.stderr else ""
+            lines.append(line.strip())
+        return process, lines
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def curl(url: str, key: str, *arguments: str) -> str:
+    command = ["curl", "-sS", "--noproxy", "*", url, "-H", f"Authorization: Bearer {key}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not there")
+def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Path):
+    process, lines = start(until="It is kept in")
+    url, key = lines[0].rpartition(" at ")[2], lines[1].rpartition(" ")[2]
+    assert url.startswith("http://127.0.0.1:")
+    assert (tmp_path / "profile" / "server-key").read_text().strip() == key
+    body = json.dumps({"messages": [{"role": "user", "content": "What is this application?"}], "seed": 1})
+    asks = ["-H", "Content-Type: application/json", "-d", body]
+    reply = json.loads(curl(f"{url}/chat/completions", key, *asks))
+    assert "llama-gui" in reply["choices"][0]["message"]["content"]
+    stream = curl(f"{url}/chat/completions", key, "-N", "-H", "Content-Type: application/json", "-d",
+                  body.replace('"seed"', '"stream": true, "seed"'))  # fmt: skip
+    assert stream.endswith("data: [DONE]\n\n")
+    assert json.loads(curl(f"{url}/models", "wrong-wrong"))["error"]["code"] == "invalid_api_key"
+
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "", "")
+
+    # The key stays, and is not shown again.
+    process, lines = start(until="The key is in")
+    url = lines[0].rpartition(" at ")[2]
+    assert key not in "".join(lines)
+    assert json.loads(curl(f"{url}/models", key))["data"][0]["id"] == "starter"
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+def test_several_models_and_a_key_of_ones_own(start: Start, tmp_path: Path):
+    folder = write_tiny_llama(tmp_path / "tiny", "llama-3.2")
+    starter = Path(__file__).parents[2] / "resources" / "starter_model"
+    _, lines = start("--api-key", "my-own-key", "--model", str(folder), "--model", str(starter), until="llama-gui")
+    assert "serves tiny, starter at http://" in lines[0]
+    assert "my-own-key" not in lines[0]
+    assert not (tmp_path / "profile" / "server-key").exists()
+
+
+def run(capsys, tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
+    status = main(["--profile", str(tmp_path / "profile"), "serve", *arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--api-key", "short"], ["api key", "8 to 512"]),
+        (["--port", "70000"], ["port", "70000", "65535"]),
+        (["--model", "/no/such/model"], ["/no/such/model"]),
+        (["--model", "/a/x", "--model", "/b/x"], ["/b/x", "another name"]),
+    ],
+)
+def test_what_cannot_be_is_one_clear_sentence(capsys, tmp_path: Path, arguments: list[str], words: list[str]):
+    status, out, err = run(capsys, tmp_path, *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith("llama-gui: ")
+    assert err.count("\n") == 1
+    assert [word for word in words if word not in err] == []
+
+
+def test_a_port_that_is_taken_is_said(capsys, tmp_path: Path):
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        status, _, err = run(capsys, tmp_path, "--port", str(port))
+    assert status == 1
+    assert f"port {port}" in err
+    assert "--port " in err
