@@ -11,9 +11,11 @@ from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextList, QTextTab
 
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import LIST_INDENT, QUOTE_INDENT, Box, Property
-from llama_gui.ui.markdown.inline import InlineWriter
+from llama_gui.ui.markdown.inline import LINE_SEPARATOR, InlineWriter, write_formula
+from llama_gui.ui.markdown.maths import readable
+from llama_gui.ui.markdown.maths_rules import add_maths
 
-PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+PARSER = add_maths(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
 _ALIGNMENTS = {"text-align:right": Qt.AlignmentFlag.AlignRight, "text-align:center": Qt.AlignmentFlag.AlignHCenter}
 
 
@@ -51,6 +53,8 @@ class MarkdownWriter:
                 index = end
             elif token.type in ("fence", "code_block"):
                 self._code(token, colour_code)
+            elif token.type == "maths_block":
+                self._maths(token)
             elif token.type == "hr":
                 self._rule()
             elif token.type == "inline":
@@ -131,6 +135,20 @@ class MarkdownWriter:
     def _code(self, token: Token, coloured: bool) -> None:
         self._claim_marker()
         self._to.code(language_of(token), token.content.removesuffix("\n"), left=self._left(), coloured=coloured)
+
+    def _maths(self, token: Token) -> None:
+        """A formula in the middle of the column, or its source where it cannot be shown."""
+        formula = None if token.meta.get("is_open") else readable(token.content)
+        block = self._formats.paragraph(14)
+        if formula is None:
+            self._begin(block, self._formats.code())
+            self._to.insert(f"{token.markup}\n{token.content}".replace("\n", LINE_SEPARATOR), self._formats.code())
+            return
+        if not self._lists:
+            block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        self._begin(block, self._formats.formula())
+        write_formula(self._to, formula, self._formats.formula())
 
     def _rule(self) -> None:
         self._claim_marker()

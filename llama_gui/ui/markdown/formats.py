@@ -90,6 +90,10 @@ class Formats:
         """Characters of a heading from 1 to 6."""
         return self.text("text", TRANSCRIPT_PX * _HEADING_SCALE.get(level, 1.0), bold=True)
 
+    def formula(self) -> QTextCharFormat:
+        """A formula that stands alone."""
+        return self.text("text", TRANSCRIPT_PX * 1.1)
+
     def name(self) -> QTextCharFormat:
         """Who speaks."""
         return self.text("muted", SMALL_PX, bold=True)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
 
 from llama_gui.ui.markdown.document_writer import DocumentWriter, breakable
 from llama_gui.ui.markdown.formats import Formats
+from llama_gui.ui.markdown.maths import Run, readable
 
 LINE_SEPARATOR = "\u2028"
 
@@ -50,12 +51,28 @@ class InlineWriter:
                 _insert(to, LINE_SEPARATOR, chars)
             case "code_inline":
                 _insert(to, token.content, self._formats.inline_code(chars))
+            case "maths":
+                formula = readable(token.content)
+                if formula is None:
+                    closing = {"\\(": "\\)", "\\[": "\\]"}.get(token.markup, token.markup)
+                    source = f"{token.markup}{token.content}{closing}"
+                    _insert(to, source.replace("\n", " "), self._formats.inline_code(chars))
+                else:
+                    write_formula(to, formula, chars)
             case "image":
                 # Never loaded: the name and the address say what the model meant.
                 target = str(token.attrGet("src") or "")
                 _insert(to, f"[image: {token.content or target}]", self._formats.link(chars, target))
             case _:
                 _insert(to, token.content, chars)
+
+
+def write_formula(to: DocumentWriter | QTextCursor, formula: Sequence[Run], chars: QTextCharFormat) -> None:
+    """Write a formula: variables are slanted."""
+    slanted = QTextCharFormat(chars)
+    slanted.setFontItalic(True)
+    for text, is_variable in formula:
+        _insert(to, text.replace("\n", LINE_SEPARATOR), slanted if is_variable else chars)
 
 
 def _insert(to: DocumentWriter | QTextCursor, text: str, chars: QTextCharFormat) -> None:
