@@ -9,6 +9,7 @@ import pytest
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.server.serve import ApiServer
+from tests.fakes.tiny_llama import write_tiny_llama
 from tests.server.conftest import KEY, Serve
 
 ASKED: list = [{"role": "user", "content": "What is this application?"}]
@@ -224,3 +225,47 @@ def test_sixty_four_streams_at_once_are_complete_and_right(server, model, starte
             return await asyncio.gather(*(stream(client, seed) for seed in range(64)))
 
     assert asyncio.run(all_streams()) == [(answer.text, answer.finish_reason) for answer in expected]
+
+
+TOOL_TEMPLATE = (
+    "{% if tools %}Tools: {{ tools | tojson }}\n{% endif %}{% for message in messages %}{{ message.role }}: "
+    "{{ message.content }}{% for call in message.tool_calls %}<tool_call>{{ call.function | tojson }}</tool_call>"
+    "{% endfor %}\n{% endfor %}assistant:"
+)
+ADD: dict = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "description": "Add two digits.",
+        "parameters": {
+            "type": "object",
+            "properties": {"a": {"enum": [1, 2]}, "b": {"enum": [3, 4]}},
+            "required": ["a", "b"],
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "add"}}])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_model_that_knows_tools_calls_one_when_it_must(serve: Serve, tmp_path, choice, stream):
+    folder = write_tiny_llama(tmp_path / "tiny")
+    (folder / "chat_template.jinja").write_text(TOOL_TEMPLATE)
+    with Engine.load(folder, dtype="float32") as engine:
+        server = serve(engine)
+        with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+            asked: dict = {"model": "tiny", "messages": ASKED, "tools": [ADD], "seed": 1, "max_tokens": 150}
+            reply = client.chat.completions.create(**asked, tool_choice=choice, stream=stream)
+            if stream:
+                chunks = list(reply)
+                (call,) = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
+                reason = chunks[-1].choices[0].finish_reason
+            else:
+                (call,), reason = reply.choices[0].message.tool_calls, reply.choices[0].finish_reason
+            assert (call.function.name, reason) == ("add", "tool_calls")
+            assert set(json.loads(call.function.arguments)) == {"a", "b"}
+            more = [*ASKED, {"role": "assistant", "content": None, "tool_calls": [call.to_dict()]},
+                    {"role": "tool", "tool_call_id": call.id, "content": "5"}]  # fmt: skip
+            client.chat.completions.create(model="tiny", messages=more, tools=[ADD], max_tokens=3)
+        server.stop()
