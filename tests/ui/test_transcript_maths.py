@@ -105,7 +105,7 @@ def test_it_streams_and_ends_as_the_whole(view):
     view.show_path([user(1), answer(1, text)])
     assert look_of(view) == streamed
     lines = view.toPlainText().split("\n")
-    assert lines[2:7] == ["Let x² be", "a/b − c", "and \\(\\odd{y}\\) cost $5 or $6.", "\\[", "\\odd"]
+    assert lines[2:7] == ["Let x² be", "a/b − c", "and \\(\\odd{y}\\) cost $5 or $6.", "Copy", "\\odd"]
 
 
 def test_a_formula_stands_in_the_middle_and_in_the_code_font_when_it_cannot_be_shown(view):

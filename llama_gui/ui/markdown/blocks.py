@@ -9,14 +9,19 @@ from markdown_it.token import Token
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextList, QTextTable
 
+from llama_gui.ui.markdown.direction import direction_of_tokens
 from llama_gui.ui.markdown.document_writer import DocumentWriter
-from llama_gui.ui.markdown.formats import LIST_INDENT, QUOTE_INDENT, Box, Property
-from llama_gui.ui.markdown.inline import LINE_SEPARATOR, InlineWriter, write_formula
+from llama_gui.ui.markdown.formats import QUOTE_INDENT, Box, Property
+from llama_gui.ui.markdown.inline import InlineWriter, write_formula
 from llama_gui.ui.markdown.maths import readable
 from llama_gui.ui.markdown.maths_rules import add_maths
 
 PARSER = add_maths(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
-_ALIGNMENTS = {"text-align:right": Qt.AlignmentFlag.AlignRight, "text-align:center": Qt.AlignmentFlag.AlignHCenter}
+_ALIGNMENTS = {
+    "text-align:left": Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute,
+    "text-align:right": Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute,
+    "text-align:center": Qt.AlignmentFlag.AlignHCenter,
+}
 
 
 @dataclass(slots=True)
@@ -41,12 +46,16 @@ class MarkdownWriter:
         self._goes_on = goes_on
         self._quotes = quotes
         self._heading = 0
+        self._direction: Qt.LayoutDirection | None = None  # of the whole list or quotation; else each block has its own
 
     def write(self, tokens: Sequence[Token], *, colour_code: bool = True) -> None:
         """Write whole blocks. Whatever is opened in `tokens` is closed in them."""
         index = 0
         while index < len(tokens):
             token = tokens[index]
+            if token.level == 0 and token.nesting == 1:
+                whole = tokens[index : _closing(tokens, index)]
+                self._direction = None if token.type == "paragraph_open" else direction_of_tokens(whole)
             if token.type == "table_open":
                 end = _closing(tokens, index)
                 self._table(tokens[index : end + 1])
@@ -109,6 +118,8 @@ class MarkdownWriter:
         return 10
 
     def _begin(self, block: QTextBlockFormat, chars: QTextCharFormat) -> None:
+        if self._direction is not None and block.layoutDirection() == Qt.LayoutDirection.LayoutDirectionAuto:
+            block.setLayoutDirection(self._direction)
         if self._quotes:
             self._formats.quote(block, self._quotes)
         if self._lists and not self._marker_due:
@@ -130,7 +141,9 @@ class MarkdownWriter:
             self._begin(self._formats.paragraph(4), self._formats.text())
 
     def _left(self) -> float:
-        return len(self._lists) * LIST_INDENT + self._quotes * QUOTE_INDENT
+        if self._direction == Qt.LayoutDirection.RightToLeft:
+            return 0
+        return len(self._lists) * self._formats.indent + self._quotes * QUOTE_INDENT
 
     def _code(self, token: Token, coloured: bool) -> None:
         self._claim_marker()
@@ -139,11 +152,11 @@ class MarkdownWriter:
     def _maths(self, token: Token) -> None:
         """A formula in the middle of the column, or its source where it cannot be shown."""
         formula = None if token.meta.get("is_open") else readable(token.content)
-        block = self._formats.paragraph(14)
         if formula is None:
-            self._begin(block, self._formats.code())
-            self._to.insert(f"{token.markup}\n{token.content}".replace("\n", LINE_SEPARATOR), self._formats.code())
+            self._claim_marker()
+            self._to.code("latex", token.content, left=self._left())
             return
+        block = self._formats.paragraph(14)
         if not self._lists:
             block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
@@ -161,10 +174,13 @@ class MarkdownWriter:
         self._claim_marker()
         rows = _rows(tokens)
         columns = max(len(row) for row in rows)
-        table = self._to.table(len(rows), columns, self._left())
+        direction = direction_of_tokens(tokens)
+        table = self._to.table(len(rows), columns, self._left(), direction)
         for row_number, row in enumerate(rows):
             for column, (cell_token, alignment) in enumerate(row):
-                self._cell(table, row_number, column, cell_token, alignment)
+                # Qt counts columns from the left, whatever the direction.
+                place = columns - 1 - column if direction == Qt.LayoutDirection.RightToLeft else column
+                self._cell(table, row_number, place, cell_token, alignment)
 
     def _cell(self, table: QTextTable, row: int, column: int, token: Token, alignment: Qt.AlignmentFlag) -> None:
         cell = table.cellAt(row, column)

@@ -1,5 +1,6 @@
 """Plain text from a selection: list markers and table cells are kept, commands and footers are left out."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextTable
 
 from llama_gui.ui.markdown.document_writer import without_breaks
@@ -11,16 +12,21 @@ def selected_text(selection: QTextCursor) -> str:
     """What the user gets who copies `selection`."""
     document = selection.document()
     block, end = document.findBlock(selection.selectionStart()), selection.selectionEnd()
-    pieces: list[str] = []
+    lines: list[list[str]] = []  # cells of one row, or one line of text
     before: QTextBlock | None = None
     while block.isValid() and block.position() <= end:
         if not block.blockFormat().property(Property.CHROME):
-            if before is not None:
-                pieces.append(_between(before, block))
-            pieces.append(_slice(block, selection))
+            text = _slice(block, selection)
+            if before is not None and block.blockFormat().property(Property.CONTINUES):
+                lines[-1][-1] += text
+            elif before is not None and _same_row(before, block):
+                # Qt counts columns from the left; a row that is read from the right begins with the last of them.
+                lines[-1].insert(0 if _is_read_from_right(block) else len(lines[-1]), text)
+            else:
+                lines.append([text])
             before = block
         block = block.next()
-    return without_breaks("".join(pieces)).replace(LINE_SEPARATOR, "\n")
+    return without_breaks("\n".join("\t".join(cells) for cells in lines)).replace(LINE_SEPARATOR, "\n")
 
 
 def _slice(block: QTextBlock, selection: QTextCursor) -> str:
@@ -33,14 +39,13 @@ def _slice(block: QTextBlock, selection: QTextCursor) -> str:
     return f"{'  ' * (item_of.format().indent() - 1)}{marker if marker.strip(' .') else '-'} {text}"
 
 
-def _between(before: QTextBlock, block: QTextBlock) -> str:
-    if block.blockFormat().property(Property.CONTINUES):
-        return ""
-    return "\t" if _same_row(before, block) else "\n"
-
-
 def _same_row(first: QTextBlock, second: QTextBlock) -> bool:
     table = QTextCursor(first).currentTable()
     if not isinstance(table, QTextTable) or QTextCursor(second).currentTable() is not table:
         return False
     return table.cellAt(first.position()).row() == table.cellAt(second.position()).row()
+
+
+def _is_read_from_right(block: QTextBlock) -> bool:
+    table = QTextCursor(block).currentTable()
+    return table is not None and table.format().layoutDirection() == Qt.LayoutDirection.RightToLeft

@@ -23,7 +23,8 @@ BREAK = "\u200b"
 MAX_PIECE = 4_000
 """A longer line of plain text is cut into blocks: Qt lays out a block as a whole."""
 _RUN = 64
-_BELOW_CODE = 24
+_ABOVE_CODE = 22
+_BELOW_CODE = 32
 _CLOSE = 3
 _LONG_RUN = re.compile(f"[^\\s{BREAK}\u2e80-\u9fff\uac00-\ud7af]{{{_RUN}}}(?=[^\\s]{{{_RUN}}})")
 _OUR_BREAK = re.compile(f"([^\\s{BREAK}]{{{_RUN}}}){BREAK}")
@@ -210,14 +211,14 @@ class DocumentWriter:
         """A box of code with its language and a Copy command above it. Its number on the shelf."""
         box_id = next(self.shelf.numbers)
         self.codes[box_id] = code
-        header = self.formats.boxed(Box.CODE_HEADER, box_id, top=20)
+        header = self.formats.boxed(Box.CODE_HEADER, box_id, top=_ABOVE_CODE)
         header.setLeftMargin(left + BOX_PADDING)
         header.setProperty(Property.CHROME, True)
+        header.setProperty(Property.LANGUAGE, language)  # drawn by the painter at the other end of the line
         header.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        header.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.begin_block(header, self.formats.tiny())
-        if language:
-            self.insert(f"{language}    ", self.formats.tiny())
-        self.command(QCoreApplication.translate("Transcript", "Copy"), "copy-code", box_id)
+        self.command(QCoreApplication.translate("Transcript", "Copy"), "copy-code", box_id, self.formats.tiny())
         self._header = self._inside()
         if coloured:
             self._paint_later(box_id, language)
@@ -265,11 +266,13 @@ class DocumentWriter:
         for text, role in line:
             self.insert(text, self.formats.code(role))
 
-    def table(self, rows: int, columns: int, left: float) -> QTextTable:
+    def table(self, rows: int, columns: int, left: float, direction: Qt.LayoutDirection) -> QTextTable:
         """A table after the present block."""
         if self._is_fresh:
             self._cursor.setBlockFormat(self.formats.sliver())
-        table = self._cursor.insertTable(rows, columns, self.formats.table(left))
+        # Beside a table only its own margin counts, not that of the block above it.
+        top = 30 if self._cursor.blockFormat().hasProperty(Property.BOX) else 14
+        table = self._cursor.insertTable(rows, columns, self.formats.table(left, direction, top))
         self._cursor.setPosition(table.lastPosition() + 1)
         self._cursor.setBlockFormat(self.formats.sliver())
         self._is_fresh = True

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QBrush,
     QFont,
@@ -31,7 +32,7 @@ class Property(IntEnum):
     QUOTE = QTextFormat.Property.UserProperty.value + 3
     CHROME = QTextFormat.Property.UserProperty.value + 4
     CONTINUES = QTextFormat.Property.UserProperty.value + 5
-    FOLD = QTextFormat.Property.UserProperty.value + 6
+    LANGUAGE = QTextFormat.Property.UserProperty.value + 6
 
 
 class Box(IntEnum):
@@ -124,7 +125,10 @@ class Formats:
 
     def quote(self, block: QTextBlockFormat, depth: int) -> None:
         """Put a block into a quotation, beside as many bars as it is deep."""
-        block.setLeftMargin(block.leftMargin() + depth * QUOTE_INDENT)
+        if block.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+            block.setRightMargin(block.rightMargin() + depth * QUOTE_INDENT)
+        else:
+            block.setLeftMargin(block.leftMargin() + depth * QUOTE_INDENT)
         block.setProperty(Property.QUOTE, depth)
 
     def sliver(self) -> QTextBlockFormat:
@@ -144,16 +148,24 @@ class Formats:
             listing.setStart(ordered_from)
         return listing
 
-    def table(self, left: float) -> QTextTableFormat:
-        """A table of hairlines."""
+    @property
+    def indent(self) -> float:
+        """How far the items of a list stand in."""
+        return LIST_INDENT * self.zoom
+
+    def table(self, left: float, direction: Qt.LayoutDirection, top: float = 14) -> QTextTableFormat:
+        """A table of hairlines; its first column is where reading begins."""
         table = QTextTableFormat()
+        if direction == Qt.LayoutDirection.RightToLeft:
+            table.setLayoutDirection(direction)
+            table.setAlignment(Qt.AlignmentFlag.AlignRight)
         table.setBorder(1)
         table.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
         table.setBorderBrush(QBrush(self.theme.color("line")))
         table.setBorderCollapse(True)
         table.setCellPadding(7 * self.zoom)
         table.setCellSpacing(0)
-        table.setTopMargin(14 * self.zoom)
+        table.setTopMargin(top * self.zoom)
         table.setBottomMargin(14 * self.zoom)
         table.setLeftMargin(left)
         table.setWidth(QTextLength())

@@ -45,6 +45,7 @@ class Page:
 
     def __init__(self, document: QTextDocument, formats: Formats, commands: str, unfolded: Set[str]) -> None:
         document.clear()
+        document.setIndentWidth(formats.indent)
         root = document.rootFrame()
         frame = root.frameFormat()
         frame.setTopMargin(TOP_MARGIN)

@@ -9,7 +9,8 @@ from llama_gui.ui.theme import Theme
 
 _RADIUS = 6.0
 _BEYOND = 40.0
-_BULLET_GAP = 12.0
+_BULLET_GAP = 1.6  # of the height of a small letter, as is:
+_BULLET = 0.32
 _PAD_USER = 10.0
 _PAD_CODE = 10.0
 _PAD_HEADER = 7.0
@@ -56,6 +57,8 @@ class BackgroundPainter:
             self._fill(self._outline(block, last, _PAD_USER, starts_here), "user_message", None)
         else:
             self._code(self._outline(block, last, _PAD_CODE if header.isNull() else _PAD_HEADER, starts_here), header)
+            if not header.isNull():
+                self._language(block)
         return last
 
     def _outline(self, first: QTextBlock, last: QTextBlock, top_padding: float, starts_here: bool) -> QRectF:
@@ -74,6 +77,16 @@ class BackgroundPainter:
             self._painter.setPen(QPen(self._theme.color("line"), 1))
             self._painter.drawLine(QPointF(outline.left(), y), QPointF(outline.right(), y))
 
+    def _language(self, header: QTextBlock) -> None:
+        text = header.blockFormat().property(Property.LANGUAGE)
+        if text:
+            rect = self._rect(header)
+            self._painter.setFont(header.charFormat().font())
+            self._painter.setPen(self._theme.color("muted"))
+            left = header.blockFormat().leftMargin()
+            place = QRectF(left, rect.top(), self._right - left, rect.height())
+            self._painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
     def _fill(self, rect: QRectF, fill: str, line: str | None) -> None:
         self._painter.setBrush(self._theme.color(fill))
         self._painter.setPen(QPen(self._theme.color(line), 1) if line else Qt.PenStyle.NoPen)
@@ -81,11 +94,15 @@ class BackgroundPainter:
 
     def _quote(self, block: QTextBlock) -> None:
         depth = block.blockFormat().property(Property.QUOTE) or 0
-        rect = self._rect(block)
-        joins = (block.previous().blockFormat().property(Property.QUOTE) or 0) if block.previous().isValid() else 0
+        if not depth:
+            return
+        rect, before = self._rect(block), block.previous()
+        joins = (before.blockFormat().property(Property.QUOTE) or 0) if before.isValid() else 0
+        is_from_right = block.textDirection() == Qt.LayoutDirection.RightToLeft
         for level in range(depth):
-            top = rect.top() - (block.blockFormat().topMargin() if level < joins else 0)
-            self._painter.fillRect(QRectF(level * QUOTE_INDENT, top, 2, rect.bottom() - top), self._theme.color("line"))
+            top = self._rect(before).bottom() if level < joins else rect.top()
+            x = self._right - 2 - level * QUOTE_INDENT if is_from_right else level * QUOTE_INDENT
+            self._painter.fillRect(QRectF(x, top, 2, rect.bottom() - top), self._theme.color("line"))
 
     def _bullet(self, block: QTextBlock) -> None:
         item_of = block.textList()
@@ -96,12 +113,14 @@ class BackgroundPainter:
             return
         text = line.naturalTextRect().translated(block.layout().position())
         is_from_right = block.textDirection() == Qt.LayoutDirection.RightToLeft
-        x = text.right() + _BULLET_GAP if is_from_right else text.left() - _BULLET_GAP
-        centre = QPointF(x, text.top() + line.ascent() - QFontMetricsF(block.charFormat().font()).xHeight() / 2)
+        height = QFontMetricsF(block.charFormat().font()).xHeight()
+        gap = height * _BULLET_GAP
+        x = text.right() + gap if is_from_right else text.left() - gap
+        centre = QPointF(x, text.top() + line.ascent() - height / 2)
         is_hollow = item_of.format().indent() % 2 == 0
         self._painter.setPen(QPen(self._theme.color("muted"), 1.2) if is_hollow else Qt.PenStyle.NoPen)
         self._painter.setBrush(Qt.BrushStyle.NoBrush if is_hollow else self._theme.color("muted"))
-        self._painter.drawEllipse(centre, 2.4, 2.4)
+        self._painter.drawEllipse(centre, height * _BULLET, height * _BULLET)
 
     def _rule(self, block: QTextBlock) -> None:
         y = round(self._rect(block).center().y()) + 0.5

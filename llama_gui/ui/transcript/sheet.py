@@ -3,16 +3,16 @@
 from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QRectF, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from llama_gui.ui.markdown.copying import selected_text
-from llama_gui.ui.markdown.formats import LIST_INDENT
 from llama_gui.ui.theme import COLUMN_WIDTH, theme_of
 from llama_gui.ui.transcript.painter import BackgroundPainter, paint_caret, paint_flash
 from llama_gui.ui.transcript.place import ScrollPlace
 
 FLASH_MS = 1600
+_MOVING_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
 SIDE_MARGIN = 32
 
 
@@ -41,10 +41,10 @@ class Sheet(QTextBrowser):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self.setCursorWidth(0)  # until somebody selects by keys
         self.viewport().setAutoFillBackground(False)
         document = self.document()
         document.setDocumentMargin(0)
-        document.setIndentWidth(LIST_INDENT)
         document.setBaseUrl(QUrl())
 
     def theme_changed(self) -> None:
@@ -110,6 +110,15 @@ class Sheet(QTextBrowser):
         super().paintEvent(event)
         if self.has_caret:
             paint_caret(self, self.theme)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _MOVING_KEYS:
+            self.setCursorWidth(1)
+        super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setCursorWidth(0)
+        super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._centre()
