@@ -117,12 +117,12 @@ def part_paths(path: Path) -> list[Path]:
 def _check_parts(files: list[GgufFile]) -> None:
     for place, file in enumerate(files):
         number, count = (file.metadata.get(f"split.{key}") for key in ("no", "count"))
-        if (number, count) != (place, len(files)):
+        if not (isinstance(number, int) and isinstance(count, int)) or (number, count) != (place, len(files)):
             raise BrokenModelError(
                 f"{file.path} is by its name part {place + 1} of {len(files)}, but says inside that it is part "
                 f"{shown(number)} (counted from 0) of {shown(count)}. Download all parts again."
             )
     total = files[0].metadata.get("split.tensors.count")
     found = sum(len(file.tensors) for file in files)
-    if total is not None and total != found:
+    if total is not None and (not isinstance(total, int) or total != found):
         raise BrokenModelError(f"{files[0].path} and its other parts hold {found} tensors of {shown(total)}. {AGAIN}")

@@ -51,14 +51,14 @@ class GgufConfig:
         self._fields = Fields(metadata, path)
         self._tensors = tensors
         name = metadata.get("general.architecture")
-        if name not in ARCHITECTURES:
+        if not isinstance(name, str) or name not in ARCHITECTURES:
             raise UnsupportedModelError(
                 f"{path}: the architecture {shown(name)} is not supported. Supported: {', '.join(ARCHITECTURES)}."
             )
         self._prefix = f"{name}."
         # Mistral has the name of its parent; only the window tells it.
-        slides = name == "llama" and self._get("attention.sliding_window")
-        self._architecture = "MistralForCausalLM" if slides else ARCHITECTURES[name]
+        is_mistral = name == "llama" and self._slides
+        self._architecture = "MistralForCausalLM" if is_mistral else ARCHITECTURES[name]
 
     def network(self) -> NetworkConfig:
         """What shapes the network."""
@@ -71,13 +71,21 @@ class GgufConfig:
                     f"{self._path}: {self._prefix}{key} is {self._get(key)} beside heads of {head_dim}, "
                     "which is not supported. Choose another model."
                 )
+        kv_heads = self._integer("attention.head_count_kv", heads)
+        if heads % kv_heads:
+            raise self._fields.wrong(self._prefix + "attention.head_count_kv", f"a divisor of the {heads} heads")
+        layers = self._integer("block_count")
+        if layers > len(self._tensors):  # before a table with a row for each is made
+            raise self._fields.wrong(
+                self._prefix + "block_count", f"at most {len(self._tensors)}, as there are tensors"
+            )
         values = {
             "vocab_size": self._vocabulary(),
             "hidden_size": hidden,
             "intermediate_size": self._integer("feed_forward_length"),
-            "num_hidden_layers": self._integer("block_count"),
+            "num_hidden_layers": layers,
             "num_attention_heads": heads,
-            "num_key_value_heads": self._integer("attention.head_count_kv", heads),
+            "num_key_value_heads": kv_heads,
             "head_dim": head_dim,
             "rms_norm_eps": self._fields.number(self._prefix + "attention.layer_norm_rms_epsilon"),
             "max_position_embeddings": self._integer("context_length"),
@@ -154,8 +162,14 @@ class GgufConfig:
         # A role that nobody has is written as an id behind the vocabulary.
         return [i for i in ids if isinstance(i, int) and 0 <= i < self._vocabulary()]
 
+    @property
+    def _slides(self) -> bool:
+        """Whether there is a window; some files write 0 for none."""
+        value = self._get("attention.sliding_window")
+        return value is not None and not (isinstance(value, int) and value == 0)
+
     def _window(self) -> dict[str, Any]:
-        if not self._get("attention.sliding_window"):
+        if not self._slides:
             return {}
         window: dict[str, Any] = {"sliding_window": self._integer("attention.sliding_window")}
         if self._architecture == "MistralForCausalLM":
@@ -163,7 +177,7 @@ class GgufConfig:
         pattern = self._get("attention.sliding_window_pattern")
         if pattern is None:
             return {**window, "use_sliding_window": True, "max_window_layers": 0}
-        if not isinstance(pattern, np.ndarray):
+        if not isinstance(pattern, np.ndarray) or len(pattern) != self._integer("block_count"):
             raise self._fields.wrong(
                 self._prefix + "attention.sliding_window_pattern", "a list of one flag for each layer"
             )
@@ -175,16 +189,26 @@ class GgufConfig:
     def _rope(self) -> dict[str, Any]:
         """As `rope_parameters` of a config.json."""
         theta = self._fields.number(self._prefix + "rope.freq_base", 10000.0, least=2.0)
-        factor = self._get("rope.scaling.factor") or self._get("rope.scale_linear") or 1.0
+        factor = self._rope_factor()
         kind = self._get("rope.scaling.type")
         if kind is None:
             kind = "none" if factor == 1.0 else "linear"
+        if not isinstance(kind, str):
+            raise self._fields.wrong(self._prefix + "rope.scaling.type", "a text")
         if kind == "none":
             return {"rope_theta": theta}
         values = {"rope_theta": theta, "rope_type": kind, "factor": factor}
         return {**values, **self._yarn(factor)} if kind == "yarn" else values
 
-    def _yarn(self, factor: Any) -> dict[str, Any]:
+    def _rope_factor(self) -> float:
+        """By how much the context is stretched; 0 stands for not at all, as 1 does."""
+        for key in ("rope.scaling.factor", "rope.scale_linear"):
+            value = self._get(key)
+            if value is not None and not (isinstance(value, int | float) and value == 0):
+                return self._fields.number(self._prefix + key)
+        return 1.0
+
+    def _yarn(self, factor: float) -> dict[str, Any]:
         prefix = self._prefix + "rope.scaling."
         fields, number = self._fields, self._fields.number
         key = next((k for k in ("yarn_attn_factor", "attn_factor") if prefix + k in fields.values), None)
@@ -194,8 +218,7 @@ class GgufConfig:
             "beta_slow": number(prefix + "yarn_beta_slow", 1.0),
         }
         if key is not None:
-            stretch = number(prefix + "factor", factor)
-            values["attention_factor"] = number(prefix + key) * (0.1 * math.log(stretch) + 1 if stretch > 1 else 1)
+            values["attention_factor"] = number(prefix + key) * (0.1 * math.log(factor) + 1 if factor > 1 else 1)
         return values
 
     def _divided(self, tensor: StoredTensor, config: NetworkConfig) -> RopeConfig:

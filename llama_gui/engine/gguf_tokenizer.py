@@ -50,10 +50,9 @@ class _Vocabulary:
     def tokenizer(self) -> dict[str, Any]:
         """As in a tokenizer.json."""
         kind = self._get("model")
-        if kind == "gpt2":
-            return self._byte_level()
-        if kind == "llama":
-            return self._sentencepiece()
+        makers = {"gpt2": self._byte_level, "llama": self._sentencepiece}
+        if isinstance(kind, str) and kind in makers:
+            return makers[kind]()
         raise UnsupportedModelError(
             f"{self._path}: the tokenizer {shown(kind)} is not supported. Supported: gpt2, llama. Choose another model."
         )

@@ -1,0 +1,27 @@
+"""Every type of tensor beside the `gguf` package, bit for bit, for any bytes."""
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from gguf import GGMLQuantizationType
+
+from llama_gui.engine.gguf_blocks import KINDS, is_quantised, numbers_of
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # numpy's, about blocks whose scale is no number
+def test_numbers_are_those_of_the_package(kind):
+    block, size = gguf.GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
+    blocks = np.random.default_rng(1).integers(0, 256, (500, 512 // block * size), dtype=np.uint8)
+    expected = gguf.dequantize(blocks, GGMLQuantizationType[kind]).ravel()
+    numbers = numbers_of(torch.from_numpy(blocks.ravel()), kind).float().numpy()
+    assert len(numbers) == 500 * 512
+    finite = np.isfinite(expected)
+    assert finite.mean() > 0.9
+    assert (np.isfinite(numbers) == finite).all()
+    assert (numbers[finite] == expected[finite]).all()
+
+
+def test_what_is_quantised():
+    assert [kind for kind in KINDS if not is_quantised(kind)] == ["F32", "F16", "BF16"]
