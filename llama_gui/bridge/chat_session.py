@@ -16,7 +16,7 @@ from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.recipe import recipe_text
-from llama_gui.chats.shown_path import ShownPath
+from llama_gui.chats.shown_path import MapDot, ShownPath
 from llama_gui.chats.store import ChatStore, StoredChat
 from llama_gui.chats.title import title_from
 from llama_gui.chats.tree import DEFAULT_TITLE, Node, NodeStatus, clean_settings, clean_text
@@ -105,6 +105,10 @@ class ChatSession(QObject):
     def versions(self) -> dict[str, tuple[int, int]]:
         """Of the shown messages that have other versions: which it is, from 1, and how many there are."""
         return self._path.versions()
+
+    def map_dots(self) -> list[MapDot]:
+        """All messages of the chat, as its map shows them."""
+        return self._path.map_dots()
 
     @property
     def queue(self) -> list[str]:

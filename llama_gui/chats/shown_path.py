@@ -1,8 +1,25 @@
 """Which of the tree's branches is shown; pure."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from llama_gui.chats.tree import ChatTree, Node
+from llama_gui.chats.tree import OUTLINE_TEXT, ChatTree, Node
+from llama_gui.vocabulary import Role
+
+
+@dataclass(frozen=True, slots=True)
+class MapDot:
+    """A message on the map of a chat. `parent` is the place of the dot above it in the map's list, `row` the number of
+    messages before it on its path, `lane` the column: the first answer stays in the lane of its question.
+    """
+
+    node_id: str
+    parent: int | None
+    row: int
+    lane: int
+    role: Role
+    text: str
+    is_shown: bool
 
 
 class ShownPath:
@@ -52,3 +69,25 @@ class ShownPath:
         """The user's message that an answer (or the end of the path) answers; a user's message is its own."""
         path = self.tree.path(node_id) if node_id is not None else self.nodes()
         return next((node for node in reversed(path) if node.role == "user"), None)
+
+    def map_dots(self) -> list[MapDot]:
+        """All messages as a map of lanes; parents come before their children, siblings from left to right."""
+        shown = {node.id for node in self.nodes()}
+        found: list[MapDot] = []
+        lanes = 0
+        waiting: list[
+            tuple[Node, int | None, int, int]
+        ] = []  # with the parent's place, the row, the lane or -1: a new one
+        waiting += reversed([(child, None, 0, -1) for child in self.tree.children(None)])
+        while waiting:
+            node, parent, row, lane = waiting.pop()
+            if lane < 0:
+                lane, lanes = lanes, lanes + 1
+            text = " ".join(node.content[: 4 * OUTLINE_TEXT].split())[:OUTLINE_TEXT]
+            found.append(MapDot(node.id, parent, row, lane, node.role, text, node.id in shown))
+            here = len(found) - 1
+            children = [
+                (child, here, row + 1, lane if n == 0 else -1) for n, child in enumerate(self.tree.children(node.id))
+            ]
+            waiting += reversed(children)
+        return found

@@ -12,6 +12,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.message_actions import MessageActions
 from llama_gui.ui.theme import COLUMN_WIDTH
+from llama_gui.ui.transcript.branch_map import BranchMap
 from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
 from llama_gui.ui.transcript.view import TranscriptView
@@ -113,6 +114,22 @@ class ChatTab(Surface):
     def focus_composer(self) -> None:
         """Put the keyboard where the next message is written."""
         self.composer.setFocus()
+
+    def show_branches(self) -> None:
+        """Open the map of the chat."""
+        branch_map = BranchMap(self.session.map_dots(), self)
+        branch_map.chosen.connect(self.go_to_message)
+        branch_map.open()
+
+    @Slot(str)
+    def go_to_message(self, node_id: str) -> None:
+        """Show a message of this chat, on whatever branch it is, and light it up."""
+        if all(node.id != node_id for node in self.session.path()):
+            if self.session.answering:
+                self._on_failed(self.tr("An answer is still being written. Stop it, or wait for its end."))
+                return
+            self.session.edits.show_message(node_id)
+        self.transcript.scroll_to_node(node_id)
 
     def copy_last_answer(self) -> bool:
         """Put the last answer on the clipboard; False where there is none."""

@@ -59,3 +59,34 @@ def test_the_question_of_an_answer(path: ShownPath):
 def test_nothing_chosen_shows_as_much_as_there_is(path: ShownPath):
     path.show(None)
     assert ids(path) == ["ub", "a4"]
+
+
+def test_the_map_has_a_lane_for_each_end(path: ShownPath):
+    dots = path.map_dots()
+    assert [(dot.node_id, dot.row, dot.lane) for dot in dots] == [
+        ("u1", 0, 0),
+        ("a1", 1, 0),
+        ("u2", 2, 0),
+        ("a3", 3, 0),
+        ("a2", 1, 1),
+        ("ub", 0, 2),
+        ("a4", 1, 2),
+    ]
+    assert [dots[dot.parent].node_id if dot.parent is not None else None for dot in dots] == [
+        None,
+        "u1",
+        "a1",
+        "u2",
+        "u1",
+        None,
+        "ub",
+    ]
+    assert [dot.node_id for dot in dots if dot.is_shown] == ["ub", "a4"]
+
+
+def test_a_very_long_chat_has_a_map():
+    nodes = [node(f"u{n}", f"u{n - 1}" if n else None) for n in range(20_000)]
+    dots = ShownPath(nodes).map_dots()
+    assert dots[-1].row == 19_999
+    assert {dot.lane for dot in dots} == {0}
+    assert ShownPath().map_dots() == []
