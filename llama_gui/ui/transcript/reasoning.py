@@ -49,7 +49,7 @@ def answer_text(text: str) -> str:
 
 
 def _closed(reasoning: str, answer: str) -> Parts:
-    answer = answer.lstrip("\r\n")
+    answer = answer.lstrip()
     return Parts(reasoning.strip(), answer) if reasoning.strip() else Parts(None, answer)
 
 
