@@ -78,6 +78,7 @@ class ChatTab(Surface):
         self.transcript.again_requested.connect(self.session.regenerate)
         self.transcript.action_requested.connect(self.messages.run)
         self.transcript.link_requested.connect(self._ask_for_link)
+        self.transcript.copied.connect(self._on_copied)
         self.transcript.at_end_changed.connect(self._show_jump)
         self.jump_button.clicked.connect(self.transcript.go_to_end)
 
@@ -137,6 +138,10 @@ class ChatTab(Surface):
         if text:
             QGuiApplication.clipboard().setText(text)
         return bool(text)
+
+    @Slot()
+    def _on_copied(self) -> None:
+        self.messages.said.emit(self.tr("Copied to the clipboard."))
 
     @Slot(str)
     def _ask_for_link(self, address: str) -> None:
