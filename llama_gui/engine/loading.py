@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -14,8 +15,11 @@ from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_conf
 from llama_gui.engine.device import Precision, resolve_device, resolve_precision, thread_count, torch_threads
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import InvalidRequestError, LoadCancelledError
+from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
+
+_GGUF = ".gguf"
+_LATER_PART = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +125,26 @@ def model_folder(path: str | Path) -> Path:
 
 
 def open_model(path: Path) -> ModelFiles:
-    """The model at `path`: a folder, or a file whose name ends in .gguf. Raises what `Engine.load` raises."""
-    if path.suffix.lower() != ".gguf" or path.is_dir():
+    """The model at `path`: a folder, a file whose name ends in .gguf, or a folder with one such model and no other.
+
+    Raises what `Engine.load` raises.
+    """
+    if path.is_dir() and not (path / "config.json").exists():
+        path = _only_gguf(path) or path
+    if path.suffix.lower() != _GGUF or path.is_dir():
         return FolderModel(path)
     from llama_gui.engine.gguf import GgufModel  # its package takes a while to import, and few need it
 
     return GgufModel(path)
+
+
+def _only_gguf(folder: Path) -> Path | None:
+    """The GGUF file in `folder`, of several parts the first; None: there is none."""
+    files = sorted(file for file in folder.glob(f"*{_GGUF}") if not _LATER_PART.search(file.name))
+    if len(files) > 1:
+        names = ", ".join(file.name for file in files[:5])
+        raise ModelNotFoundError(f"{folder} holds {len(files)} GGUF files. Choose one of them: {names}.")
+    return files[0] if files else None
 
 
 def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") -> int:

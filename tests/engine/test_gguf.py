@@ -5,6 +5,7 @@ import shutil
 import pytest
 import torch
 
+from llama_gui.__main__ import main
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.loading import estimate_bytes
@@ -135,6 +136,34 @@ def test_the_part_of_another_model(tiny_folder, tmp_path):
     shutil.copy(tmp_path / "tiny-00003-of-00003.gguf", tmp_path / "tiny-00002-of-00003.gguf")
     with pytest.raises(BrokenModelError, match=r"part 2 of 3, but says inside that it is part 2 \(counted from 0\)"):
         Engine.load(first)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_folder_with_one_model(tiny_folder, load, tmp_path, parts):
+    write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", parts=parts)
+    assert load(folder=tmp_path).info.name == "tiny"
+
+
+def test_a_folder_with_two_models(tiny_folder, tmp_path):
+    for name in ("a.gguf", "b.gguf"):
+        write_gguf(tiny_folder("tinyllama"), tmp_path / name)
+    with pytest.raises(ModelNotFoundError, match=r"holds 2 GGUF files\. Choose one of them: a\.gguf, b\.gguf\."):
+        Engine.load(tmp_path)
+
+
+def test_a_folder_in_hugging_face_layout_beside_a_file(tiny_folder, load, tmp_path):
+    folder = shutil.copytree(tiny_folder("tinyllama"), tmp_path / "model")
+    (folder / "other.gguf").write_bytes(b"")
+    assert load(folder=folder).info.source == ""
+
+
+def test_the_command_line_answers_from_a_file(tiny_folder, tmp_path, capsys):
+    file = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf")
+    answers = []
+    for model in (file, tiny_folder("tinyllama")):
+        assert main(["ask", "--model", str(model), "--temperature", "0", "--max-tokens", "9", "Hi"]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1] != "\n"
 
 
 @pytest.mark.parametrize("name", ["a-00000-of-00002.gguf", "a-00003-of-00002.gguf", "a-00001-of-99999.gguf"])
