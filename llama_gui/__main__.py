@@ -62,7 +62,7 @@ def _add_ask(ask: argparse.ArgumentParser) -> None:
         default=[],
         help="a text that comes before the question; again for more",
     )
-    ask.add_argument("--model", metavar="PATH", help="a model folder (default: the starter model)")
+    ask.add_argument("--model", metavar="PATH", help="a model folder or GGUF file (default: the starter model)")
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--max-tokens", metavar="N", type=int, help="the longest answer, in tokens")
     ask.add_argument("--temperature", metavar="T", type=float, help="0 is greedy (default: the model's own)")
@@ -77,7 +77,7 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
         "--model",
         metavar="PATH",
         action="append",
-        help="a model folder (default: the starter model); again for more, which are loaded when they are asked for",
+        help="a model folder or GGUF file (default: the starter model); again for more, loaded when asked for",
     )
     serve.add_argument(
         "--host", metavar="ADDRESS", default="127.0.0.1", help="where to listen (default: this machine only)"
