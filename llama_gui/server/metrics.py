@@ -53,7 +53,7 @@ class Metrics:
         self.cached_tokens += usage.cached_tokens
         self.completion_tokens += usage.completion_tokens
 
-    def text(self, engines: Iterable[ServedEngine], running: int, waiting: int) -> str:
+    def text(self, engines: Mapping[str, ServedEngine], running: int, waiting: int) -> str:
         """All of it. `running`: places at the gate in use, `waiting`: requests in front of it."""
         lines: list[str] = []
         plain: Mapping[str, tuple[str, str, float]] = {
@@ -82,7 +82,7 @@ def _head(name: str, kind: str, words: str) -> list[str]:
     return [f"# HELP llama_gui_{name} {words}", f"# TYPE llama_gui_{name} {kind}"]
 
 
-def _engine_lines(engines: Iterable[ServedEngine]) -> list[str]:
+def _engine_lines(engines: Mapping[str, ServedEngine]) -> list[str]:
     gauges = {
         "tokens_per_second": "Tokens that the engine writes.",
         "running": "Answers in the engine, those of the window included.",
@@ -90,7 +90,7 @@ def _engine_lines(engines: Iterable[ServedEngine]) -> list[str]:
         "kv_bytes": "Bytes of the cache of conversations.",
         "weight_bytes": "Bytes of the weights.",
     }
-    all_stats = [(_escaped(engine.info.name), engine.stats()) for engine in engines]
+    all_stats = [(_escaped(name), engine.stats()) for name, engine in engines.items()]
     lines: list[str] = []
     for name, words in gauges.items():
         lines += _head(f"engine_{name}", "gauge", words)

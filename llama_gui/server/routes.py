@@ -111,7 +111,9 @@ class Routes:
         await send_json(send, dump(self._model_fields(name)))
 
     def _model_fields(self, name: str) -> dict[str, Any]:
-        return {"id": name, "object": "model", "created": self._started, "owned_by": "llama-gui"}
+        fields = {"id": name, "object": "model", "created": self._started, "owned_by": "llama-gui"}
+        engine = self._models.loaded().get(name)
+        return {**fields, "max_model_len": engine.info.max_context} if engine is not None else fields
 
     # --- generation
 

@@ -13,7 +13,7 @@ from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.tools import Tools, read_tools
 from llama_gui.server.turns import read_messages
-from llama_gui.vocabulary import MAX_SEED, SAMPLING_RANGES, GenerateRequest, SamplingParams
+from llama_gui.vocabulary import MAX_SEED, SAMPLING_RANGES, GenerateRequest, Message, SamplingParams
 
 MOST_CHOICES = 16
 MOST_STOPS = 16
@@ -78,15 +78,31 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
         raise RefusedError(
             400, "response_format cannot go with tools, unless tool_choice is none.", param="response_format"
         )
-    kwargs = fields.mapping("chat_template_kwargs")
+    prompt = {
+        "messages": messages,
+        "tools": tools.schemas if tools else None,
+        "chat_template_kwargs": fields.mapping("chat_template_kwargs"),
+    }
+    if fields.flag("continue_final_message"):
+        prompt |= _continued(fields, messages)
     return _asked(
         fields,
-        [{"messages": messages, "tools": tools.schemas if tools else None, "chat_template_kwargs": kwargs}],
+        [prompt],
         logprobs=top or 0 if wants_logprobs else None,
         max_tokens=fields.whole("max_completion_tokens", 1, MOST_TOKENS) or fields.whole("max_tokens", 1, MOST_TOKENS),
         schema=schema,
         tools=tools,
     )
+
+
+def _continued(fields: Fields, messages: list[Message]) -> dict[str, Any]:
+    """The last message is the beginning of the answer, as vLLM and SGLang have it."""
+    last = messages[-1]
+    if last.role != "assistant" or not last.content or last.tool_calls or len(messages) < 2:
+        raise fields.wrong("continue_final_message", "false, unless the last message is an assistant's text")
+    if fields.get("add_generation_prompt") is True:
+        raise fields.wrong("add_generation_prompt", "false when continue_final_message is true")
+    return {"messages": messages[:-1], "answer_text": last.content}
 
 
 def read_completion(body: Mapping[str, Any]) -> Asked:

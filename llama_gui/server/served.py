@@ -100,8 +100,8 @@ class Models(Protocol):
         """The engine of a model; this may load it, which takes as long as it takes."""
         ...
 
-    def loaded(self) -> Sequence[ServedEngine]:
-        """The engines in memory, for what is told about them."""
+    def loaded(self) -> Mapping[str, ServedEngine]:
+        """The engines in memory by their names, for what is told about them."""
         ...
 
 
@@ -124,9 +124,9 @@ class LoadedModels:
         """The engine of a model."""
         return self._engines[name]
 
-    def loaded(self) -> Sequence[ServedEngine]:
+    def loaded(self) -> Mapping[str, ServedEngine]:
         """All engines."""
-        return tuple(self._engines.values())
+        return dict(self._engines)
 
 
 class LazyModels:
@@ -147,9 +147,9 @@ class LazyModels:
         self._engines[name] = engine
         return engine
 
-    def loaded(self) -> Sequence[ServedEngine]:
+    def loaded(self) -> Mapping[str, ServedEngine]:
         """The engines that were asked for, the latest of each model."""
-        return tuple(self._engines.values())
+        return dict(self._engines)
 
 
 def name_for(models: Models, asked: str | None) -> str:

@@ -146,12 +146,14 @@ def _choice(
     asked: Asked, engine: ServedEngine, index: int, result: GenerateResult, outputs: Sequence[TokenOutput]
 ) -> dict[str, Any]:
     reason = finish_reason(asked.requests[index], result, engine)
+    # The result is the whole answer, with what it went on from; what was asked for is the rest.
+    written = "".join(output.text for output in outputs)
     drawn = [output for output in outputs if output.token_id not in engine.eos_token_ids]
     if not asked.is_chat:
         logprobs = completion_logprobs(drawn, engine.tokenizer, 0) if asked.logprobs else None
-        return {"index": index, "text": result.text, "logprobs": logprobs, "finish_reason": reason}
+        return {"index": index, "text": written, "logprobs": logprobs, "finish_reason": reason}
     logprobs = chat_logprobs(drawn, engine.tokenizer) if asked.logprobs else None
-    text, calls = _said_and_called(asked, result.text)
+    text, calls = _said_and_called(asked, written)
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     if calls:
         message |= {"content": text or None, "tool_calls": [call_fields(call) for call in limited(asked, calls)]}

@@ -1,0 +1,127 @@
+"""What is sent to a server, in its dialect; and what is refused because it could not be asked for."""
+
+import json
+
+import pytest
+
+from llama_gui.errors import InvalidRequestError
+from llama_gui.server.remote_request import remote_body
+from llama_gui.server.schema import read_chat, read_completion
+from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
+
+HI = [Message("system", "Be brief."), Message("user", "Hi")]
+DIALECTS = ("openai", "vllm", "sglang", "llama.cpp", "ollama", "lmstudio", "llama-gui", "other")
+
+
+def body(dialect="other", *, messages=HI, sampling=None, **fields):
+    request = GenerateRequest(messages=messages, sampling=SamplingParams(**(sampling or {})), **fields)
+    return remote_body(request, "m", dialect)[1]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_plain_question_says_nothing_that_was_not_asked(dialect):
+    assert remote_body(GenerateRequest(messages=HI), "m", dialect) == (
+        "chat/completions",
+        {
+            "model": "m",
+            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        },
+    )
+
+
+def test_the_limit_has_another_name_at_openai():
+    assert body("openai", max_tokens=5)["max_completion_tokens"] == 5
+    assert body("vllm", max_tokens=5)["max_tokens"] == 5
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sampling", "sent"),
+    [
+        ("vllm", {"top_k": 5, "min_p": 0.1, "repetition_penalty": 1.2},
+         {"top_k": 5, "min_p": 0.1, "repetition_penalty": 1.2}),
+        ("vllm", {"top_k": 0}, {"top_k": -1}),
+        ("sglang", {"top_k": 0}, {"top_k": -1}),
+        ("llama.cpp", {"top_k": 0, "repetition_penalty": 1.2, "penalty_window": 64, "dry_window": -1},
+         {"top_k": 0, "repeat_penalty": 1.2, "repeat_last_n": 64, "dry_penalty_last_n": -1}),
+        ("lmstudio", {"repetition_penalty": 1.2}, {"repeat_penalty": 1.2}),
+        ("openai", {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}, {}),
+        ("openai", {"temperature": 0.5, "seed": 3, "logit_bias": {5: -100}},
+         {"temperature": 0.5, "seed": 3, "logit_bias": {"5": -100}}),
+        ("llama-gui", {"typical_p": 0.9, "banned_token_ids": (1, 2)}, {"typical_p": 0.9, "banned_token_ids": [1, 2]}),
+    ],
+)  # fmt: skip
+def test_parameters_have_the_servers_names(dialect, sampling, sent):
+    assert body(dialect, sampling=sampling) == {**body(dialect), **sent}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "fields", "name"),
+    [
+        ("openai", {"sampling": {"top_k": 5}}, "top_k"),
+        ("ollama", {"sampling": {"min_p": 0.1}}, "min_p"),
+        ("ollama", {"sampling": {"logit_bias": {1: 1}}}, "logit_bias"),
+        ("lmstudio", {"sampling": {"typical_p": 0.5}}, "typical_p"),
+        ("vllm", {"sampling": {"banned_token_ids": (1,)}}, "banned_token_ids"),
+        ("vllm", {"sampling": {"xtc_probability": 0.5}}, "xtc_probability"),
+        ("openai", {"regex": "a+"}, "regex"),
+        ("openai", {"min_tokens": 5}, "min_tokens"),
+        ("openai", {"answer_text": "I"}, "answer_text"),
+        ("ollama", {"chat_template_kwargs": {"enable_thinking": False}}, "chat_template_kwargs"),
+        ("vllm", {"answer_token_ids": [1]}, "answer_token_ids"),
+        ("vllm", {"logits_processor": lambda ids, logits: logits}, "logits_processor"),
+    ],
+)
+def test_what_the_server_cannot_do_is_named(dialect, fields, name):
+    with pytest.raises(InvalidRequestError) as caught:
+        body(dialect, **fields)
+    assert caught.value.field == name
+
+
+def test_forms_of_answers():
+    schema = {"type": "object"}
+    form = body("vllm", json_schema=schema)["response_format"]
+    assert form == {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
+    assert body("vllm", regex="a+")["structured_outputs"] == {"regex": "a+"}
+    assert body("sglang", regex="a+")["regex"] == "a+"
+
+
+def test_calls_and_their_results():
+    call = {"id": "abc", "type": "function", "function": {"name": "f", "arguments": {"city": "Zürich"}}}
+    sent = body(messages=[*HI, Message("assistant", "", tool_calls=(call,)), Message("tool", "5", tool_call_id="abc")])
+    assert sent["messages"][2]["content"] is None
+    assert json.loads(sent["messages"][2]["tool_calls"][0]["function"]["arguments"]) == {"city": "Zürich"}
+    assert sent["messages"][3] == {"role": "tool", "content": "5", "tool_call_id": "abc"}
+
+
+def test_an_answer_goes_on():
+    sent = body("vllm", answer_text="I am")
+    assert sent["messages"][-1] == {"role": "assistant", "content": "I am"}
+    assert (sent["continue_final_message"], sent["add_generation_prompt"]) == (True, False)
+    assert "continue_final_message" not in body("llama.cpp", answer_text="I am")
+
+
+def test_prompts_and_ids():
+    route, sent = remote_body(GenerateRequest(prompt="Once", answer_text=" upon", logprobs=2), "m", "other")
+    assert (route, sent["prompt"], sent["logprobs"]) == ("completions", "Once upon", 2)
+    assert remote_body(GenerateRequest(token_ids=[1, 2]), "m", "vllm")[1]["prompt"] == [1, 2]
+    with pytest.raises(InvalidRequestError):
+        remote_body(GenerateRequest(token_ids=[1, 2]), "m", "openai")
+
+
+def test_our_own_server_reads_what_we_send_to_it():
+    request = GenerateRequest(
+        messages=[*HI, Message("assistant", "", tool_calls=({"id": "1", "type": "function",
+                  "function": {"name": "f", "arguments": {"x": 1}}},)), Message("tool", "5", tool_call_id="1")],
+        max_tokens=7, min_tokens=2, stop=("a", "b"), logprobs=3, answer_text="Well",
+        chat_template_kwargs={"enable_thinking": False}, overflow="error",
+        sampling=SamplingParams(temperature=0.5, top_k=3, top_p=0.5, min_p=0.25, repetition_penalty=1.5, seed=9,
+                                frequency_penalty=1.0, presence_penalty=2.0, penalty_window=5, logit_bias={7: 1.5},
+                                typical_p=0.5, xtc_probability=0.5, xtc_threshold=0.25, dry_multiplier=0.5,
+                                dry_base=1.5, dry_allowed_length=3, dry_window=9, dry_sequence_breakers=("x",),
+                                banned_token_ids=(5,)),
+    )  # fmt: skip
+    assert read_chat(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
+    request = GenerateRequest(prompt="Once", max_tokens=5, overflow="error", regex="a+")
+    assert read_completion(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
