@@ -71,8 +71,10 @@ def _run(application: "QApplication", paths: Paths) -> int:
     from llama_gui.bridge.terminal_signals import TerminalSignals
     from llama_gui.settings import save_settings
     from llama_gui.ui import MainWindow, apply_theme
+    from llama_gui.ui.language import install_language
 
     settings, notice = _settings(paths)
+    install_language(application, paths.resources, settings.language, settings.layout_direction)
     apply_theme(application, settings.color_scheme)
     faults, collector = Faults(), GarbageCollector()
     host = EngineHost(engine_loader(paths.starter_model, settings))
@@ -84,6 +86,7 @@ def _run(application: "QApplication", paths: Paths) -> int:
         lambda changed: save_settings(paths.settings_file, changed),
         lambda opened: shelf.scan([paths.models, *map(Path, opened)], paths.starter_model),
         paths.resources,
+        paths.data,
     )
     faults.happened.connect(window.tell)
     book.chat_closed.connect(collector.collect_soon)

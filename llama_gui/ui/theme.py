@@ -215,6 +215,10 @@ def style_sheet(theme: Theme) -> str:
     QPushButton:hover {{ background: {theme.hover}; }}
     QPushButton:focus, QPushButton:default {{ border-color: {theme.accent}; }}
     QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
+    QComboBox QAbstractItemView {{
+        background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; outline: none;
+        selection-background-color: {theme.selected_row}; selection-color: {theme.text}; }}
+    QComboBox QAbstractItemView::item {{ min-height: 26px; padding: 0 6px; border-radius: 4px; }}
     QMenu {{ background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; }}
     QMenu::item {{ padding: 6px 24px 6px 28px; border-radius: 4px; }}
     QMenu::item:selected {{ background: {theme.selected_row}; color: {theme.text}; }}

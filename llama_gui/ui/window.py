@@ -19,13 +19,15 @@ from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.dialogs import CommandPalette, KeysDialog
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.notifier import LONG_S, Notifier
+from llama_gui.ui.preferences import PREFERENCES, PreferencesDialog
 from llama_gui.ui.settings_panel import SettingsPanel
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.status_line import StatusLine
 from llama_gui.ui.tabs import STRIP_HEIGHT, TabStrip
 from llama_gui.ui.theme import COLOR_SCHEMES, ColorScheme, apply_theme
 from llama_gui.ui.widgets import Button, Surface
-from llama_gui.vocabulary import DEFAULT_SAMPLING, ChatSettings, ModelEntry, ModelInfo
+from llama_gui.vocabulary import DEFAULT_SAMPLING, ChatSettings, ModelEntry, ModelInfo, Timings
 
 NARROW = 900
 _MOST_RECENT = 8
@@ -34,7 +36,8 @@ _MOST_RECENT = 8
 class MainWindow(QMainWindow):
     """Shows the chats of a book and the state of a host. `start` brings the tabs back and loads a model.
 
-    `entries` lists the models on this machine, those in the folders it is given among them.
+    `entries` lists the models on this machine, those in the folders it is given among them. `data`: the folder that
+    the preferences show as the user's own.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class MainWindow(QMainWindow):
         save_settings: Callable[[UserSettings], None],
         entries: Callable[[Sequence[str]], list[ModelEntry]],
         resources: Path,
+        data: Path,
     ) -> None:
         super().__init__()
         self._book = book
@@ -52,20 +56,23 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._save_settings = save_settings
         self._entries = entries
+        self._data = data
         self._starter = ""  # its path
         self._is_makeshift = False  # the starter model stands in for one that could not be loaded
         self._is_wide = True
         self._has_loaded = False
         self._is_coming = False
         self._untold: list[str] = []  # trouble from before the first tab was there
-        icons = Icons(resources / "icons")
+        icons = self._icons = Icons(resources / "icons")
         self.actions_ = Actions(self)
         self.strip = TabStrip(icons)
         self.deck = TabDeck(book, self.strip.bar, icons, self)
         self.sidebar = Sidebar(ChatListItemModel(book, self), icons)
         self.panel = SettingsPanel(self._known_models, icons)
         self.status = StatusLine()
+        self.notifier = Notifier(self)
         self.setWindowTitle("llama-gui")
+        self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         self._lay_out(icons)
         self._connect_actions()
         self._connect_parts()
@@ -127,6 +134,11 @@ class MainWindow(QMainWindow):
             "run_again": partial(self._on_last_message, "run_again"),
             "fork": partial(self._on_last_message, "fork"),
             "copy_answer": self._copy_answer,
+            "branches": self._show_branches,
+            "reasoning": self._toggle_reasoning,
+            "find": self._find,
+            "find_next": partial(self._find_step, 1),
+            "find_previous": partial(self._find_step, -1),
             "focus_composer": self._focus_composer,
             "models": self._show_models,
             "open_model": self.ask_for_folder,
@@ -136,6 +148,7 @@ class MainWindow(QMainWindow):
             "zoom_in": partial(self._zoom_by, 0.1),
             "zoom_out": partial(self._zoom_by, -0.1),
             "zoom_reset": partial(self._set_zoom, 1.0),
+            "preferences": self._show_preferences,
             "palette": self._show_palette,
             "help": self._show_help,
             "quit": self.close,
@@ -153,6 +166,7 @@ class MainWindow(QMainWindow):
         host.stats_changed.connect(self.status.show_stats)
         book.restored.connect(self.deck.restore)
         book.answering_changed.connect(self._on_answering)
+        book.answering_changed.connect(self._notify)
         book.trouble.connect(self.tell)
         self.deck.tab_added.connect(self._on_tab_added)
         self.deck.current_changed.connect(self._on_current)
@@ -279,6 +293,16 @@ class MainWindow(QMainWindow):
         tab = self.deck.current()
         self.actions_["stop"].setEnabled(tab is not None and (tab.session.answering or tab.messages.editing))
 
+    @Slot(str, bool)
+    def _notify(self, chat_id: str, answering: bool) -> None:
+        """Tell of a long answer that has ended while the user was elsewhere."""
+        session = next((session for session in self._book.sessions() if session.chat_id == chat_id), None)
+        result = session.last_result if session is not None else None
+        if answering or session is None or result is None or not self._settings.notify:
+            return
+        if result.finish_reason != "cancelled" and _took(result.timings) >= LONG_S:
+            self.notifier.tell(session.title, self.tr("The answer is finished."))
+
     @Slot(object)
     def _on_settings_edited(self, settings: ChatSettings) -> None:
         tab = self.deck.current()
@@ -318,6 +342,25 @@ class MainWindow(QMainWindow):
         tab = self.deck.current()
         if tab is not None and tab.copy_last_answer():
             self.status.say(self.tr("The last answer is on the clipboard."))
+
+    def _show_branches(self) -> None:
+        if (tab := self.deck.current()) and tab.session.path():
+            tab.show_branches()
+
+    def _toggle_reasoning(self) -> None:
+        if tab := self.deck.current():
+            tab.transcript.toggle_last_reasoning()
+
+    def _find(self) -> None:
+        if (tab := self.deck.current()) and tab.session.path():
+            tab.find.open()
+
+    def _find_step(self, by: int) -> None:
+        if (tab := self.deck.current()) and tab.session.path():
+            if tab.find.isHidden():
+                tab.find.open()
+            else:
+                tab.find.step(by)
 
     def _focus_composer(self) -> None:
         if tab := self.deck.current():
@@ -379,6 +422,17 @@ class MainWindow(QMainWindow):
         self.sidebar.search.setFocus()
         self.sidebar.search.selectAll()
 
+    def _show_preferences(self) -> None:
+        dialog = PreferencesDialog(self._settings, self._data, self._icons, self)
+        dialog.changed.connect(self._on_preferences)
+        dialog.open()
+
+    @Slot(object)
+    def _on_preferences(self, settings: UserSettings) -> None:
+        self._keep(**{name: getattr(settings, name) for name in PREFERENCES})
+        self._set_zoom(settings.zoom)
+        self._dress()
+
     def _show_palette(self) -> None:
         CommandPalette(self.actions_, self).open()
 
@@ -412,3 +466,8 @@ class MainWindow(QMainWindow):
         self.hide()
         self._book.shutdown()
         event.accept()
+
+
+def _took(timings: Timings) -> float:
+    """Seconds from the question to the end of the answer."""
+    return timings.queued + timings.prefill + timings.decode

@@ -37,7 +37,7 @@ def show_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
         book = ChatBook(store, host)
         store.setParent(book)
         kept: list[UserSettings] = []
-        window = MainWindow(book, host, settings or UserSettings(), kept.append, lambda _opened: entries, RESOURCES)
+        window = MainWindow(book, host, settings or UserSettings(), kept.append, lambda _opened: entries, RESOURCES, tmp_path)
         host.setParent(window)
         book.setParent(window)
         window.kept_settings = kept  # pyright: ignore[reportAttributeAccessIssue]
