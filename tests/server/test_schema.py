@@ -300,3 +300,18 @@ def test_any_json_is_read_or_refused_by_name(body, is_chat: bool):
         assert error.status == 400
         assert error.param is not None
         assert error.param.split(".")[0].split("[")[0] in {*NAMES, "message"}
+
+
+def test_an_answer_goes_on_from_its_beginning():
+    messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One, two"}]
+    fields = {"messages": messages, "continue_final_message": True}
+    (request,) = read_chat({**fields, "add_generation_prompt": False}).requests
+    assert (request.messages, request.answer_text) == ([Message("user", "Count.")], "One, two")
+    for wrong, param in (
+        ({"messages": messages[:1]}, "continue_final_message"),
+        ({"messages": messages[1:]}, "continue_final_message"),
+        ({"messages": [messages[0], {"role": "assistant", "content": ""}]}, "continue_final_message"),
+        ({"add_generation_prompt": True}, "add_generation_prompt"),
+        ({"continue_final_message": "yes"}, "continue_final_message"),
+    ):
+        assert refused(read_chat, {**fields, **wrong}).param == param

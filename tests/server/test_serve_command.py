@@ -7,11 +7,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from llama_gui.__main__ import main
+from llama_gui.server.endpoint import Endpoint
+from llama_gui.server.remote import RemoteEngine
+from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
 from tests.fakes.tiny_llama import write_tiny_llama
 
 Start = Callable[..., tuple["subprocess.Popen[str]", list[str]]]
@@ -75,6 +79,13 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
     url = lines[0].rpartition(" at ")[2]
     assert key not in "".join(lines)
     assert json.loads(curl(f"{url}/models", key))["data"][0]["id"] == "starter"
+    # From another process, as a tab would ask it.
+    with RemoteEngine.connect(Endpoint("Other", url, key=key)) as engine:
+        request = GenerateRequest(messages=[Message("user", "What is this application?")], max_tokens=30)
+        result = engine.generate(request)
+        assert "llama-gui" in result.text
+        again = replace(request, sampling=SamplingParams(seed=result.seed))
+        assert engine.generate(again).text == result.text
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=20)
     assert process.returncode == 0
