@@ -103,7 +103,7 @@ def earlier() -> None:
     view.show_path(chat(5000))
     times = []
     while gaps := view.page.gaps():
-        times.append(timed(lambda first=gaps[0][1]: view._draw_gap(first)))
+        times.append(timed(lambda first=gaps[0][1]: view.draw_gap(first)))
         if len(times) >= 30:
             break
     view.close()

@@ -3,9 +3,11 @@
 import random
 
 import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
 
 from llama_gui.chats.tree import Node
-from llama_gui.ui.markdown.stream import AT_ONCE, MAX_DRAWN
+from llama_gui.ui.markdown.parts import AT_ONCE, MAX_DRAWN
 from llama_gui.ui.transcript.view import TranscriptView
 from tests.ui.transcripts import answer, command_of, look_of, user
 
@@ -33,7 +35,7 @@ def test_all_gaps_opened_in_any_order_make_the_whole(view, monkeypatch):
     view.show_path(nodes)
     whole = look_of(view)
     assert not view.page.gaps()
-    monkeypatch.setattr("llama_gui.ui.transcript.page.MESSAGES_AT_ONCE", 7)
+    monkeypatch.setattr("llama_gui.ui.transcript.page_end.MESSAGES_AT_ONCE", 7)
     rng = random.Random(3)
     for _ in range(4):
         view.show_path(nodes[:-1])
@@ -161,3 +163,25 @@ def test_a_footer_follows_an_unfolded_answer(view):
     view.add_node(user(2, "Next"))
     assert view.toPlainText().count("x") >= drawn
     assert "Again" not in view.toPlainText()
+
+
+def test_the_wheel_at_the_top_brings_earlier_messages(view, qapp):
+    view.show_path(chat(300))
+    drawn = len(view.page.drawn())
+
+    def turn(by: int) -> None:
+        middle = QPointF(view.viewport().rect().center())
+        no_keys, no_buttons = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.NoButton
+        phase = Qt.ScrollPhase.NoScrollPhase
+        event = QWheelEvent(middle, middle, QPoint(), QPoint(0, by), no_buttons, no_keys, phase, False)
+        qapp.sendEvent(view.viewport(), event)
+
+    turn(120)
+    assert len(view.page.drawn()) == drawn
+    view.verticalScrollBar().setValue(0)
+    turn(-120)
+    assert len(view.page.drawn()) == drawn
+    view.verticalScrollBar().setValue(0)
+    turn(120)
+    assert len(view.page.drawn()) > drawn
+    assert view.verticalScrollBar().value() > 0

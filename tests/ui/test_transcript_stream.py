@@ -5,9 +5,11 @@ import random
 import pytest
 from PySide6.QtGui import QTextCursor, QTextDocument
 
-from llama_gui.ui.markdown.document_writer import DocumentWriter, breakable, without_breaks
+from llama_gui.ui.markdown.breaks import breakable, without_breaks
+from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats
-from llama_gui.ui.markdown.stream import AT_ONCE, MAX_FORMATTED, MarkdownStream, write_markdown
+from llama_gui.ui.markdown.parts import AT_ONCE, write_markdown
+from llama_gui.ui.markdown.stream import MAX_FORMATTED, MarkdownStream
 from llama_gui.ui.theme import LIGHT
 from tests.ui.transcripts import picture_of
 

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextTable
 
-from llama_gui.ui.markdown.document_writer import without_breaks
+from llama_gui.ui.markdown.breaks import without_breaks
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.inline import LINE_SEPARATOR
 

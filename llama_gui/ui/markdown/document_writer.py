@@ -1,9 +1,6 @@
 """Writes blocks into a text document, at its end or in its middle, and keeps what the commands in it stand for."""
 
-import itertools
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import (
@@ -16,76 +13,16 @@ from PySide6.QtGui import (
     QTextTable,
 )
 
+from llama_gui.ui.markdown.breaks import breakable
 from llama_gui.ui.markdown.code_block import Line, colour, highlight, is_coloured_later, plain_lines
 from llama_gui.ui.markdown.formats import BOX_PADDING, Box, Formats, Property
+from llama_gui.ui.markdown.shelf import Coat, Fold, Mark, Shelf
 
-BREAK = "\u200b"
 MAX_PIECE = 4_000
 """A longer line of plain text is cut into blocks: Qt lays out a block as a whole."""
-_RUN = 64
 _ABOVE_CODE = 22
 _BELOW_CODE = 32
 _CLOSE = 3
-_LONG_RUN = re.compile(f"[^\\s{BREAK}\u2e80-\u9fff\uac00-\ud7af]{{{_RUN}}}(?=[^\\s]{{{_RUN}}})")
-_OUR_BREAK = re.compile(f"([^\\s{BREAK}]{{{_RUN}}}){BREAK}")
-
-
-def breakable(text: str) -> str:
-    """Give very long runs places to wrap: Qt's search for one grows with the square of the run."""
-    return text if len(text) < 2 * _RUN else _LONG_RUN.sub(lambda match: match.group() + BREAK, text)
-
-
-def without_breaks(text: str) -> str:
-    """The text as it was before `breakable`."""
-    return _OUR_BREAK.sub(r"\1", text) if BREAK in text else text
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A place in the document to which the writer can return. It moves with what is written before it."""
-
-    cursor: QTextCursor
-    block_format: QTextBlockFormat
-    is_fresh: bool
-    is_next_close: bool
-
-    @property
-    def position(self) -> int:
-        """Where it is now."""
-        return self.cursor.position()
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """Text that is not drawn. `cursor` is in the line that stands for it; `quota` of its characters will be drawn by
-    and by without being asked for. `plain` is the look of text that is not Markdown, `quotes` how deep it is quoted;
-    `continues`: it begins in the middle of a line.
-    """
-
-    cursor: QTextCursor
-    text: str
-    quota: int
-    plain: QTextBlockFormat | None
-    quotes: int
-    continues: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Coat:
-    """Code that stands there without colours. `cursor` is in the line before the next one to be coloured."""
-
-    cursor: QTextCursor
-    lines: Iterator[Line]
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """The texts that the commands of one page stand for, by their numbers."""
-
-    codes: dict[int, str] = field(default_factory=dict)
-    folds: dict[int, Fold] = field(default_factory=dict)
-    coats: dict[int, Coat] = field(default_factory=dict)
-    numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
 
 class DocumentWriter:

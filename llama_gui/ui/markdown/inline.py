@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from markdown_it.token import Token
 from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
 
-from llama_gui.ui.markdown.document_writer import DocumentWriter, breakable
+from llama_gui.ui.markdown.breaks import breakable
+from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats
 from llama_gui.ui.markdown.maths import Run, readable
 

@@ -1,36 +1,16 @@
 """Formulas in LaTeX as readable Unicode text: Greek, operators, superscripts, fractions in one line; pure."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
+from llama_gui.ui.markdown.maths_layout import ITALIC, UPRIGHT, laid_out, over, spaced_out, under, upright
 from llama_gui.ui.markdown.maths_signs import ACCENTS, ALPHABETS, DELIMITERS, FUNCTIONS, SIGNS, SUBSCRIPTS, SUPERSCRIPTS
 
 MAX_LENGTH = 4_000
 _MAX_DEPTH = 24
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\s+|.", re.DOTALL)
-_ITALIC = {chr(c): chr(0x1D44E + c - 97) for c in range(97, 123)} | {
-    chr(c): chr(0x1D434 + c - 65) for c in range(65, 91)
-}
-_ITALIC["h"] = "\u210e"
-_UPRIGHT = {slanted: letter for letter, slanted in _ITALIC.items()}
-_RELATIONS = frozenset("=<>≤≥≠≈≡∼≃≅∝→←↔⇒⇐⇔⟹⟸⟺↦∈∉⊂⊆⊃⊇≪≫∣⊢⊨:≔")
-_BINARY = frozenset("+−×·±∓÷∪∩∧∨⊕⊗∘∖*")
-_OPENING = frozenset("([{⟨⌊⌈|,;")
 _LARGE = frozenset("∑∏∐∫∬∭∮⋃⋂⨁⨂")
-_PARTED = _RELATIONS | frozenset("+−±∓,;")
-_MARKS = frozenset("′ ") | frozenset(SUPERSCRIPTS.values()) | frozenset(SUBSCRIPTS.values())
-_ENVIRONMENTS = {
-    "matrix": "[]",
-    "pmatrix": "()",
-    "bmatrix": "[]",
-    "Bmatrix": "{}",
-    "vmatrix": "||",
-    "smallmatrix": "[]",
-    "array": "[]",
-}
-_ALIGNED = ("aligned", "align", "align*", "gathered", "gather", "gather*", "split", "equation", "equation*")
 _SPACES = {"\\,", "\\;", "\\:", "\\ ", "~", "\\quad", "\\qquad", "\\space", "\\enspace"}
 _NOTHING = {"\\!", "\\displaystyle", "\\textstyle", "\\limits", "\\nolimits", "\\nonumber", "\\notag", "\\/", "\\-"}
 _SIZES = {"\\left", "\\right", "\\middle"} | {
@@ -56,14 +36,14 @@ def readable(formula: str) -> tuple[Run, ...] | None:
         text = _Reader(formula).everything()
     except Unshown:
         return None
-    return tuple(_runs(_spaced(text))) if text.strip() else None
+    return tuple(_runs(spaced_out(text))) if text.strip() else None
 
 
 def _runs(text: str) -> Iterator[Run]:
-    for match in re.finditer(f"[{''.join(_UPRIGHT)}]+|[^{''.join(_UPRIGHT)}]+", text):
+    for match in re.finditer(f"[{''.join(UPRIGHT)}]+|[^{''.join(UPRIGHT)}]+", text):
         part = match.group()
-        is_slanted = part[0] in _UPRIGHT
-        yield ("".join(_UPRIGHT[letter] for letter in part) if is_slanted else part), is_slanted
+        is_slanted = part[0] in UPRIGHT
+        yield ("".join(UPRIGHT[letter] for letter in part) if is_slanted else part), is_slanted
 
 
 class _Reader:
@@ -131,7 +111,7 @@ class _Reader:
             return self._command(token)
         if token in ("$", "%", "#", "\\"):
             raise Unshown
-        return _ITALIC.get(token, token)
+        return ITALIC.get(token, token)
 
     def _group(self) -> str:
         text = self._until("}")
@@ -156,19 +136,19 @@ class _Reader:
         return "".join(self._tokens[start : self._place - 1])
 
     def _raised(self, sign: str, text: str) -> str:
-        plain = "".join(_UPRIGHT.get(letter, letter) for letter in text).replace(" ", "")
+        plain = "".join(UPRIGHT.get(letter, letter) for letter in text).replace(" ", "")
         if sign == "^" and set(plain) <= {"′", "∗", "†", "°"}:
             return plain
         letters = SUPERSCRIPTS if sign == "^" else SUBSCRIPTS
         if plain and all(letter in letters for letter in plain):
             return "".join(letters[letter] for letter in plain)
         text = text.strip()
-        return f"{sign}{text}" if len(text) == 1 else f"{sign}({_spaced(text)})"
+        return f"{sign}{text}" if len(text) == 1 else f"{sign}({spaced_out(text)})"
 
     def _command(self, token: str) -> str:
         name = token[1:]
         if token in ("\\frac", "\\dfrac", "\\tfrac", "\\cfrac"):
-            return f"{_over(self._argument())}/{_under(self._argument())}"
+            return f"{over(self._argument())}/{under(self._argument())}"
         if token == "\\sqrt":
             return self._root()
         if token in ("\\binom", "\\dbinom", "\\tbinom"):
@@ -178,7 +158,7 @@ class _Reader:
         if token in _PLAIN:
             return self._argument()
         if name in ALPHABETS:
-            return ALPHABETS[name](_upright(self._argument()))
+            return ALPHABETS[name](upright(self._argument()))
         if name in ACCENTS:
             return "".join(letter + ACCENTS[name] for letter in self._argument() if letter != " ")
         if token in _SIZES:
@@ -233,62 +213,11 @@ class _Reader:
         if self._raw() != name:
             raise Unshown
         self._depth -= 1
-        return _laid_out(name, [[_spaced(cell) for cell in row] for row in rows if any(cell.strip() for cell in row)])
-
-
-def _laid_out(name: str, rows: list[list[str]]) -> str:
-    if name in _ALIGNED:
-        return "\n".join(" ".join(cell for cell in row if cell) for row in rows)
-    if name in ("cases", "dcases"):
-        signs = ["⎧", *["⎨"] * (len(rows) - 2), "⎩"] if len(rows) > 1 else ["{"]
-        return "\n" + "\n".join(f"{sign} {'   '.join(row)}" for sign, row in zip(signs, rows, strict=False))
-    if name in _ENVIRONMENTS:
-        left, right = _ENVIRONMENTS[name]
-        return left + "; ".join("  ".join(row) for row in rows) + right
-    raise Unshown
-
-
-def _over(text: str) -> str:
-    """What stands above a fraction's stroke, in brackets if the stroke would part it."""
-    bare = text.strip()
-    return f"({bare})" if set(_outside_brackets(bare)) & _PARTED else bare
-
-
-def _under(text: str) -> str:
-    """What stands below it: a product needs brackets as well."""
-    bare = text.strip()
-    base = [letter for letter in bare.removeprefix("√") if letter not in _MARKS and not unicodedata.combining(letter)]
-    is_one = len(base) <= 1 or bare.isdigit() or (bare.isalpha() and not set(bare) & set(_UPRIGHT))
-    is_call = bare.endswith(")") and len(_outside_brackets(bare)) <= 1
-    return bare if is_one or is_call else f"({bare})"
-
-
-def _outside_brackets(text: str) -> str:
-    depth, found = 0, []
-    for letter in text:
-        depth -= letter in ")]}"
-        if depth == 0 and letter not in "()[]{}":
-            found.append(letter)
-        depth += letter in "([{"
-    return "".join(found)
-
-
-def _upright(text: str) -> str:
-    return "".join(_UPRIGHT.get(letter, letter) for letter in text)
-
-
-def _spaced(text: str) -> str:
-    """Air around relations and operators, none around signs before a number."""
-    spaced: list[str] = []
-    for letter in text:
-        before = "".join(spaced).rstrip(" ")[-1:] if letter in _BINARY else ""
-        if letter in _RELATIONS or (letter in _BINARY and before and before not in _OPENING | _RELATIONS | _BINARY):
-            spaced.append(f" {letter} ")
-        else:
-            spaced.append(letter)
-    spaced = [re.sub(r",(?=[^\d\s])", ", ", "".join(spaced))]
-    lines = (re.sub(r" {2,}(?=[^ ])", " ", line).strip() for line in "".join(spaced).split("\n"))
-    return "\n".join(lines).strip("\n")
+        rows = [row for row in rows if any(cell.strip() for cell in row)]
+        text = laid_out(name, [[spaced_out(cell) for cell in row] for row in rows])
+        if text is None:
+            raise Unshown
+        return text
 
 
 def _sign(name: str) -> str:

@@ -1,30 +1,29 @@
 """Markdown that arrives in pieces: finished blocks are written once, only the open end is written again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from markdown_it.token import Token
-from PySide6.QtGui import QTextBlockFormat, QTextCharFormat
 
 from llama_gui.ui.markdown.blocks import PARSER, MarkdownWriter, language_of
-from llama_gui.ui.markdown.document_writer import DocumentWriter, Fold
-from llama_gui.ui.markdown.formats import Property
+from llama_gui.ui.markdown.document_writer import DocumentWriter
+from llama_gui.ui.markdown.parts import AT_ONCE, MAX_TOKENS, plain_look, write_markdown
+from llama_gui.ui.markdown.tokens import (
+    is_one_block,
+    is_open_code,
+    items_before,
+    last_item,
+    last_safe_start,
+    line_offset,
+    split,
+)
 
 MAX_FORMATTED = 200_000
 """What comes after so many characters is shown as plain text: nobody reads it for its headings."""
-MAX_TOKENS = 20_000
-"""The same for a block of thousands of list items or table cells."""
-AT_ONCE = 10_000
-"""Characters that are drawn in one go; the rest follows in the next frames."""
-MAX_DRAWN = 150_000
-"""Characters of one message that are drawn without being asked for."""
 _REWRITE_CODE_UP_TO = 4_000
 _REWRITE_UP_TO = 8_000
 _LONG_LIST = 3_000
-_ONE_BLOCK = 20_000
-_ONE_FENCE = 60_000
 _BACKLOG = 64_000
-_BEFORE = 500
 
 
 class MarkdownStream:
@@ -97,24 +96,24 @@ class MarkdownStream:
                 self._freeze_code(tail, tokens)
                 self._flush_formatted()
             return
-        if len(tail) > _LONG_LIST and (line := _last_item(tokens, tail.count("\n"))):
+        if len(tail) > _LONG_LIST and (line := last_item(tokens, tail.count("\n"))):
             self._freeze_items(tail, line, tokens)
             self._flush_formatted()
             return
-        boundary = _last_safe_start(tokens, tail.count("\n"))
-        if boundary == 0 and len(tail) > _REWRITE_UP_TO and _is_one_block(tokens) and not _is_open_code(tokens):
+        boundary = last_safe_start(tokens, tail.count("\n"))
+        if boundary == 0 and len(tail) > _REWRITE_UP_TO and is_one_block(tokens) and not is_open_code(tokens):
             self._go_plain()  # one huge block: writing it again and again would stop the window
             return
         self._writer.rewind(self._mark)
         if boundary > 0:
-            closed, tokens = _split(tokens, boundary)
+            closed, tokens = split(tokens, boundary)
             self._freeze(tail, boundary, closed)
         self._write_open(tokens)
 
     def _freeze(self, tail: str, boundary: int, closed: Sequence[Token]) -> None:
         self._write(closed)
         self._goes_on = False
-        offset = _line_offset(tail, boundary)
+        offset = line_offset(tail, boundary)
         # The definitions of closed text are complete; those of the open end may still be growing.
         env: dict[str, Any] = {"references": dict(self._references.get("references", {}))}
         PARSER.parse(tail[:offset], env)
@@ -124,7 +123,7 @@ class MarkdownStream:
 
     def _write_open(self, tokens: Sequence[Token]) -> None:
         self._open_code = None
-        large = _is_open_code(tokens) and len(tokens[0].content) > _REWRITE_CODE_UP_TO
+        large = is_open_code(tokens) and len(tokens[0].content) > _REWRITE_CODE_UP_TO
         self._write(tokens, colour_code=not large)
         if large:
             self._open_code = (max(self._writer.codes), tokens[0].content.removesuffix("\n").split("\n"))
@@ -136,9 +135,9 @@ class MarkdownStream:
 
     def _freeze_items(self, tail: str, line: int, tokens: Sequence[Token]) -> None:
         """The first items of a long list, which goes on as one of its own."""
-        number = _items_before(tokens, line) + (self._number if self._goes_on else int(tokens[0].attrGet("start") or 1))
+        number = items_before(tokens, line) + (self._number if self._goes_on else int(tokens[0].attrGet("start") or 1))
         self._writer.rewind(self._mark)
-        self._freeze(tail, line, PARSER.parse(tail[: _line_offset(tail, line)], dict(self._references)))
+        self._freeze(tail, line, PARSER.parse(tail[: line_offset(tail, line)], dict(self._references)))
         self._goes_on, self._number = True, number
 
     def _grow_code(self, tokens: Sequence[Token]) -> bool:
@@ -162,7 +161,7 @@ class MarkdownStream:
         """A long fence has been closed: it stays as it stands."""
         self._end_code(tokens[0])
         fence = tokens[0].map
-        self._frozen += _line_offset(tail, fence[1] if fence else 0)
+        self._frozen += line_offset(tail, fence[1] if fence else 0)
         self._mark = self._writer.mark()
 
     def _end_code(self, fence: Token) -> None:
@@ -180,138 +179,13 @@ class MarkdownStream:
     def _more_plain(self) -> None:
         written = self._written or 0
         if len(self._source) - written > _BACKLOG:
-            plain = _plain(self._writer, self._quotes, 0)[0]
+            plain = plain_look(self._writer, self._quotes, 0)[0]
             continues = written > 0 and self._source[written - 1] != "\n"
             self._writer.fold(self._source[written:-AT_ONCE], plain=plain, continues=continues)
             self._begin_plain()
             written = len(self._source) - AT_ONCE
-        self._writer.more_text(self._source[written:], *_plain(self._writer, self._quotes, 0))
+        self._writer.more_text(self._source[written:], *plain_look(self._writer, self._quotes, 0))
         self._written = len(self._source)
 
     def _begin_plain(self) -> None:
-        self._writer.begin_block(*_plain(self._writer, self._quotes, 12))
-
-
-def write_markdown(writer: DocumentWriter, source: str, quotes: int = 0, at_once: int = AT_ONCE) -> None:
-    """Write the beginning of a Markdown text, and a fold for the rest where it is long."""
-    if rest := source[write_part(writer, source, quotes, at_once) :]:
-        writer.fold(rest, MAX_DRAWN, quotes=quotes, continues=not source[: -len(rest)].endswith("\n"))
-
-
-def write_fold(writer: DocumentWriter, fold: Fold, offset: int = 0) -> int:
-    """Write a part of a fold's text, from its beginning or from a little before `offset`, and folds for what is left.
-
-    Returns where the part starts in the document.
-    """
-    text, continues = fold.text, fold.continues
-    if offset > AT_ONCE:
-        cut = text.rfind("\n", offset - AT_ONCE, offset - _BEFORE) + 1 or offset - _BEFORE
-        writer.fold(text[:cut], plain=fold.plain, quotes=fold.quotes, continues=continues)
-        text, continues = text[cut:], text[cut - 1] != "\n"
-    there = writer.next_start()
-    if fold.plain is None and not continues:
-        end = write_part(writer, text, fold.quotes)
-    else:
-        end = write_plain(writer, text, fold.quotes, block=fold.plain, continues=continues)
-    if rest := text[end:]:
-        quota = 0 if offset else max(0, fold.quota - end)
-        writer.fold(rest, quota, plain=fold.plain, quotes=fold.quotes, continues=text[end - 1] != "\n")
-    return there
-
-
-def write_part(writer: DocumentWriter, source: str, quotes: int = 0, at_once: int = AT_ONCE) -> int:
-    """Write whole blocks from the beginning, about `at_once` characters of them. How many characters that were."""
-    is_whole = len(source) <= at_once
-    part = source if is_whole else source[:at_once]
-    tokens = PARSER.parse(part)
-    boundary = part.count("\n") + 1 if is_whole else _last_safe_start(tokens, part.count("\n"))
-    if not is_whole and boundary == 0 and (line := _last_item(tokens, part.count("\n"))):
-        part = part[: _line_offset(part, line)]
-        MarkdownWriter(writer, quotes).write(PARSER.parse(part))
-        return len(part)
-    largest = _ONE_FENCE if _is_open_code(tokens) else _ONE_BLOCK
-    if not is_whole and boundary == 0 and len(source) <= largest:
-        part, is_whole = source, True
-        tokens = PARSER.parse(part)
-    if len(tokens) > MAX_TOKENS or (boundary == 0 and not is_whole):
-        return write_plain(writer, source, quotes, at_once)
-    end = len(part) if is_whole else _line_offset(part, boundary)
-    MarkdownWriter(writer, quotes).write(tokens if is_whole else _split(tokens, boundary)[0])
-    return end
-
-
-def write_plain(
-    writer: DocumentWriter,
-    source: str,
-    quotes: int = 0,
-    at_once: int = AT_ONCE,
-    *,
-    block: QTextBlockFormat | None = None,
-    continues: bool = False,
-) -> int:
-    """Write characters as they are, about `at_once` of them and whole lines where there are any."""
-    end = len(source)
-    if end > at_once:
-        end = source.rfind("\n", at_once // 2, at_once) + 1 or at_once
-    for number, line in enumerate(source[:end].removesuffix("\n").split("\n")):
-        plain, chars = _plain(writer, quotes, 12 if number == 0 and not continues else 0)
-        form = QTextBlockFormat(block) if block is not None else plain
-        if number == 0 and continues:
-            form.setProperty(Property.CONTINUES, True)
-        writer.line(line, form, chars)
-    return end
-
-
-def _plain(writer: DocumentWriter, quotes: int, top: float) -> tuple[QTextBlockFormat, QTextCharFormat]:
-    block = writer.formats.paragraph(top)
-    if quotes:
-        writer.formats.quote(block, quotes)
-    return block, writer.formats.text("muted" if quotes else "text")
-
-
-def _is_open_code(tokens: Sequence[Token]) -> bool:
-    return len(tokens) == 1 and tokens[0].type == "fence"
-
-
-def _is_one_block(tokens: Sequence[Token]) -> bool:
-    return sum(token.level == 0 and token.nesting >= 0 for token in tokens) == 1
-
-
-def _last_safe_start(tokens: Sequence[Token], complete_lines: int) -> int:
-    """The line where the last block begins whose first line has come to its end.
-
-    A block whose first line still grows may turn out to be no block at all: "#" is a heading, "#tag" is not.
-    """
-    starts = [token.map[0] for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
-    return max((start for start in starts if start < complete_lines), default=0)
-
-
-def _last_item(tokens: Sequence[Token], complete_lines: int) -> int:
-    """The line where the last item of a list begins, when there is nothing but that list; 0 when it is the first."""
-    if not tokens or not tokens[0].type.endswith("list_open") or not _is_one_block(tokens):
-        return 0
-    starts = [token.map[0] for token in _items(tokens) if token.map]
-    return max((start for start in starts if start < complete_lines), default=0)
-
-
-def _items(tokens: Sequence[Token]) -> Iterator[Token]:
-    return (token for token in tokens if token.type == "list_item_open" and token.level == 1)
-
-
-def _items_before(tokens: Sequence[Token], line: int) -> int:
-    return sum(token.map is not None and token.map[0] < line for token in _items(tokens))
-
-
-def _split(tokens: Sequence[Token], boundary: int) -> tuple[Sequence[Token], Sequence[Token]]:
-    """The tokens of the blocks that begin before the line `boundary`, and the others."""
-    for index, token in enumerate(tokens):
-        if token.level == 0 and token.nesting >= 0 and token.map and token.map[0] >= boundary:
-            return tokens[:index], tokens[index:]
-    return tokens, ()
-
-
-def _line_offset(text: str, line: int) -> int:
-    offset = 0
-    for _ in range(line):
-        offset = text.index("\n", offset) + 1
-    return offset
+        self._writer.begin_block(*plain_look(self._writer, self._quotes, 12))

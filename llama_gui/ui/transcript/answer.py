@@ -4,7 +4,8 @@ from PySide6.QtCore import QCoreApplication
 
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Property
-from llama_gui.ui.markdown.stream import MarkdownStream, write_markdown
+from llama_gui.ui.markdown.parts import write_markdown
+from llama_gui.ui.markdown.stream import MarkdownStream
 from llama_gui.ui.transcript.reasoning import Parts, split_reasoning
 
 _REASONING_DEPTH = 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QTextDocument
 
-from llama_gui.ui.markdown.document_writer import BREAK
+from llama_gui.ui.markdown.breaks import BREAK
 from llama_gui.ui.markdown.formats import Property
 
 MAX_HITS = 5_000

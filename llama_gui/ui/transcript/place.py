@@ -70,12 +70,13 @@ class ScrollPlace(QObject):
         """Go to a place that `share` gave, with `go_to_wanted`, when there is something to scroll."""
         self._wanted = share if share < 1.0 else None
 
-    def go_to_wanted(self) -> None:
-        """Go where `want` said."""
+    def go_to_wanted(self, *, is_whole: bool) -> None:
+        """Go where `want` said; once more with the next change while the page is not whole yet."""
         if self._wanted is not None and self._bar.maximum():
+            wanted = self._wanted
             self.follows = False
-            self._bar.setValue(round(self._wanted * self._bar.maximum()))
-            self._wanted = None
+            self._bar.setValue(round(wanted * self._bar.maximum()))
+            self._wanted = None if is_whole else wanted
 
     @Slot()
     def note(self) -> None:

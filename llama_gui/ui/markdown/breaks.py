@@ -1,0 +1,18 @@
+"""Places to wrap in very long runs of characters; pure."""
+
+import re
+
+BREAK = "\u200b"
+_RUN = 64
+_LONG_RUN = re.compile(f"[^\\s{BREAK}\u2e80-\u9fff\uac00-\ud7af]{{{_RUN}}}(?=[^\\s]{{{_RUN}}})")
+_OUR_BREAK = re.compile(f"([^\\s{BREAK}]{{{_RUN}}}){BREAK}")
+
+
+def breakable(text: str) -> str:
+    """Give very long runs places to wrap: Qt's search for one grows with the square of the run."""
+    return text if len(text) < 2 * _RUN else _LONG_RUN.sub(lambda match: match.group() + BREAK, text)
+
+
+def without_breaks(text: str) -> str:
+    """The text as it was before `breakable`."""
+    return _OUR_BREAK.sub(r"\1", text) if BREAK in text else text
