@@ -23,6 +23,8 @@
     │   │   ├── DamagedDownloadError    what arrived is not what the hub promised
     │   │   └── DiskFullError           no room for it
     │   ├── ShelfError              a model on disk cannot be deleted, renamed or verified
+    │   ├── ServerError             our server cannot listen where it was told to
+    │   ├── EndpointError           somebody else's server cannot be reached, or refuses
     │   ├── StoreError              the chat store cannot be read or written
     │   └── SettingsError           the settings file cannot be read or written
     └── BugError                our own fault: please report it
@@ -146,6 +148,14 @@ class DiskFullError(DownloadError):
 
 class ShelfError(UserError):
     """A model on disk cannot be deleted, renamed or verified."""
+
+
+class ServerError(UserError):
+    """Our server cannot listen where it was told to."""
+
+
+class EndpointError(UserError):
+    """Somebody else's server cannot be reached, refuses, or does not speak the protocol."""
 
 
 class StoreError(UserError):

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import httpx2
 
-from llama_gui.errors import EngineClosedError, GenerationError, InvalidRequestError, UserError
+from llama_gui.errors import EndpointError, EngineClosedError, GenerationError, InvalidRequestError
 from llama_gui.server.endpoint import Dialect, Endpoint, RemoteModel, read_models
 from llama_gui.server.remote_chunks import error_text
 from llama_gui.server.remote_faults import refused, unreachable
@@ -33,10 +33,6 @@ MOST_LIST_BYTES = 16 * 2**20
 
 _SEEDED: tuple[Dialect, ...] = ("vllm", "sglang", "llama.cpp", "ollama", "lmstudio", "llama-gui")
 """Servers that draw with the seed that they are sent: one is always sent, so that answers can be had again."""
-
-
-class EndpointError(UserError):
-    """A server cannot be reached, or does not speak the protocol."""
 
 
 def list_models(endpoint: Endpoint) -> list[RemoteModel]:

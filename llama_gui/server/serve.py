@@ -12,7 +12,7 @@ from typing import Self
 
 import uvicorn
 
-from llama_gui.errors import InvalidRequestError, UserError
+from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.server.api_key import is_key
 from llama_gui.server.connection import connection_class
 from llama_gui.server.limits import ServerLimits
@@ -21,10 +21,6 @@ from llama_gui.server.security import WILDCARDS, Guard, host_names
 from llama_gui.server.served import Models
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-class ServerError(UserError):
-    """The server cannot listen where it was told to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ import pytest
 
 from llama_gui.bridge.engine_thread import EngineLike
 from llama_gui.engine import Engine
-from llama_gui.errors import EngineClosedError, GenerationError, InvalidRequestError
+from llama_gui.errors import EndpointError, EngineClosedError, GenerationError, InvalidRequestError
 from llama_gui.server.endpoint import Endpoint, RemoteModel, Timeouts
-from llama_gui.server.remote import EndpointError, RemoteEngine, list_models
+from llama_gui.server.remote import RemoteEngine, list_models
 from llama_gui.server.remote_reading import MOST_ANSWER_LETTERS
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams
 from tests.server.conftest import KEY, Serve, ServedScript

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from llama_gui.errors import InvalidRequestError, SettingsError
+from llama_gui.errors import InvalidRequestError, ServerError, SettingsError
 from llama_gui.server.api_key import load_or_make_key
-from llama_gui.server.serve import ApiServer, ServerError, ServerOptions
+from llama_gui.server.serve import ApiServer, ServerOptions
 from llama_gui.server.served import LazyModels, LoadedModels
 from tests.server.conftest import (
     CHAT,
