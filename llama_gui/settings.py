@@ -5,13 +5,13 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from llama_gui.errors import SettingsError
-from llama_gui.vocabulary import STRATEGIES, Strategy
+from llama_gui.errors import InvalidRequestError, SettingsError
+from llama_gui.vocabulary import STRATEGIES, LoadOptions, Strategy
 
 ColorScheme = Literal["system", "light", "dark"]
 Language = Literal["system", "en", "de"]
@@ -38,6 +38,13 @@ class UserSettings:
     layout_direction: LayoutDirection = "language"
     notify: bool = True
     """Tell through the desktop when a long answer has ended behind other windows."""
+    load_options: Mapping[str, LoadOptions] = field(default_factory=dict)
+    """Key of a model -> how it is loaded, where the user has chosen."""
+    unload_after_minutes: int = 30
+    """How long a large model stays in memory that nobody asks anything; 0: for ever.
+
+    Half an hour: a pause at lunch costs nothing, and a window that is left open over night does not hold gigabytes.
+    """
     auto_titles: bool = True
     """Let an idle model name the chats that still have the title of their first message."""
 
@@ -108,9 +115,19 @@ def _parse(text: bytes) -> tuple[UserSettings, str]:
     given: dict[str, Any] = {f.name: values[f.name] for f in fields(UserSettings) if f.name in values}
     if isinstance(given.get("recent_models"), list):
         given["recent_models"] = tuple(given["recent_models"])
+    if isinstance(given.get("load_options"), dict):
+        given["load_options"] = _load_options(given["load_options"])
     wrong = [name for name, value in given.items() if not _CHECKS[name](value)]
     settings = UserSettings(**{name: value for name, value in given.items() if name not in wrong})
     return settings, f"wrong value for {', '.join(wrong)}" if wrong else ""
+
+
+def _load_options(values: dict[str, Any]) -> dict[str, LoadOptions] | None:
+    """None: they cannot be understood."""
+    try:
+        return {key: LoadOptions(**options) for key, options in values.items()}
+    except (TypeError, InvalidRequestError):
+        return None
 
 
 def _is_text(value: object) -> bool:
@@ -143,5 +160,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "layout_direction": lambda value: value in get_args(LayoutDirection),
     "notify": _is_flag,
     "auto_titles": _is_flag,
+    "load_options": lambda value: isinstance(value, dict),
+    "unload_after_minutes": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
     "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
 }

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
@@ -15,6 +16,7 @@ Strategy = Literal["sequential", "interleaved", "batched"]
 Overflow = Literal["drop_oldest", "error"]
 
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+OVERFLOWS: tuple[Overflow, ...] = ("drop_oldest", "error")
 STRATEGIES: tuple[Strategy, ...] = ("sequential", "interleaved", "batched")
 DTYPES: tuple[str, ...] = ("auto", "float32", "bfloat16", "float16", "int8", "int4")
 DEVICES: tuple[str, ...] = ("auto", "cpu", "cuda", "mps")
@@ -377,19 +379,63 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """What one chat asks of the model. Every None is "the model's default"."""
+    """What one chat asks of the model. Every None is "the model's default".
+
+    `preset`: the name of the preset that these settings began as, "" where there was none.
+    """
 
     system_prompt: str = ""
     sampling: SamplingParams = field(default_factory=SamplingParams)
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
+    min_tokens: int | None = None
+    overflow: Overflow | None = None
+    preset: str = ""
+    model: str = ""
+    """The key of its model (see `ModelEntry`); "": the one that the application uses for new chats."""
+
+
+STARTER = "starter"
+"""The key of the model that comes with us: where it lies changes with every version."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """A model folder that the user can pick: its short name, its absolute path, its size on disk in bytes."""
+    """A model that the user can pick: its short name, its absolute path, its size on disk in bytes.
+
+    On somebody else's server: `path` is ``endpoint#model``, `endpoint` the server's name, and the size 0.
+    """
 
     name: str
     path: str
     size: int
     is_starter: bool = False
+    endpoint: str = ""
+
+    @property
+    def key(self) -> str:
+        """What chats and the host call it."""
+        return STARTER if self.is_starter else self.path
+
+
+def is_remote(key: str) -> bool:
+    """Whether the key of a model is of somebody else's server."""
+    return "#" in key and not PurePath(key).is_absolute()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How a model is brought into memory: one of `DTYPES`, one of `DEVICES`.
+
+    Raises:
+        InvalidRequestError: it is another.
+    """
+
+    dtype: str = "auto"
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise InvalidRequestError("dtype", self.dtype, f"one of {', '.join(DTYPES)}")
+        if self.device not in DEVICES:
+            raise InvalidRequestError("device", self.device, f"one of {', '.join(DEVICES)}")

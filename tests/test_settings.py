@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from llama_gui.errors import SettingsError
 from llama_gui.settings import UserSettings, _parse, load_settings, save_settings
+from llama_gui.vocabulary import LoadOptions
 
 CHANGED = UserSettings("/models/x", "dark", 1.5, "sequential", 2, False, False, "AdnQ", ("/models/x", "/models/y"))
 
@@ -57,6 +58,7 @@ def test_a_broken_file_is_set_aside(path: Path, content: bytes):
         ("recent_models", [1]),
         ("recent_models", "x"),
         ("window_geometry", None),
+        ("unload_after_minutes", -1),
     ],
 )
 def test_one_wrong_value_costs_only_itself(path: Path, name: str, value: object):
@@ -106,3 +108,18 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path):
 def test_only_the_owner_can_read_it(path: Path):
     save_settings(path, CHANGED)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_how_models_are_loaded_comes_back(path: Path):
+    settings = UserSettings(load_options={"/m/a": LoadOptions("int8"), "starter": LoadOptions(device="cpu")})
+    save_settings(path, settings)
+    assert load_settings(path) == (settings, "")
+
+
+@pytest.mark.parametrize("options", [{"/m/a": {"dtype": "int3"}}, {"/m/a": {"weight": 1}}, {"/m/a": 1}, [1]])
+def test_load_options_that_cannot_be_cost_only_themselves(path: Path, options: object):
+    path.parent.mkdir()
+    path.write_text(json.dumps({"load_options": options, "zoom": 2.0}), encoding="utf-8")
+    settings, notice = load_settings(path)
+    assert (settings.load_options, settings.zoom) == ({}, 2.0)
+    assert "load_options" in notice

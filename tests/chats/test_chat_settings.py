@@ -1,0 +1,25 @@
+"""What a chat asks of the model, as text: there and back, from older versions, and damaged."""
+
+import json
+
+import pytest
+
+from llama_gui.chats.chat_settings import settings_from_json, settings_to_json
+from llama_gui.vocabulary import ChatSettings, SamplingParams
+
+
+def test_they_come_back():
+    settings = ChatSettings("Be kind.", SamplingParams(temperature=0.5), 5, ("x",), "/models/llama")
+    assert settings_from_json(settings_to_json(settings)) == settings
+
+
+def test_those_of_a_version_without_models_have_none():
+    values = json.loads(settings_to_json(ChatSettings("Be kind.")))
+    del values["model"]
+    assert settings_from_json(json.dumps(values)) == ChatSettings("Be kind.")
+
+
+@pytest.mark.parametrize("model", [None, 5, ["x"], {}])
+def test_a_model_that_is_no_name_costs_only_itself(model: object):
+    values = {**json.loads(settings_to_json(ChatSettings("Be kind."))), "model": model}
+    assert settings_from_json(json.dumps(values)) == ChatSettings("Be kind.")
