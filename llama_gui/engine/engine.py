@@ -18,7 +18,7 @@ from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.linear import PROMPT_TILE
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.loading import LoadedModel, load_model
+from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.runner import Runner
@@ -60,6 +60,7 @@ class Engine:
     ) -> None:
         self._eos_token_ids = network.config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
         self._tokenizer = tokenizer
+        self._vocab_size = network.config.vocab_size
         self._reader = RequestReader(tokenizer, template, info, network.config.vocab_size, self._eos_token_ids)
         self._info = info
         self._loop = loop
@@ -71,7 +72,7 @@ class Engine:
     @classmethod
     def load(
         cls,
-        path: str | Path,
+        path: str | Path | ModelFiles,
         *,
         dtype: str = "auto",
         device: str = "auto",
@@ -87,7 +88,7 @@ class Engine:
         shared: SharedThread | None = None,
     ) -> Self:
         """Load the model at `path`: a folder (Hugging Face layout: config.json, tokenizer.json, *.safetensors), or a
-        GGUF file.
+        GGUF file. Or one that is open already, for example with weights that are on no disk.
 
         Args:
             dtype: auto, float32, bfloat16, float16, int8 or int4. auto: what the device multiplies fastest without
@@ -149,6 +150,11 @@ class Engine:
     def eos_token_ids(self) -> frozenset[int]:
         """The ids that end an answer, from config.json, generation_config.json and the tokenizer."""
         return self._eos_token_ids
+
+    @property
+    def vocab_size(self) -> int:
+        """Rows of logits, and so the ids that a request may name."""
+        return self._vocab_size
 
     @property
     def is_idle(self) -> bool:

@@ -12,7 +12,14 @@ from typing import Protocol
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
-from llama_gui.engine.device import Precision, resolve_device, resolve_precision, thread_count, torch_threads
+from llama_gui.engine.device import (
+    Precision,
+    give_memory_back,
+    resolve_device,
+    resolve_precision,
+    thread_count,
+    torch_threads,
+)
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
@@ -158,7 +165,7 @@ def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") 
 
 
 def load_model(
-    path: str | Path,
+    path: str | Path | ModelFiles,
     *,
     dtype: str = "auto",
     device: str = "auto",
@@ -169,11 +176,10 @@ def load_model(
     on_progress: Callable[[LoadProgress], None] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> LoadedModel:
-    """Load the model at `path`; for arguments and errors see `Engine.load`."""
-    folder = model_folder(path)
+    """Load the model at `path`, or one that is open already; for arguments and errors see `Engine.load`."""
     torch_device = resolve_device(device)
     precision = resolve_precision(dtype, torch_device)
-    model = open_model(folder)
+    model = open_model(model_folder(path)) if isinstance(path, str | Path) else path
     config, defaults = model.config, model.defaults
     watch = _Watch(_parameter_count(config), on_progress, is_cancelled)
     watch.check()
@@ -185,9 +191,11 @@ def load_model(
     with torch_threads(threads), model.weights(watch.read) as checkpoint:
         network = NetworkLoader(config, checkpoint, precision, torch_device, exact=exact).load()
     watch.finish()
+    # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
+    give_memory_back()
     info = ModelInfo(
         name=name or model.name,
-        path=str(folder),
+        path=str(model_folder(path)) if isinstance(path, str | Path) else "",
         architecture=config.architecture,
         parameters=_parameter_count(config),
         max_context=context,

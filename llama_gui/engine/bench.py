@@ -1,0 +1,135 @@
+"""How fast a loaded model reads prompts and writes answers here: what ``llama-gui bench`` prints."""
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from collections.abc import Sequence as Many
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Literal
+
+import psutil
+import torch
+
+from llama_gui.engine.engine import Engine
+from llama_gui.engine.job import Job
+from llama_gui.errors import InvalidRequestError
+from llama_gui.vocabulary import GenerateRequest, SamplingParams, TokenOutput
+
+_IDS = 2000  # prompts are of the first ids, which every vocabulary has
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One row. `tokens_per_second` is of all chats together; prefill counts prompt tokens, decode drawn ones behind
+    each chat's first. `step_ms`: median milliseconds of a step, prefill: until the first token. `peak_rss_bytes`: of
+    the process so far.
+    """
+
+    work: Literal["prefill", "decode"]
+    dtype: str
+    device: str
+    chats: int
+    prompt_tokens: int
+    new_tokens: int
+    tokens_per_second: float
+    step_ms: float
+    peak_rss_bytes: int
+
+
+def measure(engine: Engine, chats: Many[int], prompt_tokens: int, new_tokens: int) -> Iterator[Measurement]:
+    """Read one prompt, then write with each number of `chats` at once.
+
+    Raises:
+        PromptTooLongError, InvalidRequestError: the numbers do not fit the model.
+        GenerationError: an answer failed.
+    """
+    for name, number, least in (("prompt_tokens", prompt_tokens, 1), ("new_tokens", new_tokens, 2)):
+        if number < least:
+            raise InvalidRequestError(name, number, f"a whole number of at least {least}")
+    engine.warmup()
+    yield _prefill(engine, prompt_tokens)
+    for count in chats:
+        yield _decode(engine, count, prompt_tokens, new_tokens)
+
+
+def random_prompt(engine: Engine, tokens: int, seed: int) -> list[int]:
+    """`tokens` ids, others for each seed, so that no beginning is shared."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, min(_IDS, engine.vocab_size), (tokens,), generator=generator).tolist()
+
+
+def endless(engine: Engine) -> SamplingParams:
+    """Greedy, and no answer ends before its last token."""
+    eos = {token_id: -1000.0 for token_id in engine.eos_token_ids if token_id < engine.vocab_size}
+    return SamplingParams(temperature=0.0, logit_bias=eos)
+
+
+def _prefill(engine: Engine, prompt_tokens: int) -> Measurement:
+    began = time.perf_counter()
+    _answers(engine, [random_prompt(engine, prompt_tokens, seed=1)], 1)
+    seconds = time.perf_counter() - began
+    return _measurement(engine, "prefill", 1, prompt_tokens, 1, prompt_tokens / seconds, seconds * 1e3)
+
+
+def _decode(engine: Engine, chats: int, prompt_tokens: int, new_tokens: int) -> Measurement:
+    prompts = [random_prompt(engine, prompt_tokens, 1000 * chats + chat) for chat in range(chats)]
+    _answers(engine, prompts, 1)  # the prompts are in the cache now, so all begin to write at once
+    marks = _answers(engine, prompts, new_tokens)
+    began, end = max(times[0] for times in marks), max(times[-1] for times in marks)
+    drawn = sum(at > began for times in marks for at in times)
+    steps = [later - earlier for earlier, later in pairwise(marks[-1])]
+    speed = drawn / max(end - began, 1e-9)
+    return _measurement(engine, "decode", chats, prompt_tokens, new_tokens, speed, statistics.median(steps) * 1e3)
+
+
+def _answers(engine: Engine, prompts: Many[Many[int]], new_tokens: int) -> list[list[float]]:
+    """Answer all `prompts` together; when each token of each answer came."""
+    marks: list[list[float]] = [[] for _ in prompts]
+    sampling = endless(engine)
+    jobs: list[Job] = []
+    try:
+        for prompt, own in zip(prompts, marks, strict=True):
+            request = GenerateRequest(token_ids=prompt, max_tokens=new_tokens, sampling=sampling)
+            jobs.append(engine.submit(request, on_output=partial(_mark, own)))
+        for job in jobs:
+            error = job.result().error
+            if error is not None:
+                raise error
+    finally:
+        for job in jobs:
+            job.cancel()
+    return marks
+
+
+def _mark(marks: list[float], _job: Job, _output: TokenOutput) -> None:
+    marks.append(time.perf_counter())
+
+
+def _measurement(
+    engine: Engine, work: Literal["prefill", "decode"], chats: int, prompt: int, new: int, speed: float, step: float
+) -> Measurement:
+    info = engine.info
+    return Measurement(
+        work=work,
+        dtype=info.dtype,
+        device=info.device,
+        chats=chats,
+        prompt_tokens=prompt,
+        new_tokens=new,
+        tokens_per_second=round(speed, 2),
+        step_ms=round(step, 2),
+        peak_rss_bytes=peak_rss_bytes(),
+    )
+
+
+def peak_rss_bytes() -> int:
+    """The most memory that this process has held at once."""
+    if sys.platform == "win32":
+        return int(getattr(psutil.Process().memory_info(), "peak_wset", 0))
+    import resource  # Windows has none
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

@@ -1,0 +1,120 @@
+"""Random weights in the shapes of real models, made in memory: as fast as the real ones."""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.chat_template import ChatTemplate
+from llama_gui.engine.checkpoint import Shape
+from llama_gui.engine.config import GenerationDefaults, network_config
+from llama_gui.engine.device import Precision
+from llama_gui.engine.fields import Fields
+from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.vocabulary import SamplingParams
+
+_SPREAD = 0.02  # standard deviation, as networks begin their training
+
+
+def _shape(
+    layers: int, hidden: int, inner: int, heads: int, kv_heads: int, vocabulary: int, **more: Any
+) -> dict[str, Any]:
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "num_hidden_layers": layers,
+        "hidden_size": hidden,
+        "intermediate_size": inner,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "vocab_size": vocabulary,
+        "dtype": "bfloat16",
+        **more,
+    }
+
+
+def preset_config(name: str) -> dict[str, Any]:
+    """The config.json of the preset `name`. Raises KeyError for other names than `PRESETS`."""
+    llama3 = {"rms_norm_eps": 1e-5, "rope_theta": 500000.0, "max_position_embeddings": 131072}
+    shapes = {
+        "llama-3.2-1b": lambda: _shape(16, 2048, 8192, 32, 8, 128256, tie_word_embeddings=True, **llama3),
+        "qwen2.5-0.5b": lambda: _shape(
+            24, 896, 4864, 14, 2, 151936, tie_word_embeddings=True, rms_norm_eps=1e-6, rope_theta=1e6,
+            max_position_embeddings=32768) | {"architectures": ["Qwen2ForCausalLM"]},
+        "tinyllama-1.1b": lambda: _shape(
+            22, 2048, 5632, 32, 4, 32000, rms_norm_eps=1e-5, rope_theta=1e4, max_position_embeddings=2048),
+        "llama-3.1-8b": lambda: _shape(32, 4096, 14336, 32, 8, 128256, **llama3),
+    }  # fmt: skip
+    return shapes[name]()
+
+
+PRESETS = ("llama-3.2-1b", "qwen2.5-0.5b", "tinyllama-1.1b", "llama-3.1-8b")
+
+
+class RandomModel:
+    """A model as `load_model` takes it (`loading.ModelFiles`), whose weights are drawn when they are asked for.
+
+    `config`: the content of a config.json. `tokenizer_folder`: whose tokenizer it borrows; ids that it does not know
+    have no text.
+    """
+
+    def __init__(self, name: str, config: Mapping[str, Any], tokenizer_folder: Path) -> None:
+        self.name = name
+        self.config = network_config(Fields(dict(config), Path(name)))
+        self.defaults = GenerationDefaults(SamplingParams(), frozenset())
+        self._tokenizer_folder = tokenizer_folder
+
+    def tokenizer(self) -> Tokenizer:
+        """The borrowed one."""
+        return Tokenizer.load(self._tokenizer_folder)
+
+    def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
+        """None: there is nothing to say to random weights."""
+        return None
+
+    def weights(self, on_read: Callable[[int], None] | None = None) -> "RandomWeights":
+        """See `RandomWeights`."""
+        return RandomWeights(weight_shapes(self.config), on_read)
+
+    def source(self, precision: Precision) -> str:
+        """What they are."""
+        return "random weights"
+
+
+class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
+    """Normal numbers for the matrices, ones for the norms, the same ones for a name each time."""
+
+    def __init__(self, shapes: Mapping[str, Shape], on_read: Callable[[int], None] | None = None) -> None:
+        self._shapes = shapes
+        self._on_read = on_read
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all weights."""
+        return frozenset(self._shapes)
+
+    def check(self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = ()) -> None:
+        """They are made to measure."""
+
+    def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """The weight `name`, drawn anew. Every call gives the same numbers."""
+        shape = self._shapes[name]
+        tensor = torch.empty(shape, dtype=dtype)
+        if self._on_read is not None:
+            self._on_read(tensor.numel())
+        if name.endswith("norm.weight"):
+            return tensor.fill_(1).to(device)
+        generator = torch.Generator().manual_seed(sum(name.encode()) * 7919 + len(name))
+        return tensor.normal_(0, _SPREAD, generator=generator).to(device)

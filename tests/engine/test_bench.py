@@ -1,0 +1,83 @@
+"""The measurements: what is counted, and that the presets are the networks they are called after."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from llama_gui.engine import Engine
+from llama_gui.engine.bench import endless, measure, random_prompt
+from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
+from llama_gui.errors import InvalidRequestError, PromptTooLongError
+
+STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
+
+TINY = {
+    "architectures": ["LlamaForCausalLM"],
+    "num_hidden_layers": 2,
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 5000,
+    "max_position_embeddings": 256,
+}
+
+
+@pytest.fixture
+def engine():
+    with Engine.load(RandomModel("tiny", TINY, STARTER), dtype="float32", max_batch=3) as engine:
+        yield engine
+
+
+def test_each_number_of_chats_gives_a_row(engine):
+    rows = list(measure(engine, [1, 3], prompt_tokens=40, new_tokens=5))
+    assert [(row.work, row.chats, row.prompt_tokens, row.new_tokens) for row in rows] == [
+        ("prefill", 1, 40, 1),
+        ("decode", 1, 40, 5),
+        ("decode", 3, 40, 5),
+    ]
+    assert all(row.tokens_per_second > 0 and row.step_ms > 0 for row in rows)
+    assert all(row.dtype == "float32" and row.device == "cpu" and row.peak_rss_bytes > 2**20 for row in rows)
+
+
+def test_the_time_of_a_prefill_is_that_of_its_step(engine):
+    (prefill, _) = measure(engine, [1], prompt_tokens=40, new_tokens=2)
+    assert prefill.tokens_per_second == pytest.approx(40 / (prefill.step_ms / 1e3), rel=0.01)
+
+
+def test_a_prompt_that_does_not_fit_is_an_error(engine):
+    with pytest.raises(PromptTooLongError):
+        list(measure(engine, [1], prompt_tokens=300, new_tokens=2))
+
+
+@pytest.mark.parametrize(("prompt", "new"), [(0, 2), (5, 1)])
+def test_too_few_tokens_are_an_error(engine, prompt, new):
+    with pytest.raises(InvalidRequestError):
+        list(measure(engine, [1], prompt, new))
+
+
+def test_no_answer_ends_early(engine):
+    assert endless(engine).temperature == 0
+    assert set(endless(engine).logit_bias or {}) == {i for i in engine.eos_token_ids if i < engine.vocab_size}
+
+
+def test_prompts_differ_and_share_no_beginning(engine):
+    assert random_prompt(engine, 50, 1)[:4] != random_prompt(engine, 50, 2)[:4]
+
+
+def test_random_weights_are_the_same_each_time():
+    model = RandomModel("tiny", TINY, STARTER)
+    name, cpu = "model.layers.0.mlp.down_proj.weight", torch.device("cpu")
+    first, second = (model.weights().weight(name, torch.float32, cpu) for _ in range(2))
+    assert torch.equal(first, second)
+    assert first.std() == pytest.approx(0.02, rel=0.1)
+    assert bool((model.weights().weight("model.norm.weight", torch.float32, cpu) == 1).all())
+
+
+@pytest.mark.parametrize(("name", "millions"), list(zip(PRESETS, (1235.8, 494.0, 1100.0, 8030.3), strict=True)))
+def test_presets_have_the_parameters_of_their_models(name, millions):
+    shapes = weight_shapes(RandomModel(name, preset_config(name), STARTER).config)
+    count = sum(torch.Size(shape).numel() for shape in shapes.values())
+    assert count / 1e6 == pytest.approx(millions, abs=0.1)
