@@ -9,7 +9,7 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.device import Precision
+from llama_gui.engine.device import Precision, give_memory_back
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, causal_mask
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
@@ -204,6 +204,7 @@ class NetworkLoader:
         embedding = self._weight("model.embed_tokens.weight")
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
+        give_memory_back()  # before the largest of all
         return Llama(config, embedding, blocks, norm, self._linear.head(self._head(embedding)), self._linear.plan)
 
     def _head(self, embedding: Tensor) -> Tensor:
