@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QWheelEvent
 
 from llama_gui.chats.tree import Node
@@ -163,6 +163,24 @@ def test_a_footer_follows_an_unfolded_answer(view):
     view.add_node(user(2, "Next"))
     assert view.toPlainText().count("x") >= drawn
     assert "Again" not in view.toPlainText()
+
+
+def test_the_last_message_is_drawn_again_after_the_one_before_it(view):
+    thought = "<think>so\n\n- a</think>Answer."
+    nodes = [user(1, "x\n" * 20_000), answer(1, thought), user(2, "y\n" * 20_000), answer(2, thought)]
+    for before, last in (("a1", "u2"), ("u2", "a2")):
+        view.show_path(nodes[: 1 + [node.id for node in nodes].index(last)])
+        whole = look_of(view)
+        view.page.draw_again(before)
+        view.page.draw_again(last)
+        assert look_of(view) == whole
+    view.show_path(nodes)
+    view.anchorClicked.emit(QUrl(f"{view._secret}:unfold:{max(view.page.folds())}"))
+    while view.page.next_fold() is not None:
+        view._draw_rest()
+    drawn = view.toPlainText().count("y")
+    view.page.draw_again("a2")
+    assert view.toPlainText().count("y") == drawn > 10_000
 
 
 def test_the_wheel_at_the_top_brings_earlier_messages(view, qapp):

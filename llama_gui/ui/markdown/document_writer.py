@@ -141,6 +141,8 @@ class DocumentWriter:
         block.setProperty(Property.CHROME, True)
         self.begin_block(block, self.formats.small())
         label = QCoreApplication.translate("Transcript", "Show the rest: {} more characters")
+        if quota:
+            label = "…"  # it comes in the next frames
         self.command(label.format(f"{len(text):,}"), "unfold", number)
         self.shelf.folds[number] = Fold(self._inside(), text, quota, plain, quotes, continues)
 
@@ -184,6 +186,7 @@ class DocumentWriter:
         kept = QTextCursor(self._cursor)
         kept.movePosition(QTextCursor.MoveOperation.StartOfBlock)
         kept.movePosition(QTextCursor.MoveOperation.NextCharacter)
+        kept.setKeepPositionOnInsert(True)  # the next block begins behind it, even if this one has but one character
         return kept
 
     def more_code(self, box_id: int, code: str, old_lines: Sequence[str], new_lines: Sequence[str]) -> None:

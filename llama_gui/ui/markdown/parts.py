@@ -8,7 +8,7 @@ from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.markdown.tokens import is_open_code, last_item, last_safe_start, line_offset, split
 
-AT_ONCE = 10_000
+AT_ONCE = 6_000
 """Characters that are drawn in one go; the rest follows in the next frames."""
 MAX_DRAWN = 150_000
 """Characters of one message that are drawn without being asked for."""

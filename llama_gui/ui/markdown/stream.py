@@ -22,7 +22,7 @@ MAX_FORMATTED = 200_000
 """What comes after so many characters is shown as plain text: nobody reads it for its headings."""
 _REWRITE_CODE_UP_TO = 4_000
 _REWRITE_UP_TO = 8_000
-_LONG_LIST = 3_000
+_LONG_LIST = 2_000
 _BACKLOG = 64_000
 
 

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from PySide6.QtGui import QTextCursor
 
-from llama_gui.ui.markdown.document_writer import paint_line
+from llama_gui.ui.markdown.document_writer import DocumentWriter, paint_line
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.parts import MAX_DRAWN, write_fold
 from llama_gui.ui.markdown.shelf import Fold
@@ -18,7 +18,7 @@ from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.page_end import Item, PageEnd, begin_of_chunk
 from llama_gui.ui.transcript.reasoning import split_reasoning
 
-CHARACTERS_MORE = 16_000
+CHARACTERS_MORE = 12_000
 _AROUND = 8
 
 
@@ -89,11 +89,10 @@ class Page(PageEnd):
             return -1
         block = fold.cursor.block()
         start, end, length = block.position(), block.position() + block.length() - 1, self._document.characterCount()
-        ends_here = self._footer_mark is not None and self._footer_mark.position == end
+        ending = self._marks_at(end)
         writer = self._writer.beside(start, end)
         there = write_fold(writer, fold, offset)
-        if ends_here:
-            self._footer_mark = writer.mark()
+        self._move_marks(ending, writer)
         grown = self._document.characterCount() - length
         for item in self._items:
             item.start += grown if item.start > start else 0
@@ -147,6 +146,7 @@ class Page(PageEnd):
     def _replace(self, place: int, pieces: Sequence[Item]) -> None:
         """Write these in the place of an item that is not the last."""
         start, length = self._items[place].start, self._document.characterCount()
+        ending = self._marks_at(self._end_of(place))
         writer = self._writer.beside(start, self._end_of(place))
         written: list[Item] = []
         for piece in pieces:
@@ -156,7 +156,19 @@ class Page(PageEnd):
             else:
                 written.append(piece)
                 self._write_node(writer, self._nodes[piece.first], is_last=False)
+        self._move_marks(ending, writer)
         self._items[place : place + 1] = written
         grown = self._document.characterCount() - length
         for item in self._items[place + len(written) :]:
             item.start += grown
+
+    def _marks_at(self, position: int) -> list[str]:
+        """The names of the marks that stand right behind what ends at a position."""
+        names = ("_last_mark", "_answer_mark", "_footer_mark", "_waiting_mark")
+        marks = {name: getattr(self, name) for name in names}
+        return [name for name, mark in marks.items() if mark is not None and mark.position == position]
+
+    def _move_marks(self, names: Sequence[str], writer: DocumentWriter) -> None:
+        """Put marks behind what a writer has written in the middle."""
+        for name in names:
+            setattr(self, name, writer.mark())

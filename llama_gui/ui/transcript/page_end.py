@@ -18,7 +18,7 @@ from llama_gui.ui.transcript.message import write_answer, write_footer, write_na
 TOP_MARGIN = 48
 BOTTOM_MARGIN = 12
 MESSAGES_AT_ONCE = 200
-CHARACTERS_AT_FIRST = 32_000
+CHARACTERS_AT_FIRST = 20_000
 _WAITING_GAP, _WAITING_GAP_UNDER_NAME = 28, 4
 
 
