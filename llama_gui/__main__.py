@@ -25,6 +25,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         from llama_gui.serve_command import run_serve
 
         return run_serve(options, paths)
+    if options.command == "models":
+        from llama_gui.models_command import run_models
+
+        return run_models(options, paths)
+    if options.command == "download":
+        from llama_gui.download_command import run_download
+
+        return run_download(options)
+    if options.command == "bench":
+        from llama_gui.bench_command import run_bench
+
+        return run_bench(options, paths)
     from llama_gui.desktop import open_window, reason_for_no_window
 
     reason = reason_for_no_window()
@@ -42,6 +54,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--profile", metavar="DIR", help="keep all data in this folder instead of the usual places")
     commands = parser.add_subparsers(dest="command", metavar="command")
     _add_ask(commands.add_parser("ask", help="ask one question in the terminal", description="Ask one question."))
+    _add_models(
+        commands.add_parser(
+            "models",
+            help="list, verify and delete models; find more",
+            description="Without an option: the models on disk.",
+        )
+    )
+    _add_download(
+        commands.add_parser(
+            "download",
+            help="fetch a model from the hub",
+            description="Fetch a model into the cache that all Hugging Face tools share. Ctrl+C pauses; the same "
+            "command goes on. HF_TOKEN, HF_HOME and HF_ENDPOINT are respected.",
+        )
+    )
     _add_serve(
         commands.add_parser(
             "serve",
@@ -49,7 +76,28 @@ def _parser() -> argparse.ArgumentParser:
             description="Serve models to programs that speak OpenAI's HTTP protocol.",
         )
     )
+    _add_bench(
+        commands.add_parser(
+            "bench",
+            help="measure how fast this machine is",
+            description="Measure how fast this machine reads prompts and writes answers. Random weights in the shape "
+            "of a real model are as fast as the real ones, and nothing need be downloaded.",
+        )
+    )
     return parser
+
+
+def _add_bench(bench: argparse.ArgumentParser) -> None:
+    bench.add_argument(
+        "--preset", metavar="NAME", help="random weights: llama-3.2-1b, qwen2.5-0.5b, tinyllama-1.1b or llama-3.1-8b"
+    )
+    bench.add_argument("--model", metavar="PATH", help="a model folder or GGUF file (default: the starter model)")
+    bench.add_argument("--dtype", metavar="D", default="auto", help="auto, float32, bfloat16, float16, int8 or int4")
+    bench.add_argument("--chats", metavar="N,N", default="1,3,10", help="answers written at once (default: 1,3,10)")
+    bench.add_argument("--prompt-tokens", metavar="N", type=int, default=128, help="default: 128")
+    bench.add_argument("--new-tokens", metavar="N", type=int, default=32, help="default: 32")
+    bench.add_argument("--threads", metavar="N", type=int, help="CPU threads (default: one for each physical core)")
+    bench.add_argument("--json", action="store_true", help="one JSON object for each measurement")
 
 
 def _add_ask(ask: argparse.ArgumentParser) -> None:
@@ -100,6 +148,22 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     )
     serve.add_argument("--dtype", metavar="D", default="auto", help="auto, float32, bfloat16, float16, int8 or int4")
     serve.add_argument("--max-context", metavar="N", type=int, help="tokens of prompt and answer together")
+
+
+def _add_models(models: argparse.ArgumentParser) -> None:
+    what = models.add_mutually_exclusive_group()
+    what.add_argument("--offered", action="store_true", help="models to begin with, and whether they run here")
+    what.add_argument("--search", metavar="WORDS", help="models on the hub that we can run")
+    what.add_argument("--verify", metavar="NAME", nargs="?", const="", help="check every byte of one model, or of all")
+    what.add_argument("--delete", metavar="NAME", help="delete one model from the disk")
+    models.add_argument("--yes", action="store_true", help="delete without asking")
+
+
+def _add_download(download: argparse.ArgumentParser) -> None:
+    download.add_argument("repo", metavar="REPO", help="owner/name, as in HuggingFaceTB/SmolLM2-135M-Instruct")
+    download.add_argument("--revision", metavar="NAME", default="main", help="a branch, a tag or a commit")
+    download.add_argument("--file", metavar="NAME", help="which GGUF file of the repository")
+    download.add_argument("--limit", metavar="SPEED", help="bytes per second at most, as in 500K or 2.5M")
 
 
 if __name__ == "__main__":

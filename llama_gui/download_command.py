@@ -1,0 +1,134 @@
+"""``llama-gui download``: fetch a model from the hub in the terminal; Ctrl+C pauses."""
+
+import argparse
+import asyncio
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.library.access import HubAccess
+from llama_gui.library.download import Download, DownloadProgress
+from llama_gui.library.hub_cache import RepoCache
+from llama_gui.library.pace import SpeedLimit
+from llama_gui.library.plan import DownloadPlan
+from llama_gui.library.sign_in import TokenKeeper, system_safe
+
+FAILED, INTERRUPTED = 1, 130
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+_PERCENT_STEP = 5
+
+
+def run_download(options: argparse.Namespace) -> int:
+    """Fetch `options.repo`; the exit status. Errors go to standard error as one sentence."""
+    try:
+        limit = SpeedLimit(_speed(options.limit))
+        access = signed_in_access()
+        plan = _plan(access, options)
+        print(_summary(plan, access), file=sys.stderr)
+        teller = _teller(sys.stderr)
+        folder = asyncio.run(Download(plan, access, teller, limit=limit).run())
+    except LlamaGuiError as error:
+        _end_line(sys.stderr)
+        print(f"llama-gui: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        _end_line(sys.stderr)
+        print(f"Paused. What is there is kept; go on with: {_again(options)}", file=sys.stderr)
+        return INTERRUPTED
+    _end_line(sys.stderr)
+    print(_model_path(folder, plan))
+    return 0
+
+
+def signed_in_access() -> HubAccess:
+    """The hub as the environment names it, with the token that counts."""
+    access = HubAccess.from_environment()
+    return HubAccess.from_environment(token=TokenKeeper(access.endpoint, system_safe()).read().token)
+
+
+def _plan(access: HubAccess, options: argparse.Namespace) -> DownloadPlan:
+    from llama_gui.library.hub import Hub  # the hub's client takes a second to import
+
+    return Hub(access).plan(options.repo, options.revision, options.file)
+
+
+def _summary(plan: DownloadPlan, access: HubAccess) -> str:
+    there = RepoCache(access.cache, plan.repo).bytes_there(plan)
+    known = f", {gigabytes(there)} of it are there" if there else ""
+    files = f"{len(plan.files)} file{'' if len(plan.files) == 1 else 's'}"
+    return f"{plan.repo} at {plan.commit[:10]}: {files}, {gigabytes(plan.size)}{known}."
+
+
+def _model_path(folder: Path, plan: DownloadPlan) -> Path:
+    """What to give ``--model``: the folder, or the one GGUF file in it."""
+    only = plan.files[0].path if len(plan.files) == 1 else ""
+    return folder / only if only.endswith(".gguf") else folder
+
+
+def _again(options: argparse.Namespace) -> str:
+    words = ["llama-gui", "download", options.repo]
+    for name, value, usual in (("--revision", options.revision, "main"), ("--file", options.file, None)):
+        words += [name, value] if value != usual else []
+    return shlex.join(words)
+
+
+def _speed(text: str | None) -> float | None:
+    if text is None:
+        return None
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)B?", text.strip(), re.IGNORECASE)
+    if parts is None or float(parts[1]) <= 0:
+        raise InvalidRequestError("limit", text, "bytes per second, as in 500K or 2.5M")
+    return float(parts[1]) * _UNITS[parts[2].upper()]
+
+
+def _teller(stream: TextIO) -> Callable[[DownloadProgress], None]:
+    """On a terminal one line that changes; elsewhere a line now and then."""
+    if stream.isatty():
+        return lambda progress: print(f"\r\033[K{line(progress)}", end="", file=stream, flush=True)
+    told = [("", -1)]
+
+    def tell(progress: DownloadProgress) -> None:
+        step = (progress.note, _percent(progress) // _PERCENT_STEP)
+        if step != told[0]:
+            told[0] = step
+            print(line(progress), file=stream, flush=True)
+
+    return tell
+
+
+def line(progress: DownloadProgress) -> str:
+    """How far a download is, in one short line."""
+    parts = [f"{_percent(progress):3} %", f"{gigabytes(progress.bytes_done)} of {gigabytes(progress.bytes_total)}"]
+    if progress.phase == "checking" and progress.bytes_done:
+        parts.append("checking what is there")
+    if progress.bytes_per_second:
+        parts.append(f"{progress.bytes_per_second / 1e6:.1f} MB/s")
+    if progress.seconds_left is not None and progress.phase != "finished":
+        parts.append(f"{clock(progress.seconds_left)} left")
+    return ", ".join(parts) + (f" – {progress.note}" if progress.note else "")
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, with hours where there are any."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def gigabytes(count: int) -> str:
+    """Bytes in the unit that suits them."""
+    return f"{count / 1e9:.2f} GB" if count >= 10**8 else f"{count / 1e6:.1f} MB"
+
+
+def _percent(progress: DownloadProgress) -> int:
+    return 100 * progress.bytes_done // progress.bytes_total if progress.bytes_total else 100
+
+
+def _end_line(stream: TextIO) -> None:
+    if stream.isatty():
+        print(file=stream)

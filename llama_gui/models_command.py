@@ -1,0 +1,131 @@
+"""``llama-gui models``: what is on disk, what is offered and what the hub has; verify and delete."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import psutil
+
+from llama_gui.download_command import FAILED, INTERRUPTED, gigabytes, signed_in_access
+from llama_gui.errors import LlamaGuiError, SettingsError, ShelfError
+from llama_gui.library import catalog, shelf, shelf_care
+from llama_gui.library.access import HubAccess
+from llama_gui.library.bandwidth import read_bandwidth
+from llama_gui.library.fit import best_choice, choices, machine_here, resolve
+from llama_gui.library.shelf_notes import load_notes, names_in, note_of
+from llama_gui.paths import Paths
+from llama_gui.settings import load_settings
+from llama_gui.vocabulary import ModelEntry
+
+
+def run_models(options: argparse.Namespace, paths: Paths) -> int:
+    """Do what is asked; the exit status. Errors go to standard error as one sentence."""
+    try:
+        if options.search is not None:
+            return _search(options.search)
+        if options.offered:
+            return _offer(paths)
+        folders = model_folders(paths)
+        notes = load_notes(paths.data / "shelf.json")
+        entries = shelf.scan(folders, paths.starter_model, names_in(notes))
+        if options.delete is not None:
+            return _delete(_named(options.delete, entries), folders, is_sure=options.yes)
+        if options.verify is not None:
+            return _verify([_named(options.verify, entries)] if options.verify else entries)
+        rows = [(e.name, gigabytes(e.size), _day(note_of(notes, e.path).last_used), e.path) for e in entries]
+        _print_table([("Name", "Size", "Last used", "Place"), *rows])
+        return 0
+    except LlamaGuiError as error:
+        print(f"llama-gui: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return INTERRUPTED
+
+
+def model_folders(paths: Paths) -> list[Path]:
+    """All places of the shelf: our own, the cache that hub tools share, and what the user opened."""
+    try:
+        opened = load_settings(paths.settings_file)[0].recent_models
+    except SettingsError:
+        opened = ()
+    return [paths.models, HubAccess.from_environment().cache, *map(Path, opened)]
+
+
+def _named(name: str, entries: Sequence[ModelEntry]) -> ModelEntry:
+    """The one model that is called so, or lies there."""
+    found = [entry for entry in entries if name in (entry.name, entry.path)]
+    found = found or [entry for entry in entries if name.casefold() == entry.name.casefold()]
+    if len(found) != 1:
+        there = ", ".join(entry.name for entry in entries)
+        raise ShelfError(f"There is no model {name} on the shelf. There are: {there}.")
+    return found[0]
+
+
+def _verify(entries: Sequence[ModelEntry]) -> int:
+    problems = 0
+    for entry in entries:
+        report = shelf_care.verify(entry)
+        how = [f"{report.by_checksum} by checksum"] if report.by_checksum else []
+        how += [f"{report.by_shape} by form only"] if report.by_shape else []
+        print(f"{entry.name}: {'damaged' if report.problems else 'sound'} ({', '.join(how)})", flush=True)
+        for problem in report.problems:
+            print(f"  {problem}", flush=True)
+        problems += len(report.problems)
+    return FAILED if problems else 0
+
+
+def _delete(entry: ModelEntry, folders: Sequence[Path], *, is_sure: bool) -> int:
+    if not is_sure:
+        print(f"Delete {entry.name} ({gigabytes(entry.size)}) in {entry.path}? [y/N] ", end="", flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            print("Nothing was deleted.")
+            return FAILED
+    deleted = shelf_care.delete(entry, folders)
+    print(f"{entry.name} is deleted; {gigabytes(deleted.freed)} are free again.")
+    if deleted.left:
+        print(f"Left in {entry.path}, because it is no part of the model: {', '.join(deleted.left)}")
+    return 0
+
+
+def _offer(paths: Paths) -> int:
+    machine = machine_here(read_bandwidth(psutil.cpu_count(logical=False) or 1))
+    rows = [("Name", "Download", "Here", "Licence", "Repository")]
+    for entry in catalog.load(paths.resources / "catalog.json"):
+        context = min(entry.context, 4096)
+        fit = best_choice(choices(entry.shape, machine, context=context), resolve("auto", machine))
+        licence = f"{entry.licence}{', to be accepted' if entry.is_gated else ''}"
+        speed = f", {fit.tokens_per_second:.0f} tokens/s" if fit.tokens_per_second and fit.verdict != "too large" else ""
+        here = f"{fit.verdict}: {gigabytes(fit.needed)} as {fit.dtype}{speed}"
+        rows.append((entry.name, gigabytes(entry.size), here, licence, entry.repo))
+    _print_table(rows)
+    print(f"{gigabytes(machine.free)} of memory are free now.", file=sys.stderr)
+    return 0
+
+
+def _search(words: str) -> int:
+    from llama_gui.library.hub import Hub  # the hub's client takes a second to import
+
+    page = Hub(signed_in_access()).search(words)
+    rows = [("Repository", "Parameters", "Licence", "Downloads")]
+    for model in page.models:
+        count = f"{model.parameters / 1e9:.2f} billion" if model.parameters else "?"
+        licence = (model.licence or "?") + (", to be accepted" if model.is_gated else "")
+        rows.append((model.repo, count, licence, f"{model.downloads:,}"))
+    _print_table(rows)
+    print("Fetch one with: llama-gui download REPOSITORY", file=sys.stderr)
+    return 0
+
+
+def _day(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d}" if moment else "–"
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    clean = [["".join(mark for mark in cell if mark.isprintable()) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in clean) for column in range(len(clean[0]))]
+    for row in clean:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        print("  ".join(cells).rstrip())

@@ -1,0 +1,112 @@
+"""The arithmetic counts what the engine really holds, and the verdicts say what follows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from llama_gui.engine import Engine
+from llama_gui.engine.device import _has_native_bfloat16, resolve_precision
+from llama_gui.engine.layers import KEY_BLOCK
+from llama_gui.library import fit
+from llama_gui.library.bandwidth import read_bandwidth
+from llama_gui.library.fit import Machine, activation_bytes, best_choice, choices, estimate, weight_bytes
+from llama_gui.library.model_shape import ModelShape
+from llama_gui.paths import find_resources
+from tests.fakes.tiny_llama import write_tiny_llama
+
+GB = 10**9
+LLAMA_1B = ModelShape(128256, 2048, 8192, 16, 32, 8, 64, is_tied=True)
+HERE = Machine(16 * GB, 8 * GB, has_bfloat16=True, bandwidth=50e9)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The starter model, and shapes that are tied and not, with and without what Qwen adds."""
+    folder = tmp_path_factory.mktemp("models")
+    made = {shape: write_tiny_llama(folder / shape, shape) for shape in ("llama-3.1", "smollm2", "qwen2", "qwen3")}
+    return {"starter": find_resources() / "starter_model", **made}
+
+
+@pytest.mark.parametrize("dtype", fit.OFFERED_DTYPES)
+@pytest.mark.parametrize("name", ["starter", "llama-3.1", "smollm2", "qwen2", "qwen3"])
+def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path], name: str, dtype: str):
+    shape = ModelShape.from_config(json.loads((models[name] / "config.json").read_text(encoding="utf-8")))
+    width = resolve_precision(dtype, torch.device("cpu")).dtype.itemsize
+    with Engine.load(models[name], dtype=dtype) as engine:
+        held = engine.stats().weight_bytes
+    # The engine leaves out the norms.
+    assert weight_bytes(shape, dtype, width) - shape.norms * width == held
+
+
+def test_this_machine_is_seen_as_the_engine_sees_it():
+    machine = fit.machine_here()
+    assert machine.has_bfloat16 == _has_native_bfloat16()
+    assert 0 < machine.free <= machine.total
+    assert fit._KEY_BLOCK == KEY_BLOCK
+    for dtype in ("auto", *fit.OFFERED_DTYPES):
+        precision = resolve_precision(dtype, torch.device("cpu"))
+        assert fit.resolve(dtype, machine) == precision.name
+        assert activation_bytes(fit.resolve(dtype, machine), machine) == precision.dtype.itemsize
+
+
+def test_the_numbers_of_a_known_model():
+    # 1,235,814,400 parameters, the embedding's 262,668,288 twice
+    plain = estimate(LLAMA_1B, HERE, "bfloat16", context=8192, chats=3)
+    assert plain.weights == 2 * (1_235_814_400 + 262_668_288)
+    assert plain.cache == 3 * 8192 * 2 * 16 * 8 * 64 * 2
+    assert plain.needed == pytest.approx(plain.weights + plain.cache, rel=0.05)
+
+
+def test_rounding_needs_room_while_it_loads():
+    small = estimate(LLAMA_1B, HERE, "int8", context=512)
+    rounded_twice = small.weights + LLAMA_1B.head.numbers
+    assert small.needed == pytest.approx(rounded_twice, rel=0.1)
+    assert small.needed > small.weights + small.cache
+
+
+def test_a_replaced_model_gives_its_memory_back():
+    machine = Machine(4 * GB, 1 * GB, has_bfloat16=True)
+    assert estimate(LLAMA_1B, machine, "bfloat16").verdict == "too large"
+    replaced = estimate(LLAMA_1B, machine, "bfloat16", freed=4 * GB)
+    assert (replaced.verdict, replaced.free) == ("runs", 5 * GB)
+
+
+@pytest.mark.parametrize(
+    ("free", "verdict", "words"),
+    [
+        (8, "runs", "Runs as bfloat16: needs 3.2 GB of 8.0 GB free (3.0 GB weights, 0.1 GB for what was said)."),
+        (3.5, "tight", "Tight as bfloat16: needs 3.2 GB of 3.5 GB free"),
+        (2, "too large", "Too large as bfloat16: needs 3.2 GB, and 2.0 GB are free"),
+    ],
+)
+def test_the_verdict_says_the_numbers(free: float, verdict: str, words: str):
+    found = estimate(LLAMA_1B, Machine(16 * GB, round(free * GB), has_bfloat16=True), "auto")
+    assert found.verdict == verdict
+    assert found.words.startswith(words)
+
+
+def test_speed_follows_what_is_read():
+    speeds: dict[str, Any] = {found.dtype: found.tokens_per_second for found in choices(LLAMA_1B, HERE)}
+    assert speeds["float32"] < speeds["bfloat16"] < speeds["int8"]
+    assert speeds["bfloat16"] == pytest.approx(50e9 * 0.75 / 2.47e9, rel=0.1)
+    assert estimate(LLAMA_1B, Machine(GB, GB)).tokens_per_second is None
+    assert "tokens/s" in estimate(LLAMA_1B, HERE).words
+
+
+@pytest.mark.parametrize(("free", "taken"), [(16, "bfloat16"), (3, "int8"), (2.2, "int4"), (0.5, "int4")])
+def test_the_best_choice_is_the_most_exact_that_runs(free: float, taken: str):
+    fits = choices(LLAMA_1B, Machine(16 * GB, round(free * GB), has_bfloat16=True))
+    assert best_choice(fits, "bfloat16").dtype == taken
+
+
+def test_a_card_holds_a_tied_matrix_once():
+    card = Machine(8 * GB, 8 * GB, device="cuda")
+    assert estimate(LLAMA_1B, card).weights == 2 * 1_235_814_400
+    assert [found.dtype for found in choices(LLAMA_1B, card)] == ["float32", "bfloat16"]
+
+
+def test_the_bandwidth_is_a_plausible_number():
+    assert 1e8 < read_bandwidth(2, seconds=0.05) < 1e13

@@ -1,0 +1,125 @@
+"""``llama-gui download``: what it prints, how it ends, and that Ctrl+C pauses."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from llama_gui.__main__ import main
+from llama_gui.download_command import clock, line
+from llama_gui.library.download import DownloadProgress
+from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
+from tests.library.conftest import fake_hub  # noqa: F401
+
+REPO = "owner/small-1B"
+WEIGHTS = weights_file(random.Random(3).randbytes(400_000))
+
+
+@pytest.fixture(autouse=True)
+def environment(fake_hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """The hub of our own, a home of our own, nobody signed in."""
+    monkeypatch.setenv("HF_ENDPOINT", fake_hub.endpoint)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    for name in ("HF_HUB_OFFLINE", "HF_TOKEN", "HF_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def download(capsys, *arguments: str) -> tuple[int, str, str]:
+    status = main(["download", *arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_a_model_is_fetched_and_its_place_printed(fake_hub: FakeHub, tmp_path: Path, capsys):  # noqa: F811
+    fake_hub.add(REPO, model_files([WEIGHTS]))
+    status, out, err = download(capsys, REPO)
+    assert (status, Path(out.strip(), "model.safetensors").read_bytes()) == (0, WEIGHTS)
+    assert Path(out.strip()).is_relative_to(tmp_path / "home" / "hub")
+    lines = err.splitlines()
+    assert lines[0].startswith(f"{REPO} at ")
+    assert lines[0].endswith(": 5 files, 0.4 MB.")
+    assert lines[-1].startswith("100 %, 0.4 MB of 0.4 MB")
+    assert "\r" not in err, "no terminal, no tricks"
+
+
+def test_a_gguf_file_is_chosen(fake_hub: FakeHub, capsys):  # noqa: F811
+    fake_hub.add(REPO, {"m-Q8_0.gguf": b"GGUF8", "m-Q4_K_M.gguf": b"GGUF4"})
+    status, out, _ = download(capsys, REPO, "--file", "m-Q8_0.gguf")
+    assert (status, Path(out.strip()).read_bytes()) == (0, b"GGUF8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["owner/none"], ["owner/none", "sign in"]),
+        (["nonsense"], ["nonsense", "owner/name"]),
+        ([REPO, "--limit", "fast"], ["limit", "fast", "2.5M"]),
+        ([REPO, "--limit", "0"], ["limit", "bytes per second"]),
+        ([REPO, "--revision", "v9"], [REPO, "v9"]),
+        (["owner/gated"], ["owner/gated", "accept its licence"]),
+    ],
+)
+def test_what_cannot_be_is_told(fake_hub: FakeHub, capsys, arguments: list[str], words: list[str]):  # noqa: F811
+    fake_hub.add(REPO, model_files([WEIGHTS]))
+    fake_hub.add("owner/gated", model_files([WEIGHTS]), gated="manual", token="t")
+    status, out, err = download(capsys, *arguments)
+    assert (status, out) == (1, "")
+    assert all(word in err for word in words), err
+
+
+def test_the_token_of_the_environment_is_used(fake_hub: FakeHub, capsys, monkeypatch):  # noqa: F811
+    fake_hub.add(REPO, model_files([WEIGHTS]), private=True, token="hf_t")
+    monkeypatch.setenv("HF_TOKEN", "hf_t")
+    status, out, err = download(capsys, REPO)
+    assert status == 0
+    assert "hf_t" not in out + err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
+def test_ctrl_c_pauses_and_says_how_to_go_on(fake_hub: FakeHub, capsys):  # noqa: F811
+    fake_hub.add(REPO, model_files([WEIGHTS]))
+    fake_hub.break_next("model.safetensors", Fault("stall", at=300_000))
+    child = subprocess.Popen(
+        [sys.executable, "-m", "llama_gui", "download", REPO, "--limit", "2M"],
+        env=os.environ.copy(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stderr is not None
+    for told in child.stderr:
+        if told.startswith((" 70 %", " 71 %", " 72 %", " 73 %", " 74 %", " 75 %")):
+            child.send_signal(signal.SIGINT)
+            break
+    out, err = child.communicate(timeout=20)
+    assert (child.returncode, out) == (130, "")
+    assert f"go on with: llama-gui download {REPO}" in err
+    assert "Traceback" not in err
+
+    status, _, err = download(capsys, REPO)
+    assert status == 0
+    assert "of it are there" in err
+    assert "bytes=300000-" in {asked.headers["Range"] for asked in fake_hub.asked("model.safetensors", host="cdn")}
+
+
+def test_offline_mode_is_respected(fake_hub: FakeHub, capsys, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    status, _, err = download(capsys, REPO)
+    assert (status, fake_hub.log) == (1, [])
+    assert "Offline mode is on" in err
+
+
+def test_a_line_says_how_far_it_is():
+    progress = DownloadProgress("r", "downloading", 2 * 10**9, 4 * 10**9, 1, 3, 1e7, 200.0)
+    assert line(progress) == " 50 %, 2.00 GB of 4.00 GB, 10.0 MB/s, 3:20 left"
+    waiting = DownloadProgress("r", "waiting", 0, 10**6, 0, 1, note="the server is silent")
+    assert line(waiting) == "  0 %, 0.0 MB of 1.0 MB – the server is silent"
+    assert clock(3725) == "1:02:05"
+
+
+def test_help_names_what_is_respected(capsys):
+    with pytest.raises(SystemExit):
+        main(["download", "--help"])
+    assert "HF_TOKEN" in capsys.readouterr().out

@@ -1,0 +1,100 @@
+"""``llama-gui models``: the list, the check, the deletion, the offer and the search."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from llama_gui.__main__ import main
+from tests.fakes.fake_hub import FakeHub, model_files
+from tests.library.conftest import fake_hub  # noqa: F401
+from tests.library.test_hub import info
+from tests.library.test_shelf import make_gguf, make_model
+from tests.library.test_shelf_care import make_hub_model, needs_links
+
+
+@pytest.fixture
+def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A profile with one model of its own, beside a hub cache with another."""
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    make_model(tmp_path / "profile" / "models" / "Mine", weights=2_000_000)
+    make_hub_model(tmp_path / "home" / "hub", "org/name")
+    return tmp_path / "profile"
+
+
+def models(capsys, profile: Path, *arguments: str) -> tuple[int, str, str]:
+    status = main(["--profile", str(profile), "models", *arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@needs_links
+def test_the_list_names_size_and_place(capsys, profile: Path):
+    make_gguf(profile / "models" / "Loose-Q8_0.gguf")
+    status, out, err = models(capsys, profile)
+    rows = [line.split("  ")[0] for line in out.splitlines()]
+    assert (status, err) == (0, "")
+    assert rows == ["Name", "Starter model", "Loose-Q8_0", "Mine", "org/name"]
+    assert "2.0 MB" in out
+    assert str(profile / "models" / "Mine") in out
+
+
+@needs_links
+def test_verify_finds_a_wrong_bit(capsys, profile: Path):
+    status, out, _ = models(capsys, profile, "--verify")
+    assert status == 0
+    assert "org/name: sound (2 by checksum)" in out
+    assert "Mine: sound (2 by form only)" in out
+    weights = next((profile.parent / "home").rglob("model.safetensors")).resolve()
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    status, out, _ = models(capsys, profile, "--verify", "org/name")
+    assert status == 1
+    assert "org/name: damaged" in out
+    assert "Mine" not in out
+
+
+@needs_links
+def test_delete_frees_and_says_how_much(capsys, profile: Path):
+    status, out, _ = models(capsys, profile, "--delete", "mine", "--yes")
+    assert (status, out) == (0, "Mine is deleted; 2.0 MB are free again.\n")
+    assert not (profile / "models" / "Mine").exists()
+    assert models(capsys, profile, "--delete", "org/name", "--yes")[0] == 0
+    assert not list((profile.parent / "home").rglob("*.safetensors"))
+
+
+@pytest.mark.parametrize(("answer", "is_gone"), [("y\n", True), ("n\n", False), ("", False)])
+def test_delete_asks(capsys, profile: Path, monkeypatch, answer: str, is_gone: bool):
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    _, out, _ = models(capsys, profile, "--delete", "Mine")
+    assert out.startswith("Delete Mine (2.0 MB) in ")
+    assert (profile / "models" / "Mine").exists() != is_gone
+
+
+@pytest.mark.parametrize("name", ["Starter model", "Nothing"])
+def test_what_cannot_be_deleted_is_told(capsys, profile: Path, name: str):
+    status, out, err = models(capsys, profile, "--delete", name, "--yes")
+    assert (status, out) == (1, "")
+    assert err.startswith("llama-gui: ")
+
+
+def test_what_is_offered_says_whether_it_runs_here(capsys, profile: Path):
+    status, out, _ = models(capsys, profile, "--offered")
+    assert status == 0
+    assert "HuggingFaceTB/SmolLM2-135M-Instruct" in out
+    assert all(word in line for line in out.splitlines()[1:] for word in ("GB as ", ":")) or "MB as " in out
+
+
+def test_search_lists_what_we_can_run(fake_hub: FakeHub, capsys, profile: Path, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("HF_ENDPOINT", fake_hub.endpoint)
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    fake_hub.add("a/one", model_files(), info=info(downloads=1234))
+    fake_hub.add("a/\x1b[31mred", model_files(), info=info())
+    status, out, _ = models(capsys, profile, "--search", "a/")
+    assert status == 0
+    assert "a/one" in out
+    assert "1,234" in out
+    assert "\x1b" not in out, "the terminal is not painted by the hub"
