@@ -1,7 +1,6 @@
 """The engine's face over other servers: ones that say what a test tells them, and our own."""
 
 import asyncio
-import json
 import socket
 import threading
 import time
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from llama_gui.bridge.engine_thread import EngineLike
 from llama_gui.engine import Engine
 from llama_gui.errors import EndpointError, EngineClosedError, GenerationError, InvalidRequestError
 from llama_gui.server.endpoint import Endpoint, RemoteModel, Timeouts
@@ -414,9 +412,3 @@ def test_cancel_reaches_the_engine_of_our_own_server(serve: Serve):
         job.cancel()
         assert job.result(1).text == "one two"
         assert eventually(lambda: not scripted._jobs, 1.0)
-
-
-def test_it_is_what_the_window_calls_an_engine():
-    engine: EngineLike = RemoteEngine(Endpoint("Test", "http://127.0.0.1:1/v1"), RemoteModel("m", "other"))
-    engine.stop()
-    assert json.dumps(engine.info.name) == '"m"'
