@@ -5,18 +5,23 @@ import faulthandler
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llama_gui.library import shelf
+from llama_gui.library.access import HubAccess
+from llama_gui.library.shelf_notes import load_notes, names_in
 from llama_gui.paths import Paths
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from llama_gui.bridge.engine_thread import EngineLike, LoadEngine
+    from llama_gui.bridge.load_order import LoadOrder
     from llama_gui.settings import UserSettings
+    from llama_gui.vocabulary import ModelEntry
 
 _OTHER_PLATFORMS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
 _ASK = 'To chat in the terminal: llama-gui ask "What can you do?"'
@@ -84,7 +89,7 @@ def _run(application: "QApplication", paths: Paths) -> int:
         host,
         settings,
         lambda changed: save_settings(paths.settings_file, changed),
-        lambda opened: shelf.scan([paths.models, *map(Path, opened)], paths.starter_model),
+        lambda opened: models_on_disk(paths, opened),
         paths.resources,
         paths.data,
     )
@@ -117,12 +122,19 @@ def _settings(paths: Paths) -> "tuple[UserSettings, str]":
         return UserSettings(), str(error)
 
 
+def models_on_disk(paths: Paths, opened: Sequence[str]) -> "list[ModelEntry]":
+    """Every model that the window offers: our own folder, the cache that hub tools share, and what the user opened."""
+    places = [paths.models, HubAccess.from_environment().cache, *map(Path, opened)]
+    return shelf.scan(places, paths.starter_model, names_in(load_notes(paths.shelf_file)))
+
+
 def engine_loader(starter: Path, settings: "UserSettings") -> "LoadEngine":
     """How the window loads a model: as the user has set it, and under the name that the user sees."""
 
-    def load(path: str) -> "EngineLike":
+    def load(order: "LoadOrder") -> "EngineLike":
         from llama_gui.engine import Engine  # in the engine's thread: torch takes seconds, behind the window
 
+        path = order.key
         name = shelf.name_of(path, starter)
         return Engine.load(path, strategy=settings.strategy, threads=settings.threads, name=name)
 

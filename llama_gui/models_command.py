@@ -28,7 +28,7 @@ def run_models(options: argparse.Namespace, paths: Paths) -> int:
         if options.offered:
             return _offer(paths)
         folders = model_folders(paths)
-        notes = load_notes(paths.data / "shelf.json")
+        notes = load_notes(paths.shelf_file)
         entries = shelf.scan(folders, paths.starter_model, names_in(notes))
         if options.delete is not None:
             return _delete(_named(options.delete, entries), folders, is_sure=options.yes)
@@ -97,7 +97,9 @@ def _offer(paths: Paths) -> int:
         context = min(entry.context, 4096)
         fit = best_choice(choices(entry.shape, machine, context=context), resolve("auto", machine))
         licence = f"{entry.licence}{', to be accepted' if entry.is_gated else ''}"
-        speed = f", {fit.tokens_per_second:.0f} tokens/s" if fit.tokens_per_second and fit.verdict != "too large" else ""
+        speed = (
+            f", {fit.tokens_per_second:.0f} tokens/s" if fit.tokens_per_second and fit.verdict != "too large" else ""
+        )
         here = f"{fit.verdict}: {gigabytes(fit.needed)} as {fit.dtype}{speed}"
         rows.append((entry.name, gigabytes(entry.size), here, licence, entry.repo))
     _print_table(rows)

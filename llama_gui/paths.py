@@ -51,6 +51,16 @@ class Paths:
         return self.data / "models"
 
     @property
+    def shelf_file(self) -> Path:
+        """What is noted of models: the user's names for them, and when they were last used."""
+        return self.data / "shelf.json"
+
+    @property
+    def downloads_file(self) -> Path:
+        """The queue of downloads."""
+        return self.data / "downloads.json"
+
+    @property
     def starter_model(self) -> Path:
         """The model that comes with llama-gui."""
         return self.resources / "starter_model"

@@ -5,6 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from llama_gui.desktop import models_on_disk
+from llama_gui.library.shelf_notes import rename
+from llama_gui.paths import Paths
+from tests.library.test_shelf import make_model
+
 CODE = """
 import sys
 from llama_gui.ui import MainWindow
@@ -63,3 +68,15 @@ def test_a_fault_is_told_and_logged(tmp_path: Path):
 
 def test_closing_while_the_model_loads(tmp_path: Path):
     assert open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(50, window.close)") == []
+
+
+def test_the_hub_cache_and_the_user_s_names_are_on_the_shelf(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    paths = Paths.in_profile(tmp_path / "profile")
+    mine = make_model(paths.models / "mine")
+    cached = make_model(tmp_path / "home" / "hub" / "cached")
+    opened = make_model(tmp_path / "opened")
+    rename(paths.shelf_file, str(mine), "My own")
+    entries = models_on_disk(paths, [str(opened)])
+    assert [entry.name for entry in entries] == ["Starter model", "cached", "My own", "opened"]
+    assert [entry.path for entry in entries[1:]] == [str(cached), str(mine), str(opened)]
