@@ -46,6 +46,8 @@ class UserSettings:
     Half an hour: a pause at lunch costs nothing, and a window that is left open over night does not hold gigabytes.
     """
     auto_titles: bool = True
+    default_preset: str = ""
+    """What new chats begin with; "" is nothing but the model's defaults."""
     """Let an idle model name the chats that still have the title of their first message."""
 
 
@@ -160,6 +162,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "layout_direction": lambda value: value in get_args(LayoutDirection),
     "notify": _is_flag,
     "auto_titles": _is_flag,
+    "default_preset": _is_text,
     "load_options": lambda value: isinstance(value, dict),
     "unload_after_minutes": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
     "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),

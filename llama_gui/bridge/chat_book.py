@@ -7,9 +7,11 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.presets import PresetBook
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatSummary, OpenTab
+from llama_gui.vocabulary import ChatSettings
 
 SAVE_TABS_MS = 400
 
@@ -32,6 +34,9 @@ class ChatBook(QObject):
         super().__init__(parent)
         self._store = store
         self._host = host
+        self.presets = PresetBook(store, self)
+        self.first_settings = ChatSettings()
+        """What new chats ask of the model."""
         self._sessions: dict[str, ChatSession] = {}
         self._closing: set[str] = set()
         self._summaries: list[ChatSummary] = []
@@ -50,7 +55,7 @@ class ChatBook(QObject):
     def new_chat(self) -> ChatSession:
         """An empty chat. It comes into the list with its first message."""
         session = self._add_session(uuid.uuid4().hex)
-        session.start_new()
+        session.start_new(self.first_settings)
         return session
 
     def open_chat(self, chat_id: str) -> ChatSession:
@@ -59,7 +64,7 @@ class ChatBook(QObject):
         session = self._sessions.get(chat_id)
         if session is None:
             session = self._add_session(chat_id)
-            session.load()
+            session.load(self.first_settings)
         return session
 
     def close_chat(self, chat_id: str) -> None:

@@ -15,7 +15,7 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
 from llama_gui.bridge.store_lane import StoreLane
-from llama_gui.chats.recipe import recipe_text
+from llama_gui.chats.recipe import read_recipe, recipe_text
 from llama_gui.chats.shown_path import MapDot, ShownPath
 from llama_gui.chats.store import ChatStore, StoredChat
 from llama_gui.chats.title import title_from
@@ -72,7 +72,7 @@ class ChatSession(QObject):
         self._store = store
         self._path = ShownPath()
         self._title = DEFAULT_TITLE
-        self._settings = ChatSettings()
+        self._settings = self._first_settings = ChatSettings()
         self._last_result: GenerateResult | None = None
         self._loaded = False
         self._early_text: str | None = None  # sent before the chat was read
@@ -126,6 +126,16 @@ class ChatSession(QObject):
         return self._settings
 
     @property
+    def model(self) -> str:
+        """The key of the model that answers this chat; "": there is none."""
+        return self._settings.model or self._host.current
+
+    @property
+    def awaited_model(self) -> str:
+        """The key of the model whose loading a question waits for; "": none does."""
+        return self._host.awaited(self._ticket) if self._ticket is not None else ""
+
+    @property
     def title(self) -> str:
         """The chat's name in tab and list."""
         return self._title
@@ -142,20 +152,23 @@ class ChatSession(QObject):
 
     # --- reading it in
 
-    def start_new(self) -> None:
-        """Begin a chat that the store does not know."""
+    def start_new(self, settings: ChatSettings | None = None) -> None:
+        """Begin a chat that the store does not know, with these settings."""
         self._loaded = True
+        self._settings = settings or ChatSettings()
 
-    def load(self) -> None:
-        """Read the chat from the store; `changed` tells when it is there."""
+    def load(self, first_settings: ChatSettings | None = None) -> None:
+        """Read the chat from the store; `changed` tells when it is there. One that is empty has `first_settings`."""
         chat_id = self.chat_id
+        self._first_settings = first_settings or ChatSettings()
         self._store.run(lambda store: store.chat(chat_id), self._on_loaded, self._on_load_failed)
 
     @Slot(object)
     def _on_loaded(self, stored: StoredChat) -> None:
         self._path.reset(stored.nodes, stored.leaf_id)
         if self._settings == ChatSettings():  # else they were changed before the chat was read, which counts
-            self._settings = stored.settings
+            is_new = not stored.nodes and stored.settings == ChatSettings()
+            self._settings = self._first_settings if is_new else stored.settings
         self._loaded = True
         self._set_title(stored.title)
         self.settings_changed.emit(self._settings)
@@ -210,19 +223,26 @@ class ChatSession(QObject):
         self._set_busy(True)
         self._save_message(text, replaces=node)
 
-    def regenerate(self, node_id: str | None = None) -> None:
-        """Answer a question again, the last one unless an answer is named. The old answer stays as a version."""
+    def regenerate(self, node_id: str | None = None, model: str = "") -> None:
+        """Answer a question again, the last one unless an answer is named. The old answer stays as a version.
+
+        `model`: the key of another model, for this answer only.
+        """
         asked = self._path.question_of(node_id)
         if asked is None:
             self.failed.emit("There is nothing to answer yet. Write a message first.")
         elif self._is_free():
-            self._ask_again(asked, lambda: asking.ask(self._path, asked, self._settings, self.chat_id))
+            settings = replace(self._settings, model=model) if model else self._settings
+            self._ask_again(asked, lambda: asking.ask(self._path, asked, settings, self.chat_id))
 
     def run_again(self, node_id: str) -> None:
         """Make an answer again by its recipe; `reproduced` tells whether the same text came."""
         answer, asked = self._path.tree[node_id], self._path.question_of(node_id)
         if asked is not None and self._is_free():
-            self._ask_again(asked, lambda: asking.run_again(self._path, answer, asked, self._settings, self.chat_id))
+            writer = self._host.key_of(read_recipe(answer.recipe).model)
+            self._ask_again(
+                asked, lambda: asking.run_again(self._path, answer, asked, self._settings, self.chat_id, writer)
+            )
 
     def go_on(self, node_id: str) -> None:
         """Go on with an answer where it ends."""
@@ -230,7 +250,8 @@ class ChatSession(QObject):
         if asked is not None and self._is_free():
             self._set_busy(True)
             self._former_leaf = self._path.leaf
-            self._ask(lambda: asking.go_on(self._path, answer, asked, self._settings, self.chat_id))
+            writer = self._host.key_of(read_recipe(answer.recipe).model)
+            self._ask(lambda: asking.go_on(self._path, answer, asked, self._settings, self.chat_id, writer))
 
     def _ask_again(self, asked: Node, make: Callable[[], Question]) -> None:
         self._set_busy(True)
@@ -270,10 +291,13 @@ class ChatSession(QObject):
         node = self._new_node("user", text, "complete", parent_id)
         is_first = len(self._path.tree) == 0 and self._title == DEFAULT_TITLE
         title = title_from(text) if is_first else self._title
+        settings = self._settings if is_first else None  # those of a preset were saved nowhere yet
 
         def save(store: ChatStore) -> tuple[Node, str]:
             store.create_chat(node.chat_id, title)
             store.save_node(node)
+            if settings is not None:
+                store.save_settings(node.chat_id, settings)
             return node, title
 
         self._store.run(save, self._on_message_saved, self._on_message_not_saved)
@@ -308,13 +332,13 @@ class ChatSession(QObject):
         except UserError as error:
             self._refuse(str(error))
             return
-        self._ticket = self._host.submit(self._question.request)
+        self._ticket = self._host.submit(self._question.request, self._question.model)
 
     @Slot(int)
     def _on_submitted(self, ticket: int) -> None:
         if ticket != self._ticket or self._question is None:
             return
-        self._model = self._host.info
+        self._model = self._host.info_for(ticket)
         asked = self._path.tree[self._question.asked_id]
         if asked.status == "failed":  # refused before, taken now
             self._put(replace(asked, status="complete", error=""))

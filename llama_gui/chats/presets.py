@@ -29,6 +29,25 @@ class Presets(StoreFile):
                 "INSERT OR REPLACE INTO presets (name, settings) VALUES (?, ?)", (name, settings_to_json(settings))
             )
 
+    def rename_preset(self, name: str, new_name: str) -> None:
+        """Give a preset another name, in place of the one that had it; the chats that began with it follow.
+
+        Raises:
+            StoreError: the new name is empty.
+        """
+        new_name = clean_name(new_name)
+        if not new_name:
+            raise StoreError("A preset needs a name. Type one, then save it again.")
+        if new_name == name:
+            return
+        with self._transaction() as db:
+            db.execute("UPDATE OR REPLACE presets SET name = ? WHERE name = ?", (new_name, name))
+            db.execute(
+                "UPDATE chats SET settings = json_set(settings, '$.preset', ?)"
+                " WHERE CASE json_valid(settings) WHEN 1 THEN json_extract(settings, '$.preset') = ? ELSE 0 END",
+                (new_name, name),
+            )
+
     def delete_preset(self, name: str) -> None:
         """Forget a preset. Chats that use its settings keep them."""
         with self._transaction() as db:

@@ -87,7 +87,9 @@ def clean_text(text: str) -> str:
 def clean_settings(settings: ChatSettings) -> ChatSettings:
     """`settings` with clean texts. A stop text is compared with clean text, so it must be clean as well."""
     stop = tuple(clean_text(text) for text in settings.stop)
-    return replace(settings, system_prompt=clean_text(settings.system_prompt), stop=stop)
+    return replace(
+        settings, system_prompt=clean_text(settings.system_prompt), stop=stop, preset=clean_text(settings.preset)
+    )
 
 
 def sound_nodes(nodes: Iterable[Node]) -> list[Node]:

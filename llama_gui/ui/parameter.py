@@ -1,64 +1,13 @@
 """One number of the settings panel: its name, its value, a slim slider, and the way back to the default."""
 
-import math
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.parameter_table import Number, ParameterSpec
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
-
-Number = float | int
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterSpec:
-    """What a parameter is called, what may be typed, and what the slider spans."""
-
-    name: str
-    label: str
-    low: float
-    high: float
-    is_integer: bool
-    tip: str
-    slider: tuple[float, float, float] | None = None
-    excludes_low: bool = False
-    no_default: str = ""
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values in words."""
-        kind = self.label_of_kind()
-        if self.excludes_low:
-            return f"{kind} above {self.low:g}, up to {self.high:g}"
-        return f"{kind} from {self.low:g} to {self.high:g}" if self.high < 2**53 else f"{kind} of at least {self.low:g}"
-
-    def label_of_kind(self) -> str:
-        """What sort of number it is."""
-        return "a whole number" if self.is_integer else "a number"
-
-    def parse(self, text: str) -> Number:
-        """The number in a text.
-
-        Raises:
-            ValueError: the sentence to show.
-        """
-        try:
-            value = int(text) if self.is_integer else float(text.replace(",", "."))
-        except ValueError:
-            value = math.nan
-        if not self.low <= value <= self.high or (self.excludes_low and value == self.low):
-            raise ValueError(f"{self.label} is “{text}”, but it must be {self.allowed}.")
-        return value
-
-    def show(self, value: Number) -> str:
-        """A number as the panel shows it."""
-        if self.is_integer:
-            return str(value)
-        return f"{value:.2f}" if round(value, 2) == value else f"{value:.6g}"
 
 
 class Slider(QWidget):
@@ -75,7 +24,8 @@ class Slider(QWidget):
         self._is_changed = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(spec.label)
+        self.setAccessibleName(spec.name_text)
+        self.setAccessibleDescription(spec.tip_text)
 
     def set_value(self, value: float, *, is_changed: bool) -> None:
         """Put the knob; a value beyond the span stands at its end."""
@@ -167,7 +117,8 @@ class ValueEdit(QLineEdit):
         self.setProperty("flat", True)
         self.setFont(frame_font(SMALL_PX))
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setAccessibleName(spec.label)
+        self.setAccessibleName(spec.name_text)
+        self.setAccessibleDescription(spec.tip_text)
         self.setMinimumWidth(60)
         self.setTextMargins(0, 0, -2, 0)
         self.editingFinished.connect(self._finish)
@@ -215,13 +166,12 @@ class ParameterRow(QWidget):
         self.spec = spec
         self._value: Number | None = None
         self._default: Number | None = None
-        self.label = plain_label(spec.label, "text", FRAME_PX)
-        self.label.setToolTip(plain_tip(spec.tip))
+        self.label = plain_label(spec.name_text, "text", FRAME_PX)
         self.edit = ValueEdit(spec)
-        self.edit.setToolTip(plain_tip(f"{spec.tip}\nMust be {spec.allowed}; empty is the default."))
+        self.edit.setToolTip(plain_tip(self.tr("{}; empty is the default").format(spec.allowed.capitalize())))
         self.label.setBuddy(self.edit)
         self.reset_button = Button(icons, "reset", height=22)
-        self.reset_button.setAccessibleName(self.tr("Reset {} to the default").format(spec.label))
+        self.reset_button.setAccessibleName(self.tr("Reset {} to the default").format(spec.name_text))
         self.reset_button.setToolTip(plain_tip(self.tr("Back to the default")))
         self.error = plain_label("", "error", 11)
         self.error.setWordWrap(True)
@@ -307,7 +257,7 @@ class ParameterRow(QWidget):
     def _show(self) -> None:
         is_changed = self._value is not None
         shown = self._value if self._value is not None else self._default
-        number = self.spec.show(shown) if shown is not None else self.spec.no_default
+        number = self.spec.show(shown) if shown is not None else self.spec.no_default_text
         bare = self.spec.show(shown) if shown is not None else ""
         at_rest = number if is_changed else self.tr("{} · Default").format(number) if number else self.tr("Default")
         self.edit.show_value(at_rest, bare, is_changed=is_changed)

@@ -5,60 +5,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QFrame,
-    QMenu,
-    QPlainTextEdit,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication, QFrame, QMenu, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
+from llama_gui.ui.choice_row import ChoiceRow
+from llama_gui.ui.fold_group import FoldGroup
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.parameter import Number, ParameterRow, ParameterSpec
-from llama_gui.ui.theme import FRAME_PX, RADIUS, TINY_PX, frame_font, theme_of
-from llama_gui.ui.widgets import Surface, paint_focus, plain_label, plain_tip
-from llama_gui.vocabulary import SAMPLING_RANGES, ChatSettings, ModelEntry, SamplingParams
+from llama_gui.ui.info_bar import InfoBar
+from llama_gui.ui.parameter import ParameterRow
+from llama_gui.ui.parameter_table import BASICS, GROUPS, Number, ParameterGroup, ParameterSpec
+from llama_gui.ui.picker import Picker
+from llama_gui.ui.presets_menu import PresetPicker
+from llama_gui.ui.theme import FRAME_PX, TINY_PX
+from llama_gui.ui.widgets import Surface, plain_label, plain_tip
+from llama_gui.vocabulary import ChatSettings, ModelEntry, SamplingParams
 
 PANEL_WIDTH = 272
 _TYPING_MS = 400
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\"}
-
-
-def _sampling(name: str, label: str, tip: str, slider: tuple[float, float, float] | None, **more: Any) -> ParameterSpec:
-    low, high, is_integer = SAMPLING_RANGES[name]
-    return ParameterSpec(name, label, low, high, is_integer, tip, slider, **more)
-
-
-PARAMETERS: tuple[ParameterSpec, ...] = (
-    _sampling(
-        "temperature", "Temperature", "How daring the choice of words is; 0 always takes the likeliest.", (0, 2, 0.05)
-    ),
-    _sampling(
-        "top_p",
-        "Top-p",
-        "Only the likeliest words that together reach this probability; 1 is off.",
-        (0, 1, 0.01),
-        excludes_low=True,
-    ),
-    _sampling("top_k", "Top-k", "Only this many of the likeliest words; 0 is off.", (0, 200, 1)),
-    _sampling("min_p", "Min-p", "Only words at least this probable beside the likeliest; 0 is off.", (0, 1, 0.01)),
-    _sampling(
-        "repetition_penalty",
-        "Repetition penalty",
-        "Above 1 makes words that were used less likely; 1 is off.",
-        (0.8, 2, 0.01),
-        excludes_low=True,
-    ),
-    ParameterSpec(
-        "max_tokens", "Max tokens", 1, float("inf"), True, "How long an answer may become.", no_default="no limit"
-    ),
-    _sampling("seed", "Seed", "The same seed and settings give the same answer.", None, no_default="random"),
-)
 
 
 def escape_stop(text: str) -> str:
@@ -72,22 +36,16 @@ def parse_stops(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
-class ModelPicker(QAbstractButton):
+class ModelPicker(Picker):
     """Shows the model in use; its menu holds the others."""
 
     model_chosen = Signal(str)
     folder_wanted = Signal()
 
     def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons) -> None:
-        super().__init__()
+        super().__init__(icons)
         self._entries = entries
-        self._icons = icons
         self._path = ""
-        self.setFont(frame_font(FRAME_PX))
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.clicked.connect(self.open_menu)
         self.set_model("", "")
 
     def set_model(self, name: str, path: str) -> None:
@@ -97,11 +55,6 @@ class ModelPicker(QAbstractButton):
         self.setAccessibleName(self.tr("Model: {}").format(self.text()))
         self.setToolTip(plain_tip(path))
         self.update()
-
-    @Slot()
-    def open_menu(self) -> None:
-        """Offer the models on this machine."""
-        self.make_menu().popup(self.mapToGlobal(QPoint(0, self.height() + 4)))
 
     def make_menu(self) -> QMenu:
         """The models on this machine, and the way to others."""
@@ -114,27 +67,7 @@ class ModelPicker(QAbstractButton):
             action.triggered.connect(lambda _=False, path=entry.path: self.model_chosen.emit(path))
         menu.addSeparator()
         menu.addAction(self.tr("Open model folder…")).triggered.connect(self.folder_wanted)
-        menu.setMinimumWidth(self.width())
         return menu
-
-    def sizeHint(self) -> QSize:
-        return QSize(200, 34)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = theme_of(self)
-        rect = QRectF(self.rect())
-        painter.setPen(QPen(theme.color("muted" if self.underMouse() else "line"), 1))
-        painter.setBrush(theme.color("raised"))
-        painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
-        if self.hasFocus():
-            paint_focus(painter, rect, theme.color("accent"), RADIUS)
-        painter.setPen(theme.color("text"))
-        text = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width() - 44)
-        painter.drawText(rect.adjusted(11, 0, -32, 0), Qt.AlignmentFlag.AlignVCenter, text)
-        pixmap = self._icons.pixmap("chevron-down", theme.color("muted"), 14, self.devicePixelRatioF())
-        painter.drawPixmap(self.width() - 24, (self.height() - 14) // 2, pixmap)
 
 
 class SettingsPanel(Surface):
@@ -147,9 +80,18 @@ class SettingsPanel(Surface):
         self._settings = ChatSettings()
         self.setFixedWidth(PANEL_WIDTH)
         self.picker = ModelPicker(entries, icons)
+        self.presets = PresetPicker(icons)
+        self.preset_bar = InfoBar(icons)
         self.system_prompt = self._field(self.tr("System prompt"), self.tr("None"), 66)
         self.stops = self._field(self.tr("Stop strings"), self.tr("One on each line; \\n is a line break"), 52)
-        self.rows = {spec.name: ParameterRow(spec, icons) for spec in PARAMETERS}
+        self._help_texts: dict[QObject, str] = {}
+        self.help = plain_label("", "muted", TINY_PX)
+        self.rows = {
+            spec.name: ParameterRow(spec, icons) if isinstance(spec, ParameterSpec) else ChoiceRow(spec, icons)
+            for group in GROUPS
+            for spec in group.parameters
+        }
+        self.groups = {group.name: self._group(group, icons) for group in GROUPS}
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self.take_texts)
         self._lay_out()
@@ -157,6 +99,7 @@ class SettingsPanel(Surface):
             row.changed.connect(self._take)
         for field in (self.system_prompt, self.stops):
             field.textChanged.connect(self._typing.start)
+        self.presets.chosen.connect(self._edit_and_show)
 
     def _field(self, name: str, placeholder: str, height: int) -> QPlainTextEdit:
         field = QPlainTextEdit()
@@ -167,6 +110,29 @@ class SettingsPanel(Surface):
         field.setFixedHeight(height)
         return field
 
+    def _group(self, group: ParameterGroup, icons: Icons) -> FoldGroup:
+        widgets: list[QWidget] = []
+        for spec in group.parameters:
+            row = self.rows[spec.name]
+            self._explain(row, spec.tip_text)
+            widgets.append(row)
+        if group is BASICS:
+            widgets.append(self._stop_strings())
+        return FoldGroup(group.name_text, widgets, icons, is_open=group.is_open)
+
+    def _stop_strings(self) -> QWidget:
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 2, 0, 0)
+        column.setSpacing(6)
+        label = plain_label(self.tr("Stop strings"), "text", FRAME_PX)
+        label.setBuddy(self.stops)
+        column.addWidget(label)
+        column.addWidget(self.stops)
+        self.stops.setAccessibleDescription(self.tr("The answer ends before one of these texts."))
+        self._explain(box, self.tr("The answer ends before one of these texts; one on each line."))
+        return box
+
     def _lay_out(self) -> None:
         inner = QWidget()
         column = QVBoxLayout(inner)
@@ -175,11 +141,12 @@ class SettingsPanel(Surface):
         self._section(column, self.tr("Model"), self.picker)
         column.addSpacing(6)
         self._section(column, self.tr("System prompt"), self.system_prompt)
-        column.addSpacing(4)
-        for row in self.rows.values():
-            column.addWidget(row)
-        column.addSpacing(4)
-        self._section(column, self.tr("Stop strings"), self.stops)
+        self._explain(
+            self.system_prompt, self.tr("What the model is told before the conversation; for this chat only.")
+        )
+        column.addSpacing(2)
+        for group in self.groups.values():
+            column.addWidget(group)
         column.addStretch(1)
         area = QScrollArea()
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -191,13 +158,49 @@ class SettingsPanel(Surface):
         inner.setAutoFillBackground(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 0, 0)
-        layout.addWidget(area)
+        layout.setSpacing(0)
+        layout.addWidget(area, 1)
+        layout.addWidget(self._foot())
+
+    def _foot(self) -> QWidget:
+        """Below what scrolls: the explanation of what the mouse or the keyboard is at, and the preset."""
+        foot = Surface("side", "top")
+        column = QVBoxLayout(foot)
+        column.setContentsMargins(17, 9, 17, 14)
+        column.setSpacing(8)
+        self.help.setWordWrap(True)
+        self.help.setFixedHeight(2 * self.help.fontMetrics().lineSpacing() + 2)
+        self.help.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
+        self._say_help("")
+        column.addWidget(self.help)
+        column.addWidget(self.preset_bar)
+        self._section(column, self.tr("Preset"), self.presets)
+        self._explain(self.presets, self.tr("All of these settings under a name, for other chats too."))
+        return foot
 
     def _section(self, column: QVBoxLayout, name: str, widget: QWidget) -> None:
         label = plain_label(name, "muted", TINY_PX, bold=True)
         label.setBuddy(widget)
         column.addWidget(label)
         column.addWidget(widget)
+
+    # The explanations
+
+    def _explain(self, widget: QWidget, text: str) -> None:
+        for part in (widget, *widget.findChildren(QWidget)):
+            self._help_texts[part] = text
+            part.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
+            self._say_help(self._help_texts.get(watched, ""))
+        elif event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
+            focused = QApplication.focusWidget()
+            self._say_help(self._help_texts.get(focused, "") if focused is not None else "")
+        return super().eventFilter(watched, event)
+
+    def _say_help(self, text: str) -> None:
+        self.help.setText(text or self.tr("Changes apply from the next answer."))
 
     # What is shown
 
@@ -208,27 +211,35 @@ class SettingsPanel(Surface):
             return
         self._settings = settings
         for name, row in self.rows.items():
-            row.set_value(settings.max_tokens if name == "max_tokens" else getattr(settings.sampling, name))
+            row.set_value(getattr(settings.sampling if row.spec.of_sampling else settings, name))
         stops = "\n".join(escape_stop(stop) for stop in settings.stop)
         for field, text in ((self.system_prompt, settings.system_prompt), (self.stops, stops)):
-            field.blockSignals(True)
-            field.setPlainText(text)
-            field.blockSignals(False)
+            if field.toPlainText() != text:
+                field.blockSignals(True)
+                field.setPlainText(text)
+                field.blockSignals(False)
+        self._show_changes()
 
     def show_defaults(self, sampling: SamplingParams) -> None:
         """Show what the model recommends."""
         for name, row in self.rows.items():
-            if name != "max_tokens":
+            if isinstance(row, ParameterRow) and row.spec.of_sampling:
                 row.set_default(getattr(sampling, name))
+
+    def _show_changes(self) -> None:
+        self.presets.show_settings(self._settings)
+        for group in GROUPS:
+            changed = sum(self.rows[spec.name].value() is not None for spec in group.parameters)
+            self.groups[group.name].set_changed(changed + (group is BASICS and bool(self._settings.stop)))
 
     # What the user changes
 
     @Slot(str, object)
-    def _take(self, name: str, value: Number | None) -> None:
-        if name == "max_tokens":
-            self._edit(replace(self._settings, max_tokens=value))
-        else:
-            self._edit(replace(self._settings, sampling=replace(self._settings.sampling, **{name: value})))
+    def _take(self, name: str, value: Number | str | None) -> None:
+        changes: dict[str, Any] = {name: value}
+        if self.rows[name].spec.of_sampling:
+            changes = {"sampling": replace(self._settings.sampling, **changes)}
+        self._edit(replace(self._settings, **changes))
 
     @Slot()
     def take_texts(self) -> None:
@@ -237,9 +248,17 @@ class SettingsPanel(Surface):
         prompt, stops = self.system_prompt.toPlainText(), parse_stops(self.stops.toPlainText())
         self._edit(replace(self._settings, system_prompt=prompt, stop=stops))
 
+    @Slot(object)
+    def _edit_and_show(self, settings: ChatSettings) -> None:
+        """Take all settings of a preset."""
+        self._typing.stop()
+        self.show_settings(settings)
+        self.settings_edited.emit(settings)
+
     def _edit(self, settings: ChatSettings) -> None:
         if settings != self._settings:
             self._settings = settings
+            self._show_changes()
             self.settings_edited.emit(settings)
 
 

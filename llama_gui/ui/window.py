@@ -19,6 +19,7 @@ from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.dialogs import CommandPalette, KeysDialog
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.message_actions import UNDO_SECONDS
 from llama_gui.ui.notifier import LONG_S, Notifier
 from llama_gui.ui.preferences import PREFERENCES, PreferencesDialog
 from llama_gui.ui.settings_panel import SettingsPanel
@@ -70,6 +71,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(ChatListItemModel(book, self), icons)
         self.panel = SettingsPanel(self._known_models, icons)
         self.status = StatusLine()
+        self._presets = book.presets
         self.notifier = Notifier(self)
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
@@ -175,11 +177,51 @@ class MainWindow(QMainWindow):
         self.panel.settings_edited.connect(self._on_settings_edited)
         self.panel.picker.model_chosen.connect(host.load)
         self.panel.picker.folder_wanted.connect(self.ask_for_folder)
+        self._connect_presets()
         self.panel.show_defaults(DEFAULT_SAMPLING)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme)
 
+    def _connect_presets(self) -> None:
+        presets, picker, bar = self._presets, self.panel.presets, self.panel.preset_bar
+        picker.save_wanted.connect(presets.save)
+        picker.rename_wanted.connect(presets.rename)
+        picker.delete_wanted.connect(presets.delete)
+        picker.default_wanted.connect(self._set_default_preset)
+        picker.show_default(self._settings.default_preset)
+        presets.changed.connect(picker.show_presets)
+        presets.changed.connect(self._set_first_settings)
+        presets.renamed.connect(self._on_preset_renamed)
+        presets.failed.connect(self.tell)
+        presets.done.connect(self._on_preset_done)
+        bar.accepted.connect(presets.undo)
+
+    @Slot(str)
+    def _set_default_preset(self, name: str) -> None:
+        self._keep(default_preset=name)
+        self.panel.presets.show_default(name)
+        self._set_first_settings()
+
+    @Slot()
+    def _set_first_settings(self) -> None:
+        first = self._presets.presets().get(self._settings.default_preset, ChatSettings())
+        self._book.first_settings = first
+
+    @Slot(str, str)
+    def _on_preset_renamed(self, name: str, new_name: str) -> None:
+        if self._settings.default_preset == name:
+            self._set_default_preset(new_name)
+        for tab in self.deck.tabs():
+            if tab.session.settings.preset == name:
+                tab.session.set_settings(replace(tab.session.settings, preset=new_name))
+
+    @Slot(str, str)
+    def _on_preset_done(self, what: str, name: str) -> None:
+        text = self.tr("“{}” was deleted.") if what == "deleted" else self.tr("“{}” was replaced.")
+        self.panel.preset_bar.offer(text.format(name), self.tr("Undo"), UNDO_SECONDS)
+
     def start(self) -> None:
         """Bring back the tabs, and load the model of the last time or the one that comes with us."""
+        self._presets.load()  # before the tabs: a new one may begin with a preset
         self._book.restore()
         self._known_models()
         path = self._settings.model_path or self._starter

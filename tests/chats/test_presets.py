@@ -28,3 +28,18 @@ def test_a_damaged_preset_is_the_defaults(store: ChatStore):
     store.save_preset("p", ChatSettings("x"))
     store._connection.execute("UPDATE presets SET settings = '['")
     assert store.presets() == {"p": ChatSettings()}
+
+
+def test_a_renamed_preset_keeps_its_chats(store: ChatStore):
+    store.save_preset("old", ChatSettings("x"))
+    store.save_preset("new", ChatSettings("y"))
+    for chat_id, preset in (("a", "old"), ("b", "other"), ("c", "")):
+        store.create_chat(chat_id)
+        store.save_settings(chat_id, ChatSettings(preset=preset))
+    store.create_chat("d")
+    store.rename_preset("old", " new ")
+    assert store.presets() == {"new": ChatSettings("x")}
+    assert [store.chat(chat_id).settings.preset for chat_id in "abcd"] == ["new", "other", "", ""]
+    store.rename_preset("new", "new")
+    with pytest.raises(StoreError, match="needs a name"):
+        store.rename_preset("new", " ")

@@ -3,8 +3,9 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from llama_gui.ui.parameter_table import GROUPS
 from llama_gui.ui.settings_panel import SettingsPanel, escape_stop, parse_stops, size_text
-from llama_gui.vocabulary import ChatSettings, ModelEntry, SamplingParams
+from llama_gui.vocabulary import SAMPLING_RANGES, ChatSettings, ModelEntry, SamplingParams
 
 ENTRIES = [ModelEntry("Starter", "/m/starter", 14_000_000, True), ModelEntry("R & D", "/m/rd", 2_500_000_000)]
 
@@ -15,6 +16,8 @@ def panel(qtbot, icons) -> SettingsPanel:
     qtbot.addWidget(panel)
     panel.show_defaults(SamplingParams(temperature=0.6, top_k=50, top_p=0.9, min_p=0.0, repetition_penalty=1.0))
     panel.resize(272, 760)
+    for group in panel.groups.values():
+        group.open()
     panel.show()
     return panel
 
@@ -45,6 +48,15 @@ def test_defaults_are_the_models(panel):
         ("top_k", "0", 0),
         ("min_p", "0.123456", 0.123456),
         ("repetition_penalty", "1.1", 1.1),
+        ("frequency_penalty", "-0.5", -0.5),
+        ("presence_penalty", "0.5", 0.5),
+        ("penalty_window", "-1", -1),
+        ("typical_p", "0.9", 0.9),
+        ("xtc_probability", "0.5", 0.5),
+        ("xtc_threshold", "0.2", 0.2),
+        ("dry_multiplier", "0.8", 0.8),
+        ("dry_base", "2", 2.0),
+        ("dry_allowed_length", "4", 4),
         ("seed", str(2**63 - 1), 2**63 - 1),
     ],
 )
@@ -167,3 +179,88 @@ def test_the_picker_offers_the_models(panel, qtbot):
 
 def test_sizes():
     assert [size_text(size) for size in (0, 999, 14e6, 2.5e9)] == ["0 B", "999 B", "14 MB", "2.5 GB"]
+
+
+def test_what_is_no_sampling_is_the_chats_too(panel, qtbot):
+    type_into(qtbot, panel.rows["min_tokens"], "5")
+    row = panel.rows["overflow"]
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        row.box.setFocus()
+        qtbot.keyClick(row.box, Qt.Key.Key_Down)
+    assert edited.args[0] == ChatSettings(min_tokens=5, overflow="error")
+    assert not row.reset_button.isHidden()
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        row.reset()
+    assert edited.args[0] == ChatSettings(min_tokens=5)
+    panel.show_settings(ChatSettings(overflow="error"))
+    assert row.box.currentText() == "Refuse the message"
+
+
+def test_every_parameter_says_what_it_does(panel, qtbot):
+    for group in GROUPS:
+        for spec in group.parameters:
+            assert spec.tip.endswith(".")
+            assert len(spec.tip) < 90
+            field = panel.rows[spec.name].box if spec.name == "overflow" else panel.rows[spec.name].edit
+            assert field.accessibleDescription() == spec.tip
+            field.setFocus()
+            assert panel.help.text() == spec.tip
+    panel.groups["basics"].headline.setFocus()
+    assert panel.help.text() == "Changes apply from the next answer."
+
+
+def test_every_number_of_the_sampling_is_there(panel):
+    assert set(SAMPLING_RANGES) | {"max_tokens", "min_tokens", "overflow", "dry_window"} == {
+        *panel.rows,
+        "dry_window",
+    }
+
+
+def test_a_folded_group_tells_how_many_values_were_changed(panel, qtbot):
+    headline = panel.groups["penalties"].headline
+    type_into(qtbot, panel.rows["frequency_penalty"], "0.5")
+    type_into(qtbot, panel.rows["presence_penalty"], "0.5")
+    headline.setFocus()
+    qtbot.keyClick(headline, Qt.Key.Key_Space)
+    assert panel.rows["frequency_penalty"].isHidden() or not panel.rows["frequency_penalty"].isVisible()
+    assert headline.accessibleName() == "Penalties, folded away, 2 changed"
+    qtbot.keyClick(headline, Qt.Key.Key_Space)
+    assert panel.rows["frequency_penalty"].isVisible()
+
+
+def test_the_preset_of_a_chat_and_what_differs(panel, qtbot):
+    warm = ChatSettings("Be kind.", SamplingParams(temperature=1.2), preset="Warm")
+    panel.presets.show_presets({"Warm": warm})
+    assert panel.presets.text() == "The model's defaults"
+    menu = panel.presets.make_menu()
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        next(action for action in menu.actions() if action.text() == "Warm").trigger()
+    assert edited.args[0] == warm
+    assert panel.rows["temperature"].value() == 1.2
+    assert panel.system_prompt.toPlainText() == "Be kind."
+    assert (panel.presets.text(), panel.presets.differences()) == ("Warm", [])
+    type_into(qtbot, panel.rows["temperature"], "0.5")
+    panel.system_prompt.setPlainText("")
+    panel.take_texts()
+    assert panel.presets.differences() == ["System prompt", "Temperature"]
+    assert panel.presets.accessibleDescription() == "Not as in “Warm”: System prompt, Temperature"
+
+
+def test_the_verbs_of_a_preset(panel, qtbot):
+    warm = ChatSettings(max_tokens=5, preset="Warm")
+    panel.presets.show_presets({"Warm": warm})
+    panel.presets.show_default("Warm")
+    panel.show_settings(ChatSettings(max_tokens=6, preset="Warm"))
+    actions = {action.text(): action for action in panel.presets.make_menu().actions()}
+    assert actions["Warm  ·  for new chats"].isChecked()
+    with qtbot.waitSignal(panel.presets.save_wanted) as saved:
+        actions["Keep the changes in “Warm”"].trigger()
+    assert saved.args == ["Warm", ChatSettings(max_tokens=6, preset="Warm")]
+    with qtbot.waitSignal(panel.presets.delete_wanted) as deleted:
+        actions["Delete “Warm”"].trigger()
+    assert deleted.args == ["Warm"]
+    with qtbot.waitSignal(panel.presets.default_wanted) as default:
+        actions["New chats begin with “Warm”"].trigger()
+    assert default.args == [""]
+    panel.presets.show_presets({})
+    assert panel.presets.text() == "None"
