@@ -139,6 +139,7 @@ class DocumentWriter:
         number = next(self.shelf.numbers)
         block = QTextBlockFormat(plain) if plain is not None else self.formats.paragraph(16)
         block.setProperty(Property.CHROME, True)
+        block.setProperty(Property.FOLD, number)
         self.begin_block(block, self.formats.small())
         label = QCoreApplication.translate("Transcript", "Show the rest: {} more characters")
         if quota:

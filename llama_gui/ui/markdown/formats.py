@@ -33,6 +33,7 @@ class Property(IntEnum):
     CHROME = QTextFormat.Property.UserProperty.value + 4
     CONTINUES = QTextFormat.Property.UserProperty.value + 5
     LANGUAGE = QTextFormat.Property.UserProperty.value + 6
+    FOLD = QTextFormat.Property.UserProperty.value + 7
 
 
 class Box(IntEnum):

@@ -43,13 +43,17 @@ class Page(PageEnd):
                 found.append(Hidden(item.start, "reasoning", node_id, parts.reasoning))
         found += [
             Hidden(fold.cursor.block().position(), "fold", str(number), fold.text)
-            for number, fold in self._writer.shelf.folds.items()
+            for number, fold in self.folds().items()
         ]
         return found
 
     def folds(self) -> Mapping[int, Fold]:
         """What is not drawn of long messages, by the numbers of the folds."""
-        return self._writer.shelf.folds
+        folds = self._writer.shelf.folds
+        for number, fold in list(folds.items()):
+            if fold.cursor.blockFormat().property(Property.FOLD) != number:
+                del folds[number]  # its line was taken back with its message
+        return folds
 
     def draw(self, node_id: str) -> bool:
         """Draw a message that a gap stands for, with some around it. False where it is drawn already or unknown."""
@@ -84,9 +88,10 @@ class Page(PageEnd):
 
     def unfold(self, number: int, offset: int = 0) -> int:
         """Draw a part of what a fold stands for: its beginning, or where `offset` is. Where that part starts, or -1."""
-        fold = self._writer.shelf.folds.pop(number, None)
+        fold = self.folds().get(number)
         if fold is None:
             return -1
+        del self._writer.shelf.folds[number]
         block = fold.cursor.block()
         start, end, length = block.position(), block.position() + block.length() - 1, self._document.characterCount()
         ending = self._marks_at(end)
@@ -106,7 +111,7 @@ class Page(PageEnd):
 
     def next_fold(self) -> int | None:
         """A fold that has leave to be drawn."""
-        return next((number for number, fold in self._writer.shelf.folds.items() if fold.quota > 0), None)
+        return next((number for number, fold in self.folds().items() if fold.quota > 0), None)
 
     @property
     def has_coats(self) -> bool:
