@@ -34,6 +34,8 @@ class UserSettings:
     settings_panel_open: bool = True
     window_geometry: str = ""
     recent_models: tuple[str, ...] = ()
+    folded_groups: tuple[str, ...] = ("archive",)
+    """Groups of the side bar that show their heading only."""
     language: Language = "system"
     layout_direction: LayoutDirection = "language"
     notify: bool = True
@@ -115,8 +117,9 @@ def _parse(text: bytes) -> tuple[UserSettings, str]:
         return UserSettings(), "it does not hold named values"
     # Names that are not known come from another version and are no fault.
     given: dict[str, Any] = {f.name: values[f.name] for f in fields(UserSettings) if f.name in values}
-    if isinstance(given.get("recent_models"), list):
-        given["recent_models"] = tuple(given["recent_models"])
+    for name in ("recent_models", "folded_groups"):
+        if isinstance(given.get(name), list):
+            given[name] = tuple(given[name])
     if isinstance(given.get("load_options"), dict):
         given["load_options"] = _load_options(given["load_options"])
     wrong = [name for name, value in given.items() if not _CHECKS[name](value)]
@@ -166,4 +169,5 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "load_options": lambda value: isinstance(value, dict),
     "unload_after_minutes": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
     "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "folded_groups": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
 }

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from llama_gui.bridge.chat_search import ChatSearch
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.bridge.chat_shelving import ChatShelving
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.exchange import Exchange
 from llama_gui.bridge.presets import PresetBook
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.store import ChatStore
@@ -40,6 +43,7 @@ class ChatBook(QObject):
         self._sessions: dict[str, ChatSession] = {}
         self._closing: set[str] = set()
         self._summaries: list[ChatSummary] = []
+        self._archived: list[ChatSummary] = []
         self._tabs: list[OpenTab] | None = None  # not yet handed to the store
         self._closed = False
         self._has_ended = True
@@ -47,6 +51,13 @@ class ChatBook(QObject):
         self._tabs_timer.setSingleShot(True)
         self._tabs_timer.setInterval(SAVE_TABS_MS)
         self._tabs_timer.timeout.connect(self._flush_tabs)
+        self.shelving = ChatShelving(store, self)
+        self.search = ChatSearch(store, self)
+        self.exchange = Exchange(store, self)
+        self.exchange.imported.connect(self._on_imported)
+        self.shelving.changed.connect(self.refresh)
+        self.shelving.failed.connect(self.trouble)
+        self.search.failed.connect(self.trouble)
         store.notice.connect(self.trouble)
         store.open_failed.connect(self.trouble)
 
@@ -80,6 +91,10 @@ class ChatBook(QObject):
     def sessions(self) -> list[ChatSession]:
         """The open sessions, in the order of their opening."""
         return list(self._sessions.values())
+
+    def session(self, chat_id: str) -> ChatSession | None:
+        """The session of a chat that is open."""
+        return self._sessions.get(chat_id)
 
     def is_answering(self, chat_id: str) -> bool:
         """Whether this chat answers now."""
@@ -122,20 +137,28 @@ class ChatBook(QObject):
     # --- the list
 
     def summaries(self) -> list[ChatSummary]:
-        """The chats that hold something, newest first."""
+        """The chats that hold something, newest first; not those in the archive."""
         return list(self._summaries)
+
+    def archived(self) -> list[ChatSummary]:
+        """The chats in the archive, newest first."""
+        return list(self._archived)
 
     @Slot()
     def refresh(self) -> None:
         """Read the list again; `chats_changed` tells when it has changed."""
         if not self._closed:
-            self._store.run(ChatStore.chats, self._on_chats, self._on_trouble)
+            self._store.run(_lists, self._on_chats, self._on_trouble)
 
     @Slot(object)
-    def _on_chats(self, summaries: list[ChatSummary]) -> None:
-        if summaries != self._summaries:
-            self._summaries = summaries
+    def _on_chats(self, lists: tuple[list[ChatSummary], list[ChatSummary]]) -> None:
+        if lists != (self._summaries, self._archived):
+            self._summaries, self._archived = lists
             self.chats_changed.emit()
+
+    @Slot(object)
+    def _on_imported(self, _report: object) -> None:
+        self.refresh()
 
     @Slot(object)
     def _on_trouble(self, error: Exception) -> None:
@@ -178,6 +201,7 @@ class ChatBook(QObject):
         if self._closed:
             return self._has_ended
         self._tabs_timer.stop()
+        self.exchange.close()
         for session in self.sessions():
             session.stop()
         ended = self._host.shutdown(timeout_ms)
@@ -187,3 +211,7 @@ class ChatBook(QObject):
         self._closed = True
         self._has_ended = self._store.close() and ended
         return self._has_ended
+
+
+def _lists(store: ChatStore) -> tuple[list[ChatSummary], list[ChatSummary]]:
+    return store.chats(), store.chats(archived=True)

@@ -41,6 +41,7 @@ class ChatTab(Surface):
         self.jump_button.setParent(self)
         self.jump_button.setAccessibleName(self.tr("Jump to the end"))
         self.jump_button.setToolTip(plain_tip(self.tr("Jump to the end")))
+        self._wanted_message = ""
         self._lay_out()
         self._connect_widgets()
         self._connect_session()
@@ -122,6 +123,13 @@ class ChatTab(Surface):
         branch_map.chosen.connect(self.go_to_message)
         branch_map.open()
 
+    def want_message(self, node_id: str) -> None:
+        """Go to a message, once the chat is read."""
+        if self.session.path():
+            self.go_to_message(node_id)
+        else:
+            self._wanted_message = node_id
+
     @Slot(str)
     def go_to_message(self, node_id: str) -> None:
         """Show a message of this chat, on whatever branch it is, and light it up."""
@@ -160,6 +168,9 @@ class ChatTab(Surface):
         self.transcript.show_path(nodes, self.session.versions())
         self._show_page(bool(nodes))
         self.composer.set_answering(self.session.answering)
+        wanted, self._wanted_message = self._wanted_message, ""
+        if wanted and nodes:
+            self.go_to_message(wanted)
 
     @Slot(object)
     def _add_node(self, node: Node) -> None:

@@ -109,6 +109,21 @@ class TabDeck(QObject):
             self.new_tab()
         self.tabs_changed.emit()
 
+    def close_chat(self, chat_id: str) -> bool:
+        """Close the tab of a chat, not to be reopened by key; False when it has none."""
+        is_open = chat_id in self._tabs
+        if is_open:
+            self.close_at(self.bar.index_of(chat_id))
+        self._closed = [kept for kept in self._closed if kept.chat_id != chat_id]
+        return is_open
+
+    @Slot(str, str)
+    def open_message(self, chat_id: str, node_id: str) -> None:
+        """Show a chat and in it a message; "" for none."""
+        tab = self.open_chat(chat_id)
+        if node_id:
+            tab.want_message(node_id)
+
     @Slot()
     def close_current(self) -> None:
         """Close the tab that is shown."""

@@ -1,180 +1,180 @@
-"""The list of chats, by date, with a field that filters it."""
+"""The list of chats, in groups, with a field that searches all that was said."""
 
-from PySide6.QtCore import (
-    QEvent,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSize,
-    QSortFilterProxyModel,
-    Qt,
-    Signal,
-    Slot,
-)
-from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QLineEdit,
-    QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QToolTip,
-    QVBoxLayout,
-    QWidget,
-)
+from collections.abc import Sequence
 
-from llama_gui.bridge.item_models import ChatListItemModel, ChatRole
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListView, QStackedWidget, QVBoxLayout, QWidget
+
+from llama_gui.bridge.chat_search import ChatSearch
+from llama_gui.bridge.item_models import ChatListItemModel, ChatRole, HitItemModel
+from llama_gui.chats.search import SearchHit
+from llama_gui.ui.chat_delegates import HitDelegate
+from llama_gui.ui.chat_list_view import ChatListView, set_up_list
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.theme import FRAME_PX, RADIUS, TINY_PX, frame_font, theme_of
-from llama_gui.ui.widgets import Surface, paint_focus, plain_label, plain_tip
+from llama_gui.ui.info_bar import InfoBar
+from llama_gui.ui.theme import FRAME_PX
+from llama_gui.ui.widgets import Button, Surface, plain_label, plain_tip
 
 SIDEBAR_WIDTH = 236
-_ROW, _GROUP = 34, 32
-Index = QModelIndex | QPersistentModelIndex
-
-
-class ChatDelegate(QStyledItemDelegate):
-    """Paints a chat, and above the first chat of a group the group's name."""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(120, _ROW + (_GROUP if begins_group(index) else 0))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        view = self.parent()
-        assert isinstance(view, QListView)
-        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
-        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
-        theme = theme_of(view)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        row = rect.adjusted(0, rect.height() - _ROW, 0, 0)
-        if begins_group(index):
-            painter.setFont(frame_font(TINY_PX, QFont.Weight.DemiBold))
-            painter.setPen(theme.color("muted"))
-            painter.drawText(rect.adjusted(13, 9, -8, -_ROW), Qt.AlignmentFlag.AlignVCenter, index.data(ChatRole.GROUP))
-        ground = QRectF(row).adjusted(0, 1, 0, -1)
-        painter.setPen(Qt.PenStyle.NoPen)
-        if state & QStyle.StateFlag.State_Selected:
-            painter.setBrush(theme.color("selected_row"))
-            painter.drawRoundedRect(ground, RADIUS - 2, RADIUS - 2)
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.setBrush(theme.color("hover"))
-            painter.drawRoundedRect(ground, RADIUS - 2, RADIUS - 2)
-        if state & QStyle.StateFlag.State_HasFocus and view.hasFocus():
-            paint_focus(painter, ground, theme.color("accent"))
-        self._paint_title(painter, row, index)
-
-    def _paint_title(self, painter: QPainter, row: QRect, index: Index) -> None:
-        view = self.parent()
-        assert isinstance(view, QListView)
-        theme = theme_of(view)
-        answering = bool(index.data(ChatRole.ANSWERING))
-        painter.setFont(frame_font(FRAME_PX))
-        painter.setPen(theme.color("text"))
-        room = row.adjusted(10, 0, -28 if answering else -10, 0)
-        title = QFontMetrics(painter.font()).elidedText(str(index.data()), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
-        if answering:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("accent"))
-            painter.drawEllipse(QRectF(row.right() - 16, row.center().y() - 3, 7, 7))
-
-    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
-        if event.type() == QEvent.Type.ToolTip and index.isValid():
-            QToolTip.showText(event.globalPos(), plain_tip(str(index.data())), view)
-            return True
-        return super().helpEvent(event, view, option, index)
-
-
-def begins_group(index: Index) -> bool:
-    """Whether a row is the first of its group, in what the filter left."""
-    above = index.sibling(index.row() - 1, 0)
-    return not above.isValid() or above.data(ChatRole.GROUP) != index.data(ChatRole.GROUP)
 
 
 class Sidebar(Surface):
     """Lets the user find and open a chat."""
 
     chat_chosen = Signal(str)
+    hit_chosen = Signal(str, str)
+    """A chat's id, and the message in it that has the words; "" for the chat's own title."""
+    more_wanted = Signal(object)
+    """The place on the screen for the menu about all chats."""
 
-    def __init__(self, chats: ChatListItemModel, icons: Icons, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, chats: ChatListItemModel, search: ChatSearch, icons: Icons, parent: QWidget | None = None
+    ) -> None:
         super().__init__("side", "right", parent)
         self._chats = chats
+        self._finder = search
         self._current = ""
-        self._icons = icons
         self.setFixedWidth(SIDEBAR_WIDTH)
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(self.tr("Search chats"))
-        self.search.setAccessibleName(self.tr("Search chats"))
-        self.search.setClearButtonEnabled(True)
-        self._filtered = QSortFilterProxyModel(self)
-        self._filtered.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self._filtered.setSourceModel(chats)
-        self.view = QListView()
-        self._set_up_view()
+        self.view = ChatListView(chats, icons)
+        self.hits = QListView()
+        self.bar = InfoBar(icons)
+        self._found = HitItemModel(self)
+        self._set_up_search()
+        self._set_up_hits(icons)
         self._nothing = plain_label("", "muted", FRAME_PX)
         self._nothing.setContentsMargins(10, 12, 10, 0)
         self._nothing.setWordWrap(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 14, 12, 8)
-        layout.setSpacing(6)
-        layout.addWidget(self.search)
-        layout.addWidget(self._nothing)
-        layout.addWidget(self.view, 1)
-        self.search.textChanged.connect(self._filter)
-        self.search.returnPressed.connect(self._open_first)
-        for changed in (chats.modelReset, chats.dataChanged):
-            changed.connect(self._lay_out_rows)
-        self._lay_out_rows()
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
+        self._lay_out(icons)
+        self.view.chat_chosen.connect(self.chat_chosen)
+        chats.modelReset.connect(self._show_list)
+        chats.dataChanged.connect(self._show_list)
+        search.found.connect(self._show_hits)
+        self._show_list()
 
-    def _set_up_view(self) -> None:
-        view = self.view
-        view.setModel(self._filtered)
-        view.setItemDelegate(ChatDelegate(view))
-        view.setFrameShape(QFrame.Shape.NoFrame)
-        view.setAccessibleName(self.tr("Chats"))
-        view.setMouseTracking(True)
-        view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        view.viewport().setAutoFillBackground(False)
-        view.clicked.connect(self._choose)
-        view.activated.connect(self._choose)
+    def _set_up_search(self) -> None:
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Search chats"))
+        self.search.setAccessibleName(self.tr("Search titles and messages of all chats"))
+        self.search.setClearButtonEnabled(True)
+        self.search.installEventFilter(self)
+        self.search.textChanged.connect(self._on_text)
+        self.search.returnPressed.connect(self._open_hit)
+
+    def _set_up_hits(self, icons: Icons) -> None:
+        set_up_list(self.hits, self.tr("Found messages"))
+        self.hits.setModel(self._found)
+        self.hits.setItemDelegate(HitDelegate(icons, self.hits))
+        self.hits.clicked.connect(self._choose_hit)
+        self.hits.activated.connect(self._choose_hit)
+        self.hits.installEventFilter(self)
+
+    def _lay_out(self, icons: Icons) -> None:
+        self.more_button = Button(icons, "more", height=30)
+        self.more_button.setAccessibleName(self.tr("More about all chats"))
+        self.more_button.setToolTip(plain_tip(self.tr("Import, export, bin")))
+        self.more_button.clicked.connect(self._want_more)
+        top = QHBoxLayout()
+        top.setSpacing(4)
+        top.addWidget(self.search, 1)
+        top.addWidget(self.more_button)
+        self._pages = QStackedWidget()
+        for page in (self.view, self.hits, self._nothing):
+            self._pages.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 14, 8, 8)
+        layout.setSpacing(8)
+        layout.addLayout(top)
+        layout.addWidget(self._pages, 1)
+        layout.addWidget(self.bar)
+
+    # The list
 
     @Slot(str)
     def show_current(self, chat_id: str) -> None:
         """Mark the chat of the current tab."""
         self._current = chat_id
-        index = self._filtered.mapFromSource(self._chats.index_of(chat_id))
-        if index.isValid():
-            self.view.setCurrentIndex(index)
-        else:
+        index = self._chats.index_of(chat_id)
+        if not index.isValid():
             self.view.clearSelection()
+        elif self.view.state() != QListView.State.EditingState:
+            self.view.setCurrentIndex(index)
+
+    @Slot()
+    def _show_list(self) -> None:
+        if self.search.text().strip():
+            return
+        if not self.view.hasFocus():
+            self.show_current(self._current)
+        if self._chats.rowCount():
+            self._pages.setCurrentWidget(self.view)
+        else:
+            self._say_nothing(self.tr("Your chats appear here."))
+
+    def _say_nothing(self, text: str) -> None:
+        self._nothing.setText(text)
+        self._pages.setCurrentWidget(self._nothing)
+
+    # The search
 
     @Slot(str)
-    def _filter(self, text: str) -> None:
-        self._filtered.setFilterFixedString(text.strip())
-        self._lay_out_rows()
+    def _on_text(self, text: str) -> None:
+        self._finder.find(text)
+        if not text.strip():
+            self._found.show(())
+            self._show_list()
+
+    @Slot(str, object)
+    def _show_hits(self, text: str, hits: Sequence[SearchHit]) -> None:
+        self._found.show(hits)
+        if hits:
+            self.hits.setCurrentIndex(self._found.index(0))
+            self._pages.setCurrentWidget(self.hits)
+        else:
+            self._say_nothing(self.tr("No chat has “{}”.").format(text))
 
     @Slot()
-    def _lay_out_rows(self) -> None:
-        """Heights depend on the row above, which Qt cannot know."""
-        self.view.scheduleDelayedItemsLayout()
-        is_empty = self._filtered.rowCount() == 0
-        searching = bool(self.search.text().strip())
-        self._nothing.setText(
-            self.tr("No chat has this in its title.") if searching else self.tr("Your chats appear here.")
-        )
-        self._nothing.setVisible(is_empty)
-        self.show_current(self._current)
-
-    @Slot()
-    def _open_first(self) -> None:
-        self._choose(self._filtered.index(0, 0))
+    def _open_hit(self) -> None:
+        self._choose_hit(self.hits.currentIndex())
 
     @Slot(QModelIndex)
-    def _choose(self, index: QModelIndex) -> None:
-        if index.isValid():
-            self.chat_chosen.emit(index.data(ChatRole.CHAT_ID))
+    def _choose_hit(self, index: QModelIndex) -> None:
+        hit: SearchHit | None = index.data(ChatRole.HIT)
+        if hit is not None:
+            self.hit_chosen.emit(hit.chat_id, hit.node_id or "")
+
+    def leave_search(self) -> None:
+        """Back to the list."""
+        self.search.clear()
+
+    @Slot()
+    def _want_more(self) -> None:
+        self.more_wanted.emit(self.more_button.mapToGlobal(self.more_button.rect().bottomLeft()))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(event, QKeyEvent):
+            return False
+        key = event.key()
+        if key == Qt.Key.Key_Escape and self.search.text():
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()  # else Esc would stop the answer
+            elif event.type() == QEvent.Type.KeyPress:
+                self.leave_search()
+                self.search.setFocus()
+            return True
+        if watched is self.search and event.type() == QEvent.Type.KeyPress:
+            return self._move_in_hits(key)
+        return False
+
+    def _move_in_hits(self, key: int) -> bool:
+        """Down and Up go through the finds, or into the list, while the keyboard stays with the field."""
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(key), 0)
+        if not step:
+            return False
+        if self._pages.currentWidget() is self.hits:
+            row = min(max(self.hits.currentIndex().row() + step, 0), self._found.rowCount() - 1)
+            self.hits.setCurrentIndex(self._found.index(row))
+        elif step > 0 and self._pages.currentWidget() is self.view:
+            self.view.setFocus()
+        return True

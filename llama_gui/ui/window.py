@@ -15,9 +15,11 @@ from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.errors import SettingsError
 from llama_gui.settings import MAX_ZOOM, MIN_ZOOM, UserSettings
 from llama_gui.ui.actions import Actions
+from llama_gui.ui.chat_keeping import ChatKeeping
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.dialogs import CommandPalette, KeysDialog
+from llama_gui.ui.exchange_dialogs import ExchangeDialogs
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.message_actions import UNDO_SECONDS
 from llama_gui.ui.notifier import LONG_S, Notifier
@@ -68,7 +70,10 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self)
         self.strip = TabStrip(icons)
         self.deck = TabDeck(book, self.strip.bar, icons, self)
-        self.sidebar = Sidebar(ChatListItemModel(book, self), icons)
+        self.chats = ChatListItemModel(book, self)
+        self.sidebar = Sidebar(self.chats, book.search, icons)
+        self.keeping = ChatKeeping(book, self.chats, self.sidebar, self.deck, self)
+        self.exchange = ExchangeDialogs(book.exchange, self.chats, self)
         self.panel = SettingsPanel(self._known_models, icons)
         self.status = StatusLine()
         self._presets = book.presets
@@ -144,6 +149,14 @@ class MainWindow(QMainWindow):
             "focus_composer": self._focus_composer,
             "models": self._show_models,
             "open_model": self.ask_for_folder,
+            "rename_chat": partial(self._on_current_chat, self._rename_chat),
+            "delete_chat": partial(self._on_current_chat, self.keeping.delete),
+            "archive_chat": partial(self._on_current_chat, partial(self.keeping.archive, archived=True)),
+            "import_chats": self.exchange.ask_where_from,
+            "import_folder": self.exchange.ask_for_folder,
+            "export_chat": partial(self._on_current_chat, lambda chat_id: self.exchange.ask_where_to([chat_id])),
+            "export_all": partial(self.exchange.ask_where_to, []),
+            "bin": self.keeping.show_bin,
             "sidebar": partial(self._toggle, "sidebar"),
             "settings_panel": partial(self._toggle, "panel"),
             "search": self._search,
@@ -165,7 +178,7 @@ class MainWindow(QMainWindow):
         host.loading.connect(self._on_loading)
         host.loaded.connect(self._on_loaded)
         host.load_failed.connect(self._on_load_failed)
-        host.stats_changed.connect(self.status.show_stats)
+        host.stats_changed.connect(lambda _key, stats: self.status.show_stats(stats))
         book.restored.connect(self.deck.restore)
         book.answering_changed.connect(self._on_answering)
         book.answering_changed.connect(self._notify)
@@ -174,6 +187,13 @@ class MainWindow(QMainWindow):
         self.deck.current_changed.connect(self._on_current)
         self.deck.tabs_changed.connect(self._keep_tabs)
         self.sidebar.chat_chosen.connect(self.deck.open_chat)
+        self.sidebar.hit_chosen.connect(self.deck.open_message)
+        self.keeping.export_wanted.connect(self.exchange.ask_where_to)
+        self.keeping.import_wanted.connect(self.exchange.ask_where_from)
+        self.exchange.said.connect(self.status.say)
+        self.exchange.failed.connect(self.tell)
+        self.chats.set_folded(self._settings.folded_groups)
+        self.chats.folded_changed.connect(self._on_folded)
         self.panel.settings_edited.connect(self._on_settings_edited)
         self.panel.picker.model_chosen.connect(host.load)
         self.panel.picker.folder_wanted.connect(self.ask_for_folder)
@@ -244,8 +264,8 @@ class MainWindow(QMainWindow):
         for tab in self.deck.tabs():
             self._name_model(tab)
 
-    @Slot(object)
-    def _on_loaded(self, info: ModelInfo) -> None:
+    @Slot(str, object)
+    def _on_loaded(self, _key: str, info: ModelInfo) -> None:
         self._has_loaded = True
         self._is_coming = False
         self.status.say("")
@@ -366,6 +386,14 @@ class MainWindow(QMainWindow):
         else:
             self._untold.append(text)
 
+    @Slot(object)
+    def _on_folded(self, groups: tuple[str, ...]) -> None:
+        self._keep(folded_groups=groups)
+
+    def _on_current_chat(self, run: Callable[[str], object]) -> None:
+        if tab := self.deck.current():
+            run(tab.session.chat_id)
+
     # Actions on the current tab
 
     def _stop(self) -> None:
@@ -463,6 +491,11 @@ class MainWindow(QMainWindow):
         self._set_shown("sidebar", True)
         self.sidebar.search.setFocus()
         self.sidebar.search.selectAll()
+
+    def _rename_chat(self, chat_id: str) -> None:
+        self._set_shown("sidebar", True)
+        self.sidebar.leave_search()
+        self.sidebar.view.rename(chat_id)
 
     def _show_preferences(self) -> None:
         dialog = PreferencesDialog(self._settings, self._data, self._icons, self)

@@ -23,7 +23,7 @@ def test_type_and_read(open_window, qtbot):
     assert tab.composer.text() == ""
     assert window.strip.bar.title(0) == "Hello"
     assert [session.title for session in window.deck._book.sessions()] == ["Hello"]
-    qtbot.waitUntil(lambda: window.sidebar.view.model().rowCount() == 1)
+    qtbot.waitUntil(lambda: window.sidebar.view.model().rowCount() == 2)
 
 
 def test_the_keyboard_is_in_the_composer_at_the_start(open_window, qtbot):

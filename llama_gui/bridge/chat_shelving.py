@@ -1,0 +1,131 @@
+"""What is done with chats as a whole: named, pinned, put into folders, put away, thrown away, and had back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.chats.bin import DeletedBranch
+from llama_gui.chats.store import ChatStore
+from llama_gui.chats.tree import ChatSummary
+
+
+@dataclass(frozen=True, slots=True)
+class BinContents:
+    """The chats in the bin, and the branches of chats that are not."""
+
+    chats: tuple[ChatSummary, ...]
+    branches: tuple[DeletedBranch, ...]
+
+
+class ChatShelving(QObject):
+    """Changes the list of chats through the store. Every method returns at once; `changed` tells when it is done."""
+
+    changed = Signal()
+    deleted = Signal(str)
+    """Chat id: it is in the bin."""
+    restored = Signal(str)
+    """Chat id: it is back, or one of its branches."""
+    bin_read = Signal(object)
+    """`BinContents`."""
+    emptied = Signal(int)
+    """So many chats and messages are gone for ever."""
+    failed = Signal(str)
+
+    def __init__(self, store: StoreLane, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+
+    def _do(self, work: Callable[[ChatStore], object]) -> None:
+        self._store.run(work, self._on_done, self._on_failed)
+
+    def rename(self, chat_id: str, title: str) -> None:
+        """Give a chat a name. An open one is named through its session, which shows it."""
+        self._do(lambda store: store.rename_chat(chat_id, title))
+
+    def pin(self, chat_id: str, pinned: bool) -> None:
+        """Keep a chat at the top, or no longer."""
+        self._do(lambda store: store.pin_chat(chat_id, pinned))
+
+    def archive(self, chat_id: str, archived: bool) -> None:
+        """Put a chat into the archive, or back."""
+        self._do(lambda store: store.archive_chat(chat_id, archived))
+
+    def move(self, chat_id: str, folder: str) -> None:
+        """Put a chat into a folder; "" takes it out."""
+        self._do(lambda store: store.move_chat(chat_id, folder))
+
+    def rename_folder(self, folder: str, name: str) -> None:
+        """Give a folder another name; "" dissolves it."""
+        self._do(lambda store: store.rename_folder(folder, name))
+
+    # --- the bin
+
+    def delete(self, chat_id: str) -> None:
+        """Put a chat into the bin."""
+
+        def work(store: ChatStore) -> str:
+            store.delete_chat(chat_id)
+            return chat_id
+
+        self._store.run(work, self._on_deleted, self._on_failed)
+
+    def restore(self, chat_id: str) -> None:
+        """Take a chat out of the bin."""
+
+        def work(store: ChatStore) -> str:
+            store.restore_chat(chat_id)
+            return chat_id
+
+        self._store.run(work, self._on_restored, self._on_failed)
+
+    def restore_branch(self, branch: DeletedBranch) -> None:
+        """Take a branch out of the bin."""
+
+        def work(store: ChatStore) -> str:
+            store.restore_branch(branch.node_id)
+            return branch.chat_id
+
+        self._store.run(work, self._on_restored, self._on_failed)
+
+    def read_bin(self) -> None:
+        """Look into the bin; `bin_read` tells."""
+        self._store.run(_bin_contents, self._on_bin_read, self._on_failed)
+
+    def empty_bin(self) -> None:
+        """Delete for ever what is in the bin."""
+        self._store.run(lambda store: store.empty_bin(), self._on_emptied, self._on_failed)
+
+    # --- what the store answers
+
+    @Slot(object)
+    def _on_done(self, _value: object) -> None:
+        self.changed.emit()
+
+    @Slot(object)
+    def _on_deleted(self, chat_id: str) -> None:
+        self.changed.emit()
+        self.deleted.emit(chat_id)
+
+    @Slot(object)
+    def _on_restored(self, chat_id: str) -> None:
+        self.changed.emit()
+        self.restored.emit(chat_id)
+
+    @Slot(object)
+    def _on_bin_read(self, contents: BinContents) -> None:
+        self.bin_read.emit(contents)
+
+    @Slot(object)
+    def _on_emptied(self, count: int) -> None:
+        self.changed.emit()
+        self.emptied.emit(count)
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self.failed.emit(str(error))
+
+
+def _bin_contents(store: ChatStore) -> BinContents:
+    return BinContents(tuple(store.chats(deleted=True)), tuple(store.deleted_branches()))

@@ -1,0 +1,131 @@
+"""Chats into files and out of them, without holding up the window or the store."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.bridge.tasks import TaskLane
+from llama_gui.chats.export import to_json, to_markdown, write_export
+from llama_gui.chats.export_html import to_html
+from llama_gui.chats.importers.reading import FoundChats, read_import
+from llama_gui.chats.intake import ImportReport
+from llama_gui.chats.record import ChatRecord
+from llama_gui.chats.store import ChatStore
+from llama_gui.errors import StoreError
+
+T = TypeVar("T")
+ExportKind = Literal["markdown", "html", "json"]
+
+_WRITERS = {"markdown": to_markdown, "html": to_html, "json": to_json}
+_AT_ONCE = 50
+"""Chats that go into the store before it is asked for other things again."""
+
+
+class Exchange(QObject):
+    """Exports and imports, one after the other, on a thread of its own. It meets the store for one chat at a time."""
+
+    exported = Signal(object, int)
+    """The file, and how many chats are in it."""
+    imported = Signal(object)
+    """`ImportReport`."""
+    failed = Signal(str)
+
+    def __init__(self, store: StoreLane, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._lane = TaskLane("exchange", self)
+
+    def export(self, path: Path, kind: ExportKind, chat_ids: Sequence[str] = ()) -> None:
+        """Write these chats into a file; none means all but those in the bin."""
+        wanted = list(chat_ids)
+
+        def work() -> tuple[Path, int]:
+            ids = wanted or self._ask(_all_ids)
+            write_export(path, _WRITERS[kind](self._records(ids)))
+            return path, len(ids)
+
+        self._lane.run(work, self._on_exported, self._on_failed)
+
+    def import_from(self, path: Path) -> None:
+        """Take in the chats of a file or folder of another application."""
+        self._lane.run(lambda: self._take_in(read_import(path)), self._on_imported, self._on_failed)
+
+    def close(self) -> bool:
+        """Finish, and end the thread. Before the store is closed. Twice is as good as once."""
+        return self._lane.close()
+
+    # --- on the lane's thread
+
+    def _ask(self, work: Callable[[ChatStore], T]) -> T:
+        """What the store says, on its own thread; this one waits."""
+        answer: Future[T] = Future()
+
+        def ask(store: ChatStore) -> None:
+            try:
+                answer.set_result(work(store))
+            except Exception as error:
+                answer.set_exception(error)
+
+        self._store.run(ask, None, answer.set_exception)  # the latter: the store could not be opened
+        while True:
+            try:
+                return answer.result(timeout=0.5)
+            except TimeoutError:
+                if self._lane.closed:
+                    raise StoreError("The application was closed before this was finished.") from None
+
+    def _records(self, ids: Sequence[str]) -> Iterator[ChatRecord]:
+        for chat_id in ids:
+            record = self._ask(partial(_record, chat_id=chat_id))
+            if record is not None:
+                yield record
+
+    def _take_in(self, found: FoundChats) -> ImportReport:
+        report = ImportReport(found.kind, skipped=found.skipped, left_out=found.left_out)
+        for start in range(0, len(found.chats), _AT_ONCE):
+            part = FoundChats(found.kind, found.chats[start : start + _AT_ONCE])
+            report = _together(report, self._ask(partial(_import, found=part)))
+        return report
+
+    # --- on the window's thread
+
+    @Slot(object)
+    def _on_exported(self, answer: tuple[Path, int]) -> None:
+        self.exported.emit(*answer)
+
+    @Slot(object)
+    def _on_imported(self, report: ImportReport) -> None:
+        self.imported.emit(report)
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self.failed.emit(str(error))
+
+
+def _all_ids(store: ChatStore) -> list[str]:
+    return [chat.id for archived in (False, True) for chat in store.chats(archived=archived)]
+
+
+def _record(store: ChatStore, chat_id: str) -> ChatRecord | None:
+    return store.record(chat_id)
+
+
+def _import(store: ChatStore, found: FoundChats) -> ImportReport:
+    return store.import_chats(found)
+
+
+def _together(first: ImportReport, second: ImportReport) -> ImportReport:
+    return replace(
+        first,
+        added=first.added + second.added,
+        extended=first.extended + second.extended,
+        unchanged=first.unchanged + second.unchanged,
+        messages=first.messages + second.messages,
+        skipped=first.skipped + second.skipped,
+    )

@@ -1,0 +1,121 @@
+"""The bin: what was deleted in the last thirty days, to have it back or to let it go."""
+
+from datetime import datetime
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QMessageBox,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from llama_gui.bridge.chat_shelving import BinContents, ChatShelving
+from llama_gui.chats.bin import DeletedBranch
+from llama_gui.ui.theme import FRAME_PX
+from llama_gui.ui.widgets import plain_label
+
+_WHAT = Qt.ItemDataRole.UserRole + 1
+
+
+class BinDialog(QDialog):
+    """Lists deleted chats and branches, the last one first."""
+
+    def __init__(self, shelving: ChatShelving, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._shelving = shelving
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Bin"))
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("Deleted chats and messages"))
+        self.restore_button = QPushButton(self.tr("Restore"))
+        self.empty_button = QPushButton(self.tr("Empty the bin…"))
+        self._note = plain_label("", "muted", FRAME_PX)
+        self._note.setWordWrap(True)
+        self._lay_out()
+        self.list.itemSelectionChanged.connect(self._on_selection)
+        self.list.itemActivated.connect(self.restore)
+        self.restore_button.clicked.connect(self.restore)
+        self.empty_button.clicked.connect(self._ask_to_empty)
+        shelving.bin_read.connect(self._show_contents)
+        shelving.restored.connect(shelving.read_bin)
+        shelving.emptied.connect(shelving.read_bin)
+        shelving.read_bin()
+
+    def _lay_out(self) -> None:
+        close = QPushButton(self.tr("Close"))
+        close.clicked.connect(self.accept)
+        for button in (self.restore_button, self.empty_button, close):
+            button.setAutoDefault(False)
+        foot = QHBoxLayout()
+        foot.addWidget(self.empty_button)
+        foot.addStretch(1)
+        foot.addWidget(self.restore_button)
+        foot.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 20, 24, 20)
+        layout.setSpacing(12)
+        layout.addWidget(self._note)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(foot)
+        self.resize(520, 420)
+
+    @Slot(object)
+    def _show_contents(self, contents: BinContents) -> None:
+        self.list.clear()
+        for chat in contents.chats:
+            self._add(chat.title, chat.deleted, chat.id)
+        for branch in contents.branches:
+            words = self.tr("Messages of “{}”: {}").format(branch.title, " ".join(branch.beginning.split()))
+            self._add(words, branch.deleted, branch)
+        is_empty = self.list.count() == 0
+        self._note.setText(
+            self.tr("The bin is empty.")
+            if is_empty
+            else self.tr("What you delete stays here for 30 days, and is then gone for ever.")
+        )
+        self.list.setVisible(not is_empty)
+        self.empty_button.setEnabled(not is_empty)
+        self.list.setCurrentRow(0)
+        self._on_selection()
+
+    def _add(self, words: str, deleted: float | None, what: str | DeletedBranch) -> None:
+        day = f"{datetime.fromtimestamp(deleted):%Y-%m-%d}" if deleted else ""
+        item = QListWidgetItem(f"{words}  ·  {day}")
+        item.setData(_WHAT, what)
+        self.list.addItem(item)
+
+    @Slot()
+    def _on_selection(self) -> None:
+        self.restore_button.setEnabled(bool(self.list.selectedItems()))
+
+    @Slot()
+    def restore(self) -> None:
+        """Take what is selected out of the bin."""
+        for item in self.list.selectedItems():
+            what = item.data(_WHAT)
+            if isinstance(what, DeletedBranch):
+                self._shelving.restore_branch(what)
+            else:
+                self._shelving.restore(what)
+
+    @Slot()
+    def _ask_to_empty(self) -> None:
+        buttons = QMessageBox.StandardButton.Discard | QMessageBox.StandardButton.Cancel
+        title = self.tr("Delete all of this for ever?")
+        box = QMessageBox(QMessageBox.Icon.NoIcon, title, title, buttons, self)
+        box.setInformativeText(self.tr("It cannot be undone."))
+        box.button(QMessageBox.StandardButton.Discard).setText(self.tr("Delete for ever"))
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.finished.connect(self._on_answer)
+        box.open()
+
+    @Slot(int)
+    def _on_answer(self, result: int) -> None:
+        if result == QMessageBox.StandardButton.Discard:
+            self._shelving.empty_bin()

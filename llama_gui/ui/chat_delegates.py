@@ -1,0 +1,202 @@
+"""How the side bar paints a chat, a heading, and a find."""
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QWidget,
+)
+
+from llama_gui.bridge.item_models import ChatRole
+from llama_gui.chats.search import SearchHit
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, TINY_PX, frame_font, theme_of
+from llama_gui.ui.widgets import paint_focus, plain_tip
+
+ROW = 34
+_HIT = 72
+_BEFORE = 22  # characters before the first find
+_LEADING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
+Index = QModelIndex | QPersistentModelIndex
+
+
+class RowDelegate(QStyledItemDelegate):
+    """The ground of a row: selected, under the mouse, with the keyboard. The tip has all of its words."""
+
+    def __init__(self, icons: Icons, view: QListView) -> None:
+        super().__init__(view)
+        self._icons = icons
+        self._view = view
+
+    def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> QRect:
+        """Paint what lies under the words; where the row is."""
+        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
+        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
+        theme = theme_of(self._view)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ground = QRectF(rect).adjusted(0, 1, 0, -1)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            is_selected = bool(state & QStyle.StateFlag.State_Selected)
+            painter.setBrush(theme.color("selected_row" if is_selected else "hover"))
+            painter.drawRoundedRect(ground, RADIUS - 2, RADIUS - 2)
+        if state & QStyle.StateFlag.State_HasFocus and self._view.hasFocus():
+            paint_focus(painter, ground, theme.color("accent"))
+        return rect
+
+    def icon(self, painter: QPainter, name: str, x: int, y: int, role: str = "muted") -> None:
+        """Paint an icon of 16 pixels; `x` counts from the side that the language begins on."""
+        ratio = self._view.devicePixelRatioF()
+        pixmap = self._icons.pixmap(name, theme_of(self._view).color(role), 16, ratio)
+        is_mirrored = self._view.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        painter.drawPixmap(self._view.viewport().width() - 16 - x if is_mirrored else x, y, pixmap)
+
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
+        if event.type() == QEvent.Type.ToolTip and index.isValid():
+            QToolTip.showText(event.globalPos(), plain_tip(str(index.data(Qt.ItemDataRole.AccessibleTextRole))), view)
+            return True
+        return super().helpEvent(event, view, option, index)
+
+
+class ChatDelegate(RowDelegate):
+    """Paints chats and headings, all of one height, which lets ten thousand be laid out at once."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(120, ROW)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        if index.data(ChatRole.HEADING):
+            self._paint_heading(painter, option, index)
+        else:
+            self._paint_chat(painter, self.paint_ground(painter, option), index)
+
+    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
+        can_fold = bool(index.flags() & Qt.ItemFlag.ItemIsSelectable)
+        if can_fold:
+            self.paint_ground(painter, option)
+        theme = theme_of(self._view)
+        painter.setFont(frame_font(TINY_PX, QFont.Weight.DemiBold))
+        painter.setPen(theme.color("muted"))
+        words = str(index.data())
+        if index.data(ChatRole.FOLDED):
+            words += f"  {index.data(ChatRole.COUNT)}"
+        room = _inset(rect, 28 if can_fold else 10, 8, self._view)
+        if not can_fold:
+            room.translate(0, 4)
+        painter.drawText(room, _LEADING, _elided(words, painter.font(), room.width()))
+        if can_fold:
+            folded_icon = "chevron-left" if self._view.isRightToLeft() else "chevron-right"
+            self.icon(painter, folded_icon if index.data(ChatRole.FOLDED) else "chevron-down", 8, rect.y() + 9)
+
+    def _paint_chat(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        theme = theme_of(self._view)
+        is_answering = bool(index.data(ChatRole.ANSWERING))
+        in_group = bool(str(index.data(ChatRole.GROUP)).startswith("folder:"))
+        painter.setFont(frame_font(FRAME_PX))
+        painter.setPen(theme.color("text"))
+        room = _inset(rect, 28 if in_group else 10, 28 if is_answering else 10, self._view)
+        painter.drawText(room, _LEADING, _elided(str(index.data()), painter.font(), room.width()))
+        if is_answering:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("accent"))
+            x = rect.left() + 10 if self._view.isRightToLeft() else rect.right() - 16
+            painter.drawEllipse(QRectF(x, rect.center().y() - 3, 7, 7))
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """A field in the row, for another name."""
+        field = QLineEdit(parent)
+        field.setMaxLength(200)
+        field.setAccessibleName(self.tr("Name of the chat"))
+        field.setProperty("flat", True)
+        return field
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
+        editor.setGeometry(rect.adjusted(4, 3, -4, -3))
+
+
+class HitDelegate(RowDelegate):
+    """Paints a find: the chat's title, and below it two lines of the message with the words marked."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(120, _HIT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        rect = self.paint_ground(painter, option)
+        hit: SearchHit = index.data(ChatRole.HIT)
+        theme = theme_of(self._view)
+        room = rect.adjusted(10, 0, -10, 0)
+        painter.setFont(frame_font(FRAME_PX, QFont.Weight.DemiBold))
+        painter.setPen(theme.color("text"))
+        if hit.node_id is None:  # the title itself is the find
+            self._paint_marked(painter, room.adjusted(0, 8, 0, 0), hit, painter.font(), "text")
+            return
+        painter.drawText(
+            room.adjusted(0, 7, 0, 7 + 18 - _HIT), _LEADING, _elided(hit.title, painter.font(), room.width())
+        )
+        self._paint_marked(painter, room.adjusted(0, 27, 0, 0), hit, frame_font(SMALL_PX), "muted")
+
+    def _paint_marked(self, painter: QPainter, room: QRect, hit: SearchHit, font: QFont, role: str) -> None:
+        theme = theme_of(self._view)
+        text, ranges = _around_first(hit)
+        layout = QTextLayout(text, font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        mark = QTextCharFormat()
+        mark.setForeground(theme.color("accent"))
+        mark.setFontWeight(QFont.Weight.DemiBold)
+        layout.setFormats([_range(start, length, mark) for start, length in _in_utf16(text, ranges)])
+        layout.beginLayout()
+        top = 0.0
+        for _ in range(2):
+            line = layout.createLine()
+            if not line.isValid():
+                break
+            line.setLineWidth(room.width())
+            line.setPosition(QPointF(0, top))
+            top += line.height()
+        layout.endLayout()
+        painter.setPen(theme.color(role))
+        layout.draw(painter, QPointF(room.x(), room.y()))
+
+
+def _inset(rect: QRect, before: int, behind: int, view: QListView) -> QRect:
+    """A row without its edges, on whatever side the language begins."""
+    return rect.adjusted(behind, 0, -before, 0) if view.isRightToLeft() else rect.adjusted(before, 0, -behind, 0)
+
+
+def _elided(text: str, font: QFont, width: int) -> str:
+    return QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, width)
+
+
+def _around_first(hit: SearchHit) -> tuple[str, list[tuple[int, int]]]:
+    """The snippet from a little before its first find, so that two short lines show it; and the ranges in that."""
+    first = hit.ranges[0][0] if hit.ranges else 0
+    if first <= _BEFORE:
+        return hit.snippet, list(hit.ranges)
+    begin = hit.snippet.rfind(" ", 0, first - _BEFORE // 2) + 1
+    begin = max(begin, first - _BEFORE)
+    return "…" + hit.snippet[begin:], [(at - begin + 1, length) for at, length in hit.ranges]
+
+
+def _in_utf16(text: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges in Qt's units, of which an emoji has two."""
+
+    def units(part: str) -> int:
+        return len(part.encode("utf-16-le", "surrogatepass")) // 2
+
+    return [(units(text[:at]), units(text[at : at + length])) for at, length in ranges]
+
+
+def _range(start: int, length: int, form: QTextCharFormat) -> QTextLayout.FormatRange:
+    made = QTextLayout.FormatRange()
+    made.start, made.length, made.format = start, length, form  # pyright: ignore[reportAttributeAccessIssue]
+    return made

@@ -1,0 +1,191 @@
+"""What can be done with a chat as a whole, from its row: the menu, the keys, and the way back."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, QPoint, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
+
+from llama_gui.bridge.chat_book import ChatBook
+from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER
+from llama_gui.bridge.item_models import ChatListItemModel
+from llama_gui.chats.tree import ChatSummary
+from llama_gui.ui.bin_dialog import BinDialog
+from llama_gui.ui.deck import TabDeck
+from llama_gui.ui.sidebar import Sidebar
+
+UNDO_S = 12.0
+
+
+class ChatKeeping(QObject):
+    """Stands between the side bar, the tabs and `ChatShelving`."""
+
+    export_wanted = Signal(object)
+    """list[str]: the ids of the chats to write into a file; an empty one means all."""
+    import_wanted = Signal()
+
+    def __init__(
+        self, book: ChatBook, chats: ChatListItemModel, sidebar: Sidebar, deck: TabDeck, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._book = book
+        self._shelving = book.shelving
+        self._chats = chats
+        self._sidebar = sidebar
+        self._deck = deck
+        self._window = window
+        self._undo: Callable[[], None] | None = None
+        chats.renamed.connect(self.rename)
+        sidebar.view.menu_wanted.connect(self._show_menu)
+        sidebar.view.delete_wanted.connect(self.delete)
+        sidebar.more_wanted.connect(self._show_more)
+        sidebar.bar.accepted.connect(self._on_undo)
+
+    # What is done
+
+    @Slot(str, str)
+    def rename(self, chat_id: str, title: str) -> None:
+        """Give a chat another name, in its tab too."""
+        session = self._book.session(chat_id)
+        if session is not None:
+            session.retitle(title)
+        else:
+            self._shelving.rename(chat_id, title)
+
+    @Slot(str)
+    def delete(self, chat_id: str) -> None:
+        """Put a chat into the bin, close its tab, and offer to have it back."""
+        title = self._title(chat_id)
+        was_open = self._deck.close_chat(chat_id)
+        self._shelving.delete(chat_id)
+        self._offer_undo(self.tr("“{}” is in the bin.").format(title), partial(self._restore, chat_id, was_open))
+
+    def _restore(self, chat_id: str, was_open: bool) -> None:
+        self._shelving.restore(chat_id)
+        if was_open:
+            self._deck.open_chat(chat_id)
+
+    def archive(self, chat_id: str, archived: bool) -> None:
+        """Put a chat into the archive, or back, and offer to undo it."""
+        self._shelving.archive(chat_id, archived)
+        said = self.tr("“{}” is in the archive.") if archived else self.tr("“{}” is back in the list.")
+        undo = partial(self._shelving.archive, chat_id, not archived)
+        self._offer_undo(said.format(self._title(chat_id)), undo)
+
+    def _ask_for_folder(self, chat_id: str) -> None:
+        name, accepted = QInputDialog.getText(self._window, self.tr("New folder"), self.tr("Name of the folder:"))
+        if accepted and name.strip():
+            self._shelving.move(chat_id, name)
+
+    def _rename_folder(self, folder: str) -> None:
+        name, accepted = QInputDialog.getText(
+            self._window, self.tr("Rename folder"), self.tr("Name of the folder:"), text=folder
+        )
+        if accepted and name.strip():
+            self._shelving.rename_folder(folder, name)
+
+    def _dissolve_folder(self, folder: str, chat_ids: list[str]) -> None:
+        self._shelving.rename_folder(folder, "")
+
+        def undo() -> None:
+            for chat_id in chat_ids:
+                self._shelving.move(chat_id, folder)
+
+        self._offer_undo(self.tr("The folder “{}” is dissolved; its chats are in the list.").format(folder), undo)
+
+    @Slot()
+    def show_bin(self) -> None:
+        """Open the bin."""
+        BinDialog(self._shelving, self._window).open()
+
+    # Undo
+
+    def _offer_undo(self, text: str, undo: Callable[[], None]) -> None:
+        self._undo = undo
+        self._sidebar.bar.offer(text, self.tr("Undo"), UNDO_S)
+
+    @Slot()
+    def _on_undo(self) -> None:
+        undo, self._undo = self._undo, None
+        if undo is not None:
+            undo()
+
+    def _title(self, chat_id: str) -> str:
+        title = str(self._chats.index_of(chat_id).data() or "")
+        return title if len(title) <= 24 else f"{title[:23]}…"
+
+    # Menus
+
+    @Slot(str, object)
+    def _show_menu(self, what: str, place: QPoint) -> None:
+        chat = self._chats.chat_at(self._chats.index_of(what))
+        if chat is not None:
+            self._open(self.chat_menu(chat), place)
+        elif what.startswith(FOLDER):
+            self._open(self._folder_menu(what.removeprefix(FOLDER)), place)
+
+    def chat_menu(self, chat: ChatSummary) -> QMenu:
+        """What can be done with this chat."""
+        menu = QMenu(self._window)
+        _add(menu, self.tr("Open"), partial(self._deck.open_chat, chat.id), "Return")
+        _add(menu, self.tr("Rename"), partial(self._sidebar.view.rename, chat.id), "F2")
+        pin = self.tr("Unpin") if chat.pinned else self.tr("Pin")
+        _add(menu, pin, partial(self._shelving.pin, chat.id, not chat.pinned))
+        self._add_folders(menu, chat)
+        back = self.tr("Take out of the archive") if chat.archived else self.tr("Archive")
+        _add(menu, back, partial(self.archive, chat.id, not chat.archived))
+        menu.addSeparator()
+        _add(menu, self.tr("Export…"), partial(self.export_wanted.emit, [chat.id]))
+        menu.addSeparator()
+        _add(menu, self.tr("Delete"), partial(self.delete, chat.id), "Ctrl+Del")
+        return menu
+
+    def _add_folders(self, menu: QMenu, chat: ChatSummary) -> None:
+        folders = QMenu(self.tr("Move to folder"), menu)
+        menu.addMenu(folders)
+        for folder in self._folders():
+            if folder != chat.folder:
+                # Qt would take & for the mark of a key.
+                _add(folders, folder.replace("&", "&&"), partial(self._shelving.move, chat.id, folder))
+        if chat.folder:
+            _add(folders, self.tr("No folder"), partial(self._shelving.move, chat.id, ""))
+        if not folders.isEmpty():
+            folders.addSeparator()
+        _add(folders, self.tr("New folder…"), partial(self._ask_for_folder, chat.id))
+
+    def _folder_menu(self, folder: str) -> QMenu:
+        menu = QMenu(self._window)
+        members = [chat.id for chat in self._book.summaries() if chat.folder == folder]
+        _add(menu, self.tr("Rename folder…"), partial(self._rename_folder, folder))
+        _add(menu, self.tr("Export…"), partial(self.export_wanted.emit, members))
+        _add(menu, self.tr("Dissolve folder"), partial(self._dissolve_folder, folder, members))
+        return menu
+
+    def _folders(self) -> list[str]:
+        chats = [*self._book.summaries(), *self._book.archived()]
+        return sorted({chat.folder for chat in chats if chat.folder}, key=str.casefold)
+
+    @Slot(object)
+    def _show_more(self, place: QPoint) -> None:
+        menu = QMenu(self._window)
+        _add(menu, self.tr("Import chats…"), self.import_wanted.emit)
+        _add(menu, self.tr("Export all chats…"), partial(self.export_wanted.emit, []))
+        menu.addSeparator()
+        show_archive = partial(self._chats.fold, ARCHIVE, False)
+        _add(menu, self.tr("Show the archive"), show_archive).setEnabled(bool(self._book.archived()))
+        _add(menu, self.tr("Bin…"), self.show_bin)
+        self._open(menu, place)
+
+    def _open(self, menu: QMenu, place: QPoint) -> None:
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(place)
+
+
+def _add(menu: QMenu, text: str, run: Callable[[], object], keys: str = "") -> QAction:
+    """An entry. Its keys are shown, and belong to the list: here they would be taken twice."""
+    if keys:
+        text += "\t" + QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+    action = menu.addAction(text)
+    action.triggered.connect(lambda _checked=False: run())
+    return action

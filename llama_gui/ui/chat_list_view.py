@@ -1,0 +1,116 @@
+"""The list of chats with its keys: open, name, fold, put into the bin, and the menu."""
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemDelegate, QFrame, QListView, QWidget
+
+from llama_gui.bridge.item_models import ChatListItemModel, ChatRole
+from llama_gui.ui.chat_delegates import ChatDelegate
+from llama_gui.ui.icons import Icons
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+def set_up_list(view: QListView, name: str) -> None:
+    """What the lists of the side bar share."""
+    view.setFrameShape(QFrame.Shape.NoFrame)
+    view.setAccessibleName(name)
+    view.setMouseTracking(True)
+    view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+    view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+    view.setUniformItemSizes(True)
+    view.viewport().setAutoFillBackground(False)
+
+
+class ChatListView(QListView):
+    """Shows the chats of a model. It keeps its place when the list changes, and waits for a name that is typed."""
+
+    chat_chosen = Signal(str)
+    menu_wanted = Signal(str, object)
+    """A chat's id or a group's key, and the place on the screen."""
+    delete_wanted = Signal(str)
+
+    def __init__(self, chats: ChatListItemModel, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._chats = chats
+        self._place = 0
+        set_up_list(self, self.tr("Chats"))
+        self.setModel(chats)
+        self.setItemDelegate(ChatDelegate(icons, self))
+        self.clicked.connect(self._choose)
+        self.activated.connect(self._choose)
+        chats.modelAboutToBeReset.connect(self._keep_place)
+        chats.modelReset.connect(self._go_to_place)
+
+    def current_chat(self) -> str:
+        """The chat that has the keyboard; "" for none."""
+        return self.currentIndex().data(ChatRole.CHAT_ID) or ""
+
+    def rename(self, chat_id: str) -> None:
+        """Let the user type another name for a chat, in its row."""
+        index = self._chats.index_of(chat_id)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+            self.setFocus()
+            self.edit(index)
+
+    # The place
+
+    @Slot()
+    def _keep_place(self) -> None:
+        self._place = self.verticalScrollBar().value()
+
+    @Slot()
+    def _go_to_place(self) -> None:
+        self.doItemsLayout()
+        self.verticalScrollBar().setValue(self._place)
+
+    # Mouse and keys
+
+    @Slot(QModelIndex)
+    def _choose(self, index: QModelIndex) -> None:
+        if index.data(ChatRole.HEADING):
+            self._fold(index, not index.data(ChatRole.FOLDED))
+        elif index.isValid():
+            self.chat_chosen.emit(index.data(ChatRole.CHAT_ID))
+
+    def _fold(self, index: Index, folded: bool) -> None:
+        group = index.data(ChatRole.GROUP)
+        self._chats.fold(group, folded)
+        for row in range(self._chats.rowCount()):
+            heading = self._chats.index(row)
+            if heading.data(ChatRole.HEADING) and heading.data(ChatRole.GROUP) == group:
+                self.setCurrentIndex(heading)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index = self.currentIndex()
+        chat_id = self.current_chat()
+        is_delete = event.key() == Qt.Key.Key_Delete and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        if event.key() == Qt.Key.Key_F2 and chat_id:
+            self.edit(index)
+        elif is_delete and chat_id:
+            self.delete_wanted.emit(chat_id)
+        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and index.data(ChatRole.HEADING):
+            is_back = (event.key() == Qt.Key.Key_Left) != self.isRightToLeft()
+            self._fold(index, is_back)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and index.isValid():
+            if self.state() != QListView.State.EditingState:
+                self._choose(index)
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        if not index.isValid():
+            return
+        self.setCurrentIndex(index)
+        place = self.visualRect(index).center() if by_key else event.pos()
+        what = index.data(ChatRole.CHAT_ID) or index.data(ChatRole.GROUP)
+        self.menu_wanted.emit(what, self.viewport().mapToGlobal(place))
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        super().closeEditor(editor, hint)
+        self.setFocus()

@@ -1,0 +1,119 @@
+"""Asks where chats are written to or read from, and tells what became of it."""
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from llama_gui.bridge.exchange import Exchange, ExportKind
+from llama_gui.bridge.item_models import ChatListItemModel
+from llama_gui.chats.intake import ImportReport
+
+_ENDINGS: dict[str, ExportKind] = {".md": "markdown", ".html": "html", ".json": "json"}
+_UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
+_MOST_TOLD = 200
+
+
+class ExchangeDialogs(QObject):
+    """The dialogs in front of `Exchange`."""
+
+    said = Signal(str)
+    """One line about what was done."""
+    failed = Signal(str)
+
+    def __init__(self, exchange: Exchange, chats: ChatListItemModel, window: QWidget) -> None:
+        super().__init__(window)
+        self._exchange = exchange
+        self._chats = chats
+        self._window = window
+        self._wanted: list[str] = []
+        exchange.exported.connect(self._on_exported)
+        exchange.imported.connect(self._on_imported)
+        exchange.failed.connect(self.failed)
+
+    # Out
+
+    @Slot(object)
+    def ask_where_to(self, chat_ids: list[str]) -> QFileDialog:
+        """Export these chats; none means all."""
+        self._wanted = chat_ids
+        title = str(self._chats.index_of(chat_ids[0]).data() or "") if len(chat_ids) == 1 else ""
+        name = " ".join(_UNSAFE.sub(" ", title).split())[:80].strip(". ") or self.tr("Chats")
+        dialog = QFileDialog(self._window, self.tr("Export"), str(Path.home() / f"{name}.md"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+        filters = [
+            self.tr("Markdown, the shown messages") + " (*.md)",
+            self.tr("Web page, the shown messages") + " (*.html)",
+            self.tr("JSON with all branches, to import again") + " (*.json)",
+        ]
+        dialog.setNameFilters(filters)
+        dialog.setDefaultSuffix("md")
+        dialog.selectFile(f"{name}.md")
+        suffixes = dict(zip(filters, ("md", "html", "json"), strict=True))
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(suffixes[chosen]))
+        dialog.fileSelected.connect(self.export_to)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    @Slot(str)
+    def export_to(self, name: str) -> None:
+        """Write the chats into this file; its ending says how."""
+        path = Path(name)
+        kind = _ENDINGS.get(path.suffix.lower())
+        if kind is None:
+            self.failed.emit(
+                self.tr("{} was not written: an export ends in .md, .html or .json. Choose one of these.").format(name)
+            )
+            return
+        self._exchange.export(path, kind, self._wanted)
+        self.said.emit(self.tr("Writing {}…").format(path.name))
+
+    @Slot(object, int)
+    def _on_exported(self, path: Path, count: int) -> None:
+        self.said.emit(self.tr("Chats written to {}: {}").format(path, count))
+
+    # In
+
+    @Slot()
+    def ask_where_from(self) -> QFileDialog:
+        """Import a file of another application, or of ours."""
+        dialog = QFileDialog(self._window, self.tr("Import chats of ChatGPT, Open WebUI, LM Studio or llama-gui"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([self.tr("Exports of chats") + " (*.json *.zip)", self.tr("All files") + " (*)"])
+        dialog.fileSelected.connect(self.import_from)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    @Slot()
+    def ask_for_folder(self) -> QFileDialog:
+        """Import a folder with one file for each conversation, as LM Studio keeps them."""
+        dialog = QFileDialog(self._window, self.tr("Import a folder of conversations"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(self.import_from)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    @Slot(str)
+    def import_from(self, name: str) -> None:
+        """Read this file or folder."""
+        self._exchange.import_from(Path(name))
+        self.said.emit(self.tr("Reading {}…").format(Path(name).name))
+
+    @Slot(object)
+    def _on_imported(self, report: ImportReport) -> None:
+        self.said.emit("")
+        box = QMessageBox(QMessageBox.Icon.NoIcon, self.tr("Import"), report.summary, parent=self._window)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        told = [*report.left_out, *report.skipped]
+        if told:
+            box.setInformativeText("\n".join(told[:3]) + ("\n…" if len(told) > 3 else ""))
+        if len(told) > 3:
+            box.setDetailedText("\n".join(told[:_MOST_TOLD]))
+        box.setStandardButtons(QMessageBox.StandardButton.Close)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()

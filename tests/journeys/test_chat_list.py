@@ -1,0 +1,153 @@
+"""The side bar, used by mouse and keys: name, pin, fold, put away, throw away, have back, search, export, import."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
+
+from llama_gui.ui.bin_dialog import BinDialog
+from tests.fakes.scripted_engine import ScriptedEngine
+from tests.journeys.driving import ask, shown, trigger
+
+SCRIPT = {text: ["The tram ", "climbs the ", "hill."] for text in ("first", "second")}
+
+
+@pytest.fixture
+def window(open_window, qtbot):
+    """Two chats, each in its tab; the second in front."""
+    window = open_window(ScriptedEngine(SCRIPT))
+    for text in ("first", "second"):
+        if text == "second":
+            trigger(window, "new_tab")
+        tab = window.deck.current()
+        ask(qtbot, tab, text)
+        qtbot.waitUntil(lambda tab=tab: tab.session.is_settled and len(tab.session.path()) == 2)
+    qtbot.waitUntil(lambda: len(window._book.summaries()) == 2)
+    return window
+
+
+def titles(window) -> list[str]:
+    model = window.chats
+    return [model.index(row).data() for row in range(model.rowCount())]
+
+
+def entry(menu, text):
+    return next(action for action in menu.actions() if action.text().partition("\t")[0] == text)
+
+
+def menu_of(window, title):
+    chat = next(chat for chat in window._book.summaries() if chat.title == title)
+    return window.keeping.chat_menu(chat)
+
+
+def test_a_name_is_given_in_the_row(window, qtbot):
+    view = window.sidebar.view
+    view.setCurrentIndex(window.chats.index(2))
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_F2)
+    field = view.findChild(QLineEdit)
+    field.selectAll()
+    qtbot.keyClicks(field, "Lisbon in spring")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "Lisbon in spring" in titles(window))
+    assert window.strip.bar.tabText(0) == "Lisbon in spring"
+
+
+def test_pin_folder_and_archive_by_the_menu(window, qtbot):
+    entry(menu_of(window, "first"), "Pin").trigger()
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Today", "second"])
+    window._book.shelving.move(window.chats.chat_at(window.chats.index(3)).id, "Home")
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Home", "second"])
+    folders = entry(menu_of(window, "first"), "Move to folder").menu()
+    assert [action.text() for action in folders.actions() if action.text()] == ["Home", "New folder…"]
+    view = window.sidebar.view
+    view.setCurrentIndex(window.chats.index(2))
+    qtbot.keyClick(view, Qt.Key.Key_Left)
+    assert titles(window) == ["Pinned", "first", "Home"]
+    assert window.kept_settings[-1].folded_groups == ("archive", "folder:Home")
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    entry(menu_of(window, "second"), "Archive").trigger()
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Archive"])
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Home", "second"])
+
+
+def test_a_deleted_chat_closes_its_tab_and_comes_back_with_it(window, qtbot):
+    chat_id = window.deck.current().session.chat_id
+    view = window.sidebar.view
+    view.setCurrentIndex(window.chats.index_of(chat_id))
+    qtbot.keyClick(view, Qt.Key.Key_Delete)
+    qtbot.keyClick(view, Qt.Key.Key_Delete, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: "second" not in titles(window))
+    assert [tab.session.title for tab in window.deck.tabs()] == ["first"]
+    trigger(window, "reopen_tab")
+    assert len(window.deck.tabs()) == 1
+    assert "bin" in window.sidebar.bar.text()
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: "second" in titles(window))
+    assert window.deck.current().session.chat_id == chat_id
+    qtbot.waitUntil(lambda: "The tram" in shown(window.deck.current()))
+
+
+def test_the_bin_gives_back_and_is_emptied(window, qtbot):
+    trigger(window, "delete_chat")
+    qtbot.waitUntil(lambda: "second" not in titles(window))
+    trigger(window, "bin")
+    dialog = window.findChild(BinDialog)
+    qtbot.waitUntil(lambda: dialog.list.count() == 1)
+    qtbot.mouseClick(dialog.restore_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.list.count() == 0 and "second" in titles(window))
+    window.keeping.delete(window._book.summaries()[0].id)
+    dialog._shelving.read_bin()
+    qtbot.waitUntil(lambda: dialog.list.count() == 1)
+    qtbot.mouseClick(dialog.empty_button, Qt.MouseButton.LeftButton)
+    box = dialog.findChild(QMessageBox)
+    qtbot.mouseClick(box.button(QMessageBox.StandardButton.Discard), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.list.count() == 0)
+    assert len(titles(window)) == 2
+    dialog.accept()
+
+
+def test_a_search_shows_the_message(window, qtbot):
+    trigger(window, "search")
+    field = window.sidebar.search
+    qtbot.keyClicks(field, "tram hil")
+    qtbot.waitUntil(lambda: window.sidebar.hits.isVisible() and window.sidebar.hits.model().rowCount() == 2)
+    qtbot.keyClick(field, Qt.Key.Key_Down)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert window.deck.current().session.title == "first"
+    qtbot.keyClicks(field, " nowhere")
+    qtbot.waitUntil(lambda: not window.sidebar.hits.isVisible())
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert window.sidebar.view.isVisible()
+    assert field.text() == ""
+
+
+def test_a_find_in_a_closed_chat_opens_it_at_the_message(window, qtbot):
+    chat_id = window.deck.tabs()[0].session.chat_id
+    node_id = window.deck.tabs()[0].session.path()[1].id
+    window.deck.close_at(0)
+    qtbot.waitUntil(lambda: window._book.session(chat_id) is None)
+    window.sidebar.hit_chosen.emit(chat_id, node_id)
+    tab = window.deck.current()
+    qtbot.waitUntil(lambda: bool(tab.session.path()) and tab._wanted_message == "")
+    assert tab.session.chat_id == chat_id
+
+
+def test_an_export_is_imported_again(window, qtbot, tmp_path: Path):
+    trigger(window, "export_all")
+    dialog = window.findChild(QFileDialog)
+    dialog.fileSelected.emit(str(tmp_path / "all.json"))
+    dialog.reject()
+    qtbot.waitUntil((tmp_path / "all.json").exists)
+    window.exchange.import_from(str(tmp_path / "all.json"))
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox) is not None)
+    box = window.findChild(QMessageBox)
+    assert "here already: 2" in box.text()
+    box.reject()
+
+
+def test_an_export_with_another_ending_is_refused(window, qtbot, tmp_path: Path):
+    window.exchange.export_to(str(tmp_path / "all.docx"))
+    assert "all.docx" in window.deck.current().notice.text()
