@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from markdown_it.token import Token
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
 
 from llama_gui.ui.markdown.breaks import breakable
@@ -10,6 +11,7 @@ from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats
 from llama_gui.ui.markdown.maths import Run, readable
 
+translate = QCoreApplication.translate
 LINE_SEPARATOR = "\u2028"
 
 
@@ -63,7 +65,11 @@ class InlineWriter:
             case "image":
                 # Never loaded: the name and the address say what the model meant.
                 target = str(token.attrGet("src") or "")
-                _insert(to, f"[image: {token.content or target}]", self._formats.link(chars, target))
+                _insert(
+                    to,
+                    translate("Transcript", "[image: {}]").format(token.content or target),
+                    self._formats.link(chars, target),
+                )
             case _:
                 _insert(to, token.content, chars)
 

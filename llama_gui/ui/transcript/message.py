@@ -4,16 +4,16 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from PySide6.QtCore import QCoreApplication
+
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Box, Property
 from llama_gui.ui.transcript.answer import write_answer_text
 
-_STATUS_WORDS = {"stopped": "stopped", "interrupted": "interrupted when the application closed"}
-_NOT_ANSWERED = "This message was not answered."
 MAX_QUESTION = 12_000
 """Characters of a user's message that are drawn at first: a pasted file must not push the answer out of sight."""
-_REASON_WORDS = {"length": "reached max tokens", "context": "context is full"}
+translate = QCoreApplication.translate
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,31 @@ def footer_of(node: Node) -> Footer:
     facts: list[str] = []
     tokens = usage.get("completion_tokens")
     if isinstance(tokens, int):
-        facts.append(f"{tokens:,} token" + ("" if tokens == 1 else "s"))
+        label = translate("Transcript", "{} token") if tokens == 1 else translate("Transcript", "{} tokens")
+        facts.append(label.format(f"{tokens:,}"))
         seconds = timings.get("decode")
         if isinstance(seconds, int | float) and seconds > 0 and tokens > 1:
-            facts.append(f"{tokens / seconds:.1f} tok/s")
+            facts.append(translate("Transcript", "{} tok/s").format(f"{tokens / seconds:.1f}"))
     if (seed := (recipe.get("sampling") or {}).get("seed")) is not None:
-        facts.append(f"seed {seed}")
-    reason = _STATUS_WORDS.get(node.status) or _REASON_WORDS.get(str(recipe.get("finish_reason")))
-    if reason:
+        facts.append(translate("Transcript", "seed {}").format(seed))
+    if reason := _reason(node.status) or _reason(str(recipe.get("finish_reason"))):
         facts.append(reason)
-    error = (node.error or "The answer failed.") if node.status == "failed" else ""
+    error = (node.error or translate("Transcript", "The answer failed.")) if node.status == "failed" else ""
     return Footer(tuple(facts), error)
+
+
+def _reason(code: str) -> str:
+    """What cut an answer short, in words."""
+    match code:
+        case "stopped":
+            return translate("Transcript", "stopped")
+        case "interrupted":
+            return translate("Transcript", "interrupted when the application closed")
+        case "length":
+            return translate("Transcript", "reached max tokens")
+        case "context":
+            return translate("Transcript", "context is full")
+    return ""
 
 
 def read_recipe(text: str) -> dict[str, Any]:
@@ -70,7 +84,7 @@ def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | No
     below = formats.paragraph(16)
     below.setProperty(Property.CHROME, True)
     if node.status == "failed":
-        writer.line(_NOT_ANSWERED, below, formats.small("error"))
+        writer.line(translate("Transcript", "This message was not answered."), below, formats.small("error"))
     if version is not None:
         writer.begin_block(below, formats.small())
         _write_version(writer, node, version)
@@ -91,7 +105,7 @@ def _write_version(writer: DocumentWriter, node: Node, version: tuple[int, int])
 
 def write_name(writer: DocumentWriter, name: str) -> None:
     """Who answers."""
-    writer.line(name or "Assistant", writer.formats.paragraph(28), writer.formats.name())
+    writer.line(name or translate("Transcript", "Assistant"), writer.formats.paragraph(28), writer.formats.name())
     writer.keep_next_close()
 
 
@@ -110,11 +124,11 @@ def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | 
     block.setProperty(Property.CHROME, True)
     writer.begin_block(block, formats.small())
     if node.content:
-        writer.command("Copy", "copy", node.id)
+        writer.command(translate("Transcript", "Copy"), "copy", node.id)
     if is_last:
         if node.content:
             writer.insert("  ·  ", formats.small())
-        writer.command("Again", "again", node.id)
+        writer.command(translate("Transcript", "Again"), "again", node.id)
     if version is not None:
         writer.insert("     ", formats.small())
         _write_version(writer, node, version)
