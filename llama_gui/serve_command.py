@@ -56,7 +56,8 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         with ApiServer(models, server_options) as server:
             print(f"llama-gui serves {', '.join(folders)} at {server.url}", flush=True)
             _tell_key(key, key_file, is_new=is_new, given=options.api_key is not None)
-            _warn_about_others(options.host)
+            if server.is_for_others:
+                _warn_about_others(server.address)
             _wait_for_the_end(server)
     return 0
 
@@ -81,15 +82,12 @@ def _tell_key(key: str, file: Path, *, is_new: bool, given: bool) -> None:
         print(f"The key is in {file}", flush=True)
 
 
-def _warn_about_others(host: str) -> None:
-    from llama_gui.server.serve import LOOPBACK
-
-    if host not in LOOPBACK:
-        print(
-            f"llama-gui: other machines can reach {host}. Who has the key can use the models, and what is said is not "
-            "encrypted on its way.",
-            file=sys.stderr,
-        )
+def _warn_about_others(address: str) -> None:
+    print(
+        f"llama-gui: other machines can reach {address}. Who has the key can use the models, and what is said is not "
+        "encrypted on its way.",
+        file=sys.stderr,
+    )
 
 
 def _wait_for_the_end(server: "ApiServer") -> None:

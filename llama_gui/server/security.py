@@ -138,7 +138,8 @@ def _has_port(name: str) -> bool:
 
 def _names_of_address(scope: Scope) -> frozenset[str]:
     address, port = (scope.get("server") or ("", 0))[:2]
-    return host_names(str(address).split("%")[0], int(port or 0))
+    # An IPv6 socket that takes IPv4 too calls those addresses ::ffff:192.168.1.5.
+    return host_names(str(address).split("%")[0].removeprefix("::ffff:"), int(port or 0))
 
 
 def _bracketed(address: str) -> str:

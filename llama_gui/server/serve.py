@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import ipaddress
 import socket
 import sys
 import threading
@@ -19,8 +20,6 @@ from llama_gui.server.limits import ServerLimits
 from llama_gui.server.routes import Routes
 from llama_gui.server.security import WILDCARDS, Guard, host_names
 from llama_gui.server.served import Models
-
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,8 @@ class ServerOptions:
     def __post_init__(self) -> None:
         if not is_key(self.key):
             raise InvalidRequestError("api key", "of another form", "8 to 512 visible ASCII letters without spaces")
+        if not self.host.strip():
+            raise InvalidRequestError("host", self.host, "an address of this machine")
         if not 0 <= self.port < 65536:
             raise InvalidRequestError("port", self.port, "a whole number from 0 to 65535")
 
@@ -72,13 +73,19 @@ class ApiServer:
         self._routes: Routes | None = None
         self._ready = threading.Event()
         self._failure: BaseException | None = None
+        self.address = ""
         self.port = 0
 
     @property
     def url(self) -> str:
         """What a client has to know: scheme, address, port, /v1."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._options.host, self._options.host)
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.address, self.address)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
+
+    @property
+    def is_for_others(self) -> bool:
+        """Whether other machines can reach it, however its address was spelled."""
+        return not ipaddress.ip_address(self.address.split("%")[0]).is_loopback
 
     @property
     def is_running(self) -> bool:
@@ -94,7 +101,7 @@ class ApiServer:
         if self.is_running:
             return
         sockets = _listen(self._options.host, self._options.port)
-        self.port = sockets[0].getsockname()[1]
+        self.address, self.port = sockets[0].getsockname()[:2]
         self._ready.clear()
         self._failure = None
         self._thread = threading.Thread(target=self._run, args=(sockets,), name="llama-gui-server", daemon=True)
@@ -146,12 +153,14 @@ class ApiServer:
 
     def _config(self, routes: Routes) -> uvicorn.Config:
         options = self._options
+        is_wild = self.address in WILDCARDS
+        names = options.allowed_hosts if is_wild else (*options.allowed_hosts, options.host)
         guard = Guard(
             routes.app(),
             key=options.key,
-            hosts=host_names(options.host, self.port, options.allowed_hosts),
+            hosts=host_names(self.address, self.port, names),
             origins=options.allowed_origins,
-            own_address=options.host in WILDCARDS,
+            own_address=is_wild,
         )
         return uvicorn.Config(
             guard,  # type: ignore[arg-type]

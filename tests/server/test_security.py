@@ -1,6 +1,8 @@
 """Who gets in: raw sockets, every route, every disguise."""
 
 import json
+import socket
+from pathlib import Path
 
 import pytest
 
@@ -202,3 +204,27 @@ def test_a_connection_goes_on_after_a_refusal(plain_server: ApiServer):
         assert read_reply(client)[0] == 401
         client.sendall(head("/v1/models", plain_server))
         assert read_reply(client)[0] == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "0", "0x0"])
+def test_every_spelling_of_everywhere_is_everywhere(serve: Serve, host: str):
+    server = serve(host=host)
+    assert server.is_for_others
+    assert exchange(server, head("/v1/models", server))[0] == 200
+    assert exchange(server, head("/v1/models", server, Host=f"{host}:{server.port}"))[0] == 403
+
+
+@pytest.mark.skipif(not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists(), reason="needs IPv6")
+@pytest.mark.parametrize("host", ["::", "::1"])
+def test_ipv6(serve: Serve, host: str):
+    server = serve(host=host)
+    assert server.is_for_others == (host == "::")
+    assert server.url == f"http://[::1]:{server.port}/v1"
+    for address in ("::1", "127.0.0.1") if host == "::" else ("::1",):
+        with socket.create_connection((address, server.port)) as client:
+            name = f"[{address}]" if ":" in address else address
+            client.sendall(head("/v1/models", server, Host=f"{name}:{server.port}"))
+            assert read_reply(client)[0] == 200
+        with socket.create_connection((address, server.port)) as client:
+            client.sendall(head("/v1/models", server, Host=f"evil.example:{server.port}"))
+            assert read_reply(client)[0] == 403

@@ -75,7 +75,7 @@ def test_an_address_that_is_not_ours_is_refused():
 
 
 @pytest.mark.parametrize("change", [{"key": ""}, {"key": "short"}, {"key": "with a space"}, {"key": "ключ-ключ"},
-                                    {"port": -1}, {"port": 65536}])  # fmt: skip
+                                    {"port": -1}, {"port": 65536}, {"host": ""}, {"host": " "}])  # fmt: skip
 def test_options_that_cannot_be(change):
     with pytest.raises(InvalidRequestError):
         ServerOptions(**{"key": KEY, **change})
