@@ -204,7 +204,6 @@ class NetworkLoader:
         embedding = self._weight("model.embed_tokens.weight")
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
-        give_memory_back()  # before the largest of all
         return Llama(config, embedding, blocks, norm, self._linear.head(self._head(embedding)), self._linear.plan)
 
     def _head(self, embedding: Tensor) -> Tensor:
@@ -216,6 +215,7 @@ class NetworkLoader:
 
     def _block(self, layer: int) -> Block:
         config, prefix = self._config, f"model.layers.{layer}."
+        give_memory_back()  # what the layer before needed while it was converted
         attention = Attention(
             self._fused(prefix + "self_attn.", ("q_proj", "k_proj", "v_proj"), config.qkv_bias),
             self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
