@@ -23,7 +23,7 @@ _ALIGNMENT = 16
 _KEY_BLOCK = 512
 """The engine's own, see `engine.int4_linear` and `engine.layers`; a test keeps them together."""
 
-_RUNTIME = {"float32": 60 * 10**6, "bfloat16": 60 * 10**6, "int8": 28 * 10**6, "int4": 28 * 10**6}
+_RUNTIME = {"float32": 60 * 10**6, "bfloat16": 60 * 10**6, "int8": 20 * 10**6, "int4": 20 * 10**6}
 """What the engine's libraries come to hold beside the weights: kernels, scratch, the tokenizer."""
 
 _ROUNDED_ROWS = 4096

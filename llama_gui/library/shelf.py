@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
+from llama_gui.library.gguf_check import check_gguf
 from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS
 from llama_gui.vocabulary import ModelEntry
 
@@ -17,7 +18,6 @@ STARTER_NAME = "Starter model"
 _CONFIG = "config.json"
 _INDEX = "model.safetensors.index.json"
 _GGUF = ".gguf"
-_GGUF_MAGIC = b"GGUF"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.(?:safetensors|gguf)$")
 _MOST_JSON_BYTES = 32 * 2**20
 _MOST_HEADER_BYTES = 16 * 2**20
@@ -71,11 +71,9 @@ def describe(path: Path) -> ModelEntry:
 
 
 def _describe_gguf(file: Path) -> ModelEntry:
-    with file.open("rb") as stream:
-        if stream.read(len(_GGUF_MAGIC)) != _GGUF_MAGIC:
-            raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
     if _PART.search(file.name):
         raise BrokenModelError(f"The file {file} is one part of a model. Choose a version in one file.")
+    check_gguf(file)
     return ModelEntry(name=_name(file), path=str(file), size=file.stat().st_size)
 
 

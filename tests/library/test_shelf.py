@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 import sys
 from pathlib import Path
 
@@ -220,21 +221,24 @@ def test_a_model_has_the_same_name_everywhere(tmp_path):
 
 
 def make_gguf(path: Path, size: int = 100) -> Path:
+    """A file of one weight, of so many bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"GGUF" + bytes(size - 4))
+    weight = struct.pack("<Q1sIQIQ", 1, b"w", 1, size - 64, 24, 0)
+    path.write_bytes((b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + weight).ljust(64, b"\0") + bytes(size - 64))
     return path
 
 
 def test_gguf_files_are_models(tmp_path: Path):
-    alone = make_gguf(tmp_path / "elsewhere" / "Alone-Q8_0.gguf", 50)
+    alone = make_gguf(tmp_path / "elsewhere" / "Alone-Q8_0.gguf", 150)
     make_gguf(tmp_path / "models" / "Loose.GGUF")
     make_gguf(tmp_path / "models" / "folder" / "Inside-Q4_0.gguf")
     make_gguf(tmp_path / "models" / "folder" / "Part-00001-of-00002.gguf")
     (tmp_path / "models" / "fake.gguf").write_bytes(b"nothing")
+    os.truncate(make_gguf(tmp_path / "models" / "half.gguf"), 80)
     make_gguf(make_model(tmp_path / "models" / "both") / "Extra.gguf")
     entries = shelf.scan([tmp_path / "models", alone], tmp_path / "none")
     assert [entry.name for entry in entries] == ["Alone-Q8_0", "both", "Extra", "Inside-Q4_0", "Loose"]
-    assert (entries[0].path, entries[0].size) == (str(alone), 50)
+    assert (entries[0].path, entries[0].size) == (str(alone), 150)
 
 
 @needs_links

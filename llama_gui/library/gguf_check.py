@@ -1,0 +1,118 @@
+"""Is a GGUF file all there? Its header says where the last weight ends; a copy that was cut off ends before."""
+
+import mmap
+import struct
+from pathlib import Path
+
+from llama_gui.errors import BrokenModelError
+
+_MAGIC = b"GGUF"
+_VERSIONS = (2, 3)
+_ALIGNMENT = 32
+_MOST_ENTRIES = 1_000_000
+_STRING, _ARRAY = 8, 9
+_VALUE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_BLOCKS = {
+    0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 10: (256, 84),
+    11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 15: (256, 292), 24: (1, 1), 25: (1, 2), 26: (1, 4),
+    27: (1, 8), 28: (1, 8), 30: (1, 2),
+}  # fmt: skip
+"""Kind of number -> how many share a block, and its bytes."""
+
+
+def check_gguf(file: Path) -> None:
+    """Compare the file's length with what its header promises. The weights are not read.
+
+    Raises:
+        BrokenModelError: it is shorter, or no GGUF file.
+    """
+    size = file.stat().st_size
+    if size < 24:
+        raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
+    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        if content[:4] != _MAGIC:
+            raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
+        try:
+            promised = _Header(content).end
+        except (struct.error, ValueError, IndexError, KeyError, OverflowError) as error:
+            raise BrokenModelError(
+                f"The file {file} is damaged or cut off: its header cannot be read ({error}). Download it again."
+            ) from error
+    if size < promised:
+        raise BrokenModelError(
+            f"The file {file} is not complete: it has {size / 1e9:.3f} GB of {promised / 1e9:.3f} GB. "
+            "Download it again."
+        )
+
+
+class _Header:
+    """Steps over the fields to the table of weights; `end` is where the last of those ends."""
+
+    def __init__(self, content: mmap.mmap) -> None:
+        self._content = content
+        self._place = 4
+        version, weights, fields = self._read("<IQQ")
+        if version not in _VERSIONS or max(weights, fields) > _MOST_ENTRIES:
+            raise ValueError(f"version {version} with {weights} weights")
+        self._alignment = _ALIGNMENT
+        for _ in range(fields):
+            self._skip_field()
+        ends = [self._weight_end() for _ in range(weights)]
+        data = -(-self._place // self._alignment) * self._alignment
+        self.end = data + max(ends, default=0)
+
+    def _read(self, form: str) -> tuple[int, ...]:
+        values = struct.unpack_from(form, self._content, self._place)
+        self._place += struct.calcsize(form)
+        return values
+
+    def _string(self) -> bytes:
+        (length,) = self._read("<Q")
+        if length > len(self._content):
+            raise ValueError("a text longer than the file")
+        self._place += length
+        return self._content[self._place - length : self._place]
+
+    def _skip_field(self) -> None:
+        key = self._string()
+        (kind,) = self._read("<I")
+        if key == b"general.alignment" and kind == 4:
+            (self._alignment,) = self._read("<I")
+            if not 1 <= self._alignment <= 1 << 20:
+                raise ValueError("an alignment that cannot be")
+            return
+        self._skip_value(kind)
+
+    def _skip_value(self, kind: int) -> None:
+        if kind == _STRING:
+            self._string()
+        elif kind == _ARRAY:
+            inner, count = self._read("<IQ")
+            if inner == _STRING:
+                self._skip_strings(count)
+            elif inner == _ARRAY:
+                raise ValueError("a list of lists")
+            else:
+                self._place += _VALUE_BYTES[inner] * count
+        else:
+            self._place += _VALUE_BYTES[kind]
+
+    def _skip_strings(self, count: int) -> None:
+        # A vocabulary has hundreds of thousands: as little as possible for each.
+        content, place, read = self._content, self._place, struct.Struct("<Q").unpack_from
+        for _ in range(count):
+            place += 8 + read(content, place)[0]
+        self._place = place
+
+    def _weight_end(self) -> int:
+        self._string()
+        (dimensions,) = self._read("<I")
+        if dimensions > 8:
+            raise ValueError("a weight of too many dimensions")
+        numbers = 1
+        for size in self._read(f"<{dimensions}Q"):
+            numbers *= size
+        kind, offset = self._read("<IQ")
+        # Of a kind that we do not know only the beginning is looked for.
+        per_block, block = _BLOCKS.get(kind, (1, 0))
+        return offset + -(-numbers // per_block) * block
