@@ -1,204 +1,193 @@
-"""Owns the engine and its thread: requests in by plain calls, outputs out by one signal per frame."""
+"""Takes requests to the models that answer them: plain calls in, one signal per frame out."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
 from functools import partial
 from typing import Literal
 
 from PySide6.QtCore import QDeadlineTimer, QObject, Qt, QTimer, Signal, Slot
 
-from llama_gui.bridge.engine_thread import (
-    Drawn,
-    Ended,
-    EngineLike,
-    EngineThread,
-    JobLike,
-    LoadEngine,
-    Outbox,
-    error_text,
-)
-from llama_gui.bridge.frames import FinishedItem, Frame, FrameItem, ProgressItem
+from llama_gui.bridge.engine_thread import EngineThread, LoadEngine, error_text
+from llama_gui.bridge.loaded_models import LoadedModels
 from llama_gui.bridge.tasks import TaskLane
-from llama_gui.errors import EngineClosedError
-from llama_gui.vocabulary import (
-    EngineStats,
-    GenerateRequest,
-    GenerateResult,
-    ModelInfo,
-    Timings,
-    TokenOutput,
-    Usage,
-)
+from llama_gui.bridge.tickets import Ticket, Tickets
+from llama_gui.vocabulary import GenerateRequest, LoadOptions, ModelInfo
 
 HostState = Literal["empty", "loading", "ready", "failed"]
 
-FRAME_MS = 16
-PROGRESS_MS = 100
 STATS_MS = 500
 
 
-@dataclass(slots=True)
-class _Ticket:
-    """A request on its way through the host."""
-
-    number: int
-    request: GenerateRequest
-    cancelled: bool = False
-    announced: bool = False
-    job: JobLike | None = None
-    thread: EngineThread | None = None
-
-
 class EngineHost(QObject):
-    """Loads models and answers requests. Every method is called on the GUI thread and returns at once.
+    """Answers requests with the models that they name. Every method is called on the GUI thread and returns at once.
 
-    `load_engine` is called in the thread of the model that it loads.
+    A model that a request names is loaded for it. One model is current: it answers what names none.
     """
 
     loading = Signal(str)
-    loaded = Signal(object)
-    """`ModelInfo` of the model that answers from now on."""
+    """Key of a model that is on its way from now on."""
+    loaded = Signal(str, object)
+    """Key and `ModelInfo`."""
     load_failed = Signal(str, str)
-    """Path, and why. A model that was open before stays open."""
+    """Key, and why. Models that were open before stay open."""
+    load_cancelled = Signal(str)
+    current_changed = Signal(str)
+    """Key of the model that answers from now on what names none."""
     submitted = Signal(int)
     submit_failed = Signal(int, str)
     withdrawn = Signal(int)
     """The ticket was cancelled before the engine had seen it."""
     frame = Signal(object)
-    stats_changed = Signal(object)
+    stats_changed = Signal(str, object)
+    """Key of a loaded model, and its `EngineStats`."""
     _refused = Signal(int, str)
 
     def __init__(self, load_engine: LoadEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._load_engine = load_engine
-        self._current: EngineThread | None = None  # answers
-        self._coming: EngineThread | None = None  # loads
-        self._threads: list[EngineThread] = []  # every thread that has not ended: dropping one aborts the process
-        self._next_path: str | None = None
-        self._last_error = ""
+        self._current = ""
+        self._next = ""  # becomes current when it is loaded
         self._closing = False
         self._last_ticket = 0
-        self._tickets: dict[int, _Ticket] = {}
-        self._waiting: list[_Ticket] = []  # until a model is there
+        self._tickets = Tickets(self)
+        self._tickets.announced.connect(self._on_announced)
+        self._tickets.frame.connect(self.frame)
+        self._tickets.ended.connect(self._on_tickets_ended)
+        self._waiting: list[Ticket] = []  # until their models are there
         self._lane = TaskLane("engine-submit", self)
-        self._outbox = Outbox(self)
-        self._outbox.wake.connect(self._on_wake, Qt.ConnectionType.QueuedConnection)
+        self.models = LoadedModels(load_engine, self._has_answers, self)
+        self.models.loading.connect(self.loading)
+        self.models.loaded.connect(self._on_loaded)
+        self.models.failed.connect(self._on_failed)
+        self.models.cancelled.connect(self._on_cancelled)
+        self.models.ended.connect(self._end_tickets_of)
         # A request that cannot be taken is refused after `submit` has returned its ticket, never before.
         self._refused.connect(self.submit_failed, Qt.ConnectionType.QueuedConnection)
-        self._frame_timer = self._timer(FRAME_MS, self._show_frame, single_shot=True)
-        self._progress_timer = self._timer(PROGRESS_MS, self._on_progress_due)
-        self._stats_timer = self._timer(STATS_MS, self._show_stats)
-        self._progress_due = False
-
-    def _timer(self, interval_ms: int, slot: Callable[[], None], *, single_shot: bool = False) -> QTimer:
-        timer = QTimer(self)
-        timer.setInterval(interval_ms)
-        timer.setSingleShot(single_shot)
-        timer.setTimerType(Qt.TimerType.PreciseTimer)
-        timer.timeout.connect(slot)
-        return timer
+        self._stats_timer = QTimer(self, interval=STATS_MS)
+        self._stats_timer.timeout.connect(self._show_stats)
 
     # --- what the window reads
 
     @property
+    def current(self) -> str:
+        """The key of the model that answers what names none; "": there is none yet."""
+        return self._current
+
+    @property
     def info(self) -> ModelInfo | None:
-        """The model that answers now."""
-        engine = self._engine()
+        """The current model, when it is there."""
+        return self.info_of("")
+
+    def info_of(self, key: str) -> ModelInfo | None:
+        """A loaded model; "": the current one."""
+        engine = self.models.engine_of(key or self._current)
         return engine.info if engine else None
+
+    def info_for(self, number: int) -> ModelInfo | None:
+        """The model that has taken a ticket."""
+        ticket = self._tickets.get(number)
+        thread = ticket.thread if ticket else None
+        return thread.engine.info if thread and thread.engine else None
+
+    def awaited(self, number: int) -> str:
+        """The key of the model whose loading a ticket waits for; "": it does not."""
+        ticket = self._tickets.get(number)
+        return ticket.key if ticket is not None and ticket in self._waiting else ""
+
+    def key_of(self, path: str) -> str:
+        """The key of the model that an answer's recipe names; "": it is neither loaded nor on this machine."""
+        infos = ((key, self.info_of(key)) for key in self.models.loaded_keys())
+        loaded = next((key for key, info in infos if info is not None and info.path == path), "")
+        return loaded or (path if path and os.path.exists(path) else "")
+
+    def answers_of(self, key: str) -> int:
+        """How many answers a model writes, or will."""
+        return sum(ticket.key == key for ticket in self._tickets)
 
     @property
     def state(self) -> HostState:
-        """Whether a model is on its way, there, or could not be loaded and none was there before."""
-        if self._coming is not None:
+        """Whether a model is on its way; else how it stands with the current one."""
+        if self.models.is_loading:
             return "loading"
-        if self._current is not None:
-            return "ready"
-        return "failed" if self._last_error else "empty"
-
-    def _engine(self) -> EngineLike | None:
-        return self._current.engine if self._current else None
+        state = self.models.state_of(self._current)
+        return state if state in ("ready", "failed") else "empty"
 
     # --- loading
 
-    def load(self, path: str) -> None:
-        """Load the model at `path`. The one that is open answers on until the new one is there."""
+    def load(self, key: str, options: LoadOptions | None = None) -> None:
+        """Load a model and make it the current one. The one that is current answers on until it is there."""
         if self._closing:
             return
-        self._last_error = ""
-        self.loading.emit(path)
-        if self._coming is None:
-            self._start_loading(path)
-        else:  # a load cannot be broken off; what it brings is thrown away
-            self._next_path = path
-            self._coming.stop()
+        if options is not None:
+            self.models.set_options(key, options)
+        if self.models.state_of(self._current) != "ready" or self.models.thread_of(key) is not None:
+            self._set_current(key)
+        else:
+            self._next = key
+        self.models.load(key)
 
-    def _start_loading(self, path: str) -> None:
-        thread = EngineThread(path, self._load_engine, self)
-        thread.loaded.connect(self._on_loaded)
-        thread.failed.connect(self._on_failed)
-        thread.finished.connect(self._on_thread_finished)
-        self._coming = thread
-        self._threads.append(thread)
-        thread.start()
+    def reload(self, key: str, options: LoadOptions) -> None:
+        """Load a model in another way; what it writes now is finished first. One that is not loaded stays away."""
+        self.models.set_options(key, options)
+        if not self._closing and self.models.state_of(key) in ("ready", "loading", "short"):
+            self.models.load(key)
 
-    @Slot(object)
-    def _on_loaded(self, info: ModelInfo) -> None:
-        thread = self._coming
-        if thread is None or thread is not self.sender() or self._next_path is not None or self._closing:
-            return  # it was told to stop; its end brings the next
-        former, self._current, self._coming = self._current, thread, None
-        if former is not None:
-            former.stop()
-        self.loaded.emit(info)
+    def _set_current(self, key: str) -> None:
+        self._next = ""
+        if key != self._current:
+            self._current = key
+            self.current_changed.emit(key)
+
+    @Slot(str, object)
+    def _on_loaded(self, key: str, info: ModelInfo) -> None:
+        if key == self._next:
+            self._set_current(key)
+        self.loaded.emit(key, info)
         self._show_stats()
-        self._submit_waiting()
+        self._submit_waiting(key)
+
+    @Slot(str, str)
+    def _on_failed(self, key: str, text: str) -> None:
+        self._give_up(key, text)
+        self.load_failed.emit(key, text)
 
     @Slot(str)
-    def _on_failed(self, text: str) -> None:
-        thread = self.sender()
-        if not isinstance(thread, EngineThread):
-            return
-        if thread is self._current:  # the loop broke: its answers will not come
-            self._current = None
-            self._end_tickets_of(thread, text)
-        elif thread is not self._coming or self._next_path is not None or self._closing:
-            return
-        else:
-            self._coming = None
-        self._last_error = text
-        self.load_failed.emit(thread.path, text)
-        if self._coming is None:
-            self._submit_waiting()  # to the model that stays; where there is none, they are refused
+    def _on_cancelled(self, key: str) -> None:
+        self._give_up(key, "The loading of its model was cancelled.")
+        self.load_cancelled.emit(key)
 
-    @Slot()
-    def _on_thread_finished(self) -> None:
-        thread = self.sender()
-        if not isinstance(thread, EngineThread):
-            return
-        self._end_tickets_of(thread, "The model was closed before the answer was finished.")
-        self._threads = [other for other in self._threads if other is not thread]
-        thread.deleteLater()
-        if thread is self._coming:
-            self._coming = None
-            path, self._next_path = self._next_path, None
-            if path is not None and not self._closing:
-                self._start_loading(path)
+    def _give_up(self, key: str, text: str) -> None:
+        """A model does not come: to the one that stays, if it is there in another way; else it is refused."""
+        if self._next == key:
+            self._next = ""
+        if self.models.thread_of(key) is not None:
+            self._submit_waiting(key)
+        for ticket in [ticket for ticket in self._waiting if ticket.key == key]:
+            self._waiting.remove(ticket)
+            self._tickets.forget(ticket)
+            self.submit_failed.emit(ticket.number, text)
+
+    def _has_answers(self, thread: EngineThread) -> bool:
+        return any(ticket.thread is thread for ticket in self._tickets)
 
     # --- requests
 
-    def submit(self, request: GenerateRequest) -> int:
-        """Ask for an answer; the ticket names it in all signals. While a model loads, the request waits for it."""
+    def submit(self, request: GenerateRequest, key: str = "") -> int:
+        """Ask a model for an answer ("": the current one); the ticket names it in all signals.
+
+        A model that is not there is loaded first, and one that comes in another way is waited for.
+        """
         self._last_ticket += 1
-        ticket = _Ticket(self._last_ticket, request)
+        ticket = Ticket(self._last_ticket, request, key or self._current)
         if self._closing:
             self._refused.emit(ticket.number, "llama-gui is closing.")
-        elif self.state in ("empty", "failed"):
-            self._refused.emit(ticket.number, self._no_model_text())
+        elif not ticket.key:
+            self._refused.emit(ticket.number, "No model is open.")
         else:
-            self._tickets[ticket.number] = ticket
+            self._tickets.add(ticket)
             self._waiting.append(ticket)
-            if self.state == "ready":
-                self._submit_waiting()
+            if self.models.state_of(ticket.key) == "ready":
+                self._submit_waiting(ticket.key)
+            else:
+                self.models.load(ticket.key)
         return ticket.number
 
     def cancel(self, number: int) -> None:
@@ -209,147 +198,74 @@ class EngineHost(QObject):
         ticket.cancelled = True
         if ticket in self._waiting:
             self._waiting.remove(ticket)
-            self._forget(ticket)
+            self._tickets.forget(ticket)
             self.withdrawn.emit(number)
         elif ticket.job is not None:  # else the lane sees the mark when it gets there
             ticket.job.cancel()
 
-    def _no_model_text(self) -> str:
-        return f"No model is open. {self._last_error}".strip()
-
-    def _submit_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        thread = self._current
-        for ticket in waiting:
-            if thread is None or thread.engine is None:
-                self._forget(ticket)
-                self.submit_failed.emit(ticket.number, self._no_model_text())
-                continue
+    def _submit_waiting(self, key: str) -> None:
+        thread = self.models.thread_of(key)
+        if thread is None or thread.engine is None:
+            return
+        self.models.touch(key)
+        for ticket in [ticket for ticket in self._waiting if ticket.key == key]:
+            self._waiting.remove(ticket)
             ticket.thread = thread
             self._lane.run(
-                partial(self._submit_on_lane, thread.engine, ticket),
+                partial(self._tickets.hand_over, thread.engine, ticket),
                 partial(self._on_submitted, ticket),
                 partial(self._on_submit_failed, ticket),
             )
 
-    def _submit_on_lane(self, engine: EngineLike, ticket: _Ticket) -> bool:
-        """Render, tokenize and hand over. False: it was cancelled before."""
-        if ticket.cancelled:
-            return False
-        number, outbox = ticket.number, self._outbox
-
-        def on_output(_job: object, output: TokenOutput) -> None:
-            outbox.put(Drawn(number, output))
-
-        def on_finish(_job: object, result: GenerateResult) -> None:
-            outbox.put(Ended(number, result))
-
-        ticket.job = engine.submit(ticket.request, on_output, on_finish)
-        if ticket.cancelled:  # the mark was set between the look and the hand-over
-            ticket.job.cancel()
-        return True
-
-    def _on_submitted(self, ticket: _Ticket, handed_over: bool) -> None:
-        if ticket.number not in self._tickets:
+    def _on_submitted(self, ticket: Ticket, handed_over: bool) -> None:
+        if ticket not in self._tickets:
             return  # its thread ended meanwhile
         if handed_over:
-            self._announce(ticket)
+            self._tickets.announce(ticket)
         else:
-            self._forget(ticket)
+            self._tickets.forget(ticket)
             self.withdrawn.emit(ticket.number)
+            self.models.settle()
 
-    def _on_submit_failed(self, ticket: _Ticket, error: Exception) -> None:
-        if ticket.number not in self._tickets:
-            return
-        self._forget(ticket)
-        self.submit_failed.emit(ticket.number, error_text(error))
+    def _on_submit_failed(self, ticket: Ticket, error: Exception) -> None:
+        if ticket in self._tickets:
+            self._tickets.forget(ticket)
+            self.submit_failed.emit(ticket.number, error_text(error))
+            self.models.settle()
 
-    def _announce(self, ticket: _Ticket) -> None:
-        """Say once that the engine has it; always before its first output."""
-        if ticket.announced:
-            return
-        ticket.announced = True
-        self.submitted.emit(ticket.number)
-        for timer in (self._progress_timer, self._stats_timer):
-            if not timer.isActive():  # starting it anew would put off its next turn
-                timer.start()
+    @Slot(int)
+    def _on_announced(self, number: int) -> None:
+        self.submitted.emit(number)
+        if not self._stats_timer.isActive():  # starting it anew would put off its next turn
+            self._stats_timer.start()
 
-    def _forget(self, ticket: _Ticket) -> None:
-        self._tickets.pop(ticket.number, None)
-
+    @Slot(object, str)
     def _end_tickets_of(self, thread: EngineThread, text: str) -> None:
         """End what a thread has left without an end, so that nobody waits for ever."""
-        self._show_frame()
-        for ticket in [ticket for ticket in self._tickets.values() if ticket.thread is thread]:
-            if not ticket.announced:
-                self._forget(ticket)
-                self.submit_failed.emit(ticket.number, text)
-                continue
-            error = EngineClosedError(text)
-            result = GenerateResult("", (), "error", Usage(), Timings(), seed=0, error=error)
-            self._outbox.put(Ended(ticket.number, result))
-        self._show_frame()
-
-    # --- frames
-
-    @Slot()
-    def _on_wake(self) -> None:
-        if not self._frame_timer.isActive():
-            self._frame_timer.start()
-
-    @Slot()
-    def _on_progress_due(self) -> None:
-        self._progress_due = True
-        self._on_wake()
-
-    @Slot()
-    def _show_frame(self) -> None:
-        drawn: dict[int, list[TokenOutput]] = {}
-        finished: list[FinishedItem] = []
-        for item in self._outbox.take():
-            ticket = self._tickets.get(item.ticket)
-            if ticket is None:
-                continue
-            self._announce(ticket)
-            if isinstance(item, Drawn):
-                drawn.setdefault(item.ticket, []).append(item.output)
+        self._tickets.show_frame()
+        for ticket in [ticket for ticket in self._tickets if ticket.thread is thread]:
+            if ticket.announced:
+                self._tickets.end(ticket, text)
             else:
-                finished.append(FinishedItem(item.ticket, item.result))
-        items = tuple(self._frame_item(number, outputs) for number, outputs in drawn.items())
-        for item in finished:
-            self._tickets.pop(item.ticket, None)
-        progress = self._take_progress()
-        if items or finished or progress:
-            self.frame.emit(Frame(items, tuple(finished), progress))
-        if finished:
-            self._rest_when_idle()
+                self._tickets.forget(ticket)
+                self.submit_failed.emit(ticket.number, text)
+        self._tickets.show_frame()
 
-    def _frame_item(self, number: int, outputs: list[TokenOutput]) -> FrameItem:
-        job = self._tickets[number].job
-        speed = job.progress.tokens_per_second if job else 0.0
-        text = "".join(output.text for output in outputs)
-        return FrameItem(number, text, tuple(output.token_id for output in outputs), speed)
-
-    def _take_progress(self) -> tuple[ProgressItem, ...]:
-        if not self._progress_due:
-            return ()
-        self._progress_due = False
-        running = [(ticket.number, ticket.job) for ticket in self._tickets.values() if ticket.job]
-        return tuple(ProgressItem(number, job.progress, job.state) for number, job in running)
-
-    def _rest_when_idle(self) -> None:
-        if any(ticket.announced for ticket in self._tickets.values()):
-            return
-        self._progress_timer.stop()
-        self._stats_timer.stop()
-        self._show_stats()
+    @Slot(object)
+    def _on_tickets_ended(self, tickets: list[Ticket]) -> None:
+        for ticket in tickets:
+            self.models.touch(ticket.key)
+        self.models.settle()
+        if not any(ticket.announced for ticket in self._tickets):
+            self._stats_timer.stop()
+            self._show_stats()
 
     @Slot()
     def _show_stats(self) -> None:
-        engine = self._engine()
-        if engine is not None:
-            stats: EngineStats = engine.stats()
-            self.stats_changed.emit(stats)
+        for key in self.models.loaded_keys():
+            engine = self.models.engine_of(key)
+            if engine is not None:
+                self.stats_changed.emit(key, engine.stats())
 
     # --- the end
 
@@ -360,14 +276,11 @@ class EngineHost(QObject):
         """
         self._closing = True
         deadline = QDeadlineTimer(timeout_ms)
-        for number in list(self._tickets):
-            self.cancel(number)
-        for thread in self._threads:
-            thread.stop()
+        for ticket in self._tickets:
+            self.cancel(ticket.number)
+        self.models.stop()
         ended = self._lane.close(deadline.remainingTime() / 1000)
-        for thread in self._threads:
-            ended = thread.wait(deadline) and ended
-        self._show_frame()
-        for timer in (self._frame_timer, self._progress_timer, self._stats_timer):
-            timer.stop()
+        ended = self.models.wait(deadline) and ended
+        self._tickets.stop()
+        self._stats_timer.stop()
         return ended

@@ -1,19 +1,19 @@
-"""The engine's own thread, and what the host knows of an engine."""
+"""The thread of one engine, and what the host knows of an engine."""
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, QThread, Signal
 
-from llama_gui.errors import UserError
+from llama_gui.bridge.load_order import LoadOrder
+from llama_gui.errors import BugError, LoadCancelledError, UserError
 from llama_gui.vocabulary import (
     EngineStats,
     GenerateRequest,
     GenerateResult,
     JobProgress,
     JobState,
+    LoadOptions,
     ModelInfo,
     TokenOutput,
 )
@@ -53,7 +53,8 @@ class EngineLike(Protocol):
     def close(self) -> None: ...
 
 
-LoadEngine = Callable[[str], EngineLike]
+LoadEngine = Callable[[LoadOrder], EngineLike]
+"""Called in the thread of the model that it loads."""
 
 
 def error_text(error: BaseException) -> str:
@@ -66,78 +67,53 @@ def error_text(error: BaseException) -> str:
 class EngineThread(QThread):
     """Loads one model, runs its loop until `stop`, and frees it."""
 
+    progressed = Signal(object)
+    """`LoadProgress`."""
+    room_wanted = Signal(object)
+    """`RoomWish`, which must be answered."""
+    devices_found = Signal(object)
+    """tuple[str, ...]."""
     loaded = Signal(object)
     """The `ModelInfo`; `engine` can be used from now on."""
     failed = Signal(str)
     """Loading failed, or the loop ended by an error."""
 
-    def __init__(self, path: str, load_engine: LoadEngine, parent: QObject | None = None) -> None:
+    def __init__(self, key: str, options: LoadOptions, load_engine: LoadEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.path = path
+        self.key = key
+        self.options = options
         self.engine: EngineLike | None = None
+        self._order = LoadOrder(key, options, self.progressed.emit, self.room_wanted.emit, self.devices_found.emit)
         self._load_engine = load_engine
         self._stopping = False
 
     def run(self) -> None:
         """The body of the thread."""
         try:
-            engine = self._load_engine(self.path)
+            engine = self._load_engine(self._order)
             try:
                 self._serve(engine)
             finally:
                 engine.close()
+                self.engine = None  # else what is left of the model lives until somebody drops this thread
+        except LoadCancelledError:
+            return
         except BaseException as error:  # the tokenizers library panics with a BaseException
             self.failed.emit(error_text(error))
 
     def _serve(self, engine: EngineLike) -> None:
         self.engine = engine
         # `stop` sets its flag before it looks for the engine, so one of the two sees the other.
-        if not self._stopping:
-            self.loaded.emit(engine.info)
-            engine.run()
+        if self._stopping:
+            return
+        self.loaded.emit(engine.info)
+        engine.run()
+        if not self._stopping:  # a loop that another thread steps ends by itself when it breaks
+            raise BugError("the engine stopped by itself")
 
     def stop(self) -> None:
         """End the loop soon; from any thread, also while the model still loads."""
         self._stopping = True
+        self._order.cancel()
         if self.engine is not None:
             self.engine.stop()
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A token of a ticket, on its way from the engine's thread."""
-
-    ticket: int
-    output: TokenOutput
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The end of a ticket, on its way from the engine's thread."""
-
-    ticket: int
-    result: GenerateResult
-
-
-class Outbox(QObject):
-    """Carries outputs out of the engine's thread: they pile up here, and one `wake` is on its way at a time."""
-
-    wake = Signal()
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._pile: deque[Drawn | Ended] = deque()
-        self._woken = False
-
-    def put(self, item: Drawn | Ended) -> None:
-        """Add an item; from any thread."""
-        self._pile.append(item)
-        if not self._woken:
-            self._woken = True
-            self.wake.emit()
-
-    def take(self) -> list[Drawn | Ended]:
-        """All that has piled up, oldest first."""
-        # Lowered before the pile is read: an item that comes in between is read now, or wakes again.
-        self._woken = False
-        return [self._pile.popleft() for _ in range(len(self._pile))]

@@ -64,7 +64,7 @@ class Measurement:
 
         from llama_gui.vocabulary import SamplingParams
 
-        engine = self.window._host._current.engine  # type: ignore[union-attr]
+        engine = self.window._host.models.engine_of(self.window._host.current)  # type: ignore[union-attr]
         never_ends = SamplingParams(logit_bias=dict.fromkeys(engine.eos_token_ids, -1000.0))  # type: ignore[union-attr]
         for number in range(TABS):
             tab = self.window.deck.current() if number == 0 else self.window.deck.new_tab()
@@ -112,7 +112,7 @@ class Measurement:
         keys.timeout.connect(press)
         frames.start()
         keys.start()
-        stats = self.window._host._current.engine.stats  # type: ignore[union-attr]
+        stats = self.window._host.models.engine_of(self.window._host.current).stats  # type: ignore[union-attr]
         speeds: list[float] = []
         for _ in range(round(SECONDS)):
             self.wait(1.0)

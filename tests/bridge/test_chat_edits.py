@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.attachments import Attachment, Draft, split
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.tree import Node
 from llama_gui.engine import Engine
@@ -71,7 +72,7 @@ def test_an_edited_answer_is_a_version_and_what_follows_builds_on_it(qtbot: QtBo
     assert session.path()[1].recipe == ""
     ask(session, "next")
     assert texts(session) == ["one", "ONE", "next", "next"]
-    request = session._host._current.engine.requests[-1]  # type: ignore[union-attr]
+    request = session._host.models.engine_of(session.model).requests[-1]  # type: ignore[union-attr]
     assert [message.content for message in request.messages] == ["one", "ONE", "next"]
     settle(qtbot, session)
 
@@ -103,15 +104,63 @@ def test_regenerating_an_answer_in_the_middle(qtbot: QtBot, session: ChatSession
 def test_queued_messages_follow_one_after_the_other(qtbot: QtBot, make_host: MakeHost, make_book: MakeBook):
     session = make_book(make_host(ScriptedEngine(tokens_per_second=50))).new_chat()
     queues: list[list[str]] = []
-    session.queue_changed.connect(queues.append)
+    session.queue.changed.connect(lambda: queues.append([draft.text for draft in session.queue.drafts()]))
     session.queue_message("a b c d e f")  # nothing runs: it is sent at once
     for text in ("second", "third", "fourth", " "):
         session.queue_message(text)
-    assert session.queue == ["second", "third", "fourth"]
-    assert session.unqueue(1) == "third"
+    assert queues[-1] == ["second", "third", "fourth"]
+    accepted: list[None] = []
+    session.accepted.connect(lambda: accepted.append(None))
+    assert session.queue.take(1) == Draft("third")
     qtbot.waitUntil(lambda: len(session.path()) == 6 and not session.answering)
     assert texts(session)[2::2] == ["second", "fourth"]
     assert queues[-1] == []
+    assert accepted == []  # what is typed meanwhile stays in the composer
+    settle(qtbot, session)
+
+
+def test_a_stopped_answer_pauses_the_queue_until_the_user_says_so(
+    qtbot: QtBot, make_host: MakeHost, make_book: MakeBook
+):
+    session = make_book(make_host(ScriptedEngine(tokens_per_second=50))).new_chat()
+    session.send("one " * 500)
+    qtbot.waitUntil(lambda: len(session.path()) == 2)
+    session.queue_message("second", (Attachment("a.txt", "word", 4),))
+    session.queue_message("third")
+    session.stop()
+    qtbot.waitUntil(lambda: not session.answering)
+    assert session.queue.is_paused
+    assert [draft.text for draft in session.queue.drafts()] == ["second", "third"]
+    session.send_queued()
+    qtbot.waitUntil(lambda: len(session.path()) == 6 and not session.answering)
+    assert split(session.path()[2].content, session.path()[2].attachments)[0] == "second"
+    assert not session.queue.is_paused
+    settle(qtbot, session)
+
+
+def test_a_queued_message_that_is_refused_pauses_the_queue(qtbot: QtBot, make_host: MakeHost, make_book: MakeBook):
+    session = make_book(make_host(ScriptedEngine(tokens_per_second=50, max_context=8))).new_chat()
+    session.send("one two")
+    session.queue_message("a message of far too many words for it")
+    session.queue_message("third")
+    qtbot.waitUntil(lambda: session.queue.is_paused)
+    assert session.path()[-1].status == "failed"
+    assert [draft.text for draft in session.queue.drafts()] == ["third"]
+    settle(qtbot, session)
+
+
+def test_files_go_along_and_stay_with_an_edited_message(qtbot: QtBot, make_host: MakeHost, make_book: MakeBook):
+    session = make_book(make_host(ScriptedEngine())).new_chat()
+    file = Attachment("notes.txt", "word", 4)
+    session.send("", (file,))
+    qtbot.waitUntil(lambda: len(session.path()) == 2 and not session.answering)
+    asked = session.path()[0]
+    assert session.title == "notes.txt"
+    assert split(asked.content, asked.attachments) == ("", (file,))
+    session.edit(asked.id, "What is it?", (file,))
+    qtbot.waitUntil(lambda: session.path()[0].id != asked.id and not session.answering)
+    asked = session.path()[0]
+    assert split(asked.content, asked.attachments) == ("What is it?", (file,))
     settle(qtbot, session)
 
 
@@ -224,7 +273,7 @@ def test_an_answer_that_a_crash_broke_off_goes_on_exactly(qtbot: QtBot, starter:
     settle(qtbot, session)
     recipe = read_recipe(answer.recipe)
     # What the store would hold: some tokens, and the text that they had set free.
-    engine = starter._host._current.engine  # type: ignore[union-attr]
+    engine = starter._host.models.engine_of(session.model)  # type: ignore[union-attr]
     kept = recipe.token_ids[:9]
     text = engine.tokenizer.decode(kept)  # type: ignore[union-attr]
     half = recipe_json(answer.recipe, kept)

@@ -30,14 +30,14 @@ from llama_gui.engine.runner import Runner
 from llama_gui.vocabulary import ChatSettings, SamplingParams
 
 app = QCoreApplication([])
-host = EngineHost(lambda path: Engine.load(path))
+host = EngineHost(lambda order: Engine.load(order.key))
 book = ChatBook(StoreLane(Path(sys.argv[1])), host)
 host.load(sys.argv[2])
 session = book.new_chat()
 session.set_settings(ChatSettings("", SamplingParams(temperature=1.2, top_k=0, seed=11), max_tokens=120))
 step = Runner.step
 Runner.step = lambda self, works: (time.sleep(0.05), step(self, works))[1]
-host.loaded.connect(lambda info: session.send("Tell me about tabs"))
+host.loaded.connect(lambda key, info: session.send("Tell me about tabs"))
 print(session.chat_id, flush=True)
 app.exec()
 """

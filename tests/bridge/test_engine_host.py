@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.frames import Frame
+from llama_gui.bridge.load_order import LoadOrder
 from llama_gui.errors import BrokenModelError
 from llama_gui.vocabulary import EngineStats, GenerateRequest, GenerateResult, Message
 from tests.bridge.conftest import MakeHost
@@ -64,7 +65,7 @@ def test_loading_happens_in_another_thread_and_tells(qtbot: QtBot, make_host: Ma
         host.load("/models/scripted")
         assert host.state == "loading"
     assert loading == ["/models/scripted"]
-    assert blocker.args == [engine.info]
+    assert blocker.args == ["/models/scripted", engine.info]
     assert host.state == "ready"
     assert host.info == engine.info
     qtbot.waitUntil(lambda: bool(engine.threads))
@@ -201,7 +202,7 @@ def test_after_a_failed_load_the_former_model_answers_on(qtbot: QtBot, make_host
     assert not engine.is_closed
 
 
-def test_a_new_model_takes_over_and_the_former_is_freed(qtbot: QtBot, make_host: MakeHost):
+def test_a_new_model_becomes_current_and_the_former_answers_on(qtbot: QtBot, make_host: MakeHost):
     former = ScriptedEngine(hang_at=1, name="Former")
     host = make_host(former, ScriptedEngine(name="New"))
     watch = Watch(host)
@@ -209,25 +210,25 @@ def test_a_new_model_takes_over_and_the_former_is_freed(qtbot: QtBot, make_host:
     qtbot.waitUntil(lambda: watch.texts.get(running) == "a")
     with qtbot.waitSignal(host.loaded):
         host.load("/models/new")
+        assert host.current == "/models/scripted"
+    assert host.current == "/models/new"
     assert host.info is not None
     assert host.info.name == "New"
-    qtbot.waitUntil(lambda: running in watch.results and former.is_closed)
-    assert watch.results[running].finish_reason == "cancelled"
     ticket = host.submit(asking("d e"))
     qtbot.waitUntil(lambda: ticket in watch.results)
     assert watch.texts[ticket] == "d e"
+    assert running not in watch.results
+    assert not former.is_closed
 
 
-def test_the_load_that_was_asked_for_last_wins(qtbot: QtBot, make_host: MakeHost):
-    engines = [ScriptedEngine(name="First"), ScriptedEngine(name="Second")]
-    host = make_host(*engines, load=False)
+def test_the_load_that_was_asked_for_last_becomes_current(qtbot: QtBot, make_host: MakeHost):
+    host = make_host(ScriptedEngine(name="First"), ScriptedEngine(name="Second"), ScriptedEngine(name="Third"))
     loaded: list[str] = []
-    host.loaded.connect(lambda info: loaded.append(info.name))
-    with qtbot.waitSignal(host.loaded):
-        host.load("/models/first")
-        host.load("/models/second")
-    assert loaded == ["Second"]
-    assert engines[0].is_closed
+    host.loaded.connect(lambda key, _info: loaded.append(key))
+    host.load("/models/second")
+    host.load("/models/third")
+    qtbot.waitUntil(lambda: len(loaded) == 2)
+    assert host.current == "/models/third"
 
 
 def test_a_request_that_the_engine_refuses_says_why(qtbot: QtBot, make_host: MakeHost):
@@ -267,7 +268,7 @@ def test_progress_and_stats_come_while_it_runs_and_stats_once_more_at_rest(qtbot
     host = make_host(ScriptedEngine({"Hi": ["a", "b"]}, hang_at=1))
     watch = Watch(host)
     stats: list[EngineStats] = []
-    host.stats_changed.connect(stats.append)
+    host.stats_changed.connect(lambda _key, news: stats.append(news))
     ticket = host.submit(asking("Hi"))
     qtbot.waitUntil(lambda: any(frame.progress for frame in watch.frames))
     qtbot.waitUntil(lambda: bool(stats))
@@ -278,7 +279,7 @@ def test_progress_and_stats_come_while_it_runs_and_stats_once_more_at_rest(qtbot
     host.cancel(ticket)
     qtbot.waitUntil(lambda: bool(stats) and ticket in watch.results)
     assert not host._stats_timer.isActive()
-    assert not host._progress_timer.isActive()
+    assert not host._tickets._progress_timer.isActive()
 
 
 def test_shutdown_in_the_middle_ends_all_and_shows_the_last_frame(qtbot: QtBot, make_host: MakeHost):
@@ -300,7 +301,7 @@ def test_shutdown_while_loading_waits_no_longer_than_told(qtbot: QtBot):
     gate = threading.Event()
     engine = ScriptedEngine()
 
-    def load(_path: str) -> ScriptedEngine:
+    def load(_order: LoadOrder) -> ScriptedEngine:
         gate.wait()
         return engine
 
@@ -322,7 +323,7 @@ def test_the_event_loop_turns_while_a_model_loads_and_a_prompt_is_read(qtbot: Qt
             assert ticks[1].wait(10)
             return super().submit(request, on_output, on_finish)
 
-    def load(_path: str) -> ScriptedEngine:
+    def load(_order: LoadOrder) -> ScriptedEngine:
         assert ticks[0].wait(10)
         return SlowToRead()
 
@@ -341,7 +342,7 @@ def test_a_panic_while_loading_is_told_and_ends_nothing(qtbot: QtBot):
     class PanicError(BaseException):
         """Like pyo3's, which is no Exception."""
 
-    def load(_path: str) -> ScriptedEngine:
+    def load(_order: LoadOrder) -> ScriptedEngine:
         raise PanicError("boom")
 
     host = EngineHost(load)

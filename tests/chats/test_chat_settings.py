@@ -9,7 +9,7 @@ from llama_gui.vocabulary import ChatSettings, SamplingParams
 
 
 def test_they_come_back():
-    settings = ChatSettings("Be kind.", SamplingParams(temperature=0.5), 5, ("x",), "/models/llama")
+    settings = ChatSettings("Be kind.", SamplingParams(temperature=0.5), 5, ("x",), model="/models/llama")
     assert settings_from_json(settings_to_json(settings)) == settings
 
 

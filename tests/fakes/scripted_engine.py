@@ -208,11 +208,11 @@ class ScriptedEngine:
         job.step(self._fail_at, self._hang_at if hangs else None)
 
 
-def loader(*engines: "ScriptedEngine | Exception") -> Callable[[str], ScriptedEngine]:
+def loader(*engines: "ScriptedEngine | Exception") -> Callable[[object], ScriptedEngine]:
     """A `load_engine` for `EngineHost`: each load gives the next, the last one for ever; an error is raised."""
     remaining = itertools.chain(engines, itertools.repeat(engines[-1]))
 
-    def load(_path: str) -> ScriptedEngine:
+    def load(_order: object) -> ScriptedEngine:
         engine = next(remaining)
         if isinstance(engine, Exception):
             raise engine

@@ -73,7 +73,7 @@ def test_three_tabs_write_at_the_same_time_and_each_is_stopped_alone(open_starte
     ask_everywhere(window, qtbot, tabs)
     qtbot.waitUntil(lambda: min(order.count(tab.session.chat_id) for tab in tabs) > 3, timeout=SECONDS)
     assert window.status.answering.text() == "3 answering"
-    assert window._host._engine().stats().running == 3
+    assert window._host.models.engine_of(window._host.current).stats().running == 3
     # Token by token in turn: no answer is written in one go while the others wait.
     longest = max(len(list(run)) for _, run in itertools.groupby(order[order.index(tabs[2].session.chat_id) :]))
     assert longest <= 3

@@ -1,0 +1,161 @@
+"""Requests on their way, and the frames that are made of what comes back for them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from llama_gui.bridge.engine_thread import EngineLike, EngineThread, JobLike
+from llama_gui.bridge.frames import FinishedItem, Frame, FrameItem, ProgressItem
+from llama_gui.bridge.outbox import Drawn, Ended, Outbox
+from llama_gui.errors import EngineClosedError
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, Timings, TokenOutput, Usage
+
+FRAME_MS = 16
+PROGRESS_MS = 100
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A request on its way through the host, to the model of this key."""
+
+    number: int
+    request: GenerateRequest
+    key: str
+    cancelled: bool = False
+    announced: bool = False
+    job: JobLike | None = None
+    thread: EngineThread | None = None
+
+
+class Tickets(QObject):
+    """The tickets that have not ended, by number. It lives in the GUI thread; `hand_over` is called in another."""
+
+    announced = Signal(int)
+    """The engine has it; always before its first output."""
+    frame = Signal(object)
+    ended = Signal(object)
+    """list[Ticket]: they were finished in the frame before."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._tickets: dict[int, Ticket] = {}
+        self._outbox = Outbox(self)
+        self._outbox.wake.connect(self._on_wake, Qt.ConnectionType.QueuedConnection)
+        self._frame_timer = self._timer(FRAME_MS, self.show_frame, single_shot=True)
+        self._progress_timer = self._timer(PROGRESS_MS, self._on_progress_due)
+        self._progress_due = False
+
+    def _timer(self, interval_ms: int, slot: Callable[[], None], *, single_shot: bool = False) -> QTimer:
+        timer = QTimer(self, singleShot=single_shot, interval=interval_ms)
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        timer.timeout.connect(slot)
+        return timer
+
+    # --- the list
+
+    def __iter__(self) -> Iterator[Ticket]:
+        return iter(list(self._tickets.values()))
+
+    def __contains__(self, ticket: Ticket) -> bool:
+        return ticket.number in self._tickets
+
+    def get(self, number: int) -> Ticket | None:
+        """The ticket of this number, if it has not ended."""
+        return self._tickets.get(number)
+
+    def add(self, ticket: Ticket) -> None:
+        """Begin to follow a ticket."""
+        self._tickets[ticket.number] = ticket
+
+    def forget(self, ticket: Ticket) -> None:
+        """It has ended without a result."""
+        self._tickets.pop(ticket.number, None)
+
+    # --- to the engine and back
+
+    def hand_over(self, engine: EngineLike, ticket: Ticket) -> bool:
+        """Render, tokenize and submit, which takes its time. False: it was cancelled before."""
+        if ticket.cancelled:
+            return False
+        number, outbox = ticket.number, self._outbox
+
+        def on_output(_job: object, output: TokenOutput) -> None:
+            outbox.put(Drawn(number, output))
+
+        def on_finish(_job: object, result: GenerateResult) -> None:
+            outbox.put(Ended(number, result))
+
+        ticket.job = engine.submit(ticket.request, on_output, on_finish)
+        if ticket.cancelled:  # the mark was set between the look and the hand-over
+            ticket.job.cancel()
+        return True
+
+    def announce(self, ticket: Ticket) -> None:
+        """Say once that the engine has it."""
+        if ticket.announced:
+            return
+        ticket.announced = True
+        self.announced.emit(ticket.number)
+        if not self._progress_timer.isActive():  # starting it anew would put off its next turn
+            self._progress_timer.start()
+
+    def end(self, ticket: Ticket, text: str) -> None:
+        """Nothing more will come for a ticket that was announced."""
+        error = EngineClosedError(text)
+        self._outbox.put(Ended(ticket.number, GenerateResult("", (), "error", Usage(), Timings(), seed=0, error=error)))
+
+    # --- frames
+
+    @Slot()
+    def _on_wake(self) -> None:
+        if not self._frame_timer.isActive():
+            self._frame_timer.start()
+
+    @Slot()
+    def _on_progress_due(self) -> None:
+        self._progress_due = True
+        self._on_wake()
+
+    @Slot()
+    def show_frame(self) -> None:
+        """Tell what has come since the last frame."""
+        drawn: dict[int, list[TokenOutput]] = {}
+        finished: list[FinishedItem] = []
+        for item in self._outbox.take():
+            ticket = self._tickets.get(item.ticket)
+            if ticket is None:
+                continue
+            self.announce(ticket)
+            if isinstance(item, Drawn):
+                drawn.setdefault(item.ticket, []).append(item.output)
+            else:
+                finished.append(FinishedItem(item.ticket, item.result))
+        items = tuple(self._frame_item(number, outputs) for number, outputs in drawn.items())
+        ended = [ticket for item in finished if (ticket := self._tickets.pop(item.ticket, None)) is not None]
+        progress = self._take_progress()
+        if items or finished or progress:
+            self.frame.emit(Frame(items, tuple(finished), progress))
+        if not any(ticket.announced for ticket in self._tickets.values()):
+            self._progress_timer.stop()
+        if ended:
+            self.ended.emit(ended)
+
+    def _frame_item(self, number: int, outputs: list[TokenOutput]) -> FrameItem:
+        job = self._tickets[number].job
+        speed = job.progress.tokens_per_second if job else 0.0
+        text = "".join(output.text for output in outputs)
+        return FrameItem(number, text, tuple(output.token_id for output in outputs), speed)
+
+    def _take_progress(self) -> tuple[ProgressItem, ...]:
+        if not self._progress_due:
+            return ()
+        self._progress_due = False
+        running = [(ticket.number, ticket.job) for ticket in self._tickets.values() if ticket.job]
+        return tuple(ProgressItem(number, job.progress, job.state) for number, job in running)
+
+    def stop(self) -> None:
+        """Show the last frame."""
+        self.show_frame()
+        self._frame_timer.stop()
+        self._progress_timer.stop()
