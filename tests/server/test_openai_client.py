@@ -269,3 +269,32 @@ def test_a_model_that_knows_tools_calls_one_when_it_must(serve: Serve, tmp_path,
                     {"role": "tool", "tool_call_id": call.id, "content": "5"}]  # fmt: skip
             client.chat.completions.create(model="tiny", messages=more, tools=[ADD], max_tokens=3)
         server.stop()
+
+
+def test_clients_and_tabs_share_the_engine(server, model, starter):
+    """What a tab submits runs in the same batch as what clients ask for, and neither changes the other."""
+
+    def request(seed: int) -> GenerateRequest:
+        sampling = SamplingParams(temperature=1.2, top_p=0.9, seed=seed)
+        return GenerateRequest(messages=[Message("user", ASKED[0]["content"])], max_tokens=40, sampling=sampling)
+
+    alone = [starter.generate(request(seed)).text for seed in range(8)]
+    rows: list[int] = []  # of each step that wrote for a tab
+
+    async def ask(client: openai.AsyncOpenAI, seed: int) -> str:
+        reply = await client.chat.completions.create(
+            model=model, messages=ASKED, max_tokens=40, temperature=1.2, top_p=0.9, seed=seed
+        )
+        return reply.choices[0].message.content or ""
+
+    async def both() -> tuple[list[str], list[str]]:
+        async with openai.AsyncOpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+            asked = [asyncio.create_task(ask(client, seed)) for seed in range(4)]
+            note = lambda _job, _output: rows.append(starter.stats().batch_size)  # noqa: E731
+            jobs = [starter.submit(request(seed), note) for seed in range(4, 8)]
+            texts = await asyncio.gather(*asked)
+            return texts, [(await asyncio.to_thread(job.result)).text for job in jobs]
+
+    texts, tabs = asyncio.run(both())
+    assert texts + tabs == alone
+    assert max(rows) > 4  # more than the tabs' own

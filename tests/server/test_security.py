@@ -1,13 +1,17 @@
 """Who gets in: raw sockets, every route, every disguise."""
 
 import json
+import logging
 import socket
 from pathlib import Path
 
 import pytest
 
+from llama_gui.server.endpoint import Endpoint
+from llama_gui.server.remote import RemoteEngine
 from llama_gui.server.security import host_names
 from llama_gui.server.serve import ApiServer
+from llama_gui.vocabulary import GenerateRequest, Message
 from tests.server.conftest import CHAT, KEY, Serve, connect, exchange, head, post, question, read_reply
 
 ROUTES = [
@@ -228,3 +232,14 @@ def test_ipv6(serve: Serve, host: str):
         with socket.create_connection((address, server.port)) as client:
             client.sendall(head("/v1/models", server, Host=f"evil.example:{server.port}"))
             assert read_reply(client)[0] == 403
+
+
+def test_the_key_is_in_no_log(serve: Serve, caplog):
+    with caplog.at_level(logging.DEBUG):
+        server = serve()
+        exchange(server, post(CHAT, server, question()))
+        exchange(server, head("/v1/models", server, Authorization=f"Bearer {KEY}x"))
+        with RemoteEngine.connect(Endpoint("Ours", server.url, KEY)) as engine:
+            engine.generate(GenerateRequest(messages=[Message("user", "one")]))
+    assert caplog.records
+    assert KEY not in caplog.text
