@@ -12,6 +12,7 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.exchange import Exchange
 from llama_gui.bridge.presets import PresetBook
 from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.bridge.titler import Titler
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatSummary, OpenTab
 from llama_gui.vocabulary import ChatSettings
@@ -54,6 +55,7 @@ class ChatBook(QObject):
         self.shelving = ChatShelving(store, self)
         self.search = ChatSearch(store, self)
         self.exchange = Exchange(store, self)
+        self.titler = Titler(self, host, store, self)
         self.exchange.imported.connect(self._on_imported)
         self.shelving.changed.connect(self.refresh)
         self.shelving.failed.connect(self.trouble)
@@ -201,6 +203,7 @@ class ChatBook(QObject):
         if self._closed:
             return self._has_ended
         self._tabs_timer.stop()
+        self.titler.stop()
         self.exchange.close()
         for session in self.sessions():
             session.stop()

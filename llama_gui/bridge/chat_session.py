@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -14,7 +14,9 @@ from llama_gui.bridge.chat_saver import ChatSaver
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
+from llama_gui.bridge.message_queue import MessageQueue
 from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.chats.attachments import Attachment, Draft, compose, split
 from llama_gui.chats.recipe import read_recipe, recipe_text
 from llama_gui.chats.shown_path import MapDot, ShownPath
 from llama_gui.chats.store import ChatStore, StoredChat
@@ -51,12 +53,10 @@ class ChatSession(QObject):
     """The message is on disk: the composer may forget it."""
     failed = Signal(str)
     """Nothing was sent, and why."""
-    returned = Signal(str)
-    """An accepted message that the engine refused: it goes back into the composer."""
+    returned = Signal(object)
+    """`Draft`: an accepted message that the engine refused. It goes back into the composer."""
     dropped = Signal(int)
     """So many of the oldest messages were not sent: the conversation is longer than the model can read."""
-    queue_changed = Signal(object)
-    """list[str]: the messages that are sent, one after the other, when the answers before them have ended."""
     reproduced = Signal(bool)
     """An answer was made again by its recipe: whether the same text came."""
     settings_changed = Signal(object)
@@ -75,7 +75,7 @@ class ChatSession(QObject):
         self._settings = self._first_settings = ChatSettings()
         self._last_result: GenerateResult | None = None
         self._loaded = False
-        self._early_text: str | None = None  # sent before the chat was read
+        self._early: Draft | None = None  # sent before the chat was read
         self._busy = False  # from send to the end of the answer
         self._stopping = False
         self._ticket: int | None = None
@@ -84,7 +84,8 @@ class ChatSession(QObject):
         self._question: Question | None = None
         self._model: ModelInfo | None = None
         self._former_leaf: str | None = None
-        self._queue: list[str] = []
+        self.queue = MessageQueue(self)
+        self._queued: Draft | None = None  # sent from the queue, and not on disk yet
         self._saver = ChatSaver(chat_id, store, self)
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.edits.changed.connect(self.changed)
@@ -109,11 +110,6 @@ class ChatSession(QObject):
     def map_dots(self) -> list[MapDot]:
         """All messages of the chat, as its map shows them."""
         return self._path.map_dots()
-
-    @property
-    def queue(self) -> list[str]:
-        """The messages that wait for the end of the answer."""
-        return list(self._queue)
 
     @property
     def answering(self) -> bool:
@@ -173,55 +169,54 @@ class ChatSession(QObject):
         self._set_title(stored.title)
         self.settings_changed.emit(self._settings)
         self.changed.emit()
-        text, self._early_text = self._early_text, None
-        if text is not None:
-            self._save_message(text)
+        early, self._early = self._early, None
+        if early is not None:
+            self._save_message(early)
 
     @Slot(object)
     def _on_load_failed(self, error: Exception) -> None:
-        if self._early_text is not None:
-            self._early_text = None
+        if self._early is not None:
+            self._early = None
             self._set_busy(False)
         self.failed.emit(f"This chat could not be read. {error}")
 
     # --- asking
 
-    def send(self, text: str) -> None:
+    def send(self, text: str, files: Sequence[Attachment] = ()) -> None:
         """Save a message, then ask the model to answer it."""
-        text = clean_text(text)
-        if self._is_free() and self._is_something(text):
+        draft = Draft(clean_text(text), tuple(files))
+        if self._is_free() and self._is_something(draft):
             self._set_busy(True)
             if self._loaded:
-                self._save_message(text)
+                self._save_message(draft)
             else:
-                self._early_text = text
+                self._early = draft
 
-    def queue_message(self, text: str) -> None:
+    def queue_message(self, text: str, files: Sequence[Attachment] = ()) -> None:
         """Send a message once the answer has ended, and those that were queued before."""
+        draft = Draft(clean_text(text), tuple(files))
         if not self._busy:
-            self.send(text)
-        elif self._is_something(text):
-            self._queue.append(text)
+            self.send(text, files)
+        elif self._is_something(draft):
+            self.queue.add(draft)
             self.accepted.emit()
-            self.queue_changed.emit(self.queue)
 
-    def unqueue(self, index: int) -> str:
-        """Take a message out of the queue; its text."""
-        text = self._queue.pop(index)
-        self.queue_changed.emit(self.queue)
-        return text
+    def send_queued(self) -> None:
+        """Go on with a queue that has paused."""
+        self.queue.resume()
+        self._send_next()
 
-    def edit(self, node_id: str, text: str) -> None:
+    def edit(self, node_id: str, text: str, files: Sequence[Attachment] = ()) -> None:
         """Put another text in the place of a message: a user's is answered anew. The old one stays as a version."""
-        text = clean_text(text)
-        if not (self._is_free() and self._is_something(text)):
+        draft = Draft(clean_text(text), tuple(files))
+        if not (self._is_free() and self._is_something(draft)):
             return
         node = self._path.tree[node_id]
         if node.role != "user":
-            self.edits.edit_answer(node_id, text)
+            self.edits.edit_answer(node_id, draft.text)
             return
         self._set_busy(True)
-        self._save_message(text, replaces=node)
+        self._save_message(draft, replaces=node)
 
     def regenerate(self, node_id: str | None = None, model: str = "") -> None:
         """Answer a question again, the last one unless an answer is named. The old answer stays as a version.
@@ -265,32 +260,35 @@ class ChatSession(QObject):
             self.failed.emit("An answer is still being written. Stop it, or wait for its end.")
         return not self._busy
 
-    def _is_something(self, text: str) -> bool:
-        if not text.strip():
+    def _is_something(self, draft: Draft) -> bool:
+        if draft.is_empty:
             self.failed.emit("The message is empty. Write something first.")
-        return bool(text.strip())
+        return not draft.is_empty
 
     def stop(self) -> None:
         """Stop the answer; what is written stays."""
         if not self._busy:
             return
         self._stopping = True
-        if self._early_text is not None:
-            self.returned.emit(self._early_text)
-            self._early_text = None
+        self.queue.pause()
+        if self._early is not None:
+            self.returned.emit(self._early)
+            self._early = None
             self._set_busy(False)
         elif self._ticket is not None:
             self._host.cancel(self._ticket)
 
-    def _save_message(self, text: str, replaces: Node | None = None) -> None:
+    def _save_message(self, draft: Draft, replaces: Node | None = None) -> None:
         path = self.path()
         # A message that was refused is not sent along with the next one, which takes its place instead.
         if replaces is None and path and path[-1].role == "user" and path[-1].status == "failed":
             replaces = path[-1]
         parent_id = replaces.parent_id if replaces is not None else path[-1].id if path else None
-        node = self._new_node("user", text, "complete", parent_id)
+        text, where = compose(draft.text, draft.files)
+        node = replace(self._new_node("user", text, "complete", parent_id), attachments=where)
         is_first = len(self._path.tree) == 0 and self._title == DEFAULT_TITLE
-        title = title_from(text) if is_first else self._title
+        named_by = draft.text if draft.text.strip() else ", ".join(file.name for file in draft.files)
+        title = title_from(named_by) if is_first else self._title
         settings = self._settings if is_first else None  # those of a preset were saved nowhere yet
 
         def save(store: ChatStore) -> tuple[Node, str]:
@@ -310,7 +308,9 @@ class ChatSession(QObject):
         self._path.add(node)
         if self._title == DEFAULT_TITLE:  # else it got another name meanwhile
             self._set_title(title)
-        self.accepted.emit()
+        if self._queued is None:
+            self.accepted.emit()
+        self._queued = None
         if superseded:
             self.changed.emit()
         else:
@@ -319,6 +319,9 @@ class ChatSession(QObject):
 
     @Slot(object)
     def _on_message_not_saved(self, error: Exception) -> None:
+        if self._queued is not None:
+            self.queue.put_back(self._queued)
+            self._queued = None
         self._set_busy(False)
         self.failed.emit(str(error))
 
@@ -374,7 +377,8 @@ class ChatSession(QObject):
         else:
             self._put(replace(asked, status="failed", error=text))
             if asked.status != "failed":
-                self.returned.emit(asked.content)
+                self.returned.emit(Draft(*split(asked.content, asked.attachments)))
+        self.queue.pause()
         self._set_busy(False)
         self.failed.emit(text)
 
@@ -432,11 +436,15 @@ class ChatSession(QObject):
         if question is not None and question.expected is not None and result.finish_reason != "cancelled":
             self.reproduced.emit(text == question.expected)
         self.flush()
+        if result.finish_reason in ("cancelled", "error"):
+            self.queue.pause()
         self._send_next()
 
     def _send_next(self) -> None:
-        if self._queue and not self._busy:
-            self.send(self.unqueue(0))
+        draft = None if self._busy else self.queue.take_next()
+        if draft is not None:
+            self._queued = draft
+            self.send(draft.text, draft.files)
 
     # --- title and settings
 
@@ -490,6 +498,11 @@ class ChatSession(QObject):
 
     def _new_node(self, role: Role, text: str, status: NodeStatus, parent_id: str | None, model: str = "") -> Node:
         return Node(uuid.uuid4().hex, self.chat_id, parent_id, role, text, status, time.time(), model)
+
+    def show_title(self, title: str) -> None:
+        """Have a title that is in the store already."""
+        if title:
+            self._set_title(title)
 
     def _set_title(self, title: str) -> None:
         if title != self._title:

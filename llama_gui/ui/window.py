@@ -242,6 +242,7 @@ class MainWindow(QMainWindow):
     def start(self) -> None:
         """Bring back the tabs, and load the model of the last time or the one that comes with us."""
         self._presets.load()  # before the tabs: a new one may begin with a preset
+        self._book.titler.set_on(self._settings.auto_titles)
         self._book.restore()
         self._known_models()
         path = self._settings.model_path or self._starter
@@ -506,6 +507,7 @@ class MainWindow(QMainWindow):
     def _on_preferences(self, settings: UserSettings) -> None:
         self._keep(**{name: getattr(settings, name) for name in PREFERENCES})
         self._set_zoom(settings.zoom)
+        self._book.titler.set_on(settings.auto_titles)
         self._dress()
 
     def _show_palette(self) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama_gui.chats.title import MAX_TITLE, title_from
+from llama_gui.chats.title import MAX_TITLE, title_from, title_from_answer, title_request
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,28 @@ def test_a_title_is_one_short_line(message: str):
     title = title_from(message)
     assert 0 < len(title) <= MAX_TITLE
     assert len(title.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Trams of Lisbon", "Trams of Lisbon"),
+        ('**Title: "Trams of Lisbon"**\n\nIt is about trams.', "Trams of Lisbon"),
+        ("\n# Titel: Straßenbahnen.\n", "Straßenbahnen"),
+        ("里斯本的电车", "里斯本的电车"),
+        ("", ""),
+        ("***", ""),
+        ("I am sorry, I cannot do that.", ""),
+        ("Here is a title for it", ""),
+        ("This conversation is about many things that one cannot say shortly at all", ""),
+        ("x" * 61, ""),
+    ],
+)
+def test_a_title_out_of_what_a_model_says(said, title):
+    assert title_from_answer(said) == title
+
+
+def test_a_long_beginning_is_shortened_for_the_model():
+    request = title_request("word " * 10_000, "answer")
+    assert len(request) < 1200
+    assert "answer" in request

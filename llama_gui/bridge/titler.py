@@ -1,0 +1,178 @@
+"""Lets a model that has nothing else to do name the chats that still have the title of their first message."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.frames import Frame
+from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.chats.store import ChatStore
+from llama_gui.chats.title import title_from_answer, title_request
+from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
+
+if TYPE_CHECKING:
+    from llama_gui.bridge.chat_book import ChatBook
+
+IDLE_MS = 4000
+"""So long nothing is answered before a chat is named."""
+LEAST_PARAMETERS = 100_000_000
+"""A smaller model, the starter model too, writes no titles worth having. Models on other machines say 0: they are never
+sent a chat that the user has not sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A chat to be named: its title now, and how it begins."""
+
+    chat_id: str
+    title: str
+    question: str
+    answer: str
+
+
+class Titler(QObject):
+    """Names one chat after the other while no chat answers, and steps aside as soon as one does."""
+
+    named = Signal(str, str)
+    """Chat id, and its new title."""
+
+    def __init__(
+        self,
+        book: "ChatBook",
+        host: EngineHost,
+        store: StoreLane,
+        parent: QObject | None = None,
+        *,
+        idle_ms: int = IDLE_MS,
+    ) -> None:
+        super().__init__(parent)
+        self._book = book
+        self._host = host
+        self._store = store
+        self._is_on = True
+        self._work: _Work | None = None
+        self._ticket: int | None = None
+        self._text = ""
+        self._timer = QTimer(self, singleShot=True, interval=idle_ms)
+        self._timer.timeout.connect(self._look_for_work)
+        book.answering_changed.connect(self._on_answering)
+        host.loaded.connect(self._begin)
+        host.frame.connect(self._on_frame)
+        host.submit_failed.connect(self._on_refused)
+        host.withdrawn.connect(self._on_refused)
+
+    def set_on(self, is_on: bool) -> None:
+        """Name chats, or no longer."""
+        self._is_on = is_on
+        if is_on:
+            self._begin()
+        else:
+            self._step_aside()
+
+    def stop(self) -> None:
+        """Name nothing more; before the host and the store are closed."""
+        self.set_on(False)
+
+    # --- when
+
+    @Slot(str, bool)
+    def _on_answering(self, _chat_id: str, answering: bool) -> None:
+        if answering:
+            self._step_aside()
+        else:
+            self._begin()
+
+    @Slot()
+    def _begin(self) -> None:
+        if self._is_on and self._is_idle():
+            self._timer.start()
+
+    def _is_idle(self) -> bool:
+        return self._work is None and not any(session.answering for session in self._book.sessions())
+
+    def _step_aside(self) -> None:
+        self._timer.stop()
+        self._work = None
+        ticket, self._ticket = self._ticket, None
+        if ticket is not None:
+            self._host.cancel(ticket)
+
+    # --- what
+
+    @Slot()
+    def _look_for_work(self) -> None:
+        info = self._host.info
+        if self._is_on and self._is_idle() and info is not None and info.parameters >= LEAST_PARAMETERS:
+            self._store.run(_find_work, self._on_work, self._on_store_failed)
+
+    @Slot(object)
+    def _on_work(self, work: _Work | None) -> None:
+        if work is None or not self._is_on or not self._is_idle():
+            return
+        self._work = work
+        self._text = ""
+        request = GenerateRequest(
+            messages=[Message("user", title_request(work.question, work.answer))],
+            max_tokens=24,
+            sampling=SamplingParams(temperature=0.2, seed=1),
+        )
+        self._ticket = self._host.submit(request)
+
+    @Slot(object)
+    def _on_frame(self, frame: Frame) -> None:
+        if self._ticket is None:
+            return
+        self._text += "".join(item.text for item in frame.items if item.ticket == self._ticket)
+        finished = next((item for item in frame.finished if item.ticket == self._ticket), None)
+        if finished is not None:
+            self._ticket = None
+            if finished.result.finish_reason in ("stop", "length"):
+                self._keep(title_from_answer(self._text))
+            else:
+                self._work = None
+
+    @Slot(int)
+    def _on_refused(self, ticket: int) -> None:
+        if ticket == self._ticket:
+            self._ticket = None
+            self._keep("")
+
+    def _keep(self, title: str) -> None:
+        """Save the title. A chat for which none was found keeps its own, as if the model had given that."""
+        work, self._work = self._work, None
+        if work is None:
+            return
+        chosen = title or work.title
+
+        def save(store: ChatStore) -> tuple[str, str]:
+            return (work.chat_id, chosen) if store.set_model_title(work.chat_id, chosen) else ("", "")
+
+        self._store.run(save, self._on_saved, self._on_store_failed)
+
+    @Slot(object)
+    def _on_saved(self, named: tuple[str, str]) -> None:
+        chat_id, title = named
+        session = self._book.session(chat_id)
+        if session is not None:
+            session.show_title(title)
+        if chat_id:
+            self._book.refresh()
+            self.named.emit(chat_id, title)
+        self._begin()
+
+    @Slot(object)
+    def _on_store_failed(self, _error: Exception) -> None:
+        """A title is not worth a word to the user; the store's trouble is told by those who save messages."""
+        self._work = None
+
+
+def _find_work(store: ChatStore) -> _Work | None:
+    for chat_id in store.untitled_chats():
+        chat = store.chat(chat_id)
+        answer = next((node for node in chat.nodes if node.role == "assistant" and node.status == "complete"), None)
+        question = next((node for node in chat.nodes if answer is not None and node.id == answer.parent_id), None)
+        if answer is not None and question is not None and answer.content.strip():
+            return _Work(chat_id, chat.title, question.content, answer.content)
+    return None
