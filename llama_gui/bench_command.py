@@ -1,0 +1,82 @@
+"""``llama-gui bench``: how fast this machine reads prompts and writes answers."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.paths import Paths
+
+if TYPE_CHECKING:
+    from llama_gui.engine.bench import Measurement
+
+FAILED, INTERRUPTED = 1, 130
+MAX_CHATS = 256
+
+
+def run_bench(options: argparse.Namespace, paths: Paths) -> int:
+    """Measure, and print a row as soon as it is known; the exit status."""
+    try:
+        chats = _chats(options.chats)
+        _run(options, chats, paths)
+        return 0
+    except LlamaGuiError as error:
+        print(f"llama-gui: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print()
+        return INTERRUPTED
+
+
+def _chats(text: str) -> list[int]:
+    try:
+        counts = [int(part) for part in text.split(",")]
+    except ValueError:
+        counts = []
+    if not counts or not all(1 <= count <= MAX_CHATS for count in counts):
+        raise InvalidRequestError("chats", text, f"whole numbers from 1 to {MAX_CHATS}, as in 1,3,10")
+    return counts
+
+
+def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> None:
+    from llama_gui.engine import Engine
+    from llama_gui.engine.bench import measure
+    from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
+
+    if options.preset is not None and options.preset not in PRESETS:
+        raise InvalidRequestError("preset", options.preset, f"one of {', '.join(PRESETS)}")
+    if options.model is not None and options.preset is not None:
+        raise InvalidRequestError("preset", options.preset, "left out when --model is given")
+    if options.preset is not None:
+        model = RandomModel(options.preset, preset_config(options.preset), paths.starter_model)
+    else:
+        model = options.model or paths.starter_model
+    with Engine.load(model, dtype=options.dtype, threads=options.threads, max_batch=max(chats)) as engine:
+        rows = measure(engine, chats, options.prompt_tokens, options.new_tokens)
+        if options.json:
+            _print_json(rows)
+            return
+        stats, info = engine.stats(), engine.info
+        print(
+            f"{info.name}, {info.parameters / 1e6:,.1f} M parameters, {info.dtype} on {info.device}, "
+            f"{stats.threads} threads, {stats.weight_bytes / 2**20:,.0f} MiB of weights"
+        )
+        _print_table(rows)
+
+
+def _print_json(rows: "Iterable[Measurement]") -> None:
+    for row in rows:
+        print(json.dumps(asdict(row)), flush=True)
+
+
+def _print_table(rows: "Iterable[Measurement]") -> None:
+    print(f"{'work':8}{'chats':>7}{'prompt':>8}{'new':>6}{'tokens/s':>11}{'ms a step':>12}{'peak MiB':>10}")
+    for row in rows:
+        print(
+            f"{row.work:8}{row.chats:7}{row.prompt_tokens:8}{row.new_tokens:6}{row.tokens_per_second:11.1f}"
+            f"{row.step_ms:12.1f}{row.peak_rss_bytes / 2**20:10,.0f}",
+            flush=True,
+        )

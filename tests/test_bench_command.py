@@ -1,0 +1,59 @@
+"""``llama-gui bench``: its table, its JSON, and what it refuses."""
+
+import json
+
+import pytest
+
+from llama_gui.__main__ import main
+from tests.fakes.tiny_llama import write_tiny_llama
+
+FIELDS = {
+    "work", "dtype", "device", "chats", "prompt_tokens", "new_tokens", "tokens_per_second", "step_ms",
+    "peak_rss_bytes",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return str(write_tiny_llama(tmp_path_factory.mktemp("tiny")))
+
+
+def bench(capsys, *arguments: str) -> tuple[int, str, str]:
+    status = main(["bench", "--prompt-tokens", "8", "--new-tokens", "3", *arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_json_has_one_object_for_each_measurement(capsys, model):
+    status, out, err = bench(capsys, "--model", model, "--chats", "1,2", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert (status, err) == (0, "")
+    assert [(row["work"], row["chats"]) for row in rows] == [("prefill", 1), ("decode", 1), ("decode", 2)]
+    assert all(set(row) == FIELDS for row in rows)
+
+
+def test_the_table_names_the_model_and_has_a_line_for_each(capsys, model):
+    status, out, _ = bench(capsys, "--model", model, "--chats", "2", "--dtype", "float32")
+    lines = out.splitlines()
+    assert status == 0
+    assert "float32" in lines[0]
+    assert [line.split()[0] for line in lines[1:]] == ["work", "prefill", "decode"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--chats", "none"), "chats"),
+        (("--chats", "0"), "chats"),
+        (("--chats", "1,"), "chats"),
+        (("--preset", "gpt-5"), "llama-3.2-1b"),
+        (("--preset", "llama-3.2-1b", "--model", "x"), "--model"),
+        (("--dtype", "int3"), "int3"),
+    ],
+)
+def test_what_cannot_be_measured_is_told_in_one_sentence(capsys, arguments, named):
+    status, out, err = bench(capsys, *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith("llama-gui: ")
+    assert named in err
+    assert len(err.splitlines()) == 1
