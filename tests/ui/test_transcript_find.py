@@ -182,6 +182,16 @@ def test_esc_closes_it_and_gives_the_keyboard_back(qtbot, icons):
     assert bar.isHidden()
 
 
+def test_words_that_are_not_there_select_nothing(view, bar):
+    view.show_path([user(1, "word")])
+    look_for(bar, "wor")
+    assert selected(view) == "wor"
+    bar.field.setText("worx")
+    assert bar.count.text() == "Nothing found"
+    assert bar.count.width() >= bar.count.fontMetrics().horizontalAdvance("Nothing found")
+    assert selected(view) == ""
+
+
 def test_it_begins_with_what_is_selected(view, bar):
     view.show_path([user(1, "some words")])
     view.select(0, 4)

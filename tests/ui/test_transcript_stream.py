@@ -103,6 +103,16 @@ def test_a_long_open_fence_grows_without_being_written_again(qapp):
     assert picture_of(document) == at_once(source)
 
 
+def test_code_that_was_written_again_is_kept_once(qapp):
+    _document, writer = new_writer()
+    stream = MarkdownStream(writer)
+    for line in ["```python", *(f"x = {n}" for n in range(50)), "```", "", "- a", "", "```", "y", "```", ""]:
+        stream.append(line + "\n")
+        stream.flush()
+    stream.finish()
+    assert sorted(writer.codes.values()) == sorted(["\n".join(f"x = {n}" for n in range(50)), "y"])
+
+
 @pytest.mark.parametrize("marker", ["-", "{n}."])
 def test_a_long_list_is_frozen_item_by_item(qapp, marker):
     items = [f"{marker.format(n=n)} item {n} with *some* words and more of them" for n in range(3, 203)]

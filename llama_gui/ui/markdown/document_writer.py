@@ -34,6 +34,7 @@ class DocumentWriter:
         self._commands = commands
         self._cursor = QTextCursor(document)
         self._header = QTextCursor(document)  # of the last box of code
+        self._issued: list[int] = []
         self._is_fresh = True
         self._is_next_close = False
 
@@ -58,7 +59,7 @@ class DocumentWriter:
         """Where this writer has arrived."""
         kept = QTextCursor(self._cursor)
         kept.setKeepPositionOnInsert(True)
-        return Mark(kept, self._cursor.blockFormat(), self._is_fresh, self._is_next_close)
+        return Mark(kept, self._cursor.blockFormat(), self._is_fresh, self._is_next_close, len(self._issued))
 
     def next_start(self) -> int:
         """Where the next block will begin."""
@@ -72,6 +73,9 @@ class DocumentWriter:
         self._cursor.setBlockFormat(mark.block_format)
         self._is_fresh = mark.is_fresh
         self._is_next_close = mark.is_next_close
+        for number in self._issued[mark.issued :]:
+            self.shelf.forget(number)
+        del self._issued[mark.issued :]
 
     def begin_block(self, block: QTextBlockFormat, chars: QTextCharFormat) -> None:
         """Start a block. An empty block that nobody has claimed yet is used first."""
@@ -118,6 +122,10 @@ class DocumentWriter:
         command = self.formats.command(f"{self._commands}:{verb}:{argument}", chars)
         self._cursor.insertText(label, command)
 
+    def _number(self) -> int:
+        self._issued.append(next(self.shelf.numbers))
+        return self._issued[-1]
+
     def new_list(self, depth: int, ordered_from: int | None) -> QTextList:
         """Make the present block the first item of a list."""
         return self._cursor.createList(self.formats.list(depth, ordered_from))
@@ -136,7 +144,7 @@ class DocumentWriter:
         continues: bool = False,
     ) -> None:
         """A line that stands for text which is not drawn."""
-        number = next(self.shelf.numbers)
+        number = self._number()
         block = QTextBlockFormat(plain) if plain is not None else self.formats.paragraph(16)
         block.setProperty(Property.CHROME, True)
         block.setProperty(Property.FOLD, number)
@@ -149,7 +157,7 @@ class DocumentWriter:
 
     def code(self, language: str, code: str, *, left: float = 0, coloured: bool = True) -> int:
         """A box of code with its language and a Copy command above it. Its number on the shelf."""
-        box_id = next(self.shelf.numbers)
+        box_id = self._number()
         self.codes[box_id] = code
         header = self.formats.boxed(Box.CODE_HEADER, box_id, top=_ABOVE_CODE)
         header.setLeftMargin(left + BOX_PADDING)

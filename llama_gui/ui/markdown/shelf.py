@@ -17,6 +17,8 @@ class Mark:
     block_format: QTextBlockFormat
     is_fresh: bool
     is_next_close: bool
+    issued: int
+    """How many numbers the writer had given to commands."""
 
     @property
     def position(self) -> int:
@@ -55,3 +57,8 @@ class Shelf:
     folds: dict[int, Fold] = field(default_factory=dict)
     coats: dict[int, Coat] = field(default_factory=dict)
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+
+    def forget(self, number: int) -> None:
+        """The command with this number is no longer there."""
+        for kept in (self.codes, self.folds, self.coats):
+            kept.pop(number, None)

@@ -182,6 +182,7 @@ class BranchMap(QFrame):
     def __init__(self, dots: Sequence[MapDot], parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAccessibleName(self.tr("Branches of this chat"))
         window = parent.window()
         self._before = window.focusWidget()
         self._over = parent

@@ -43,7 +43,8 @@ class FindBar(QFrame):
         self.field.setPlaceholderText(self.tr("Find in this chat"))
         self.field.setAccessibleName(self.tr("Find in this chat"))
         self.field.setFixedWidth(190)
-        self.count.setMinimumWidth(76)
+        widest = max((self.tr("Nothing found"), "0,000 / 0,000+"), key=self.count.fontMetrics().horizontalAdvance)
+        self.count.setMinimumWidth(self.count.fontMetrics().horizontalAdvance(widest) + 12)
         self.count.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         names = (
             (self._previous, self.tr("Previous"), "Shift+F3"),
@@ -117,6 +118,8 @@ class FindBar(QFrame):
         self._look()
         if self._hits:
             self._go(self._first_here(), 1)
+        elif self._view.textCursor().hasSelection():  # of the words before a letter was added
+            self._view.select(self._view.textCursor().selectionStart(), self._view.textCursor().selectionStart())
 
     @Slot()
     def _on_drawn(self) -> None:

@@ -176,4 +176,4 @@ class Page(PageEnd):
     def _move_marks(self, names: Sequence[str], writer: DocumentWriter) -> None:
         """Put marks behind what a writer has written in the middle."""
         for name in names:
-            setattr(self, name, writer.mark())
+            setattr(self, name, replace(writer.mark(), issued=getattr(self, name).issued))

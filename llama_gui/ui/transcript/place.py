@@ -53,6 +53,7 @@ class ScrollPlace(QObject):
     def leave_end(self) -> None:
         """Stay where the view is now."""
         self.follows = False
+        self._wanted = None
 
     def go_to_end(self) -> None:
         """Show the end, and stay there while it moves."""
