@@ -49,7 +49,7 @@ def list_models(endpoint: Endpoint) -> list[RemoteModel]:
 
 
 def _get_json(client: httpx2.Client, endpoint: Endpoint) -> Any:
-    body = b""
+    body = bytearray()
     timeout = httpx2.Timeout(30.0, connect=endpoint.timeouts.connect)
     with client.stream("GET", endpoint.url("models"), timeout=timeout) as response:
         for part in response.iter_raw():

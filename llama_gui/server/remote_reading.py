@@ -159,9 +159,9 @@ class _Reading:
 
 
 async def _bytes(response: httpx2.Response, most: int) -> bytes:
-    body = b""
+    body = bytearray()
     async for part in response.aiter_raw():
         body += part
         if len(body) > most:
             break
-    return body[:most]
+    return bytes(body[:most])

@@ -12,7 +12,7 @@ class EventReader:
     """Reads one stream. Lines may end in LF, CRLF or CR; comments and other fields are passed over."""
 
     def __init__(self) -> None:
-        self._rest = b""  # of a line whose end has not come
+        self._rest = bytearray()  # of a line whose end has not come; byte by byte, it may be long
         self._data: list[bytes] = []
         self._size = 0
         self._after_cr = False
@@ -35,15 +35,15 @@ class EventReader:
             self._rest += chunk
             self._check_size()
             return []
-        lines = (self._rest + chunk).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        self._rest = lines.pop()
+        lines = (bytes(self._rest) + chunk).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        self._rest = bytearray(lines.pop())
         events = [event for line in lines if (event := self._line(line)) is not None]
         self._check_size()
         return events
 
     def finish(self) -> list[str]:
         """What is left when the stream ends: some servers leave out the last empty line."""
-        rest, self._rest = self._rest, b""
+        rest, self._rest = bytes(self._rest), bytearray()
         events = [self._line(rest), self._line(b"")] if rest else [self._line(b"")]
         return [event for event in events if event is not None]
 
