@@ -15,6 +15,7 @@ from llama_gui.server.sse import EventReader
 from llama_gui.vocabulary import FinishReason, TokenOutput, Usage
 
 MOST_ANSWER_LETTERS = 8 * 2**20
+MOST_PIECES = 500_000
 MOST_ERROR_BYTES = 64 * 2**10
 MOST_REPLY_BYTES = 32 * 2**20
 
@@ -120,7 +121,7 @@ class _Reading:
             self._letters += len(piece.text)
             output = TokenOutput(piece.text, -1, self._job.output_count, piece.logprob, piece.tops)
             self._job.put(output)
-        if self._letters > MOST_ANSWER_LETTERS:
+        if self._letters > MOST_ANSWER_LETTERS or self._job.output_count > MOST_PIECES:
             raise GenerationError(f"{self._endpoint.name} does not end its answer: it was cut.")
 
     def _wait_on(self, *, is_text: bool) -> None:
