@@ -5,7 +5,7 @@ import faulthandler
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +18,8 @@ from llama_gui.paths import Paths
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
-    from llama_gui.bridge.engine_thread import EngineLike, LoadEngine
-    from llama_gui.bridge.load_order import LoadOrder
+    from llama_gui.bridge.engine_thread import LoadEngine
+    from llama_gui.server.endpoint import Endpoint
     from llama_gui.settings import UserSettings
     from llama_gui.vocabulary import ModelEntry
 
@@ -82,7 +82,8 @@ def _run(application: "QApplication", paths: Paths) -> int:
     install_language(application, paths.resources, settings.language, settings.layout_direction)
     apply_theme(application, settings.color_scheme)
     faults, collector = Faults(), GarbageCollector()
-    host = EngineHost(engine_loader(paths.starter_model, settings))
+    loader = engine_loader(paths.starter_model, settings, lambda: names_in(load_notes(paths.shelf_file)))
+    host = EngineHost(loader)
     book = ChatBook(StoreLane(paths.chats_file), host)
     window = MainWindow(
         book,
@@ -128,17 +129,25 @@ def models_on_disk(paths: Paths, opened: Sequence[str]) -> "list[ModelEntry]":
     return shelf.scan(places, paths.starter_model, names_in(load_notes(paths.shelf_file)))
 
 
-def engine_loader(starter: Path, settings: "UserSettings") -> "LoadEngine":
-    """How the window loads a model: as the user has set it, and under the name that the user sees."""
+def engine_loader(
+    starter: Path,
+    settings: "UserSettings",
+    names: Callable[[], Mapping[str, str]] = dict,
+    endpoint_of: "Callable[[str], Endpoint] | None" = None,
+) -> "LoadEngine":
+    """How the window loads a model: as the user has set it, and under the name that the user sees.
 
-    def load(order: "LoadOrder") -> "EngineLike":
-        from llama_gui.engine import Engine  # in the engine's thread: torch takes seconds, behind the window
+    `names`: what the user calls models, by their real paths. `endpoint_of`: a remote server by its name.
+    """
+    from llama_gui.bridge.model_loader import ModelLoader
 
-        path = order.key
-        name = shelf.name_of(path, starter)
-        return Engine.load(path, strategy=settings.strategy, threads=settings.threads, name=name)
-
-    return load
+    return ModelLoader(
+        starter,
+        lambda path: shelf.name_of(path, starter, names()),
+        strategy=settings.strategy,
+        threads=settings.threads,
+        endpoint_of=endpoint_of,
+    )
 
 
 def _keep_log(paths: Paths) -> None:

@@ -22,7 +22,7 @@ class Stepped(Protocol):
 
 
 class SharedThread:
-    """Owns the thread; started by the first loop that it adopts. Safe in any thread."""
+    """Owns the thread, which runs while there is a loop that it has adopted. Safe in any thread."""
 
     def __init__(self, name: str = "llama-gui-engines") -> None:
         self._name = name
@@ -55,8 +55,9 @@ class SharedThread:
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        if self._thread is not None and threading.current_thread() is not self._thread:
-            self._thread.join()
+            thread = self._thread
+        if thread is not None and threading.current_thread() is not thread:
+            thread.join()
 
     def _run(self) -> None:
         while True:
@@ -65,7 +66,8 @@ class SharedThread:
             if self._pass(loops):
                 continue
             with self._changed:
-                if self._closing and not self._loops:
+                if not self._loops:
+                    self._thread = None
                     return
                 self._changed.wait_for(lambda seen=seen: self._news != seen or self._closing)
 

@@ -1,0 +1,96 @@
+"""Brings models into memory for the host: those on this machine, and those on somebody else's."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llama_gui.bridge.engine_thread import EngineLike
+from llama_gui.bridge.load_order import LoadOrder
+from llama_gui.errors import ModelNotFoundError
+from llama_gui.vocabulary import STARTER, Strategy, is_remote
+
+if TYPE_CHECKING:
+    from llama_gui.engine.shared_thread import SharedThread
+    from llama_gui.server.endpoint import Endpoint
+
+SPARE_BYTES = 512 * 2**20
+"""Stays free beside the weights of a large model, for conversations and for everybody else."""
+
+
+class ModelLoader:
+    """The host's `load_engine`: called in the thread of the model that it loads. Safe in any thread.
+
+    Models on this machine are loaded one after another, so that each sees what the one before has left free, and one
+    thread steps all of them in turn, so that they do not fight for the same cores.
+
+    Args:
+        starter: where the model with the key `STARTER` lies.
+        name_of: what the user calls the model at a path.
+        endpoint_of: the server of this name; it raises what the user should read when there is none.
+    """
+
+    def __init__(
+        self,
+        starter: Path,
+        name_of: Callable[[str], str],
+        *,
+        strategy: Strategy = "batched",
+        threads: int | None = None,
+        endpoint_of: "Callable[[str], Endpoint] | None" = None,
+    ) -> None:
+        self._starter = str(starter)
+        self._name_of = name_of
+        self._strategy: Strategy = strategy
+        self._threads = threads
+        self._endpoint_of = endpoint_of
+        self._turn = threading.Lock()
+        self._shared: SharedThread | None = None
+
+    def __call__(self, order: LoadOrder) -> EngineLike:
+        """Load what is ordered. Raises what `Engine.load`, `RemoteEngine.connect` and `LoadOrder.make_room` raise."""
+        if is_remote(order.key):
+            return self._connect(order)
+        order.take_turn(self._turn)
+        try:
+            return self._load(order)
+        finally:
+            self._turn.release()
+
+    def _connect(self, order: LoadOrder) -> EngineLike:
+        from llama_gui.server.remote import RemoteEngine  # its HTTP library is for those who use it
+
+        name, _, model = order.key.partition("#")
+        if self._endpoint_of is None:
+            raise ModelNotFoundError(f"There is no server {name} any more. Choose another model.")
+        return RemoteEngine.connect(self._endpoint_of(name), model)
+
+    def _load(self, order: LoadOrder) -> EngineLike:
+        # In the engine's thread: torch takes seconds, behind the window.
+        from llama_gui.engine import Engine
+        from llama_gui.engine.device import available_bytes, give_memory_back, hardware
+        from llama_gui.engine.loading import estimate_bytes
+        from llama_gui.engine.shared_thread import SharedThread
+
+        order.tell_devices(hardware().devices)
+        self._shared = self._shared or SharedThread()
+        path = self._starter if order.key == STARTER else order.key
+        dtype, device = order.options.dtype, order.options.device
+
+        def free() -> int:
+            give_memory_back()  # what was unloaded a moment ago may still be with the C library
+            return available_bytes(device)
+
+        weights = estimate_bytes(path, dtype, device)
+        order.make_room(weights + min(weights, SPARE_BYTES), free)
+        return Engine.load(
+            path,
+            dtype=dtype,
+            device=device,
+            strategy=self._strategy,
+            threads=self._threads,
+            name=self._name_of(path),
+            on_progress=order.tell,
+            is_cancelled=order.is_cancelled,
+            shared=self._shared,
+        )
