@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 
 from llama_gui.chats.tree import ChatSummary
 
@@ -40,9 +40,10 @@ def chat_rows(
     A pinned chat stands under Pinned also when it is in a folder. A group in `folded` shows its heading only.
     """
     groups: dict[str, list[ChatSummary]] = {}
-    bounds = _bounds(today)
+    dated = _Calendar(today)
     for chat in chats:
-        groups.setdefault(_group_of(chat, bounds), []).append(chat)
+        key = PINNED if chat.pinned else FOLDER + chat.folder if chat.folder else dated.group_of(chat.updated)
+        groups.setdefault(key, []).append(chat)
     if stored := list(archived):
         groups[ARCHIVE] = stored
     folders = sorted((key for key in groups if key.startswith(FOLDER)), key=str.casefold)
@@ -58,21 +59,30 @@ def chat_rows(
     return rows
 
 
-def _bounds(today: date) -> list[tuple[float, str]]:
-    """(earliest second, group) of the groups by date, the newest first."""
-    days = ((0, "today"), (1, "yesterday"), (7, "week"), (30, "month"))
-    return [(datetime.combine(today - timedelta(days=n), datetime.min.time()).timestamp(), key) for n, key in days]
+class _Calendar:
+    """The groups by date. Chats come newest first, so that the next is almost always in the month of the last."""
 
+    def __init__(self, today: date) -> None:
+        days = ((0, "today"), (1, "yesterday"), (7, "week"), (30, "month"))
+        self._days = [(_start_of(today - timedelta(days=count)), key) for count, key in days]
+        self._month = (0.0, 0.0, "")  # its first second, the first of the next one, its key
 
-def _group_of(chat: ChatSummary, bounds: list[tuple[float, str]]) -> str:
-    if chat.pinned:
-        return PINNED
-    if chat.folder:
-        return FOLDER + chat.folder
-    for earliest, key in bounds:
-        if chat.updated >= earliest:
+    def group_of(self, when: float) -> str:
+        """The key of the group for a time."""
+        start, end, key = self._month
+        if start <= when < end and when < self._days[-1][0]:
             return key
-    try:
-        return f"{datetime.fromtimestamp(chat.updated):%Y-%m}"
-    except (ValueError, OverflowError, OSError):  # a time that no calendar has
-        return "0001-01"
+        for earliest, day in self._days:
+            if when >= earliest:
+                return day
+        try:
+            first = date.fromtimestamp(when).replace(day=1)
+            following = (first + timedelta(days=32)).replace(day=1)
+        except (ValueError, OverflowError, OSError):  # a time that no calendar has
+            return "0001-01"
+        self._month = (_start_of(first), _start_of(following), f"{first.year:04}-{first.month:02}")
+        return self._month[2]
+
+
+def _start_of(day: date) -> float:
+    return datetime.combine(day, time()).timestamp()
