@@ -12,6 +12,7 @@ from typing import TextIO
 from llama_gui.errors import InvalidRequestError, LlamaGuiError
 from llama_gui.library.access import HubAccess
 from llama_gui.library.download import Download, DownloadProgress
+from llama_gui.library.fit import best_choice, choices, machine_here, resolve
 from llama_gui.library.hub_cache import RepoCache
 from llama_gui.library.pace import SpeedLimit
 from llama_gui.library.plan import DownloadPlan
@@ -30,6 +31,7 @@ def run_download(options: argparse.Namespace) -> int:
         access = signed_in_access()
         plan = _plan(access, options)
         print(_summary(plan, access), file=sys.stderr)
+        print(_verdict(access, plan), end="", file=sys.stderr)
         teller = _teller(sys.stderr)
         folder = asyncio.run(Download(plan, access, teller, limit=limit).run())
     except LlamaGuiError as error:
@@ -62,6 +64,20 @@ def _summary(plan: DownloadPlan, access: HubAccess) -> str:
     known = f", {gigabytes(there)} of it are there" if there else ""
     files = f"{len(plan.files)} file{'' if len(plan.files) == 1 else 's'}"
     return f"{plan.repo} at {plan.commit[:10]}: {files}, {gigabytes(plan.size)}{known}."
+
+
+def _verdict(access: HubAccess, plan: DownloadPlan) -> str:
+    """Whether it will run here, as a line; nothing where nobody can tell."""
+    from llama_gui.library.hub import Hub
+
+    try:
+        shape = Hub(access).details(plan.repo, plan.commit, with_card=False).shape
+    except LlamaGuiError:
+        return ""
+    if shape is None:
+        return ""
+    machine = machine_here()
+    return best_choice(choices(shape, machine), resolve("auto", machine)).words + "\n"
 
 
 def _model_path(folder: Path, plan: DownloadPlan) -> Path:

@@ -26,7 +26,7 @@ PARALLEL_FILES = 3
 _RESERVE = 0.05
 _REPORT_S = 0.1
 _LOCK_POLL_S = 0.2
-_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
+_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 Phase = Literal["checking", "downloading", "waiting", "finished"]
 
@@ -208,6 +208,11 @@ class Download:
                 f"{free / 1e9:.2f} GB are free. What is there is kept. Make room, then resume.",
                 left,
                 free,
+            )
+        if error.errno == errno.EFBIG:
+            return DownloadError(
+                f"The disk of {self._cache.cache} cannot hold files as large as those of {self._plan.repo} "
+                "(FAT32 ends at 4 GB). Set HF_HOME to a folder on another disk; then start the download again."
             )
         return DownloadError(
             f"{self._plan.repo} cannot be written to {place}: {error.strerror or error}. What is there is kept. "

@@ -1,6 +1,7 @@
 """What the hub tells about models: search, one model in detail, and the plan of a download. Blocking calls."""
 
 import contextlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,8 +20,9 @@ from huggingface_hub.errors import (
 from huggingface_hub.hf_api import ModelInfo, RepoSibling
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-from llama_gui.errors import DownloadError, HubError, HubOfflineError, NotOnHubError
+from llama_gui.errors import BrokenModelError, DownloadError, HubError, HubOfflineError, NotOnHubError
 from llama_gui.library.access import HubAccess, origin
+from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, choose_files, gguf_files, is_safe_path
 from llama_gui.library.transfer import gated
 
@@ -47,7 +49,7 @@ _EXPAND = (
 )
 _PAGE = 30
 _MOST_PAGES_FOR_ONE = 4
-_MOST_CARD_BYTES = 64 * 1024
+_MOST_BYTES = 64 * 1024
 _MOST_EXCERPT = 1200
 
 
@@ -80,7 +82,8 @@ class SearchPage:
 class ModelDetails:
     """One model in detail. `size`: bytes of what we would fetch, `gguf`: the files of which one can be chosen.
 
-    `problem` says why it cannot be run, "" when it can; `excerpt` is the beginning of its card as plain text.
+    `problem` says why it cannot be run, "" when it can; `excerpt` is the beginning of its card as plain text. `shape`
+    is guessed from the parameters where config.json may not be read (`is_guessed`), None where not even they are known.
     """
 
     found: FoundModel
@@ -89,6 +92,8 @@ class ModelDetails:
     files: tuple[RemoteFile, ...]
     gguf: tuple[RemoteFile, ...]
     config: Mapping[str, Any]
+    shape: ModelShape | None
+    is_guessed: bool
     excerpt: str
     page: str
     problem: str
@@ -121,8 +126,8 @@ class Hub:
         """What follows `page`. Raises as `search` does."""
         return self._page(page.next_page)
 
-    def details(self, repo: str, revision: str | None = None) -> ModelDetails:
-        """One model.
+    def details(self, repo: str, revision: str | None = None, *, with_card: bool = True) -> ModelDetails:
+        """One model; `with_card`: with the beginning of its card, which is one question more.
 
         Raises:
             InvalidRequestError: `repo` cannot be the name of one.
@@ -137,14 +142,20 @@ class Hub:
             chosen = choose_files(repo, files)
         except DownloadError as error:
             problem = problem or str(error)
+        config = info.config or {}
+        if any(file.path == "config.json" for file in chosen):
+            config = _json_object(self._beginning(repo, info.sha or "main", "config.json")) or config
+        shape = _shape(config)
         return ModelDetails(
             found=found,
             commit=info.sha or "",
             size=sum(file.size for file in chosen),
             files=chosen,
             gguf=gguf_files(files),
-            config=info.config or {},
-            excerpt=self._excerpt(repo, info.sha or "main"),
+            config=config,
+            shape=shape or (ModelShape.guess(found.parameters) if found.parameters else None),
+            is_guessed=shape is None,
+            excerpt=plain_excerpt(self._beginning(repo, info.sha or "main", "README.md")) if with_card else "",
             page=self._access.page(repo),
             problem=problem,
         )
@@ -189,20 +200,19 @@ class Hub:
             following = response.links.get("next", {}).get("url") or ""
             return [ModelInfo(**item) for item in response.json()], following
 
-    def _excerpt(self, repo: str, commit: str) -> str:
-        """The beginning of the model card; "" where there is none, or it may not be read."""
-        url = self._access.file_url(repo, commit, "README.md")
-        with contextlib.suppress(HubError, HfHubHTTPError), self._told(repo, None):
+    def _beginning(self, repo: str, commit: str, path: str) -> str:
+        """The beginning of a small file; "" where there is none, or it may not be read."""
+        url = self._access.file_url(repo, commit, path)
+        content = b""
+        with contextlib.suppress(HubError), self._told(repo, None):
             headers = self._access.headers_for(url)
             with get_session().stream("GET", url, headers=headers, timeout=_TIMEOUT_S) as response:
                 hf_raise_for_status(response)
-                content = b""
-                for piece in response.iter_bytes(_MOST_CARD_BYTES):
+                for piece in response.iter_bytes(_MOST_BYTES):
                     content += piece
-                    if len(content) >= _MOST_CARD_BYTES:
+                    if len(content) >= _MOST_BYTES:
                         break
-            return plain_excerpt(content[:_MOST_CARD_BYTES].decode("utf-8", errors="replace"))
-        return ""
+        return content[:_MOST_BYTES].decode("utf-8", errors="replace")
 
     @contextlib.contextmanager
     def _told(self, repo: str, revision: str | None) -> Iterator[None]:
@@ -273,6 +283,19 @@ def _found(info: ModelInfo) -> FoundModel:
         has_gguf="gguf" in tags or bool(gguf),
         is_quantised=bool(config.get("quantization_config")),
     )
+
+
+def _json_object(text: str) -> Mapping[str, Any]:
+    with contextlib.suppress(ValueError, RecursionError):
+        values = json.loads(text)
+        return values if isinstance(values, dict) else {}
+    return {}
+
+
+def _shape(config: Mapping[str, Any]) -> ModelShape | None:
+    with contextlib.suppress(BrokenModelError):
+        return ModelShape.from_config(config)
+    return None
 
 
 def _can_run(model: FoundModel) -> bool:

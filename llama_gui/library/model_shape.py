@@ -64,6 +64,18 @@ class ModelShape:
             has_head_norms=kind == "qwen3",
         )
 
+    @classmethod
+    def guess(cls, parameters: int) -> Self:
+        """The shape that a Llama of about so many parameters has as a rule, where nobody tells the real one."""
+
+        def shape_of(hidden: int) -> Self:
+            layers, heads = max(hidden // 128, 1), max(hidden // 64, 4)
+            return cls(128256, hidden, hidden * 7 // 2, layers, heads, heads // 4, 64, is_tied=hidden < 3584)
+
+        return shape_of(
+            next(h for h in range(128, 1 << 17, 64) if h >= 1 << 16 or shape_of(h).parameters >= parameters)
+        )
+
     @property
     def layer_matrices(self) -> tuple[Matrix, ...]:
         """The weights of one layer, as the engine holds them: queries, keys and values in one, gate and up in one."""

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 import httpx2
 import huggingface_hub
 import pytest
+from filelock import FileLock
 
 from llama_gui.errors import (
     DamagedDownloadError,
@@ -29,7 +31,7 @@ from llama_gui.errors import (
     NotOnHubError,
 )
 from llama_gui.library import download as download_module
-from llama_gui.library import shelf
+from llama_gui.library import hub_cache, shelf
 from llama_gui.library.access import HubAccess
 from llama_gui.library.download import Download, DownloadProgress
 from llama_gui.library.hub import Hub
@@ -280,6 +282,78 @@ def test_a_disk_that_fills_up_keeps_the_part(fake_hub: FakeHub, access: HubAcces
     fake_hub.log.clear()
     assert contents(run(access, plan))[WEIGHTS] == SHARDS[0]
     assert any(asked.headers.get("Range") for asked in fake_hub.asked(WEIGHTS))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(errno.EFBIG, "FAT32 ends at"), (errno.EROFS, "Check the disk"), (errno.EIO, "Check the disk")]
+)
+def test_a_disk_that_refuses_is_told(fake_hub: FakeHub, access: HubAccess, monkeypatch, code: int, words: str):
+    def refuse(part: PartFile, piece: bytes) -> None:
+        raise OSError(code, os.strerror(code))
+
+    plan = add_model(fake_hub, access)
+    monkeypatch.setattr(PartFile, "write", refuse)
+    with pytest.raises(DownloadError, match=words) as caught:
+        run(access, plan)
+    assert REPO in str(caught.value)
+
+
+def test_a_kill_while_it_is_shown_shows_nothing(fake_hub: FakeHub, access: HubAccess, monkeypatch):
+    plan = add_model(fake_hub, access, SHARDS)
+    link = hub_cache._link
+    for place in range(len(plan.files)):
+        left = [place]
+
+        def link_some(blob: Path, pointer: Path, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise _Killed
+            link(blob, pointer)
+
+        monkeypatch.setattr(hub_cache, "_link", link_some)
+        with pytest.raises(_Killed):
+            run(access, plan)
+        assert_not_usable(access)
+        shutil.rmtree(RepoCache(access.cache, REPO).folder / "snapshots")
+    monkeypatch.setattr(hub_cache, "_link", link)
+    assert shelf.describe(run(access, plan)).size == plan.size
+
+
+@pytest.mark.parametrize("without", [["symlink"], ["symlink", "link"]])
+def test_systems_without_links_get_files(fake_hub: FakeHub, access: HubAccess, monkeypatch, without: list[str]):
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "no right")
+
+    for name in without:
+        monkeypatch.setattr(os, name, refuse)
+    plan = add_model(fake_hub, access, SHARDS)
+    folder = run(access, plan)
+    assert not any(path.is_symlink() for path in folder.iterdir())
+    assert shelf.describe(folder).size == plan.size
+    asked = len(fake_hub.log)
+    assert run(access, plan) == folder
+    assert len(fake_hub.log) == asked
+
+
+def test_a_file_that_another_program_fetches_is_waited_for(fake_hub: FakeHub, access: HubAccess):
+    plan = add_model(fake_hub, access)
+    weights = plan.files[-1]
+    cache = RepoCache(access.cache, REPO)
+    cache.lock(weights).parent.mkdir(parents=True)
+    lock = FileLock(cache.lock(weights))
+    lock.acquire()
+    notes: list[str] = []
+
+    def other_program(progress: DownloadProgress) -> None:
+        notes.append(progress.note)
+        if progress.note:
+            cache.blob(weights).write_bytes(SHARDS[0])
+            lock.release()
+
+    folder = run(access, plan, other_program)
+    assert f"another program is downloading {WEIGHTS}; waiting for it" in notes
+    assert contents(folder)[WEIGHTS] == SHARDS[0]
+    assert fake_hub.asked(WEIGHTS) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser writes everywhere")

@@ -17,6 +17,7 @@ from llama_gui.errors import (
 from llama_gui.library import hub as hub_module
 from llama_gui.library.access import HubAccess
 from llama_gui.library.hub import ARCHITECTURES, MODEL_TYPES, Hub, plain_excerpt
+from llama_gui.library.model_shape import ModelShape
 from tests.fakes.fake_hub import FakeHub, Fault, model_files
 
 REPO = "owner/small-1B"
@@ -113,6 +114,27 @@ def test_details_say_what_would_be_fetched(fake_hub: FakeHub, access: HubAccess)
     assert (details.commit, details.problem, details.page) == (repo.commit, "", f"{access.endpoint}/{REPO}")
     assert details.excerpt.startswith("Small model\n\nIt answers questions with care.")
     assert details.config["model_type"] == "llama"
+    assert details.is_guessed
+
+
+def test_the_shape_is_read_from_the_configuration(fake_hub: FakeHub, access: HubAccess):
+    config = {
+        "vocab_size": 1, "hidden_size": 8, "intermediate_size": 3, "num_hidden_layers": 4, "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+    }  # fmt: skip
+    fake_hub.add(REPO, model_files(**config), info=info())
+    details = Hub(access).details(REPO, with_card=False)
+    assert (details.shape, details.is_guessed, details.excerpt) == (ModelShape(1, 8, 3, 4, 2, 1, 4), False, "")
+
+
+def test_the_shape_of_a_gated_model_is_guessed(fake_hub: FakeHub, access: HubAccess):
+    fields = info()
+    fields["safetensors"]["total"] = 8_000_000_000
+    fake_hub.add(REPO, model_files(vocab_size=1), info=fields, gated="manual", token="t")
+    details = Hub(access).details(REPO)
+    assert details.is_guessed
+    assert details.shape is not None
+    assert details.shape.parameters == pytest.approx(8e9, rel=0.1)
 
 
 def test_a_gated_model_can_be_looked_at_but_not_read(fake_hub: FakeHub, access: HubAccess):

@@ -36,3 +36,11 @@ def test_what_cannot_be_is_told(value: Any):
     )
     with pytest.raises(BrokenModelError, match="num_hidden_layers"):
         ModelShape.from_config(config | {"num_hidden_layers": value})
+
+
+@pytest.mark.parametrize("parameters", [1, 50e6, 1.2e9, 3.2e9, 8e9, 70e9, 1e15])
+def test_a_guess_is_near(parameters: float):
+    guessed = ModelShape.guess(round(parameters))
+    if 1e9 < parameters < 1e12:
+        assert guessed.parameters == pytest.approx(parameters, rel=0.2)
+    assert guessed.kv_numbers > 0
