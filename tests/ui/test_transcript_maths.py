@@ -30,7 +30,7 @@ def shown(formula: str) -> str | None:
         (r"x = \frac{-b \pm \sqrt{b^2-4ac}}{2a}", "x = (−b ± √(b² − 4ac))/(2a)"),
         (r"\mathbb{R}^n \to \mathcal{L}", "ℝⁿ → ℒ"),
         (r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}", "(a b; c d)"),
-        (r"\begin{cases} 1 & x>0 \\ 0 & \text{otherwise}\end{cases}", "⎧ 1 x > 0\n⎩ 0 otherwise"),
+        (r"\begin{cases} 1 & x>0 \\ 0 & \text{otherwise}\end{cases}", "⎧ 1, x > 0\n⎩ 0, otherwise"),
         (r"\begin{aligned} a &= b \\ &= -c \end{aligned}", "a = b\n= −c"),
         (r"\hat{x}, \vec{v}", "x̂, v⃗"),
         (r"\left( \frac{1}{2} \right)^n", "(1/2)ⁿ"),

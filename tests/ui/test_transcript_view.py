@@ -161,6 +161,32 @@ def test_links_ask_and_only_for_the_web(view, qtbot):
             view.anchorClicked.emit(QUrl(address))
 
 
+def test_a_bare_address_is_a_link_that_asks(view, qtbot):
+    view.show_path([user(1), answer(1, "See https://example.org/a_b?c=1, (http://x.org/) or [here](https://y.org).")])
+    found = {}
+    block = view.document().begin()
+    while block.isValid():
+        iterator = block.begin()
+        while not iterator.atEnd():
+            chars = iterator.fragment().charFormat()
+            if chars.anchorHref().startswith("http"):
+                found[iterator.fragment().text()] = chars.anchorHref()
+            iterator += 1
+        block = block.next()
+    assert found == {
+        "https://example.org/a_b?c=1": "https://example.org/a_b?c=1",
+        "http://x.org/": "http://x.org/",
+        "here": "https://y.org",
+    }
+    with qtbot.waitSignal(view.link_requested):
+        view.anchorClicked.emit(QUrl("http://x.org/"))
+
+
+def test_tasks_are_boxes(view):
+    view.show_path([user(1), answer(1, "- [ ] open\n- [x] done\n- [y] text\n\n[x] no list")])
+    assert view.toPlainText().split("\n")[2:6] == ["☐ open", "☑ done", "[y] text", "[x] no list"]
+
+
 def test_it_follows_the_end_only_when_it_stands_there(view):
     view.show_path([*long_chat(), user(2)])
     view.add_node(answer(2, status="streaming"))

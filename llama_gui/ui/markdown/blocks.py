@@ -17,6 +17,7 @@ from llama_gui.ui.markdown.maths import readable
 from llama_gui.ui.markdown.maths_rules import add_maths
 
 PARSER = add_maths(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
+_TASKS = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
 _ALIGNMENTS = {
     "text-align:left": Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute,
     "text-align:right": Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute,
@@ -45,6 +46,7 @@ class MarkdownWriter:
         self._marker_due = False
         self._goes_on = goes_on
         self._quotes = quotes
+        self._quote_left = 0.0  # of the outermost quotation, which may stand in a list
         self._heading = 0
         self._direction: Qt.LayoutDirection | None = None  # of the whole list or quotation; else each block has its own
 
@@ -88,6 +90,8 @@ class MarkdownWriter:
             case "paragraph_open" if self._lists:
                 self._lists[-1].is_tight = token.hidden
             case "blockquote_open":
+                if self._quotes == 0:
+                    self._quote_left = len(self._lists) * self._formats.indent
                 self._quotes += 1
             case "blockquote_close":
                 self._quotes -= 1
@@ -106,8 +110,11 @@ class MarkdownWriter:
         else:
             chars = self._formats.text("muted" if self._quotes else "text")
             block = self._formats.paragraph(self._gap())
+        children = token.children or []
+        if self._marker_due:
+            _tick(children)
         self._begin(block, chars)
-        self._inline(token.children or [], chars)
+        self._inline(children, chars)
 
     def _gap(self) -> float:
         if not self._lists:
@@ -121,7 +128,7 @@ class MarkdownWriter:
         if self._direction is not None and block.layoutDirection() == Qt.LayoutDirection.LayoutDirectionAuto:
             block.setLayoutDirection(self._direction)
         if self._quotes:
-            self._formats.quote(block, self._quotes)
+            self._formats.quote(block, self._quotes, self._quote_left)
         if self._lists and not self._marker_due:
             block.setIndent(len(self._lists))
         self._to.begin_block(block, chars)
@@ -147,18 +154,24 @@ class MarkdownWriter:
 
     def _code(self, token: Token, coloured: bool) -> None:
         self._claim_marker()
-        self._to.code(language_of(token), token.content.removesuffix("\n"), left=self._left(), coloured=coloured)
+        bars = (self._quotes, self._quote_left)
+        code = token.content.removesuffix("\n")
+        self._to.code(language_of(token), code, left=self._left(), coloured=coloured, bars=bars)
 
     def _maths(self, token: Token) -> None:
         """A formula in the middle of the column, or its source where it cannot be shown."""
         formula = None if token.meta.get("is_open") else readable(token.content)
         if formula is None:
             self._claim_marker()
-            self._to.code("latex", token.content, left=self._left())
+            bars = (self._quotes, self._quote_left)
+            self._to.code("latex", token.content, left=self._left(), bars=bars)
             return
         block = self._formats.paragraph(14)
-        if not self._lists:
+        is_one_line = all("\n" not in text for text, _is_variable in formula)
+        if not self._lists and is_one_line:
             block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        elif not self._lists:
+            block.setIndent(2)
         block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._begin(block, self._formats.formula())
         write_formula(self._to, formula, self._formats.formula())
@@ -204,6 +217,13 @@ def language_of(token: Token) -> str:
     """The language that a fence names."""
     words = token.info.split()
     return re.sub(r"[^\w+#.-]", "", words[0])[:24] if words else ""
+
+
+def _tick(children: Sequence[Token]) -> None:
+    """A task in a list: its brackets become a box."""
+    first = children[0] if children else None
+    if first is not None and first.type == "text" and first.content[:4] in _TASKS:
+        first.content = _TASKS[first.content[:4]] + first.content[4:]
 
 
 def _closing(tokens: Sequence[Token], start: int) -> int:

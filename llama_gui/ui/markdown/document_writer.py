@@ -155,12 +155,18 @@ class DocumentWriter:
         self.command(label.format(f"{len(text):,}"), "unfold", number)
         self.shelf.folds[number] = Fold(self._inside(), text, quota, plain, quotes, continues)
 
-    def code(self, language: str, code: str, *, left: float = 0, coloured: bool = True) -> int:
-        """A box of code with its language and a Copy command above it. Its number on the shelf."""
+    def code(
+        self, language: str, code: str, *, left: float = 0, coloured: bool = True, bars: tuple[int, float] = (0, 0)
+    ) -> int:
+        """A box of code with its language and a Copy command above it. Its number on the shelf.
+
+        `bars`: how deep it is quoted, and where the first bar is.
+        """
         box_id = self._number()
         self.codes[box_id] = code
         header = self.formats.boxed(Box.CODE_HEADER, box_id, top=_ABOVE_CODE)
         header.setLeftMargin(left + BOX_PADDING)
+        self.formats.bars(header, *bars)
         header.setProperty(Property.CHROME, True)
         header.setProperty(Property.LANGUAGE, language)  # drawn by the painter at the other end of the line
         header.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
@@ -173,6 +179,7 @@ class DocumentWriter:
         lines = highlight(language, code) if coloured else plain_lines(code)
         for number, line in enumerate(lines):
             block = self.formats.boxed(Box.CODE, box_id, top=14 if number == 0 else 0, line_height=106)
+            self.formats.bars(block, *bars)
             block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
             block.setLeftMargin(left + BOX_PADDING)
             block.setBottomMargin(_BELOW_CODE if number == len(lines) - 1 else 0)

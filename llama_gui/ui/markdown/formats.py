@@ -34,6 +34,7 @@ class Property(IntEnum):
     CONTINUES = QTextFormat.Property.UserProperty.value + 5
     LANGUAGE = QTextFormat.Property.UserProperty.value + 6
     FOLD = QTextFormat.Property.UserProperty.value + 7
+    QUOTE_LEFT = QTextFormat.Property.UserProperty.value + 8
 
 
 class Box(IntEnum):
@@ -124,13 +125,19 @@ class Formats:
         block.setProperty(Property.BOX_ID, box_id)
         return block
 
-    def quote(self, block: QTextBlockFormat, depth: int) -> None:
-        """Put a block into a quotation, beside as many bars as it is deep."""
+    def quote(self, block: QTextBlockFormat, depth: int, left: float = 0) -> None:
+        """Put a block into a quotation, beside as many bars as it is deep. `left`: where the first bar is."""
         if block.layoutDirection() == Qt.LayoutDirection.RightToLeft:
             block.setRightMargin(block.rightMargin() + depth * QUOTE_INDENT)
         else:
             block.setLeftMargin(block.leftMargin() + depth * QUOTE_INDENT)
-        block.setProperty(Property.QUOTE, depth)
+        self.bars(block, depth, left)
+
+    def bars(self, block: QTextBlockFormat, depth: int, left: float) -> None:
+        """Only the bars of a quotation, for what has its place already."""
+        if depth:
+            block.setProperty(Property.QUOTE, depth)
+            block.setProperty(Property.QUOTE_LEFT, left)
 
     def sliver(self) -> QTextBlockFormat:
         """The empty block that Qt wants beside a table: one pixel high."""

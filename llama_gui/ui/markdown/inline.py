@@ -1,5 +1,6 @@
 """The inside of a paragraph: emphasis, code, links, line breaks."""
 
+import re
 from collections.abc import Sequence
 
 from markdown_it.token import Token
@@ -13,6 +14,7 @@ from llama_gui.ui.markdown.maths import Run, readable
 
 translate = QCoreApplication.translate
 LINE_SEPARATOR = "\u2028"
+_ADDRESS = re.compile(r"\bhttps?://[^\s<>\"`]*[^\s<>\"`.,;:!?'*_)\]}]")
 
 
 class InlineWriter:
@@ -71,7 +73,16 @@ class InlineWriter:
                     self._formats.link(chars, target),
                 )
             case _:
-                _insert(to, token.content, chars)
+                self._text(to, token.content, chars)
+
+    def _text(self, to: DocumentWriter | QTextCursor, text: str, chars: QTextCharFormat) -> None:
+        """Words; an address among them is a link, unless it stands in one."""
+        place = 0
+        for found in _ADDRESS.finditer(text) if "://" in text and not chars.isAnchor() else ():
+            _insert(to, text[place : found.start()], chars)
+            _insert(to, found.group(), self._formats.link(chars, found.group()))
+            place = found.end()
+        _insert(to, text[place:], chars)
 
 
 def write_formula(to: DocumentWriter | QTextCursor, formula: Sequence[Run], chars: QTextCharFormat) -> None:
@@ -83,6 +94,8 @@ def write_formula(to: DocumentWriter | QTextCursor, formula: Sequence[Run], char
 
 
 def _insert(to: DocumentWriter | QTextCursor, text: str, chars: QTextCharFormat) -> None:
+    if not text:
+        return
     if isinstance(to, DocumentWriter):
         to.insert(text, chars)
     else:

@@ -33,7 +33,7 @@ def laid_out(name: str, rows: list[list[str]]) -> str | None:
         return "\n".join(" ".join(cell for cell in row if cell) for row in rows)
     if name in ("cases", "dcases"):
         signs = ["⎧", *["⎨"] * (len(rows) - 2), "⎩"] if len(rows) > 1 else ["{"]
-        return "\n" + "\n".join(f"{sign} {'   '.join(row)}" for sign, row in zip(signs, rows, strict=False))
+        return "\n" + "\n".join(f"{sign} {', '.join(row)}" for sign, row in zip(signs, rows, strict=False))
     if name in _ENVIRONMENTS:
         left, right = _ENVIRONMENTS[name]
         return left + "; ".join("  ".join(row) for row in rows) + right

@@ -53,6 +53,7 @@ class BackgroundPainter:
             header = self._rect(block)
         while _box_id(last.next()) == box_id and self._rect(last).top() <= self._visible.bottom() + _BEYOND:
             last = last.next()
+            self._quote(last)
         if block.blockFormat().property(Property.BOX) == Box.USER:
             self._fill(self._outline(block, last, _PAD_USER, starts_here), "user_message", None)
         else:
@@ -101,7 +102,8 @@ class BackgroundPainter:
         is_from_right = block.textDirection() == Qt.LayoutDirection.RightToLeft
         for level in range(depth):
             top = self._rect(before).bottom() if level < joins else rect.top()
-            x = self._right - 2 - level * QUOTE_INDENT if is_from_right else level * QUOTE_INDENT
+            beside = (block.blockFormat().property(Property.QUOTE_LEFT) or 0) + level * QUOTE_INDENT
+            x = self._right - 2 - beside if is_from_right else beside
             self._painter.fillRect(QRectF(x, top, 2, rect.bottom() - top), self._theme.color("line"))
 
     def _bullet(self, block: QTextBlock) -> None:
