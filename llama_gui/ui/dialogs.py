@@ -110,6 +110,7 @@ class CommandPalette(QWidget):
         self.view.setModel(self._model)
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setAccessibleName(self.tr("Found actions"))
         self.view.viewport().setAutoFillBackground(False)
         self.view.setItemDelegate(_RowDelegate(self.view))
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)

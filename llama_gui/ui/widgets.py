@@ -33,6 +33,10 @@ class RoleLabel(QLabel):
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setFont(frame_font(pixels, QFont.Weight.DemiBold if bold else QFont.Weight.Normal))
+        if self.isRightToLeft():  # Qt would put English words of a mirrored window on the left
+            self.setAlignment(
+                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
+            )
         self._role = role
         self._dress()
         self.setText(text)
@@ -129,14 +133,15 @@ class Button(QAbstractButton):
         role = "on_accent" if self._look == "filled" else "muted" if not self.underMouse() else "text"
         color = theme.color(role if self.isEnabled() else "muted")
         content = self._content_width()
-        x = (self.width() - content) / 2
+        start = (self.width() - content) / 2
+        words = QRectF(start, 0, content, self.height())
+        side = Qt.AlignmentFlag.AlignLeft if self.isRightToLeft() else Qt.AlignmentFlag.AlignRight
         if self._icon:
             pixmap = self._icons.pixmap(self._icon, color, 16, self.devicePixelRatioF())
+            x = start + content - 16 if self.isRightToLeft() else start
             painter.drawPixmap(round(x), (self.height() - 16) // 2, pixmap)
-            x += 22
         painter.setPen(color)
-        rect = QRectF(x, 0, self.width() - x, self.height())
-        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+        painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute | side, self.text())
 
     def _content_width(self) -> int:
         text = QFontMetrics(self.font()).horizontalAdvance(self.text()) if self.text() else 0
