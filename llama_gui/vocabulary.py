@@ -341,6 +341,20 @@ class EngineStats:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextUse:
+    """What a request comes to with one model: tokens that are sent, of how many it reads, and messages left out."""
+
+    tokens: int
+    max_context: int
+    dropped_messages: int = 0
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the model refuses it."""
+        return self.tokens >= self.max_context
+
+
+@dataclass(frozen=True, slots=True)
 class LoadProgress:
     """How many of a model's parameters are in memory, and how many it has."""
 

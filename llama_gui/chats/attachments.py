@@ -13,8 +13,9 @@ from llama_gui.chats.tree import clean_text
 from llama_gui.errors import UserError
 
 MAX_BYTES = 5_000_000
-LONG_PASTE = 4000
-"""Pasted text of more characters than that becomes an attachment: the composer stays a place to write in."""
+LONG_PASTE = 2000
+LONG_PASTE_LINES = 40
+"""Pasted text of more characters or lines than that becomes an attachment: the composer stays a place to write in."""
 MAX_NAME = 120
 
 _BOMS = (  # UTF-32 before UTF-16, whose mark is the beginning of the other's
@@ -37,6 +38,26 @@ class Attachment:
     name: str
     text: str
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message as the user writes it: the words, and the files that go along."""
+
+    text: str = ""
+    files: tuple[Attachment, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to send."""
+        return not self.text.strip() and not self.files
+
+
+def joined(drafts: Iterable[Draft]) -> Draft:
+    """Several drafts as one, a blank line between their words."""
+    found = list(drafts)
+    texts = [draft.text for draft in found if draft.text.strip()]
+    return Draft("\n\n".join(texts), tuple(file for draft in found for file in draft.files))
 
 
 # --- reading
@@ -90,7 +111,7 @@ def _in_unicode(content: bytes) -> str:
 
 def pasted_attachment(text: str, names: Iterable[str] = ()) -> Attachment | None:
     """Long pasted text as an attachment with a name that is none of `names`; None for text that is short enough."""
-    if len(text) <= LONG_PASTE:
+    if len(text) <= LONG_PASTE and text.count("\n") < LONG_PASTE_LINES:
         return None
     text = _clean(text)
     taken, number = set(names), 1

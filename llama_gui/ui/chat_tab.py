@@ -5,12 +5,14 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopSer
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.attachments import Draft, joined
 from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.dialogs import confirm_link
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
-from llama_gui.ui.message_actions import MessageActions
+from llama_gui.ui.message_actions import UNDO_SECONDS, MessageActions
+from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.theme import COLUMN_WIDTH
 from llama_gui.ui.transcript.branch_map import BranchMap
 from llama_gui.ui.transcript.find_bar import FindBar
@@ -37,6 +39,8 @@ class ChatTab(Surface):
         self.notice = Notice(icons)
         self.bar = InfoBar(icons)
         self.messages = MessageActions(session, self.composer, self.bar, self)
+        self.queue = QueueList(session.queue, icons)
+        self._removed: Draft | None = None  # from the queue, until nobody can undo it
         self.jump_button = Button(icons, "arrow-down", look="floating", height=32)
         self.jump_button.setParent(self)
         self.jump_button.setAccessibleName(self.tr("Jump to the end"))
@@ -58,6 +62,7 @@ class ChatTab(Surface):
         foot.setSpacing(8)
         foot.addWidget(self.notice)
         foot.addWidget(self.bar)
+        foot.addWidget(self.queue)
         foot.addWidget(self.composer)
         centred = QHBoxLayout()
         centred.setContentsMargins(SIDE_MARGIN, 0, SIDE_MARGIN, 0)
@@ -73,8 +78,16 @@ class ChatTab(Surface):
 
     def _connect_widgets(self) -> None:
         self.composer.send_requested.connect(self.send)
+        self.composer.queue_requested.connect(self.send)
         self.composer.stop_requested.connect(self.session.stop)
-        self.composer.edit.textChanged.connect(self.draft_changed)
+        self.composer.draft_changed.connect(self.draft_changed)
+        self.composer.edit_last_requested.connect(self._edit_last)
+        self.queue.edit_requested.connect(self._edit_queued)
+        self.queue.remove_requested.connect(self._remove_queued)
+        self.queue.send_requested.connect(self.session.send_queued)
+        self.bar.accepted.connect(self._put_back_queued)
+        self.bar.dismissed.connect(self._forget_removed)
+        self.session.queue.changed.connect(self.draft_changed)
         self.welcome.asked.connect(self._ask)
         self.transcript.again_requested.connect(self.session.regenerate)
         self.transcript.action_requested.connect(self.messages.run)
@@ -101,16 +114,52 @@ class ChatTab(Surface):
 
     @Slot(str)
     def send(self, text: str) -> None:
-        """Give a message to the session. The field is emptied when the session has accepted it."""
+        """Give a message to the session, or queue it. The field is emptied when the session has accepted it."""
         self.notice.say("")
         self.about_to_send.emit()
-        if not self.messages.send(text):
-            self.session.send(text)
+        files = self.composer.files.files()
+        if self.messages.send(text, files):
+            return
+        if self.session.answering:
+            self.session.queue_message(text, files)
+        else:
+            self.session.send(text, files)
+
+    def draft(self) -> Draft:
+        """All that was written and not sent: the queue too, and what an edit has put aside."""
+        return joined([*self.session.queue.drafts(), *self.messages.put_aside(), self.composer.draft()])
+
+    @Slot(int)
+    def _edit_queued(self, index: int) -> None:
+        """Bring a queued message back into the composer, behind what stands there."""
+        draft = self.session.queue.take(index)
+        self.composer.set_draft(joined([self.composer.draft(), draft]))
+        self.composer.setFocus()
+
+    @Slot(int)
+    def _remove_queued(self, index: int) -> None:
+        self._removed = self.session.queue.take(index)
+        self.messages.leave()
+        self.bar.offer(self.tr("The message was removed from the queue."), self.tr("Undo"), UNDO_SECONDS)
+
+    @Slot()
+    def _put_back_queued(self) -> None:
+        if self._removed is not None:
+            self.session.queue_message(self._removed.text, self._removed.files)
+            self._removed = None
+
+    @Slot()
+    def _forget_removed(self) -> None:
+        self._removed = None
 
     @Slot(str)
     def _ask(self, question: str) -> None:
         self.composer.set_text(question)
         self.send(question)
+
+    @Slot()
+    def _edit_last(self) -> None:
+        self.messages.run_on_last("edit")
 
     @Slot()
     def focus_composer(self) -> None:
@@ -206,13 +255,13 @@ class ChatTab(Surface):
     @Slot()
     def _on_accepted(self) -> None:
         if not self.messages.leave():
-            self.composer.set_text("")
+            self.composer.set_draft(Draft())
         self.notice.say("")
 
-    @Slot(str)
-    def _on_returned(self, text: str) -> None:
-        if not self.composer.text():
-            self.composer.set_text(text)
+    @Slot(object)
+    def _on_returned(self, draft: Draft) -> None:
+        if self.composer.draft().is_empty:
+            self.composer.set_draft(draft)
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:

@@ -1,15 +1,19 @@
-"""Where the user writes: a field that grows with its text, and the button that sends or stops."""
+"""Where the user writes: a field that grows with its text, the files that go along, and what sends or stops."""
 
 from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from llama_gui.chats.attachments import Draft, pasted_attachment
+from llama_gui.ui.attachment_bar import AttachmentBar
+from llama_gui.ui.context_meter import ContextMeter
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import TINY_PX, TRANSCRIPT_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
 _MAX_LINES = 10
 _RADIUS = 12
+_HINT_WIDTH = 560
 _PALETTE_KEY = QKeyCombination(Qt.Modifier.CTRL, Qt.Key.Key_K)
 
 
@@ -18,6 +22,12 @@ class MessageEdit(QPlainTextEdit):
 
     send_requested = Signal()
     focus_changed = Signal()
+    edit_last_requested = Signal()
+    """Up in the empty field."""
+    pasted = Signal(str)
+    """A text that is too long for the field, perhaps."""
+    files_dropped = Signal(object)
+    """list[str]: paths."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,6 +47,10 @@ class MessageEdit(QPlainTextEdit):
             if not self._is_composing:
                 self.send_requested.emit()
             return
+        is_bare = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == Qt.KeyboardModifier.NoModifier
+        if event.key() == Qt.Key.Key_Up and is_bare and not self.toPlainText():
+            self.edit_last_requested.emit()
+            return
         super().keyPressEvent(event)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
@@ -44,10 +58,15 @@ class MessageEdit(QPlainTextEdit):
         self._is_composing = bool(event.preeditString())
         super().inputMethodEvent(event)
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasText() or bool(dropped_paths(source))
+
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Take only the plain text of what is pasted or dropped."""
-        if source.hasText():
-            self.insertPlainText(source.text())
+        """Take the files, or only the plain text, of what is pasted or dropped."""
+        if paths := dropped_paths(source):
+            self.files_dropped.emit(paths)
+        elif source.hasText():
+            self.pasted.emit(source.text())
 
     def event(self, event: QEvent) -> bool:
         # Qt's editors claim Ctrl+K (delete to the end of the line); here it opens the palette.
@@ -76,36 +95,74 @@ class MessageEdit(QPlainTextEdit):
         self.focus_changed.emit()
 
 
+def dropped_paths(source: QMimeData) -> list[str]:
+    """The files of this machine among what is pasted or dropped."""
+    return [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
+
+
 class Composer(QWidget):
     """The rounded box at the foot of a chat."""
 
     send_requested = Signal(str)
+    queue_requested = Signal(str)
+    """To be sent when the answer has ended."""
     stop_requested = Signal()
+    edit_last_requested = Signal()
+    files_wanted = Signal()
+    """The user wants to choose files."""
+    draft_changed = Signal()
 
     def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_answering = False
         self.edit = MessageEdit(self)
+        self.files = AttachmentBar(icons, self)
+        self.meter = ContextMeter(self)
+        self.clip_button = Button(icons, "clip", height=28)
+        self.clip_button.setAccessibleName(self.tr("Attach text files"))
+        self.clip_button.setToolTip(plain_tip(self.tr("Attach text files; they can be dropped here too")))
+        self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
+        self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
         self._hint = plain_label("", "muted", TINY_PX)
         self._key = plain_label(self.tr("Esc"), "muted", TINY_PX)
         row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addWidget(self._hint)
+        row.setSpacing(8)
+        row.addWidget(self.clip_button)
+        row.addWidget(self.meter)
         row.addStretch(1)
+        row.addWidget(self._hint)
         row.addWidget(self._key)
+        row.addSpacing(4)
+        row.addWidget(self.queue_button)
         row.addWidget(self.button)
+        inner = QVBoxLayout()
+        inner.setContentsMargins(8, 0, 0, 0)
+        inner.setSpacing(8)
+        inner.addWidget(self.files)
+        inner.addWidget(self.edit)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 13, 10, 10)
+        layout.setContentsMargins(8, 13, 10, 10)
         layout.setSpacing(6)
-        layout.addWidget(self.edit)
+        layout.addLayout(inner)
         layout.addLayout(row)
-        self.edit.send_requested.connect(self._send)
-        self.edit.focus_changed.connect(self.update)
-        self.edit.textChanged.connect(self._show_state)
-        self.button.clicked.connect(self._on_button)
+        self._connect()
         self.setFocusProxy(self.edit)
         self._show_state()
+
+    def _connect(self) -> None:
+        self.edit.send_requested.connect(self._send)
+        self.edit.edit_last_requested.connect(self._ask_for_last)
+        self.edit.pasted.connect(self._paste)
+        self.edit.focus_changed.connect(self.update)
+        self.edit.textChanged.connect(self._show_state)
+        self.edit.textChanged.connect(self.draft_changed)
+        self.files.changed.connect(self._show_state)
+        self.files.changed.connect(self.draft_changed)
+        self.files.text_wanted.connect(self.edit.insertPlainText)
+        self.button.clicked.connect(self._on_button)
+        self.queue_button.clicked.connect(self._send)
+        self.clip_button.clicked.connect(self.files_wanted)
 
     @Slot(bool)
     def set_answering(self, answering: bool) -> None:
@@ -126,16 +183,41 @@ class Composer(QWidget):
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
+    def draft(self) -> Draft:
+        """The text and the files."""
+        return Draft(self.text(), self.files.files())
+
+    def set_draft(self, draft: Draft) -> None:
+        """Fill the field and the bar."""
+        self.files.set_files(draft.files)
+        self.set_text(draft.text)
+
+    @Slot(str)
+    def _paste(self, text: str) -> None:
+        file = pasted_attachment(text, [known.name for known in self.files.files()])
+        if file is None:
+            self.edit.insertPlainText(text)
+        else:
+            self.files.add(file)
+
+    @Slot()
+    def _ask_for_last(self) -> None:
+        if not self.files.files():
+            self.edit_last_requested.emit()
+
     @Slot()
     def _show_state(self) -> None:
         answering = self._is_answering
+        is_empty = self.draft().is_empty
         self.button.setText(self.tr("Stop") if answering else self.tr("Send"))
         self.button.set_icon_name("stop" if answering else "send")
-        self.button.setEnabled(answering or bool(self.text().strip()))
+        self.button.setEnabled(answering or not is_empty)
         self.button.setToolTip(plain_tip(self.tr("Stop this answer  Esc") if answering else self.tr("Send  Enter")))
         self.button.updateGeometry()
-        self._key.setVisible(answering)
-        self._hint.setText(self.tr("Shift+Enter for a new line") if self.text() and not answering else "")
+        self.queue_button.setVisible(answering and not is_empty)
+        self._key.setVisible(answering and is_empty)
+        is_wide = self.width() > _HINT_WIDTH
+        self._hint.setText(self.tr("Shift+Enter for a new line") if self.text() and not answering and is_wide else "")
 
     @Slot()
     def _on_button(self) -> None:
@@ -147,8 +229,12 @@ class Composer(QWidget):
 
     @Slot()
     def _send(self) -> None:
-        if not self._is_answering and self.text().strip():
-            self.send_requested.emit(self.text())
+        if not self.draft().is_empty:
+            (self.queue_requested if self._is_answering else self.send_requested).emit(self.text())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_state()
 
     def sizeHint(self) -> QSize:
         return QSize(400, 84)

@@ -58,7 +58,7 @@ class TabDeck(QObject):
 
     def _snapshot(self, tab: ChatTab, position: int) -> OpenTab:
         scroll = tab.transcript.scroll_place()
-        return OpenTab(tab.session.chat_id, position, tab.composer.text(), scroll, tab is self.current())
+        return OpenTab(tab.session.chat_id, position, tab.draft().text, scroll, tab is self.current())
 
     # Opening and closing
 
@@ -96,7 +96,7 @@ class TabDeck(QObject):
         tab = self._tabs.pop(chat_id, None)
         if tab is None:
             return
-        if tab.session.path() or tab.composer.text():
+        if tab.session.path() or not tab.draft().is_empty:
             self._closed.append(self._snapshot(tab, index))
             del self._closed[:-_MOST_CLOSED]
         self._unread.discard(chat_id)

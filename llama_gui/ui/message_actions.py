@@ -4,6 +4,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.attachments import Attachment, Draft, split
 from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.info_bar import InfoBar
@@ -26,7 +27,7 @@ class MessageActions(QObject):
         self._bar = bar
         self._editing: str | None = None
         self._deleted: str | None = None
-        self._draft = ""  # what stood in the field before a message was edited in it
+        self._draft = Draft()  # what stood in the field before a message was edited in it
         bar.accepted.connect(self._on_accepted)
         bar.dismissed.connect(self._on_dismissed)
         session.edits.branch_deleted.connect(self._on_branch_deleted)
@@ -79,12 +80,16 @@ class MessageActions(QObject):
 
     # --- editing
 
-    def send(self, text: str) -> bool:
+    def put_aside(self) -> list[Draft]:
+        """The draft that comes back when the edit ends, if one is under way."""
+        return [self._draft] if self.editing else []
+
+    def send(self, text: str, files: tuple[Attachment, ...] = ()) -> bool:
         """Send `text` in the place of the message that is edited; False when none is."""
         node = next((node for node in self._session.path() if node.id == self._editing), None)
         if node is None:
             return False
-        self._session.edit(node.id, text)
+        self._session.edit(node.id, text, files)
         if node.role != "user":  # a user's message is done when it is on disk
             self.leave()
         return True
@@ -95,7 +100,7 @@ class MessageActions(QObject):
             return False
         self._editing = None
         self._bar.clear()
-        self._composer.set_text(self._draft)
+        self._composer.set_draft(self._draft)
         self.editing_changed.emit()
         return True
 
@@ -103,9 +108,9 @@ class MessageActions(QObject):
         if self._session.answering:
             return
         if self._editing is None:
-            self._draft = self._composer.text()
+            self._draft = self._composer.draft()
         self._editing, self._deleted = node.id, None
-        self._composer.set_text(node.content)
+        self._composer.set_draft(Draft(*split(node.content, node.attachments)))
         self._composer.setFocus()
         what = self.tr("your message") if node.role == "user" else self.tr("the answer")
         self._bar.offer(self.tr("Editing {}. Enter keeps it as a new version.").format(what), self.tr("Leave"))
@@ -114,7 +119,8 @@ class MessageActions(QObject):
     # --- the rest
 
     def _copy(self, node: Node) -> None:
-        QGuiApplication.clipboard().setText(answer_text(node.content) if node.role == "assistant" else node.content)
+        words, _files = split(node.content, node.attachments)
+        QGuiApplication.clipboard().setText(answer_text(words) if node.role == "assistant" else words)
         self.said.emit(self.tr("The message is on the clipboard."))
 
     def _show_version(self, node_id: str, by: int) -> None:

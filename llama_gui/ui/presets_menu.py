@@ -62,7 +62,7 @@ class PresetPicker(Picker):
         name = self._settings.preset if self._settings.preset in self._presets else ""
         differences = self.differences()
         if not name:
-            is_plain = replace(self._settings, preset="") == ChatSettings()
+            is_plain = self._is_plain()
             self.setText(self.tr("The model's defaults") if is_plain else self.tr("None"))
         else:
             self.setText(name)
@@ -73,6 +73,9 @@ class PresetPicker(Picker):
         self.setAccessibleDescription(tip)
         self.update()
 
+    def _is_plain(self) -> bool:
+        return replace(self._settings, preset="", model="") == ChatSettings()
+
     # The menu
 
     def make_menu(self) -> QMenu:
@@ -82,7 +85,7 @@ class PresetPicker(Picker):
         current = self._settings.preset if self._settings.preset in self._presets else ""
         plain = menu.addAction(self.tr("The model's defaults"))
         plain.setCheckable(True)
-        plain.setChecked(not current and replace(self._settings, preset="") == ChatSettings())
+        plain.setChecked(not current and self._is_plain())
         plain.triggered.connect(partial(self._apply, ChatSettings()))
         for name, settings in self._presets.items():
             star = self.tr("  ·  for new chats") if name == self._default else ""
@@ -111,7 +114,7 @@ class PresetPicker(Picker):
         default.triggered.connect(lambda checked: self.default_wanted.emit(name if checked else ""))
 
     def _apply(self, settings: ChatSettings, _checked: bool = False) -> None:
-        self.chosen.emit(settings)
+        self.chosen.emit(replace(settings, model=self._settings.model))
 
     @Slot()
     def ask_for_name(self) -> None:

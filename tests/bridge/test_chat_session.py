@@ -29,7 +29,7 @@ class Log:
         session.message_added.connect(lambda node: self.said.append((f"added {node.role}", node)))
         session.node_changed.connect(lambda node: self.said.append((f"node {node.status}", node)))
         session.failed.connect(lambda text: self.said.append(("failed", text)))
-        session.returned.connect(lambda text: self.said.append(("returned", text)))
+        session.returned.connect(lambda draft: self.said.append(("returned", draft.text)))
         session.answering_changed.connect(lambda yes: self.said.append(("answering", yes)))
         session.saved_changed.connect(lambda ok, text: self.said.append(("saved", (ok, text))))
         session.text_added.connect(self.add_text)

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from llama_gui.chats import attachments
-from llama_gui.chats.attachments import LONG_PASTE, Attachment, compose, pasted_attachment, read_attachment, split
+from llama_gui.chats.attachments import (
+    LONG_PASTE,
+    LONG_PASTE_LINES,
+    Attachment,
+    Draft,
+    compose,
+    joined,
+    pasted_attachment,
+    read_attachment,
+    split,
+)
 from llama_gui.errors import UserError
 
 TEXT = "Grüße,\nKöln – 5 €\n"
@@ -93,6 +103,16 @@ def test_a_long_paste_becomes_an_attachment():
     second = pasted_attachment("x" * 9999, [first.name])
     assert second is not None
     assert second.name == "Pasted text 2.txt"
+    assert pasted_attachment("x\n" * (LONG_PASTE_LINES - 1)) is None
+    assert pasted_attachment("x\n" * LONG_PASTE_LINES) is not None
+
+
+def test_drafts_are_joined():
+    file = Attachment("a", "x", 1)
+    assert Draft(" \n").is_empty
+    assert not Draft("", (file,)).is_empty
+    assert joined([Draft("one", (file,)), Draft(" "), Draft("two")]) == Draft("one\n\ntwo", (file,))
+    assert joined([]) == Draft()
 
 
 # --- in the message

@@ -61,8 +61,12 @@ def test_send_turns_into_stop(composer, qtbot):
     assert composer.button.text() == "Stop"
     with qtbot.waitSignal(composer.stop_requested), qtbot.assertNotEmitted(composer.send_requested):
         qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton)
-    with qtbot.assertNotEmitted(composer.send_requested):
+    with qtbot.assertNotEmitted(composer.send_requested), qtbot.waitSignal(composer.queue_requested) as queued:
         qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert queued.args == ["Draft"]
+    assert composer.queue_button.isVisible()
+    composer.set_text("")
+    assert not composer.queue_button.isVisible()
     composer.set_answering(False)
     assert composer.button.text() == "Send"
 

@@ -1,0 +1,114 @@
+"""How full the model's context is: a bar, two numbers, and what would be left out."""
+
+from PySide6.QtCore import QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from llama_gui.ui.theme import TINY_PX, frame_font, theme_of
+from llama_gui.ui.widgets import plain_tip
+from llama_gui.vocabulary import ContextUse
+
+NEARLY_FULL = 0.75
+"""From this share on the oldest messages may be left out: a quarter is kept for the answer."""
+_BAR, _GAP = 56, 8
+
+
+class ContextMeter(QWidget):
+    """Hidden while nothing is known."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._use: ContextUse | None = None
+        self.setFont(frame_font(TINY_PX))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.hide()
+
+    @Slot(object)
+    def show_use(self, use: ContextUse | None) -> None:
+        """Show what would be sent now; None hides it."""
+        if use == self._use:
+            return
+        self._use = use
+        self.setVisible(use is not None)
+        tip = self._explanation(use) if use is not None else ""
+        self.setToolTip(plain_tip(tip))
+        self.setAccessibleName(tip)
+        self.updateGeometry()
+        self.update()
+
+    def text(self) -> str:
+        """The words beside the bar."""
+        use = self._use
+        if use is None:
+            return ""
+        text = self.tr("{} / {} context").format(short_count(use.tokens), short_count(use.max_context))
+        if use.is_too_long:
+            return text + self.tr(" · too long")
+        if use.dropped_messages == 1:
+            return text + self.tr(" · the oldest message is left out")
+        if use.dropped_messages:
+            return text + self.tr(" · the {} oldest are left out").format(use.dropped_messages)
+        return text
+
+    def role(self) -> str:
+        """The colour it speaks in."""
+        use = self._use
+        if use is None or (use.tokens < NEARLY_FULL * use.max_context and not use.dropped_messages):
+            return "muted"
+        return "error" if use.is_too_long else "accent"
+
+    def _explanation(self, use: ContextUse) -> str:
+        share = round(100 * use.tokens / max(use.max_context, 1))
+        lines = [
+            self.tr("{} of {} tokens are used by the conversation, this draft and its files ({} %).").format(
+                f"{use.tokens:,}", f"{use.max_context:,}", share
+            )
+        ]
+        if use.is_too_long:
+            lines.append(self.tr("The model cannot read this. Make the message shorter, or remove a file."))
+        elif use.dropped_messages:
+            lines.append(
+                self.tr("All of it would not fit: the oldest {} messages are not sent. They stay in the chat.").format(
+                    use.dropped_messages
+                )
+            )
+        else:
+            lines.append(self.tr("When it is full, the oldest messages are left out; they stay in the chat."))
+        return "\n".join(lines)
+
+    def sizeHint(self) -> QSize:
+        return QSize(_BAR + _GAP + QFontMetrics(self.font()).horizontalAdvance(self.text()) + 2, 20)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(_BAR, 20)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        use = self._use
+        if use is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, color = theme_of(self), theme_of(self).color(self.role())
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        left, y = (self.width() - _BAR if mirrored else 0), self.height() / 2
+        filled = _BAR * min(1.0, use.tokens / max(use.max_context, 1))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("line"))
+        painter.drawRoundedRect(QRectF(left, y - 2, _BAR, 4), 2, 2)
+        painter.setBrush(color)
+        if use.tokens:
+            filled = max(filled, 4)
+            painter.drawRoundedRect(QRectF(left + (_BAR - filled if mirrored else 0), y - 2, filled, 4), 2, 2)
+        painter.setPen(color)
+        room = QRectF(0 if mirrored else _BAR + _GAP, 0, max(0, self.width() - _BAR - _GAP), self.height())
+        text = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideRight, int(room.width()))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+
+
+def short_count(count: int) -> str:
+    """A number of tokens as it is said: 812, 1.2k, 8k, 131k."""
+    if count < 1000:
+        return str(count)
+    if count >= 10_000:
+        return f"{count // 1000}k"
+    return f"{count / 1000:.1f}".removesuffix(".0") + "k"
