@@ -15,9 +15,7 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
 from llama_gui.bridge.message_queue import MessageQueue
-from llama_gui.bridge.message_queue import MessageQueue
 from llama_gui.bridge.store_lane import StoreLane
-from llama_gui.chats.attachments import Attachment, Draft, compose, split
 from llama_gui.chats.attachments import Attachment, Draft, compose, split
 from llama_gui.chats.recipe import read_recipe, recipe_text
 from llama_gui.chats.shown_path import MapDot, ShownPath
