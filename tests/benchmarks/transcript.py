@@ -19,7 +19,10 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
 from llama_gui.chats.tree import Node
+from llama_gui.paths import find_resources
+from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import apply_theme
+from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.view import TranscriptView
 from tests.benchmarks.feel import percentile
 
@@ -121,6 +124,19 @@ def going() -> None:
     say("go to a message", times)
 
 
+def finding() -> None:
+    """Find words in a chat of 5,000 messages: from a letter to the lit hits, and from hit to hit."""
+    view = new_view()
+    view.show_path(chat(5000))
+    bar = FindBar(Icons(find_resources() / "icons"), view)
+    bar.open()
+    letters = [timed(lambda end=end: bar.field.setText("things"[:end])) for end in range(1, 7)]
+    steps = [timed(lambda: bar.step(-1)) for _ in range(60)]
+    view.close()
+    say("find, from letter to hits", letters)
+    say("find, from hit to hit", steps)
+
+
 def streaming(name: str, text: str, piece: int) -> None:
     """Let an answer arrive in pieces, one for each frame."""
     view = new_view()
@@ -157,6 +173,7 @@ def main() -> None:
     opening("1 MB of code", chat(2, "```python\n" + "value = function(argument, 12)\n" * 33_000 + "```"))
     earlier()
     going()
+    finding()
     streaming("50 kB of Markdown", fifty, 60)
     streaming("50 kB of code", "```python\n" + "value = function(argument, 12)\n" * 1600 + "```\n", 60)
     streaming("50 kB in one list", "".join(f"- item {n} with *some* words in it\n" for n in range(1400)), 200)
