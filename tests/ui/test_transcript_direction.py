@@ -90,3 +90,14 @@ def test_text_that_streams_keeps_its_side(view):
 def test_formulas_stay_at_the_left_in_hebrew(view):
     view.show_path([user(1), answer(1, "מילה\n\n$$a = b^2$$")])
     assert block_of(view, "b²").textDirection() == LEFT
+
+
+def test_in_a_mirrored_window_the_column_keeps_its_place_beside_the_scroll_bar(view):
+    view.show_path([user(1), answer(1, "\n\n".join(["word"] * 200))])
+    usual = view.viewportMargins()
+    assert usual.left() > usual.right()
+    view.setLayoutDirection(RIGHT)
+    view.resize(720, 600)
+    mirrored = view.viewportMargins()
+    assert mirrored.left() < mirrored.right()
+    assert block_of(view, "word").textDirection() == LEFT

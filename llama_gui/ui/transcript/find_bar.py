@@ -239,7 +239,7 @@ class FindBar(QFrame):
         self.adjustSize()
         bar = self._view.verticalScrollBar()
         beside = bar.width() if bar.isVisible() else 0
-        left = _MARGIN if self.isRightToLeft() else self._view.width() - self.width() - beside - _MARGIN
+        left = beside + _MARGIN if self.isRightToLeft() else self._view.width() - self.width() - beside - _MARGIN
         self.move(max(0, left), _MARGIN)
 
     # Events

@@ -86,7 +86,8 @@ class BackgroundPainter:
             self._painter.setPen(self._theme.color("muted"))
             left = header.blockFormat().leftMargin()
             place = QRectF(left, rect.top(), self._right - left, rect.height())
-            self._painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+            left_aligned = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute  # code is never mirrored
+            self._painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | left_aligned, text)
 
     def _fill(self, rect: QRectF, fill: str, line: str | None) -> None:
         self._painter.setBrush(self._theme.color(fill))

@@ -7,6 +7,8 @@ _NAMES = "think|thinking|reasoning"
 _OPENING = re.compile(rf"\s*<({_NAMES})>", re.IGNORECASE)
 _LONGEST_TAG = len("<reasoning>")
 _ALONE = re.compile(rf"^[ \t]*</(?:{_NAMES})>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_FAR = 400_000
+"""Characters that are searched for the end: this is done with each piece that arrives."""
 _CODE = r"(?:```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)"
 
 
@@ -56,7 +58,8 @@ def _closed(reasoning: str, answer: str) -> Parts:
 def _without_opening(text: str) -> Parts:
     if "</" not in text:
         return Parts(None, text)
-    for found in re.finditer(rf"{_CODE}|(?P<end>{_ALONE.pattern})", text, _ALONE.flags | re.DOTALL):
+    pattern = re.compile(rf"{_CODE}|(?P<end>{_ALONE.pattern})", _ALONE.flags | re.DOTALL)
+    for found in pattern.finditer(text, 0, _FAR):
         if found["end"] is not None:
             return _closed(text[: found.start()], text[found.end() :])
     return Parts(None, text)
@@ -64,11 +67,11 @@ def _without_opening(text: str) -> Parts:
 
 def _closing(text: str, start: int, name: str) -> re.Match[str] | None:
     pattern = re.compile(rf"{_CODE}|(?P<end></{name}>)", re.IGNORECASE | re.DOTALL)
-    for found in pattern.finditer(text, start):
+    for found in pattern.finditer(text, start, start + _FAR):
         if found["end"] is not None:
             return found
     # A fence that the model forgot to close must not swallow the answer.
-    return _ALONE.search(text, start)
+    return _ALONE.search(text, start, start + _FAR)
 
 
 def _may_open(text: str) -> bool:

@@ -129,9 +129,10 @@ class Sheet(QTextBrowser):
         """Keep the column in the middle, whether or not there is a scroll bar beside it."""
         side = max(SIDE_MARGIN, (self.width() - COLUMN_WIDTH) // 2)
         bar = self.verticalScrollBar()
-        right = side - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
-        if self.viewportMargins().right() != right or self.viewportMargins().left() != side:
-            self.setViewportMargins(side, 0, right, 0)
+        beside = side - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
+        left, right = (beside, side) if self.isRightToLeft() else (side, beside)
+        if self.viewportMargins().right() != right or self.viewportMargins().left() != left:
+            self.setViewportMargins(left, 0, right, 0)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
