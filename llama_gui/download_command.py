@@ -5,7 +5,6 @@ import asyncio
 import re
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
@@ -26,23 +25,23 @@ _PERCENT_STEP = 5
 
 def run_download(options: argparse.Namespace) -> int:
     """Fetch `options.repo`; the exit status. Errors go to standard error as one sentence."""
+    teller = _Teller(sys.stderr)
     try:
         limit = SpeedLimit(_speed(options.limit))
         access = signed_in_access()
         plan = _plan(access, options)
         print(_summary(plan, access), file=sys.stderr)
         print(_verdict(access, plan), end="", file=sys.stderr)
-        teller = _teller(sys.stderr)
         folder = asyncio.run(Download(plan, access, teller, limit=limit).run())
     except LlamaGuiError as error:
-        _end_line(sys.stderr)
+        teller.end()
         print(f"llama-gui: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        _end_line(sys.stderr)
+        teller.end()
         print(f"Paused. What is there is kept; go on with: {_again(options)}", file=sys.stderr)
         return INTERRUPTED
-    _end_line(sys.stderr)
+    teller.end()
     print(_model_path(folder, plan))
     return 0
 
@@ -102,19 +101,28 @@ def _speed(text: str | None) -> float | None:
     return float(parts[1]) * _UNITS[parts[2].upper()]
 
 
-def _teller(stream: TextIO) -> Callable[[DownloadProgress], None]:
+class _Teller:
     """On a terminal one line that changes; elsewhere a line now and then."""
-    if stream.isatty():
-        return lambda progress: print(f"\r\033[K{line(progress)}", end="", file=stream, flush=True)
-    told = [("", -1)]
 
-    def tell(progress: DownloadProgress) -> None:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._is_open = False
+        self._told = ("", -1)
+
+    def __call__(self, progress: DownloadProgress) -> None:
+        if self._stream.isatty():
+            print(f"\r\033[K{line(progress)}", end="", file=self._stream, flush=True)
+            self._is_open = True
+            return
         step = (progress.note, _percent(progress) // _PERCENT_STEP)
-        if step != told[0]:
-            told[0] = step
-            print(line(progress), file=stream, flush=True)
+        if step != self._told:
+            self._told = step
+            print(line(progress), file=self._stream, flush=True)
 
-    return tell
+    def end(self) -> None:
+        """What is printed next begins a line."""
+        if self._is_open:
+            print(file=self._stream)
 
 
 def line(progress: DownloadProgress) -> str:
@@ -143,8 +151,3 @@ def gigabytes(count: int) -> str:
 
 def _percent(progress: DownloadProgress) -> int:
     return 100 * progress.bytes_done // progress.bytes_total if progress.bytes_total else 100
-
-
-def _end_line(stream: TextIO) -> None:
-    if stream.isatty():
-        print(file=stream)

@@ -40,6 +40,33 @@ class QueuedDownload:
     progress: DownloadProgress | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class QueueTotals:
+    """All that is being done and still to do, for a title or a side bar. Bytes, and bytes per second.
+
+    `count`: downloads that run or wait; paused and failed ones are no part of it.
+    """
+
+    count: int
+    bytes_done: int
+    bytes_total: int
+    bytes_per_second: float
+
+
+def totals(items: Sequence[QueuedDownload]) -> QueueTotals:
+    """What `items` come to."""
+    active = [item for item in items if item.state in ("running", "waiting")]
+    known = [item.progress for item in active if item.progress is not None]
+    return QueueTotals(
+        count=len(active),
+        bytes_done=sum(progress.bytes_done for progress in known),
+        bytes_total=sum(item.progress.bytes_total if item.progress else item.plan.size for item in active),
+        bytes_per_second=sum(
+            item.progress.bytes_per_second for item in active if item.progress and item.state == "running"
+        ),
+    )
+
+
 class DownloadQueue:
     """The list and the thread that works it off. Every method may be called from any thread.
 

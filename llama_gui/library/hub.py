@@ -34,6 +34,8 @@ ARCHITECTURES = frozenset({"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCa
 
 MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 
+_WHO = {"user-agent": "llama-gui"}
+"""The client would tell the versions of Python and torch, too."""
 _TIMEOUT_S = 10.0
 _EXPAND = (
     "config",
@@ -104,7 +106,7 @@ class Hub:
 
     def __init__(self, access: HubAccess) -> None:
         self._access = access
-        self._api = HfApi(endpoint=access.endpoint, token=access.token or False, user_agent="llama-gui")
+        self._api = HfApi(endpoint=access.endpoint, token=access.token or False, headers=_WHO)
 
     def search(
         self, words: str = "", *, sort: Sort = "downloads", family: str | None = None, gguf: bool = False
@@ -194,11 +196,14 @@ class Hub:
                 raise HubError(
                     f"The hub names {url[:100]} as its next page, which is another server. It was not asked."
                 )
-            headers = build_hf_headers(token=self._access.token or False, user_agent="llama-gui")
+            headers = build_hf_headers(token=self._access.token or False, headers=_WHO)
             response = get_session().get(url, headers=headers, timeout=_TIMEOUT_S)
             hf_raise_for_status(response)
             following = response.links.get("next", {}).get("url") or ""
-            return [ModelInfo(**item) for item in response.json()], following
+            items = response.json()
+            if not isinstance(items, list):
+                raise ValueError("no list of models")
+            return list(_readable(items)), following
 
     def _beginning(self, repo: str, commit: str, path: str) -> str:
         """The beginning of a small file; "" where there is none, or it may not be read."""
@@ -249,6 +254,13 @@ class Hub:
         if self._access.token:
             return NotOnHubError(f"There is no model {repo} on the hub, or your token may not see it. Check the name.")
         return NotOnHubError(f"There is no model {repo} on the hub, or it is private: then sign in with a token first.")
+
+
+def _readable(items: list[dict[str, Any]]) -> Iterator[ModelInfo]:
+    """What the client understands of a page; one strange entry must not hide the others."""
+    for item in items:
+        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
+            yield ModelInfo(**item)
 
 
 def _remote_files(info: ModelInfo) -> list[RemoteFile]:

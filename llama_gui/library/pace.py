@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 _WINDOW_S = 5.0
+_SETTLED_S = 1.0
 
 
 class SpeedLimit:
@@ -58,7 +59,9 @@ class Speedometer:
     def seconds_for(self, count: int) -> float | None:
         """How long `count` more bytes take at this speed; None when that cannot be told."""
         speed = self.bytes_per_second
-        return count / speed if speed > 0 else None
+        # A second of small files says nothing about the large one that follows.
+        is_settled = self._marks[-1][0] - self._marks[0][0] >= _SETTLED_S
+        return count / speed if speed > 0 and is_settled else None
 
     def _forget(self) -> None:
         oldest = self._clock() - _WINDOW_S

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from llama_gui.library.access import HubAccess
-from llama_gui.library.download_queue import DownloadQueue, QueuedDownload
+from llama_gui.library.download import DownloadProgress
+from llama_gui.library.download_queue import DownloadQueue, QueuedDownload, QueueTotals, totals
 from llama_gui.library.hub import Hub
 from llama_gui.library.hub_cache import RepoCache
-from llama_gui.library.plan import DownloadPlan
+from llama_gui.library.plan import DownloadPlan, RemoteFile
 from llama_gui.library.transfer import Patience
 from tests.fakes.fake_hub import FakeHub, Fault, model_files
 
@@ -212,3 +213,16 @@ def test_a_list_that_cannot_be_kept_is_told(tmp_path: Path, fake_hub: FakeHub, a
     item_id = watched.queue.add(plan_of(fake_hub, access, "a/one"))
     watched.wait_for(item_id, "finished")
     assert "cannot be written" in watched.queue.problem
+
+
+def test_the_totals_are_of_what_is_still_to_do():
+    plan = DownloadPlan("a/b", "main", "c" * 40, (RemoteFile("m.gguf", 100, "d" * 64),))
+    running = DownloadProgress("a/b", "downloading", 40, 100, 0, 1, 7.0)
+    items = [
+        QueuedDownload(1, plan, "running", progress=running),
+        QueuedDownload(2, plan, "waiting"),
+        QueuedDownload(3, plan, "paused", progress=running),
+        QueuedDownload(4, plan, "finished", progress=running),
+    ]
+    assert totals(items) == QueueTotals(2, 40, 200, 7.0)
+    assert totals([]) == QueueTotals(0, 0, 0, 0)

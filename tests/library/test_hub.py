@@ -137,6 +137,14 @@ def test_the_shape_of_a_gated_model_is_guessed(fake_hub: FakeHub, access: HubAcc
     assert details.shape.parameters == pytest.approx(8e9, rel=0.1)
 
 
+def test_a_strange_entry_does_not_hide_the_others(fake_hub: FakeHub, access: HubAccess):
+    strange = info()
+    strange["safetensors"] = {"total": "many"}
+    fake_hub.add("a/strange", model_files(), info=strange)
+    fake_hub.add("a/good", model_files(), info=info())
+    assert [model.repo for model in Hub(access).search().models] == ["a/good"]
+
+
 def test_a_gated_model_can_be_looked_at_but_not_read(fake_hub: FakeHub, access: HubAccess):
     fake_hub.add(REPO, model_files(), info=info(), gated="manual", token="t")
     details = Hub(access).details(REPO)
@@ -189,7 +197,7 @@ def test_a_private_model_is_seen_with_its_token_only(fake_hub: FakeHub, access: 
         (Fault("status", status=429), "answers 429: it is asked too often"),
         (Fault("status", status=500), "answers 500: try again later"),
         (Fault("status", status=200, body=b"<html>Sign in"), "Does this network want a sign-in?"),
-        (Fault("status", status=200, body=b"[1]"), "Does this network want a sign-in?"),
+        (Fault("status", status=200, body=b'{"a": 1}'), "Does this network want a sign-in?"),
         (Fault("status", status=403, headers={"X-Error-Code": "GatedRepo"}), "accept its licence"),
     ],
 )
@@ -212,6 +220,15 @@ def test_offline_mode_asks_nobody(fake_hub: FakeHub, access: HubAccess):
         with pytest.raises(HubOfflineError, match="Offline mode is on"):
             ask()
     assert fake_hub.log == []
+
+
+def test_the_hub_is_told_who_asks_and_no_more(fake_hub: FakeHub, access: HubAccess):
+    fake_hub.add(REPO, model_files(), info=info())
+    hub = Hub(access)
+    hub.search()
+    hub.details(REPO)
+    assert {asked.headers["User-Agent"] for asked in fake_hub.log} == {"llama-gui"}
+    assert not any("Authorization" in asked.headers or "Cookie" in asked.headers for asked in fake_hub.log)
 
 
 def test_a_next_page_elsewhere_is_not_asked(fake_hub: FakeHub, access: HubAccess):

@@ -17,6 +17,10 @@ def test_the_speed_is_that_of_the_last_seconds():
     meter = Speedometer(clock)
     assert meter.bytes_per_second == 0
     assert meter.seconds_for(10) is None
+    clock.now += 0.1
+    meter.add(10)
+    assert meter.bytes_per_second > 0
+    assert meter.seconds_for(10) is None, "too early to tell"
     for _ in range(20):
         clock.now += 1
         meter.add(1000)
