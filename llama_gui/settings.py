@@ -47,6 +47,12 @@ class UserSettings:
 
     Half an hour: a pause at lunch costs nothing, and a window that is left open over night does not hold gigabytes.
     """
+    offline: bool = False
+    """Never ask the hub anything."""
+    download_limit: int | None = None
+    """Bytes a second that all downloads take together; None: as fast as it goes."""
+    model_folders: tuple[str, ...] = ()
+    """Folders with models that the user has added to the shelf."""
     auto_titles: bool = True
     default_preset: str = ""
     """What new chats begin with; "" is nothing but the model's defaults."""
@@ -117,7 +123,7 @@ def _parse(text: bytes) -> tuple[UserSettings, str]:
         return UserSettings(), "it does not hold named values"
     # Names that are not known come from another version and are no fault.
     given: dict[str, Any] = {f.name: values[f.name] for f in fields(UserSettings) if f.name in values}
-    for name in ("recent_models", "folded_groups"):
+    for name in ("recent_models", "folded_groups", "model_folders"):
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])
     if isinstance(given.get("load_options"), dict):
@@ -167,6 +173,9 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "auto_titles": _is_flag,
     "default_preset": _is_text,
     "load_options": lambda value: isinstance(value, dict),
+    "offline": _is_flag,
+    "download_limit": lambda value: value is None or (isinstance(value, int) and value is not True and value > 0),
+    "model_folders": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "unload_after_minutes": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
     "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "folded_groups": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),

@@ -1,0 +1,169 @@
+"""What models are on this machine, and what is done with them: found, named, checked, deleted, off the GUI thread."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from llama_gui.bridge.lanes import Lanes
+from llama_gui.errors import LlamaGuiError, LoadCancelledError
+from llama_gui.library import shelf, shelf_care, shelf_notes
+from llama_gui.library.model_shape import ModelShape
+from llama_gui.library.shelf_care import Deleted, Verified
+from llama_gui.vocabulary import ModelEntry
+
+_MOST_JSON_BYTES = 2**20
+_REPORT_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfItem:
+    """One model. `shape` and `context` (tokens): as far as its config.json tells."""
+
+    entry: ModelEntry
+    last_used: datetime | None = None
+    shape: ModelShape | None = None
+    context: int = 0
+
+
+class ModelShelf(QObject):
+    """The shelf on a thread of its own. Every method is called on the GUI thread and returns at once.
+
+    `places` are the folders that every shelf has, `notes_file` holds the user's names.
+    """
+
+    changed = Signal(object)
+    """tuple[ShelfItem]: what is there now."""
+    deleted = Signal(object, object)
+    """`ModelEntry` and `Deleted`."""
+    verifying = Signal(str, object, object)
+    """The path of the model whose bytes are read, how many were, and how many there are."""
+    verified = Signal(object, object)
+    """`ModelEntry` and `Verified`; None: it was cancelled."""
+    looked_at = Signal(object)
+    """`ModelEntry` of a file or folder that was shown to us: it can be opened."""
+    failed = Signal(str)
+    _read = Signal(str, object, object)
+
+    def __init__(self, places: Sequence[Path], starter: Path, notes_file: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._places = tuple(places)
+        self._starter = starter
+        self._notes_file = notes_file
+        self._opened: tuple[str, ...] = ()
+        self._items: tuple[ShelfItem, ...] = ()
+        self._lanes = Lanes(self)
+        self._cancelled = threading.Event()
+        self._read.connect(self.verifying, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def items(self) -> tuple[ShelfItem, ...]:
+        """What was there at the last look."""
+        return self._items
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where models are looked for."""
+        return (*self._places, *map(Path, self._opened))
+
+    def set_opened(self, places: Sequence[str]) -> None:
+        """The folders and files that the user has added or opened, which belong to the shelf too."""
+        self._opened = tuple(dict.fromkeys(places))
+
+    def scan(self) -> None:
+        """Look; `changed` tells."""
+        folders = self.folders
+        self._run(lambda: self._scan(folders), self._on_scanned)
+
+    def _scan(self, folders: Sequence[Path]) -> tuple[ShelfItem, ...]:
+        notes = shelf_notes.load_notes(self._notes_file)
+        entries = shelf.scan(folders, self._starter, shelf_notes.names_in(notes))
+        return tuple(
+            ShelfItem(entry, shelf_notes.note_of(notes, entry.path).last_used, *_shape_of(entry)) for entry in entries
+        )
+
+    @Slot(object)
+    def _on_scanned(self, items: tuple[ShelfItem, ...]) -> None:
+        self._items = items
+        self.changed.emit(items)
+
+    def rename(self, entry: ModelEntry, name: str) -> None:
+        """Call it so; "" is its own name again."""
+        self._run(lambda: shelf_notes.rename(self._notes_file, entry.path, name), self._on_noted)
+
+    def note_use(self, path: str) -> None:
+        """It was loaded now."""
+        self._run(lambda: shelf_notes.note_use(self._notes_file, path), lambda _: None)
+
+    @Slot(object)
+    def _on_noted(self, _notes: object) -> None:
+        self.scan()
+
+    def delete(self, entry: ModelEntry) -> None:
+        """Delete its files, if it lies on the shelf."""
+        folders = self.folders
+        self._run(lambda: shelf_care.delete(entry, folders), lambda done: self._on_deleted(entry, done))
+
+    def _on_deleted(self, entry: ModelEntry, done: Deleted) -> None:
+        self.deleted.emit(entry, done)
+        self.scan()
+
+    def look_at(self, path: str) -> None:
+        """Whether this file or folder is a model; `looked_at` or `failed` tells."""
+        self._run(lambda: shelf.describe(Path(path)), self.looked_at.emit)
+
+    def verify(self, entry: ModelEntry) -> None:
+        """Read all of its bytes and compare; `verifying` and `verified` tell. The one before is cancelled."""
+        self.cancel_verify()
+        cancelled = self._cancelled = threading.Event()
+        total = max(entry.size, 1)
+        done = told = 0
+
+        def on_bytes(count: int) -> None:
+            nonlocal done, told
+            done += count
+            if done - told >= _REPORT_BYTES:
+                told = done
+                self._read.emit(entry.path, done, total)
+
+        def work() -> Verified | None:
+            try:
+                return shelf_care.verify(entry, on_bytes, cancelled.is_set)
+            except LoadCancelledError:
+                return None
+
+        self._read.emit(entry.path, 0, total)
+        self._run(work, lambda found: self.verified.emit(entry, found), lane="shelf-verify")
+
+    def cancel_verify(self) -> None:
+        """Read no further."""
+        self._cancelled.set()
+
+    def close(self) -> bool:
+        """End the threads; False: one of them still waits for the disk."""
+        self.cancel_verify()
+        return self._lanes.close()
+
+    def _run(self, work: Callable[[], Any], done: Callable[[Any], None], lane: str = "shelf") -> None:
+        self._lanes.run(lane, work, done, self._on_failed)
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self.failed.emit(str(error))
+
+
+def _shape_of(entry: ModelEntry) -> tuple[ModelShape | None, int]:
+    """What config.json tells of a model's form and context; (None, 0) where there is none that can be read."""
+    try:
+        with open(os.path.join(entry.path, "config.json"), "rb") as file:
+            config = json.loads(file.read(_MOST_JSON_BYTES))
+        context = config.get("max_position_embeddings")
+        return ModelShape.from_config(config), context if isinstance(context, int) else 0
+    except (OSError, ValueError, RecursionError, AttributeError, LlamaGuiError):
+        return None, 0
