@@ -1,13 +1,15 @@
 """What is asked of the engine: requests made of a chat's tree, settings and recipes."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from llama_gui.chats.recipe import read_recipe
+from llama_gui.chats.attachments import Draft, compose
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
-from llama_gui.vocabulary import ChatSettings, GenerateRequest
+from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,36 @@ def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str) -> Q
         now=datetime.fromtimestamp(path.tree.path(asked.id)[0].created),
     )
     return Question(request, asked.id, model=settings.model)
+
+
+def would_send(
+    path: ShownPath, draft: Draft, replaces: str | None, settings: ChatSettings
+) -> Callable[[], GenerateRequest] | None:
+    """Makes the request that sending the draft now would come to; None: there is nothing to send.
+
+    `replaces`: the message in whose place the draft will stand. What takes time is left to the callable.
+    """
+    shown = path.nodes()
+    place = next((index for index, node in enumerate(shown) if node.id == replaces), len(shown))
+    shown = shown[:place]
+    if shown and not draft.is_empty and shown[-1].role == "user" and shown[-1].status == "failed":
+        shown.pop()  # the draft takes its place
+    messages = path.tree.messages(shown[-1].id, settings.system_prompt) if shown else []
+    if not shown and settings.system_prompt.strip():
+        messages = [Message("system", settings.system_prompt)]
+    if draft.is_empty and not messages:
+        return None
+
+    def make() -> GenerateRequest:
+        if not draft.is_empty:
+            said = compose(draft.text, draft.files)[0]
+            if messages and messages[-1].role == "user":  # two turns of one role in a row are refused by many templates
+                said = f"{messages.pop().content}\n\n{said}"
+            messages.append(Message("user", said))
+        overflow = settings.overflow or "drop_oldest"
+        return GenerateRequest(messages=messages, max_tokens=settings.max_tokens, overflow=overflow)
+
+    return make
 
 
 def go_on(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from llama_gui.bridge.chat_search import ChatSearch
+from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.chat_shelving import ChatShelving
 from llama_gui.bridge.engine_host import EngineHost
@@ -39,6 +40,7 @@ class ChatBook(QObject):
         self._store = store
         self._host = host
         self.presets = PresetBook(store, self)
+        self.reader = AttachmentReader(self)
         self.first_settings = ChatSettings()
         """What new chats ask of the model."""
         self._sessions: dict[str, ChatSession] = {}
@@ -212,6 +214,7 @@ class ChatBook(QObject):
             session.close()
         self._flush_tabs()
         self._closed = True
+        self.reader.close()
         self._has_ended = self._store.close() and ended
         return self._has_ended
 

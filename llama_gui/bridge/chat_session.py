@@ -11,6 +11,7 @@ from llama_gui.bridge import asking
 from llama_gui.bridge.asking import Question
 from llama_gui.bridge.chat_edits import ChatEdits
 from llama_gui.bridge.chat_saver import ChatSaver
+from llama_gui.bridge.context_watch import ContextWatch
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
@@ -88,6 +89,9 @@ class ChatSession(QObject):
         self._queued: Draft | None = None  # sent from the queue, and not on disk yet
         self._saver = ChatSaver(chat_id, store, self)
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
+        self.context = ContextWatch(self._path, lambda: self._settings, lambda: self.model, host, self)
+        for signal in (self.changed, self.message_added, self.node_changed, self.settings_changed):
+            signal.connect(self.context.note_change)
         self.edits.changed.connect(self.changed)
         self.edits.failed.connect(self.failed)
         self._saver.saved_changed.connect(self.saved_changed)

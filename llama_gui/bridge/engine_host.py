@@ -9,6 +9,7 @@ from PySide6.QtCore import QDeadlineTimer, QObject, Qt, QTimer, Signal, Slot
 from llama_gui.bridge.engine_thread import EngineThread, LoadEngine, error_text
 from llama_gui.bridge.loaded_models import LoadedModels
 from llama_gui.bridge.tasks import TaskLane
+from llama_gui.bridge.token_counter import TokenCounter
 from llama_gui.bridge.tickets import Ticket, Tickets
 from llama_gui.vocabulary import GenerateRequest, LoadOptions, ModelInfo
 
@@ -53,6 +54,7 @@ class EngineHost(QObject):
         self._tickets.ended.connect(self._on_tickets_ended)
         self._waiting: list[Ticket] = []  # until their models are there
         self._lane = TaskLane("engine-submit", self)
+        self.counter = TokenCounter(self)
         self.models = LoadedModels(load_engine, self._has_answers, self)
         self.models.loading.connect(self.loading)
         self.models.loaded.connect(self._on_loaded)
@@ -280,6 +282,7 @@ class EngineHost(QObject):
             self.cancel(ticket.number)
         self.models.stop()
         ended = self._lane.close(deadline.remainingTime() / 1000)
+        ended = self.counter.close(deadline.remainingTime() / 1000) and ended
         ended = self.models.wait(deadline) and ended
         self._tickets.stop()
         self._stats_timer.stop()

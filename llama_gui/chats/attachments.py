@@ -166,6 +166,15 @@ def split(content: str, where: str) -> tuple[str, tuple[Attachment, ...]]:
         return content, ()
 
 
+def listed(where: str) -> tuple[tuple[str, int], ...]:
+    """The names of the files of a message, and their sizes in bytes."""
+    try:
+        files = json.loads(where).get("files", ()) if where else ()
+        return tuple((_clean_name(str(entry["name"])), int(entry["size"])) for entry in files)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        return ()
+
+
 def _file(content: str, entry: Any) -> Attachment:
     start, length, name, size = entry["start"], entry["length"], entry["name"], entry["size"]
     if not (_is_place(start, len(content)) and _is_place(length, len(content) - start) and _is_place(size, 10**12)):

@@ -30,6 +30,7 @@ from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, PromptTooLongError, UnsupportedModelError
 from llama_gui.vocabulary import (
     STRATEGIES,
+    ContextUse,
     EngineStats,
     GenerateRequest,
     GenerateResult,
@@ -307,6 +308,18 @@ class Engine:
     def count_tokens(self, messages: Many[Message]) -> int:
         """Tokens of the prompt for `messages`."""
         return len(self.apply_chat_template(messages, tokenize=True))
+
+    def count(self, text: str) -> int:
+        """Tokens of a text as the content of a message: what looks like a control token is text."""
+        return self._tokenizer.count(text)
+
+    def measure(self, request: GenerateRequest) -> ContextUse:
+        """What `request` would come to, without running it: its tokens, and the messages that would be left out.
+
+        Raises:
+            ChatTemplateError: the template is broken, runs too long or refuses the messages.
+        """
+        return self._reader.measure(request)
 
     # --- running and ending
 

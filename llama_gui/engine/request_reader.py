@@ -14,7 +14,7 @@ from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Grammar, GrammarCompiler
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, PromptTooLongError
-from llama_gui.vocabulary import FinishReason, GenerateRequest, Message, ModelInfo
+from llama_gui.vocabulary import ContextUse, FinishReason, GenerateRequest, Message, ModelInfo
 
 _PLAIN_STOP = "\nUser:"
 
@@ -103,6 +103,11 @@ class RequestReader:
         if self._template is None:
             return self._tokenizer.encode(plain_prompt(messages), add_special_tokens=True)
         return self._template.encode(messages, add_generation_prompt=add_generation_prompt, **variables)
+
+    def measure(self, request: GenerateRequest) -> ContextUse:
+        """How much of the context the prompt of `request` takes, and how many messages are left out for it."""
+        fitted = self._fitted(request)
+        return ContextUse(len(fitted.token_ids), self._info.max_context, fitted.dropped_messages)
 
     def check_ids(self, ids: list[int]) -> None:
         """Raise InvalidRequestError when there are none, or one that the model does not know."""

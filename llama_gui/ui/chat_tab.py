@@ -1,13 +1,28 @@
 """One tab: the transcript above, the composer below, and the session between them."""
 
-from PySide6.QtCore import QUrl, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from collections.abc import Sequence
+from dataclasses import replace
 
+from PySide6.QtCore import QUrl, Signal, Slot
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QHideEvent,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+
+from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import Draft, joined
+from llama_gui.chats.attachments import Attachment, Draft, joined, split
 from llama_gui.chats.tree import Node
-from llama_gui.ui.composer import Composer
+from llama_gui.ui.attachment_bar import MOST_FILES
+from llama_gui.ui.composer import Composer, dropped_paths
 from llama_gui.ui.dialogs import confirm_link
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
@@ -29,9 +44,13 @@ class ChatTab(Surface):
     draft_changed = Signal()
     about_to_send = Signal()
 
-    def __init__(self, session: ChatSession, icons: Icons, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, session: ChatSession, reader: AttachmentReader, icons: Icons, parent: QWidget | None = None
+    ) -> None:
         super().__init__("page", parent=parent)
         self.session = session
+        self._reader = reader
+        self.setAcceptDrops(True)
         self.transcript = TranscriptView(icons)
         self.find = FindBar(icons, self.transcript)
         self.welcome = Welcome()
@@ -81,6 +100,12 @@ class ChatTab(Surface):
         self.composer.queue_requested.connect(self.send)
         self.composer.stop_requested.connect(self.session.stop)
         self.composer.draft_changed.connect(self.draft_changed)
+        self.composer.draft_changed.connect(self._watch_draft)
+        self.composer.files_wanted.connect(self.ask_for_files)
+        self.composer.edit.files_dropped.connect(self.attach)
+        self.messages.editing_changed.connect(self._watch_draft)
+        self.session.context.measured.connect(self.composer.meter.show_use)
+        self.session.context.counted.connect(self.composer.files.set_tokens)
         self.composer.edit_last_requested.connect(self._edit_last)
         self.queue.edit_requested.connect(self._edit_queued)
         self.queue.remove_requested.connect(self._remove_queued)
@@ -213,7 +238,7 @@ class ChatTab(Surface):
     @Slot()
     def show_chat(self) -> None:
         """Draw the whole chat anew."""
-        nodes = self.session.path()
+        nodes = [_as_said(node) for node in self.session.path()]
         self.transcript.show_path(nodes, self.session.versions())
         self._show_page(bool(nodes))
         self.composer.set_answering(self.session.answering)
@@ -225,11 +250,11 @@ class ChatTab(Surface):
     def _add_node(self, node: Node) -> None:
         self._show_page(True)
         self.transcript.set_versions(self.session.versions())
-        self.transcript.add_node(node)
+        self.transcript.add_node(_as_said(node))
 
     @Slot(object)
     def _replace_node(self, node: Node) -> None:
-        self.transcript.replace_node(node)
+        self.transcript.replace_node(_as_said(node))
 
     @Slot(bool)
     def _on_answering(self, answering: bool) -> None:
@@ -281,6 +306,60 @@ class ChatTab(Surface):
                 ).format(count)
             )
 
+    # Files
+
+    @Slot()
+    def ask_for_files(self) -> None:
+        """Let the user choose text files to send along."""
+        dialog = QFileDialog(self, self.tr("Attach text files"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(self.attach)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot(object)
+    def attach(self, paths: Sequence[str]) -> None:
+        """Read files and put them beside the message; a sentence says which cannot go along, and why."""
+        self.notice.say("")
+        room = MOST_FILES - len(self.composer.files.files())
+        if len(paths) > room:
+            self.notice.add(self.tr("At most {} files can go along with one message.").format(MOST_FILES))
+        for path in paths[: max(room, 0)]:
+            self._reader.read(path, self._on_read, self._on_not_read)
+        self.composer.setFocus()
+
+    @Slot(object)
+    def _on_read(self, file: Attachment) -> None:
+        self.composer.files.add(file)
+
+    @Slot(object)
+    def _on_not_read(self, error: Exception) -> None:
+        self.notice.add(str(error))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_paths(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = dropped_paths(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.attach(paths)
+
+    # How full the context is
+
+    @Slot()
+    def _watch_draft(self) -> None:
+        self.session.context.set_draft(self.composer.draft(), self.messages.edited)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.session.context.set_watched(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.session.context.set_watched(False)
+
     # Small things
 
     def set_model(self, name: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
@@ -315,3 +394,8 @@ class ChatTab(Surface):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_jump()
+
+
+def _as_said(node: Node) -> Node:
+    """A message with the user's words only; its `attachments` name the files that the model reads before them."""
+    return replace(node, content=split(node.content, node.attachments)[0]) if node.attachments else node

@@ -153,7 +153,7 @@ class TabDeck(QObject):
             self.bar.setCurrentIndex(index)
 
     def _add(self, session: ChatSession, *, show: bool) -> ChatTab:
-        tab = ChatTab(session, self._icons)
+        tab = ChatTab(session, self._book.reader, self._icons)
         self._tabs[session.chat_id] = tab
         self.stack.addWidget(tab)
         session.title_changed.connect(self._on_title)

@@ -80,6 +80,11 @@ class MessageActions(QObject):
 
     # --- editing
 
+    @property
+    def edited(self) -> str | None:
+        """The message that is edited."""
+        return self._editing
+
     def put_aside(self) -> list[Draft]:
         """The draft that comes back when the edit ends, if one is under way."""
         return [self._draft] if self.editing else []

@@ -18,6 +18,7 @@ from llama_gui.chats.attachments import (
     Draft,
     compose,
     joined,
+    listed,
     pasted_attachment,
     read_attachment,
     split,
@@ -105,6 +106,13 @@ def test_a_long_paste_becomes_an_attachment():
     assert second.name == "Pasted text 2.txt"
     assert pasted_attachment("x\n" * (LONG_PASTE_LINES - 1)) is None
     assert pasted_attachment("x\n" * LONG_PASTE_LINES) is not None
+
+
+def test_the_files_of_a_message_are_listed():
+    _content, where = compose("x", [Attachment("a.py", "x = 1\n", 6), Attachment("b", "y", 9)])
+    assert listed(where) == (("a.py", 6), ("b", 9))
+    for damaged in ("", "{", "[]", "null", '{"files": 3}', '{"files": [{}]}', '{"files": [{"name": 1, "size": "x"}]}'):
+        assert listed(damaged) == ()
 
 
 def test_drafts_are_joined():

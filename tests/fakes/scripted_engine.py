@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from llama_gui.errors import EngineClosedError, GenerationError, PromptTooLongError
 from llama_gui.vocabulary import (
     DEFAULT_SAMPLING,
+    ContextUse,
     EngineStats,
     FinishReason,
     GenerateRequest,
@@ -167,6 +168,14 @@ class ScriptedEngine:
     def count_tokens(self, messages: Sequence[Message]) -> int:
         """Words."""
         return count_words(GenerateRequest(messages=messages))
+
+    def count(self, text: str) -> int:
+        """Words."""
+        return len(text.split())
+
+    def measure(self, request: GenerateRequest) -> ContextUse:
+        """Words; nothing is left out but what the test says."""
+        return ContextUse(count_words(request), self.info.max_context, self._drops)
 
     def stats(self) -> EngineStats:
         """Plausible numbers; from any thread."""

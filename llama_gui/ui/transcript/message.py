@@ -6,9 +6,11 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from llama_gui.chats.attachments import listed
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Box, Property
+from llama_gui.ui.sizes import size_text
 from llama_gui.ui.transcript.answer import write_answer_text
 
 MAX_QUESTION = 12_000
@@ -68,6 +70,9 @@ def read_recipe(text: str) -> dict[str, Any]:
     return recipe if isinstance(recipe, dict) else {}
 
 
+_FILE_MARK = "▤"
+
+
 def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | None = None) -> None:
     """The user's words as they were typed, on a band; the reason of a refusal stands above the composer."""
     formats = writer.formats
@@ -76,11 +81,17 @@ def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | No
     if end > MAX_QUESTION:
         end = node.content.rfind("\n", MAX_QUESTION // 2, MAX_QUESTION) + 1 or MAX_QUESTION
     shown, rest = node.content[:end], node.content[end:]
-    for number, line in enumerate((shown.removesuffix("\n") if rest else shown).split("\n")):
+    files = listed(node.attachments)
+    lines = (shown.removesuffix("\n") if rest else shown).split("\n") if shown or not files else []
+    for number, line in enumerate(lines):
         writer.line(line, formats.boxed(Box.USER, box_id, top=36 if number == 0 else 0), formats.text())
     if rest:
         box = formats.boxed(Box.USER, box_id, top=0)
         writer.fold(rest, plain=box, continues=not shown.endswith("\n"))
+    for number, (name, size) in enumerate(files):
+        block = formats.boxed(Box.USER, box_id, top=0 if lines or number else 36)
+        block.setProperty(Property.CHROME, True)
+        writer.line(f"{_FILE_MARK} {name}  ·  {size_text(size)}", block, formats.small())
     below = formats.paragraph(16)
     below.setProperty(Property.CHROME, True)
     if node.status == "failed":

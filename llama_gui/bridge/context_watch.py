@@ -1,0 +1,122 @@
+"""How much of the model's context a chat and its draft would use; asked a moment after something has changed."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from llama_gui.bridge import asking
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.chats.attachments import Attachment, Draft
+from llama_gui.chats.shown_path import ShownPath
+from llama_gui.vocabulary import ChatSettings, ContextUse
+
+QUIET_MS = 300
+"""Without a key pressed, before anything is counted."""
+
+
+class ContextWatch(QObject):
+    """Measures while it is watched, one measurement at a time; what changes meanwhile is measured next."""
+
+    measured = Signal(object)
+    """`ContextUse`, or None where nothing is known."""
+    counted = Signal(object, int)
+    """`Attachment`, and how many tokens its text has."""
+
+    def __init__(
+        self,
+        path: ShownPath,
+        settings: Callable[[], ChatSettings],
+        model: Callable[[], str],
+        host: EngineHost,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._path = path
+        self._settings = settings
+        self._model = model
+        self._host = host
+        self._draft = Draft()
+        self._replaces: str | None = None
+        self._is_watched = False
+        self._is_busy = False
+        self._is_stale = True
+        self._counts: dict[tuple[str, Attachment], int | None] = {}
+        self._timer = QTimer(self, singleShot=True, interval=QUIET_MS)
+        self._timer.timeout.connect(self._measure)
+        for signal in (host.loaded, host.current_changed, host.load_failed):
+            signal.connect(self._on_model)
+
+    def set_watched(self, watched: bool) -> None:
+        """Whether anybody looks; nothing is counted for a tab in the background."""
+        self._is_watched = watched
+        if watched and self._is_stale:
+            self._timer.start(0)
+        elif not watched:
+            self._timer.stop()
+
+    def set_draft(self, draft: Draft, replaces: str | None = None) -> None:
+        """What is being written, in the place of a message or behind the last one."""
+        if (draft, replaces) != (self._draft, self._replaces):
+            has_new_files = draft.files != self._draft.files
+            self._draft, self._replaces = draft, replaces
+            self.note_change()
+            if has_new_files:
+                self._count_files()
+
+    @Slot()
+    def note_change(self) -> None:
+        """The conversation or its settings are others."""
+        self._is_stale = True
+        if self._is_watched:
+            self._timer.start()
+
+    @Slot()
+    def _on_model(self) -> None:
+        self.note_change()
+        self._count_files()
+
+    @Slot()
+    def _measure(self) -> None:
+        if self._is_busy or not self._is_watched:
+            return
+        self._is_stale = False
+        engine = self._host.models.engine_of(self._model())
+        info = self._host.info_of(self._model())
+        if engine is None or info is None:
+            self.measured.emit(None)
+            return
+        make = asking.would_send(self._path, self._draft, self._replaces, self._settings())
+        if make is None:
+            self.measured.emit(ContextUse(0, info.max_context))
+            return
+        self._is_busy = True
+        self._host.counter.measure(engine, make, self._on_measured)
+
+    @Slot(object)
+    def _on_measured(self, use: ContextUse | None) -> None:
+        self._is_busy = False
+        if self._is_stale and self._is_watched:
+            self._timer.start()
+        self.measured.emit(use)
+
+    def _count_files(self) -> None:
+        for file in self._draft.files:
+            self._count(file)
+
+    def _count(self, file: Attachment) -> None:
+        key = (self._model(), file)
+        engine = self._host.models.engine_of(self._model())
+        if engine is None:
+            return
+        if key not in self._counts:
+            self._counts[key] = None
+            self._host.counter.count(engine, key, file.text, self._on_counted)
+        elif (known := self._counts[key]) is not None:
+            self.counted.emit(file, known)
+
+    @Slot(object)
+    def _on_counted(self, answer: tuple[tuple[str, Attachment], int | None]) -> None:
+        key, tokens = answer
+        if tokens is not None:
+            self._counts[key] = tokens
+            self.counted.emit(key[1], tokens)

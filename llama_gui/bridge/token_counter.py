@@ -1,0 +1,69 @@
+"""Counts tokens on a lane of its own, so that neither the window nor a question waits for it."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar, runtime_checkable
+
+from PySide6.QtCore import QObject, Slot
+
+from llama_gui.bridge.tasks import TaskLane
+from llama_gui.vocabulary import ContextUse, GenerateRequest
+
+Key = TypeVar("Key")
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """An engine that knows its tokens; one on somebody else's server does not."""
+
+    def measure(self, request: GenerateRequest) -> ContextUse: ...
+
+    def count(self, text: str) -> int: ...
+
+
+class TokenCounter(QObject):
+    """Answers with None where nothing can be counted: no engine, or a template that refuses the messages."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lane: TaskLane | None = None
+        self._closed = False
+
+    def measure(
+        self, engine: object, make: Callable[[], GenerateRequest], done: Callable[[ContextUse | None], None]
+    ) -> None:
+        """What a request would come to. `make` is called on the lane."""
+        if isinstance(engine, Counts):
+            self._run(lambda: engine.measure(make()), done)
+        else:
+            done(None)
+
+    def count(self, engine: object, key: Key, text: str, done: Callable[[tuple[Key, int | None]], None]) -> None:
+        """How many tokens a text has; `key` comes back with the number."""
+        if isinstance(engine, Counts):
+            self._run(lambda: (key, engine.count(text)), done, (key, None))
+        else:
+            done((key, None))
+
+    def _run(self, work: Callable[[], object], done: Callable[..., None], otherwise: object = None) -> None:
+        if self._closed:
+            return
+        if self._lane is None:
+            self._lane = TaskLane("token-counter", self)
+
+        def attempt() -> object:
+            try:
+                return work()
+            except Exception:  # whatever it is, the question itself will say it
+                return otherwise
+
+        self._lane.run(attempt, done, _ignore)
+
+    @Slot()
+    def close(self, timeout_s: float = 3.0) -> bool:
+        """End the lane. False: it is still busy."""
+        self._closed = True
+        return self._lane is None or self._lane.close(timeout_s)
+
+
+def _ignore(_error: Exception) -> None:
+    """`attempt` raises nothing."""

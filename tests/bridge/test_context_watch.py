@@ -1,0 +1,81 @@
+"""How full the context is, asked of a scripted engine whose tokens are words."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.attachments import Attachment, Draft
+from llama_gui.vocabulary import ChatSettings, ContextUse
+from tests.fakes.scripted_engine import ScriptedEngine
+
+
+class Uses:
+    """What was measured, newest last."""
+
+    def __init__(self, session: ChatSession) -> None:
+        self.uses: list[ContextUse | None] = []
+        session.context.measured.connect(self.uses.append)
+
+    def last(self) -> ContextUse | None:
+        return self.uses[-1] if self.uses else ContextUse(-1, -1)
+
+
+@pytest.fixture
+def session(make_host, make_book) -> ChatSession:
+    return make_book(make_host(ScriptedEngine(max_context=100))).new_chat()
+
+
+def test_conversation_draft_and_files_are_measured_together(qtbot: QtBot, session: ChatSession, ask):
+    uses = Uses(session)
+    session.context.set_watched(True)
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(0, 100))
+    session.context.set_draft(Draft("one two three"))
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(3, 100))
+    session.context.set_draft(Draft())
+    ask(session, "one two three")
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(6, 100))
+    session.set_settings(ChatSettings("Be kind."))
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(8, 100))
+    with qtbot.waitSignal(session.context.counted) as counted:
+        session.context.set_draft(Draft("why", (Attachment("a", "four five", 9),)))
+    assert counted.args == [Attachment("a", "four five", 9), 2]
+    qtbot.waitUntil(lambda: uses.last().tokens > 12)
+    session.context.set_draft(Draft("one"), session.path()[0].id)  # an edit stands in the place of what was said
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(3, 100))
+
+
+def test_many_keys_are_measured_once(qtbot: QtBot, session: ChatSession):
+    uses = Uses(session)
+    session.context.set_watched(True)
+    for length in range(50):
+        session.context.set_draft(Draft("word " * length))
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(49, 100))
+    assert len(uses.uses) <= 2
+
+
+def test_nothing_is_measured_for_a_tab_that_nobody_looks_at(qtbot: QtBot, session: ChatSession):
+    uses = Uses(session)
+    session.context.set_draft(Draft("one"))
+    session.context.set_watched(True)
+    session.context.set_watched(False)
+    qtbot.wait(50)
+    assert uses.uses == []
+
+
+def test_without_a_model_nothing_is_known(qtbot: QtBot, make_host, make_book):
+    session = make_book(make_host(ScriptedEngine(), load=False)).new_chat()
+    uses = Uses(session)
+    session.context.set_draft(Draft("one", (Attachment("a", "x", 1),)))
+    session.context.set_watched(True)
+    qtbot.waitUntil(lambda: uses.uses == [None])
+
+
+def test_an_engine_that_cannot_count_says_nothing(qtbot: QtBot, make_host, make_book):
+    engine = ScriptedEngine()
+    engine.measure = lambda _request: 1 / 0  # type: ignore[method-assign]
+    engine.count = lambda _text: 1 / 0  # type: ignore[method-assign]
+    session = make_book(make_host(engine)).new_chat()
+    uses = Uses(session)
+    session.context.set_watched(True)
+    session.context.set_draft(Draft("one", (Attachment("a", "x", 1),)))
+    qtbot.waitUntil(lambda: uses.last() is None)
