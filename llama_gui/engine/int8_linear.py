@@ -53,10 +53,11 @@ class Int8Linear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        wide = x.float()
-        scales = (wide.abs().amax(1, keepdim=True) / _LARGEST).clamp_(min=torch.finfo(torch.float32).tiny)
-        y = self._multiply((wide / scales).round_().to(torch.int8), self._dtype)
-        y = y.mul_(scales.to(self._dtype))
+        wide = x.to(torch.float32, copy=True)
+        largest = torch.maximum(wide.amax(1, keepdim=True), wide.amin(1, keepdim=True).neg_())
+        # In the dtype of the result: what a row is divided by is exactly what its products are multiplied with.
+        scales = largest.div_(_LARGEST).to(self._dtype).clamp_(min=torch.finfo(self._dtype).tiny)
+        y = self._multiply(wide.div_(scales).round_().to(torch.int8), self._dtype).mul_(scales)
         return y if self._bias is None else y.add_(self._bias)
 
     def _multiply(self, x: Tensor, dtype: torch.dtype) -> Tensor:

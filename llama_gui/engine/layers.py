@@ -146,16 +146,21 @@ class Attention:
 def silu_rows(x: Tensor) -> Tensor:
     """SiLU of ``[rows, width]``, a strided half of a wider tensor: the same bits whatever rows are computed with a row.
 
-    torch splits a large element-wise operation between threads in the middle of a row, and computes what is left of
-    a stretch behind its last whole vector by scalar code, whose exponential differs in the last bit. Calls below the
-    size from which it splits go row by row.
+    torch splits a large element-wise operation evenly between threads, if need be in the middle of a row, and computes
+    what is left of a stretch behind its last whole vector by scalar code, whose exponential differs in the last bit.
+    So the number of rows in a large call is a multiple of the threads; the rest go in calls too small to be split.
     """
-    rows = max(1, (_SPLIT_SIZE - 1) // x.shape[1])
-    if x.device.type != "cpu" or x.shape[0] <= rows:
+    rows, width = x.shape
+    few, threads = max(1, (_SPLIT_SIZE - 1) // width), torch.get_num_threads()
+    if x.device.type != "cpu" or rows <= few:
         return F.silu(x)
     y = torch.empty(x.shape, dtype=x.dtype)
-    for start in range(0, x.shape[0], rows):
-        torch.ops.aten.silu.out(x[start : start + rows], out=y[start : start + rows])
+    whole = rows // threads * threads
+    if whole * width < threads * _SPLIT_SIZE:  # fewer threads would share it
+        whole = 0
+    torch.ops.aten.silu.out(x[:whole], out=y[:whole])
+    for start in range(whole, rows, few):
+        torch.ops.aten.silu.out(x[start : start + few], out=y[start : start + few])
     return y
 
 

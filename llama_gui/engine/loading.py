@@ -15,6 +15,7 @@ from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_conf
 from llama_gui.engine.device import (
     Precision,
     give_memory_back,
+    keep_scratch_memory,
     resolve_device,
     resolve_precision,
     thread_count,
@@ -193,6 +194,7 @@ def load_model(
     watch.finish()
     # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
     give_memory_back()
+    keep_scratch_memory()
     info = ModelInfo(
         name=name or model.name,
         path=str(model_folder(path)) if isinstance(path, str | Path) else "",

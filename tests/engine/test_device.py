@@ -1,6 +1,9 @@
 """Devices, dtypes, threads and memory: of this machine, and of machines that we only play."""
 
 import os
+import platform
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -171,3 +174,16 @@ def test_conversations_get_a_share_of_what_is_free(machine):
     assert device.kv_byte_budget(torch.device("cuda")) == 3 * GB  # its own memory, not the computer's
     machine(free=100)
     assert device.kv_byte_budget(torch.device("cpu")) == device.MIN_KV_BYTES
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="this C library has no such choice")
+def test_what_a_step_frees_is_there_for_the_next_one():
+    resource = pytest.importorskip("resource")
+    code = "import resource, torch\nfrom llama_gui.engine.device import keep_scratch_memory\n"
+    code += (
+        "keep_scratch_memory()\nfor _ in range(9):\n    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+    )
+    code += "    x, y = torch.ones(4 * 2**20), torch.ones(4 * 2**20)\n    del x, y\n"
+    code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert int(done.stdout) < 32 * 2**20 / resource.getpagesize() / 4  # without: every page of 32 MiB
