@@ -16,6 +16,7 @@ from llama_gui.library.hub_cache import RepoCache
 from llama_gui.library.pace import SpeedLimit
 from llama_gui.library.plan import DownloadPlan
 from llama_gui.library.sign_in import TokenKeeper, system_safe
+from llama_gui.library.sizes import in_words
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -60,9 +61,9 @@ def _plan(access: HubAccess, options: argparse.Namespace) -> DownloadPlan:
 
 def _summary(plan: DownloadPlan, access: HubAccess) -> str:
     there = RepoCache(access.cache, plan.repo).bytes_there(plan)
-    known = f", {gigabytes(there)} of it are there" if there else ""
+    known = f", {in_words(there)} of it are there" if there else ""
     files = f"{len(plan.files)} file{'' if len(plan.files) == 1 else 's'}"
-    return f"{plan.repo} at {plan.commit[:10]}: {files}, {gigabytes(plan.size)}{known}."
+    return f"{plan.repo} at {plan.commit[:10]}: {files}, {in_words(plan.size)}{known}."
 
 
 def _verdict(access: HubAccess, plan: DownloadPlan) -> str:
@@ -127,7 +128,7 @@ class _Teller:
 
 def line(progress: DownloadProgress) -> str:
     """How far a download is, in one short line."""
-    parts = [f"{_percent(progress):3} %", f"{gigabytes(progress.bytes_done)} of {gigabytes(progress.bytes_total)}"]
+    parts = [f"{_percent(progress):3} %", f"{in_words(progress.bytes_done)} of {in_words(progress.bytes_total)}"]
     if progress.phase == "checking" and progress.bytes_done:
         parts.append("checking what is there")
     if progress.bytes_per_second:
@@ -142,11 +143,6 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def gigabytes(count: int) -> str:
-    """Bytes in the unit that suits them."""
-    return f"{count / 1e9:.2f} GB" if count >= 10**8 else f"{count / 1e6:.1f} MB"
 
 
 def _percent(progress: DownloadProgress) -> int:

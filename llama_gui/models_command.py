@@ -8,13 +8,14 @@ from pathlib import Path
 
 import psutil
 
-from llama_gui.download_command import FAILED, INTERRUPTED, gigabytes, signed_in_access
+from llama_gui.download_command import FAILED, INTERRUPTED, signed_in_access
 from llama_gui.errors import LlamaGuiError, SettingsError, ShelfError
 from llama_gui.library import catalog, shelf, shelf_care
 from llama_gui.library.access import HubAccess
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import best_choice, choices, machine_here, resolve
 from llama_gui.library.shelf_notes import load_notes, names_in, note_of
+from llama_gui.library.sizes import in_words
 from llama_gui.paths import Paths
 from llama_gui.settings import load_settings
 from llama_gui.vocabulary import ModelEntry
@@ -34,7 +35,7 @@ def run_models(options: argparse.Namespace, paths: Paths) -> int:
             return _delete(_named(options.delete, entries), folders, is_sure=options.yes)
         if options.verify is not None:
             return _verify([_named(options.verify, entries)] if options.verify else entries)
-        rows = [(e.name, gigabytes(e.size), _day(note_of(notes, e.path).last_used), e.path) for e in entries]
+        rows = [(e.name, in_words(e.size), _day(note_of(notes, e.path).last_used), e.path) for e in entries]
         _print_table([("Name", "Size", "Last used", "Place"), *rows])
         return 0
     except LlamaGuiError as error:
@@ -79,12 +80,12 @@ def _verify(entries: Sequence[ModelEntry]) -> int:
 
 def _delete(entry: ModelEntry, folders: Sequence[Path], *, is_sure: bool) -> int:
     if not is_sure:
-        print(f"Delete {entry.name} ({gigabytes(entry.size)}) in {entry.path}? [y/N] ", end="", flush=True)
+        print(f"Delete {entry.name} ({in_words(entry.size)}) in {entry.path}? [y/N] ", end="", flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             print("Nothing was deleted.")
             return FAILED
     deleted = shelf_care.delete(entry, folders)
-    print(f"{entry.name} is deleted; {gigabytes(deleted.freed)} are free again.")
+    print(f"{entry.name} is deleted; {in_words(deleted.freed)} are free again.")
     if deleted.left:
         print(f"Left in {entry.path}, because it is no part of the model: {', '.join(deleted.left)}")
     return 0
@@ -100,10 +101,10 @@ def _offer(paths: Paths) -> int:
         speed = (
             f", {fit.tokens_per_second:.0f} tokens/s" if fit.tokens_per_second and fit.verdict != "too large" else ""
         )
-        here = f"{fit.verdict}: {gigabytes(fit.needed)} as {fit.dtype}{speed}"
-        rows.append((entry.name, gigabytes(entry.size), here, licence, entry.repo))
+        here = f"{fit.verdict}: {in_words(fit.needed)} as {fit.dtype}{speed}"
+        rows.append((entry.name, in_words(entry.size), here, licence, entry.repo))
     _print_table(rows)
-    print(f"{gigabytes(machine.free)} of memory are free now.", file=sys.stderr)
+    print(f"{in_words(machine.free)} of memory are free now.", file=sys.stderr)
     return 0
 
 

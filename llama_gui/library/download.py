@@ -18,6 +18,7 @@ from llama_gui.library.hub_cache import RepoCache, unique_files
 from llama_gui.library.pace import SpeedLimit, Speedometer
 from llama_gui.library.part_file import DURABLE_STEP, PartFile
 from llama_gui.library.plan import DownloadPlan, RemoteFile
+from llama_gui.library.sizes import in_words
 from llama_gui.library.transfer import Patience, Transfer, new_client
 
 PARALLEL_FILES = 3
@@ -192,8 +193,8 @@ class Download:
         free = free_bytes(self._cache.folder)
         if needed > free:
             raise DiskFullError(
-                f"{self._plan.repo} needs {needed / 1e9:.2f} GB more on the disk of {self._cache.cache}, and "
-                f"{free / 1e9:.2f} GB are free. Make room, or set HF_HOME to a larger disk; then resume.",
+                f"{self._plan.repo} needs {in_words(needed)} more on the disk of {self._cache.cache}, and "
+                f"{in_words(free)} are free. Make room, or set HF_HOME to a larger disk; then resume.",
                 needed,
                 free,
             )
@@ -204,8 +205,8 @@ class Download:
             free = free_bytes(self._cache.folder)
             left = self._plan.size - self._bytes_done
             return DiskFullError(
-                f"The disk is full ({error.strerror}): {self._plan.repo} needs {left / 1e9:.2f} GB more, and "
-                f"{free / 1e9:.2f} GB are free. What is there is kept. Make room, then resume.",
+                f"The disk is full ({error.strerror}): {self._plan.repo} needs {in_words(left)} more, and "
+                f"{in_words(free)} are free. What is there is kept. Make room, then resume.",
                 left,
                 free,
             )

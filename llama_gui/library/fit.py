@@ -10,6 +10,7 @@ from typing import Literal
 import psutil
 
 from llama_gui.library.model_shape import Matrix, ModelShape
+from llama_gui.library.sizes import in_words
 
 Device = Literal["cpu", "cuda", "mps"]
 
@@ -173,17 +174,14 @@ def _speed(shape: ModelShape, dtype: str, width: int, machine: Machine, context:
 
 
 def _words(dtype: str, needed: int, free: int, verdict: str, speed: float | None, weights: int, cache: int) -> str:
-    parts = f"{_gb(weights)} weights, {_gb(cache)} for what was said"
+    parts = f"{in_words(weights)} weights, {in_words(cache)} for what was said"
     pace = "" if speed is None else f" About {speed:.0f} tokens/s." if speed >= 1 else " Less than one token/s."
     if verdict == "runs":
-        return f"Runs as {dtype}: needs {_gb(needed)} of {_gb(free)} free ({parts}).{pace}"
+        return f"Runs as {dtype}: needs {in_words(needed)} of {in_words(free)} free ({parts}).{pace}"
     if verdict == "tight":
-        return f"Tight as {dtype}: needs {_gb(needed)} of {_gb(free)} free ({parts}). Close other programs first.{pace}"
-    return f"Too large as {dtype}: needs {_gb(needed)}, and {_gb(free)} are free ({parts})."
-
-
-def _gb(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 10**8 else f"{count / 1e6:.0f} MB"
+        advice = "Close other programs first."
+        return f"Tight as {dtype}: needs {in_words(needed)} of {in_words(free)} free ({parts}). {advice}{pace}"
+    return f"Too large as {dtype}: needs {in_words(needed)}, and {in_words(free)} are free ({parts})."
 
 
 def _has_bfloat16() -> bool:

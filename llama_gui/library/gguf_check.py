@@ -5,6 +5,7 @@ import struct
 from pathlib import Path
 
 from llama_gui.errors import BrokenModelError
+from llama_gui.library.sizes import in_words
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
@@ -40,8 +41,7 @@ def check_gguf(file: Path) -> None:
             ) from error
     if size < promised:
         raise BrokenModelError(
-            f"The file {file} is not complete: it has {size / 1e9:.3f} GB of {promised / 1e9:.3f} GB. "
-            "Download it again."
+            f"The file {file} is not complete: it has {in_words(size)} of {in_words(promised)}. Download it again."
         )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
 from llama_gui.library.gguf_check import check_gguf
 from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS
+from llama_gui.library.sizes import in_words
 from llama_gui.vocabulary import ModelEntry
 
 STARTER_NAME = "Starter model"
@@ -190,8 +191,7 @@ def check_safetensors(file: Path) -> None:
             ) from error
     if promised != size:
         raise BrokenModelError(
-            f"The file {file} is not complete: it has {size / 1e9:.3f} GB of {promised / 1e9:.3f} GB. "
-            "Download it again."
+            f"The file {file} is not complete: it has {in_words(size)} of {in_words(promised)}. Download it again."
         )
 
 

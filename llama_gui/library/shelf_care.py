@@ -65,7 +65,7 @@ def delete(entry: ModelEntry, folders: Sequence[Path], locks: Path | None = None
     try:
         if repository is not None:
             with _not_downloading(repository, locks or repository.parent / ".locks"):
-                return Deleted(_remove_tree(repository))
+                return Deleted(_remove_cached(repository, place))
         if target.is_symlink() or target.is_file():
             return Deleted(_remove_file(target))
         return _remove_model_files(target)
@@ -137,6 +137,23 @@ def _not_downloading(repository: Path, locks: Path) -> Iterator[None]:
                     "Cancel the download first."
                 ) from None
         yield
+
+
+def _remove_cached(repository: Path, place: Path) -> int:
+    """Remove a repository; of one with several GGUF files only the one at `place`, in all revisions."""
+    others = [path for path in repository.glob(f"{SNAPSHOTS}/*/**/*.gguf") if path.name != place.name]
+    if place.suffix.lower() != ".gguf" or not others:
+        return _remove_tree(repository)
+    freed = 0
+    # Not by a pattern: those pass over links whose end is gone, as these are one after the other.
+    for pointer in [snapshot / place.name for snapshot in (repository / SNAPSHOTS).iterdir()]:
+        if not os.path.lexists(pointer):
+            continue
+        blob = Path(os.path.abspath(pointer.parent / os.readlink(pointer))) if pointer.is_symlink() else None
+        freed += _remove_file(pointer)
+        if blob is not None and blob.parent == repository / "blobs" and os.path.lexists(blob):
+            freed += _remove_file(blob)
+    return freed
 
 
 def _remove_tree(folder: Path) -> int:

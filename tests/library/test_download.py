@@ -260,7 +260,7 @@ def test_a_disk_that_is_full_before_is_told_before(fake_hub: FakeHub, access: Hu
     plan = add_model(fake_hub, access)
     fake_hub.log.clear()
     monkeypatch.setattr(download_module, "free_bytes", lambda _: plan.size)  # but there must be a reserve
-    with pytest.raises(DiskFullError, match=r"GB are free\. Make room") as caught:
+    with pytest.raises(DiskFullError, match=r"MB are free\. Make room") as caught:
         run(access, plan)
     assert caught.value.needed > caught.value.free == plan.size
     assert fake_hub.log == []

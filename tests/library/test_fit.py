@@ -77,9 +77,9 @@ def test_a_replaced_model_gives_its_memory_back():
 @pytest.mark.parametrize(
     ("free", "verdict", "words"),
     [
-        (8, "runs", "Runs as bfloat16: needs 3.2 GB of 8.0 GB free (3.0 GB weights, 0.1 GB for what was said)."),
-        (3.5, "tight", "Tight as bfloat16: needs 3.2 GB of 3.5 GB free"),
-        (2, "too large", "Too large as bfloat16: needs 3.2 GB, and 2.0 GB are free"),
+        (8, "runs", "Runs as bfloat16: needs 3.19 GB of 8.00 GB free (3.00 GB weights, 0.13 GB for what was said)."),
+        (3.5, "tight", "Tight as bfloat16: needs 3.19 GB of 3.50 GB free"),
+        (2, "too large", "Too large as bfloat16: needs 3.19 GB, and 2.00 GB are free"),
     ],
 )
 def test_the_verdict_says_the_numbers(free: float, verdict: str, words: str):

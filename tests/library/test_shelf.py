@@ -274,7 +274,7 @@ def test_weights_that_are_cut_off_are_not_usable(tmp_path: Path, part: int):
     folder = make_model(tmp_path / "model", weights=640)
     weights = folder / "model.safetensors"
     os.truncate(weights, weights.stat().st_size * part // 32)
-    with pytest.raises(BrokenModelError, match=r"not complete: it has .* GB of|has no header|header cannot be read"):
+    with pytest.raises(BrokenModelError, match=r"not complete: it has .* MB of|has no header|header cannot be read"):
         shelf.describe(folder)
     assert shelf.scan([folder], tmp_path / "none") == []
 

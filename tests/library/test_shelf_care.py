@@ -1,5 +1,6 @@
 """Deleting frees what is the model's and touches nothing else; verifying finds one wrong bit."""
 
+import hashlib
 import os
 import sys
 from datetime import UTC, datetime
@@ -49,6 +50,27 @@ def test_a_model_of_the_hub_goes_in_all_revisions(tmp_path: Path):
     assert deleted == shelf_care.Deleted(before + 40)  # and refs/main
     assert not (tmp_path / "hub" / "models--org--name").exists()
     assert shelf.describe(Path(other.path)) == other
+
+
+@needs_links
+def test_one_of_several_gguf_files_goes_alone(tmp_path: Path):
+    repository = tmp_path / "hub" / "models--org--name-GGUF"
+    for name, size in (("name-Q4_0.gguf", 150), ("name-Q8_0.gguf", 200)):
+        content = make_gguf(tmp_path / name, size).read_bytes()
+        blob = repository / "blobs" / hashlib.sha256(content).hexdigest()
+        blob.parent.mkdir(parents=True, exist_ok=True)
+        blob.write_bytes(content)
+        for commit in ("a" * 40, "b" * 40):
+            pointer = repository / "snapshots" / commit / name
+            pointer.parent.mkdir(parents=True, exist_ok=True)
+            pointer.symlink_to(os.path.relpath(blob, pointer.parent))
+    four, eight = shelf.scan([tmp_path / "hub"], tmp_path / "none")
+    assert shelf_care.verify(eight) == shelf_care.Verified(1, 0, ())
+    assert shelf_care.delete(four, [tmp_path / "hub"]).freed == 150
+    assert shelf.scan([tmp_path / "hub"], tmp_path / "none") == [eight]
+    assert [path.stat().st_size for path in (repository / "blobs").iterdir()] == [200]
+    shelf_care.delete(eight, [tmp_path / "hub"])
+    assert not repository.exists()
 
 
 @needs_links
