@@ -3,7 +3,16 @@
 import bisect
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QTextCharFormat, QTextCursor
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QTextCharFormat,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QTextEdit, QWidget
 
 from llama_gui.ui.icons import Icons
@@ -201,6 +210,8 @@ class FindBar(QFrame):
             text = self.tr("{} found").format(many)
         else:
             text = self.tr("{} of {}").format(f"{self._current + 1:,}", many)
+        if text and text != self.count.text() and self.isVisible():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.count, text))
         self.count.setText(text)
         self.count.setAccessibleName(text)
         self.count.set_role("error" if self._finder is not None and not total else "muted")

@@ -13,8 +13,8 @@ from llama_gui.ui.markdown.formats import Box, Property
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.transcript.answer import write_answer_text
 
-MAX_QUESTION = 12_000
-"""Characters of a user's message that are drawn at first: a pasted file must not push the answer out of sight."""
+MAX_QUESTION, MAX_QUESTION_LINES = 4_000, 50
+"""Characters and lines of a user's message that are drawn at first: a pasted file must not push the answer away."""
 translate = QCoreApplication.translate
 
 
@@ -77,9 +77,7 @@ def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | No
     """The user's words as they were typed, on a band; the reason of a refusal stands above the composer."""
     formats = writer.formats
     box_id = next(writer.shelf.numbers)
-    end = len(node.content)
-    if end > MAX_QUESTION:
-        end = node.content.rfind("\n", MAX_QUESTION // 2, MAX_QUESTION) + 1 or MAX_QUESTION
+    end = _end_of_question(node.content)
     shown, rest = node.content[:end], node.content[end:]
     files = listed(node.attachments)
     lines = (shown.removesuffix("\n") if rest else shown).split("\n") if shown or not files else []
@@ -99,6 +97,17 @@ def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | No
     if version is not None:
         writer.begin_block(below, formats.small())
         _write_version(writer, node, version)
+
+
+def _end_of_question(text: str) -> int:
+    """Where the part of a long message ends that is drawn at first."""
+    end = len(text)
+    if end > MAX_QUESTION:
+        end = text.rfind("\n", MAX_QUESTION // 2, MAX_QUESTION) + 1 or MAX_QUESTION
+    lines = text[:end].split("\n")
+    if len(lines) > MAX_QUESTION_LINES * 1.2:  # a few lines more are no trouble
+        end = sum(len(line) + 1 for line in lines[:MAX_QUESTION_LINES])
+    return end
 
 
 def _write_version(writer: DocumentWriter, node: Node, version: tuple[int, int]) -> None:
