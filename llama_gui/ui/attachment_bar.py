@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from llama_gui.chats.attachments import Attachment
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.settings_panel import size_text
+from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import SMALL_PX, TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, paint_focus, plain_tip
 
