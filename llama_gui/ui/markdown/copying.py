@@ -1,21 +1,30 @@
 """Plain text from a selection: list markers and table cells are kept, commands and footers are left out."""
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextTable
 
 from llama_gui.ui.markdown.breaks import without_breaks
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.inline import LINE_SEPARATOR
+from llama_gui.ui.markdown.shelf import Fold
 
 
-def selected_text(selection: QTextCursor) -> str:
-    """What the user gets who copies `selection`."""
+def selected_text(selection: QTextCursor, folds: Mapping[int, Fold] | None = None) -> str:
+    """What the user gets who copies `selection`; what stands behind a fold in it is copied as it was written."""
     document = selection.document()
     block, end = document.findBlock(selection.selectionStart()), selection.selectionEnd()
     lines: list[list[str]] = []  # cells of one row, or one line of text
     before: QTextBlock | None = None
     while block.isValid() and block.position() <= end:
-        if not block.blockFormat().property(Property.CHROME):
+        fold = (folds or {}).get(block.blockFormat().property(Property.FOLD))
+        if fold is not None and before is not None and end > block.position():
+            if fold.continues:
+                lines[-1][-1] += fold.text
+            else:
+                lines.append([fold.text.removesuffix("\n")])
+        elif not block.blockFormat().property(Property.CHROME):
             text = _slice(block, selection)
             if before is not None and block.blockFormat().property(Property.CONTINUES):
                 lines[-1][-1] += text

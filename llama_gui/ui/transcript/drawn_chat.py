@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.formats import Formats
+from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.page import Page
 from llama_gui.ui.transcript.sheet import Sheet
@@ -209,6 +210,9 @@ class DrawnChat(Sheet):
         return there[0]
 
     # What is not drawn
+
+    def folds(self) -> Mapping[int, Fold]:
+        return {} if self._is_stale else self._page.folds()
 
     def hidden_texts(self) -> list[Hidden]:
         """All text that is not drawn."""

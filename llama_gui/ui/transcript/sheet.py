@@ -1,5 +1,6 @@
 """The sheet that a transcript is written on: its column, its ground, and that nothing on it is ever fetched."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QRectF, Qt, QTimer, QUrl, Slot
@@ -7,6 +8,7 @@ from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from llama_gui.ui.markdown.copying import selected_text
+from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.theme import COLUMN_WIDTH, theme_of
 from llama_gui.ui.transcript.painter import BackgroundPainter, paint_caret, paint_flash
 from llama_gui.ui.transcript.place import ScrollPlace
@@ -47,13 +49,17 @@ class Sheet(QTextBrowser):
         document.setDocumentMargin(0)
         document.setBaseUrl(QUrl())
 
+    def folds(self) -> Mapping[int, Fold]:
+        """The texts that lines on the sheet stand for."""
+        return {}
+
     def theme_changed(self) -> None:
         """The colours are other ones from now on."""
 
     def createMimeDataFromSelection(self) -> QMimeData:
         """Copy plain text only."""
         data = QMimeData()
-        data.setText(selected_text(self.textCursor()))
+        data.setText(selected_text(self.textCursor(), self.folds()))
         return data
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
