@@ -24,9 +24,9 @@ class MessageQueue(QObject):
         """Whether it waits for the user, and not for the end of an answer."""
         return self._is_paused and bool(self._drafts)
 
-    def add(self, draft: Draft) -> None:
-        """Send this behind the others."""
-        self._drafts.append(draft)
+    def add(self, draft: Draft, index: int | None = None) -> None:
+        """Send this behind the others, or in this place."""
+        self._drafts.insert(len(self._drafts) if index is None else index, draft)
         self.changed.emit()
 
     def put_back(self, draft: Draft) -> None:

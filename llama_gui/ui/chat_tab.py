@@ -59,7 +59,7 @@ class ChatTab(Surface):
         self.bar = InfoBar(icons)
         self.messages = MessageActions(session, self.composer, self.bar, self)
         self.queue = QueueList(session.queue, icons)
-        self._removed: Draft | None = None  # from the queue, until nobody can undo it
+        self._removed: tuple[int, Draft] | None = None  # from the queue, until nobody can undo it
         self.jump_button = Button(icons, "arrow-down", look="floating", height=32)
         self.jump_button.setParent(self)
         self.jump_button.setAccessibleName(self.tr("Jump to the end"))
@@ -163,15 +163,18 @@ class ChatTab(Surface):
 
     @Slot(int)
     def _remove_queued(self, index: int) -> None:
-        self._removed = self.session.queue.take(index)
+        self._removed = index, self.session.queue.take(index)
+        self.composer.setFocus()
         self.messages.leave()
         self.bar.offer(self.tr("The message was removed from the queue."), self.tr("Undo"), UNDO_SECONDS)
 
     @Slot()
     def _put_back_queued(self) -> None:
         if self._removed is not None:
-            self.session.queue_message(self._removed.text, self._removed.files)
-            self._removed = None
+            (index, draft), self._removed = self._removed, None
+            self.session.queue.add(draft, index)
+            if not self.session.answering:  # else its end sends it
+                self.session.queue.pause()
 
     @Slot()
     def _forget_removed(self) -> None:

@@ -1,0 +1,162 @@
+"""Files that go along with a message."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
+
+from llama_gui.chats.attachments import split
+from llama_gui.ui import MainWindow
+from llama_gui.ui.chat_tab import ChatTab
+from tests.fakes.scripted_engine import ScriptedEngine
+from tests.journeys.driving import ask, shown, trigger
+
+
+@pytest.fixture
+def tab(open_window, qtbot) -> ChatTab:
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    tab.window_ = window  # pyright: ignore[reportAttributeAccessIssue]
+    return tab
+
+
+def window_of(tab: ChatTab) -> MainWindow:
+    return tab.window_  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    path = tmp_path / "notes.md"
+    path.write_text("one two three four", encoding="utf-8")
+    return path
+
+
+def names(tab: ChatTab) -> list[str]:
+    return [file.name for file in tab.composer.files.files()]
+
+
+def drop(target, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    enter = QDragEnterEvent(QPoint(20, 20), *how)
+    QApplication.sendEvent(target, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(target, QDragMoveEvent(QPoint(20, 20), *how))
+    QApplication.sendEvent(target, QDropEvent(QPointF(20, 20), *how))
+
+
+def paste(tab: ChatTab, text: str) -> None:
+    QApplication.clipboard().setText(text)
+    tab.composer.edit.paste()
+
+
+def test_a_dropped_file_goes_along_and_the_transcript_shows_words_and_name(tab: ChatTab, notes: Path, qtbot):
+    drop(tab, notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    chip = tab.composer.files.chips()[0]
+    qtbot.waitUntil(lambda: chip.accessibleName() == "notes.md, 18 B · 4 tokens")
+    assert tab.composer.button.isEnabled()
+    ask(qtbot, tab, "What is it?")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    assert names(tab) == []
+    asked = tab.session.path()[0]
+    assert "one two three four" in asked.content
+    words, files = split(asked.content, asked.attachments)
+    assert (words, files[0].text) == ("What is it?", "one two three four")
+    said = shown(tab).partition("What is it?")[2].partition("Scripted")[0]
+    assert "notes.md  ·  18 B" in said
+    assert "one two three" not in said
+
+
+def test_a_file_alone_can_be_sent(tab: ChatTab, notes: Path, qtbot):
+    drop(tab.composer.edit.viewport(), notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    qtbot.mouseClick(tab.composer.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    assert tab.session.title == "notes.md"
+
+
+def test_what_is_no_text_is_refused_by_name(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    drop(tab, tmp_path / "photo.png", tmp_path / "gone.txt", notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    qtbot.waitUntil(lambda: len(tab.notice.text().splitlines()) == 2)
+    assert "photo.png is not a text file." in tab.notice.text()
+    assert "gone.txt cannot be read" in tab.notice.text()
+
+
+def test_too_many_files_are_said(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
+    paths = [tmp_path / f"{number}.txt" for number in range(25)]
+    for path in paths:
+        path.write_text(path.name)
+    drop(tab, *paths)
+    qtbot.waitUntil(lambda: len(names(tab)) == 20)
+    assert "At most 20 files" in tab.notice.text()
+
+
+def test_a_long_paste_becomes_a_file_and_text_again(tab: ChatTab, qtbot):
+    paste(tab, "short")
+    long = "line\n" * 41
+    paste(tab, long)
+    assert (tab.composer.text(), names(tab)) == ("short", ["Pasted text 1.txt"])
+    paste(tab, "x" * 2001)
+    assert names(tab)[1:] == ["Pasted text 2.txt"]
+    chip = tab.composer.files.chips()[0]
+    chip.setFocus()
+    qtbot.keyClick(chip, Qt.Key.Key_Return)
+    assert (tab.composer.text(), names(tab)) == (f"short{long}", ["Pasted text 2.txt"])
+
+
+def test_chips_are_removed_by_mouse_and_keys(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
+    other = tmp_path / "other.txt"
+    other.write_text("x")
+    drop(tab, notes, other)
+    qtbot.waitUntil(lambda: len(names(tab)) == 2)
+    first, _second = tab.composer.files.chips()
+    assert first.focusPolicy() & Qt.FocusPolicy.TabFocus
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Delete)
+    assert names(tab) == ["other.txt"]
+    second = tab.composer.files.chips()[0]
+    assert second.close_button.accessibleName() == "Remove other.txt"
+    qtbot.mouseClick(second.close_button, Qt.MouseButton.LeftButton)
+    assert names(tab) == []
+    assert not tab.composer.files.isVisible()
+
+
+def test_an_edited_message_keeps_its_files(tab: ChatTab, notes: Path, qtbot):
+    drop(tab, notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    ask(qtbot, tab, "first")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    trigger(window_of(tab), "edit_last")
+    assert (tab.composer.text(), names(tab)) == ("first", ["notes.md"])
+    qtbot.keyClicks(tab.composer.edit, " again")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not tab.session.answering and tab.session.path()[0].content.endswith("first again"))
+    assert "one two three four" in tab.session.path()[0].content
+    assert names(tab) == []
+    tab.messages.run("copy", tab.session.path()[0].id)
+    assert QApplication.clipboard().text() == "first again"
+
+
+def test_the_clip_opens_a_dialog(tab: ChatTab, notes: Path, qtbot):
+    qtbot.mouseClick(tab.composer.clip_button, Qt.MouseButton.LeftButton)
+    dialog = QApplication.activeModalWidget()
+    assert dialog is not None
+    dialog.filesSelected.emit([str(notes)])  # pyright: ignore[reportAttributeAccessIssue]
+    dialog.close()
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+
+
+def test_the_meter_counts_conversation_draft_and_files(tab: ChatTab, notes: Path, qtbot):
+    meter = tab.composer.meter
+    qtbot.waitUntil(lambda: meter.text().startswith("0 / "))
+    qtbot.keyClicks(tab.composer.edit, "five words are in here")
+    qtbot.waitUntil(lambda: meter.text().startswith("5 / "))
+    drop(tab, notes)
+    qtbot.waitUntil(lambda: int(meter.text().split()[0]) > 9)
+    assert "tokens are used by the conversation" in meter.accessibleName()
