@@ -192,6 +192,26 @@ def test_words_that_are_not_there_select_nothing(view, bar):
     assert selected(view) == ""
 
 
+def test_leaving_moves_nothing(view, bar, qtbot):
+    code = "\n\n".join(f"word {n}\n\n```\ncode\n```" for n in range(30))
+    view.show_path([user(1), answer(1, code)])
+    view.activateWindow()
+    view.verticalScrollBar().setValue(300)
+    bar.open()
+    qtbot.waitUntil(bar.field.hasFocus)
+    bar.field.setText("word 4")
+    place, words = view.verticalScrollBar().value(), selected(view)
+    bar.leave()
+    assert view.hasFocus()
+    assert (view.verticalScrollBar().value(), selected(view)) == (place, words)
+    view.step_message(1)
+    assert view._buttons.bar.has_focus
+    place = view.verticalScrollBar().value()
+    view._buttons.bar.left.emit()
+    assert view.hasFocus()
+    assert view.verticalScrollBar().value() == place
+
+
 def test_it_begins_with_what_is_selected(view, bar):
     view.show_path([user(1, "some words")])
     view.select(0, 4)

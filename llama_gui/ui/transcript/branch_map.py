@@ -186,6 +186,7 @@ class BranchMap(QFrame):
         window = parent.window()
         self._before = window.focusWidget()
         self._over = parent
+        self._is_leaving = False
         self.canvas = MapCanvas(dots)
         self._area = QScrollArea()
         self._area.setFrameShape(QFrame.Shape.NoFrame)
@@ -235,11 +236,12 @@ class BranchMap(QFrame):
     @Slot()
     def leave(self) -> None:
         """Close, and give the keyboard back."""
-        if self.isVisible():
-            had_focus = self.canvas.hasFocus()
-            self.close()
-            if had_focus and self._before is not None:
-                self._before.setFocus()
+        if self._is_leaving:
+            return
+        self._is_leaving = True
+        if self.canvas.hasFocus() and self._before is not None:
+            self._before.setFocus()  # before it closes: else Qt gives the keyboard to whatever comes next
+        self.close()
 
     @Slot(str)
     def _choose(self, node_id: str) -> None:

@@ -102,13 +102,13 @@ class FindBar(QFrame):
     @Slot()
     def leave(self) -> None:
         """Hide, take the light away, and give the keyboard back."""
-        had_focus = self.isAncestorOf(QApplication.focusWidget() or self._view)
+        if self.isAncestorOf(QApplication.focusWidget() or self._view):
+            # Before it hides: else Qt looks for the next link in the text, and goes there.
+            (self._before or self._view).setFocus(Qt.FocusReason.OtherFocusReason)
         self._timer.stop()
         self._hits, self._current, self._finder = [], -1, None
         self._light()
         self.hide()
-        if had_focus:
-            (self._before or self._view).setFocus(Qt.FocusReason.OtherFocusReason)
         self.closed.emit()
 
     def step(self, by: int) -> None:

@@ -72,8 +72,8 @@ class MessageBar(QObject):
 
     @Slot()
     def _leave(self) -> None:
+        self._view.setFocus()  # before it hides: else Qt looks for the next link in the text, and goes there
         self.bar.hide()
-        self._view.setFocus()
 
     def _rect(self, position: int) -> tuple[int, int]:
         cursor = QTextCursor(self._view.document())
