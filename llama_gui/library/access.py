@@ -1,5 +1,7 @@
 """Where the hub is, who we are there, and where its cache lies: what HF_ENDPOINT, HF_HOME and HF_TOKEN say."""
 
+import contextlib
+import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +9,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote, urlsplit
 
-from llama_gui.errors import HubOfflineError
+from llama_gui.errors import HubError, HubOfflineError
 
 PUBLIC_ENDPOINT = "https://huggingface.co"
 
@@ -52,9 +54,22 @@ class HubAccess:
         return headers
 
     def check_online(self) -> None:
-        """Raises `HubOfflineError` in offline mode."""
+        """Before the first question.
+
+        Raises:
+            HubOfflineError: offline mode is on.
+            HubError: the address of the hub is none, or the token would go there for everybody to read.
+        """
         if self.is_offline:
             raise HubOfflineError("Offline mode is on, so the hub was not asked. Turn it off to search or download.")
+        scheme, host, _ = origin(self.endpoint)
+        if scheme not in _PORTS or not host:
+            raise HubError(f"HF_ENDPOINT is {self.endpoint[:100]!r}, but it must be an address like {PUBLIC_ENDPOINT}.")
+        if self.token and scheme == "http" and not _is_here(host):
+            raise HubError(
+                f"{self.endpoint} is not encrypted, so the token was not sent to {host}. Use an https address for "
+                "HF_ENDPOINT, or sign out."
+            )
 
 
 def hub_home(environment: Mapping[str, str] = os.environ) -> Path:
@@ -72,5 +87,15 @@ def clean_token(text: str | None) -> str | None:
 
 def origin(url: str) -> tuple[str, str, int]:
     """Scheme, host and port."""
-    parts = urlsplit(url)
-    return parts.scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme, 0)
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:  # a port that is none, half an address of IPv6
+        return "", "", 0
+
+
+def _is_here(host: str) -> bool:
+    """Whether `host` is this machine."""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"

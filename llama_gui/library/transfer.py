@@ -200,7 +200,8 @@ def gated(access: HubAccess, repo: str) -> GatedModelError:
         text += "the licence text) with the account of your token, wait until it is granted, then resume."
     else:
         text = f"{repo} is only for those who are signed in. Open {page}, sign in, accept its licence there, make a "
-        text += f"token of type Read at {access.endpoint}/settings/tokens, and enter it here; then resume."
+        text += f"token of type Read at {access.endpoint}/settings/tokens, and sign in with it (in a terminal: set "
+        text += "HF_TOKEN); then resume."
     return GatedModelError(text, page)
 
 

@@ -33,11 +33,11 @@ from llama_gui.errors import (
 from llama_gui.library import download as download_module
 from llama_gui.library import hub_cache, shelf
 from llama_gui.library.access import HubAccess
-from llama_gui.library.download import Download, DownloadProgress
+from llama_gui.library.download import PARALLEL_FILES, Download, DownloadProgress
 from llama_gui.library.hub import Hub
 from llama_gui.library.hub_cache import RepoCache
 from llama_gui.library.pace import SpeedLimit
-from llama_gui.library.part_file import PartFile
+from llama_gui.library.part_file import DURABLE_STEP, PartFile
 from llama_gui.library.plan import DownloadPlan
 from llama_gui.library.transfer import Patience
 from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
@@ -440,6 +440,9 @@ def test_two_hundred_kills_at_random_bytes(fake_hub: FakeHub, access: HubAccess,
     """A kill closes files and does nothing else: no mark is written, no part is tidied."""
     step, kills = 16 * 1024, 0
     monkeypatch.setattr(PartFile, "pause", PartFile._close)
+    # A process that is killed loses nothing that it wrote; only a power cut does. Waiting for the disk tests nothing.
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    monkeypatch.setattr(os, "fdatasync", lambda _: None, raising=False)
     # Without the certificates, which take longer to read than the rest of a run.
     monkeypatch.setattr(download_module, "new_client", lambda _: httpx2.AsyncClient(verify=False, timeout=5))
     plan = add_model(fake_hub, access, SHARDS)
@@ -471,6 +474,24 @@ def test_two_hundred_kills_at_random_bytes(fake_hub: FakeHub, access: HubAccess,
         received = 0
         for path in sorted(RepoCache(access.cache, REPO).folder.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
+
+
+def test_what_a_power_cut_leaves_is_not_believed(fake_hub: FakeHub, access: HubAccess):
+    """The length of the file is on disk, its bytes behind the mark are not: they are zeros."""
+    plan = add_model(fake_hub, access)
+    interrupt(fake_hub, access, plan, after=200_000)
+    blob = RepoCache(access.cache, REPO).blob(plan.files[-1])
+    part, mark = (blob.with_name(blob.name + ending) for ending in (".incomplete", ".offset.incomplete"))
+    assert (int(mark.read_bytes()), len(part.read_bytes())) == (200_000, 200_000)
+    mark.write_text(f"{150_000:020}\n", encoding="ascii")
+    part.write_bytes(part.read_bytes()[:150_000] + bytes(50_000))
+    assert contents(run(access, plan))[WEIGHTS] == SHARDS[0]
+    assert {a.headers["Range"] for a in fake_hub.asked(WEIGHTS, host="cdn")} == {None, "bytes=150000-"}
+
+
+def test_a_kill_repeats_at_most_sixteen_megabytes():
+    at_once = 64 * 1024  # what the network hands over in one piece
+    assert PARALLEL_FILES * (DURABLE_STEP + at_once) <= 16 * 10**6
 
 
 CHILD = """

@@ -121,3 +121,36 @@ def test_the_environment_says_where_everything_is(tmp_path: Path):
 def test_the_token_is_for_the_hub_only(url: str, sees_it: bool):
     headers = HubAccess(ENDPOINT, Path(), "hf_secret").headers_for(url)
     assert ("Authorization" in headers) == sees_it
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "token", "words"),
+    [
+        ("http://hub.example", "hf_secret", "not encrypted, so the token was not sent to hub.example"),
+        ("http://10.0.0.1:8080", "hf_secret", "not encrypted"),
+        ("hub.example", None, "must be an address like https://huggingface.co"),
+        ("ftp://hub.example", None, "must be an address"),
+        ("https://", None, "must be an address"),
+        ("https://[::1", None, "must be an address"),
+        ("https://hub.example:port", None, "must be an address"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_told(endpoint: str, token: str | None, words: str):
+    with pytest.raises(HubError) as caught:
+        HubAccess(endpoint, Path(), token).check_online()
+    assert words in str(caught.value)
+    assert "hf_secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "token"),
+    [
+        ("https://hub.example", "t"),
+        ("http://hub.example", None),
+        ("http://127.0.0.1:1", "t"),
+        ("http://localhost", "t"),
+        ("http://[::1]:8", "t"),
+    ],
+)
+def test_other_addresses_are_fine(endpoint: str, token: str | None):
+    HubAccess(endpoint, Path(), token).check_online()
