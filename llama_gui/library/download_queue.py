@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -25,6 +26,8 @@ UNATTENDED = Patience(attempts=200)
 """Nobody watches a queue: a network that is away for an hour is waited for."""
 
 _MOST_BYTES = 16 * 2**20
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,7 @@ class DownloadQueue:
             page = error.page if isinstance(error, GatedModelError) else ""
             outcome = {"state": "failed", "problem": str(error), "page": page}
         except Exception as error:  # our own fault, but the other downloads shall go on
+            _log.exception("A download failed in a way that we did not foresee.")
             outcome = {"state": "failed", "problem": f"{item.plan.repo} failed unexpectedly: {error!r}."}
         with self._lock:
             self._running = None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 PAGE = 3
 """Models on one page of a search."""
@@ -328,6 +328,8 @@ class _Hub(_Handler):
             return self.send_json({"name": "somebody", "type": "user"}) if self.token in known else self.refuse(401, "")
         if parts == ["api", "models"]:
             return self._list(query)
+        if parts[:3] == ["api", "resolve-cache", "models"]:
+            return self._resolve("/".join(parts[3:5]), parts[5], "/".join(parts[6:]))
         if parts[:2] == ["api", "models"]:
             return self._info(parts[2:], query)
         if len(parts) >= 5 and parts[2] == "resolve":
@@ -381,9 +383,13 @@ class _Hub(_Handler):
             return self.refuse(404, "EntryNotFound")
         headers = {"X-Repo-Commit": repo.commit, "Accept-Ranges": "bytes"}
         etag = f'"{repo.etag(path)}"'
-        if not repo.is_large(path):
+        is_cached = self.path.startswith("/api/resolve-cache/")
+        if not repo.is_large(path) and is_cached:
             return self.send_bytes(path, repo.files[path], headers | {"ETag": etag})
         headers |= {"X-Linked-Etag": etag, "X-Linked-Size": str(len(repo.files[path]))}
+        if not repo.is_large(path):
+            place = f"/api/resolve-cache/models/{repo.id}/{repo.commit}/{quote(path)}"
+            return self.send(307, headers | {"Location": place})
         waiting = self.hub._faults[path]
         if self.command == "GET" and waiting and waiting[0].host == "hub":
             return self.send_bytes(path, repo.files[path], headers)

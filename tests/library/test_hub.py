@@ -1,5 +1,7 @@
 """Search, details and plans, by the real client from a hub on this machine."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +289,15 @@ def test_gated_listing_says_where_to_click(fake_hub: FakeHub, access: HubAccess)
     with pytest.raises(GatedModelError) as caught:
         Hub(access).plan(REPO)
     assert caught.value.page.endswith(REPO)
+
+
+def test_the_library_needs_neither_torch_nor_a_window():
+    code = """
+import importlib, pkgutil, sys
+import llama_gui.library
+for module in pkgutil.iter_modules(llama_gui.library.__path__, "llama_gui.library."):
+    importlib.import_module(module.name)
+print([name for name in ("torch", "tokenizers", "safetensors", "transformers", "PySide6") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
