@@ -87,6 +87,19 @@ def test_going_to_a_message_draws_it_and_shows_it(view, qtbot):
     qtbot.waitUntil(lambda: not view._flash_timer.isActive())
 
 
+def test_a_gap_in_between_goes_on_where_reading_stopped(view, qtbot):
+    view.show_path(chat(300))
+    view.scroll_to_node("u50")
+    qtbot.waitUntil(lambda: not view._flash_timer.isActive())
+    assert "messages in between" in view.toPlainText()
+    last = max(n for n in range(60) if f"Title {n}\n" in view.toPlainText())
+    place = view.verticalScrollBar().value()
+    view.draw_gap(view.page.gaps()[1][1])
+    assert view.verticalScrollBar().value() == place
+    assert f"Title {last + 1}\n" in view.toPlainText()
+    assert len(view.page.gaps()) == 2
+
+
 def test_a_message_that_is_asked_for_too_early_is_shown_when_there_is_a_page(qtbot):
     view = TranscriptView()
     qtbot.addWidget(view)

@@ -182,6 +182,13 @@ def test_a_bare_address_is_a_link_that_asks(view, qtbot):
         view.anchorClicked.emit(QUrl("http://x.org/"))
 
 
+def test_a_link_says_where_it_leads_letter_for_letter(view):
+    view.show_path([user(1), answer(1, "[safe](https://evil.example/<b>x</b>) ok")])
+    tip = view.document().find("safe").charFormat().toolTip()
+    assert "https://evil.example/" in tip
+    assert "<b>" not in tip
+
+
 def test_tasks_are_boxes(view):
     view.show_path([user(1), answer(1, "- [ ] open\n- [x] done\n- [y] text\n\n[x] no list")])
     assert view.toPlainText().split("\n")[2:6] == ["☐ open", "☑ done", "[y] text", "[x] no list"]

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 
 from llama_gui.ui.theme import CODE_PX, SMALL_PX, TINY_PX, TRANSCRIPT_PX, Theme, code_font, frame_font
+from llama_gui.ui.widgets import plain_tip
 
 BOX_PADDING = 12
 LIST_INDENT = 24
@@ -72,12 +73,12 @@ class Formats:
         chars.setBackground(QBrush(self.theme.color("user_message")))
         return chars
 
-    def link(self, around: QTextCharFormat, target: str, title: str = "") -> QTextCharFormat:
-        """A link that asks before it opens."""
+    def link(self, around: QTextCharFormat, target: str) -> QTextCharFormat:
+        """A link that asks before it opens, and says where it leads."""
         chars = QTextCharFormat(around)
         chars.setAnchor(True)
         chars.setAnchorHref(target)
-        chars.setToolTip(title)
+        chars.setToolTip(plain_tip(target))
         chars.setForeground(self.theme.color("accent"))
         chars.setFontUnderline(True)
         return chars

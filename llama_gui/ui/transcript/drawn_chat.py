@@ -230,11 +230,12 @@ class DrawnChat(Sheet):
         return extent[0] if extent is not None else -1
 
     def draw_gap(self, first: int) -> None:
-        """Draw the last messages of the gap that begins with the message `first`."""
+        """Draw some messages of the gap that begins with the message `first`; see `Page.draw_gap`."""
         gap = next((gap for gap in self._page.gaps() if gap[1] == first), None)
         if gap is not None:
             self.place.leave_end()
-            self._insert(lambda: self._page.draw_gap(first), self.document().findBlock(gap[0]).next().position())
+            below = self.document().findBlock(gap[0]).next().position()
+            self._insert(lambda: self._page.draw_gap(first), below if first == 0 else min(gap[0], self.top_position()))
 
     def toggle_reasoning(self, node_id: str) -> None:
         """Show or hide what was thought before an answer."""

@@ -15,7 +15,7 @@ from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.parts import MAX_DRAWN, write_fold
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.transcript.finding import Hidden
-from llama_gui.ui.transcript.page_end import Item, PageEnd, begin_of_chunk
+from llama_gui.ui.transcript.page_end import Item, PageEnd, begin_of_chunk, end_of_chunk
 from llama_gui.ui.transcript.reasoning import split_reasoning
 
 CHARACTERS_MORE = 12_000
@@ -66,10 +66,16 @@ class Page(PageEnd):
         return False
 
     def draw_gap(self, first: int) -> None:
-        """Draw the last messages of the gap that begins with the message `first`."""
+        """Draw some messages of the gap that begins with the message `first`.
+
+        Of the gap at the beginning the last ones, since it is met from below; of one in between the first ones.
+        """
         for place, item in enumerate(self._items):
             if item.is_gap and item.first == first:
-                self._open(place, max(first, begin_of_chunk(self._nodes, item.last, CHARACTERS_MORE)), item.last)
+                if first == 0:
+                    self._open(place, begin_of_chunk(self._nodes, item.last, CHARACTERS_MORE), item.last)
+                else:
+                    self._open(place, first, end_of_chunk(self._nodes, first, item.last, CHARACTERS_MORE))
                 return
 
     def draw_again(self, node_id: str) -> None:

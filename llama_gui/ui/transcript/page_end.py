@@ -186,6 +186,8 @@ class PageEnd:
         block.setProperty(Property.CHROME, True)
         writer.begin_block(block, writer.formats.small())
         label = QCoreApplication.translate("Transcript", "Show {} earlier messages")
+        if item.first > 0:
+            label = QCoreApplication.translate("Transcript", "Show {} messages in between")
         writer.command(label.format(f"{item.last - item.first:,}"), "earlier", item.first)
 
 
@@ -199,3 +201,12 @@ def begin_of_chunk(nodes: Sequence[Node], end: int, characters: int, most: int |
         first -= 1
         characters -= min(len(nodes[first].content), AT_ONCE)
     return first
+
+
+def end_of_chunk(nodes: Sequence[Node], first: int, last: int, characters: int) -> int:
+    """The same forwards: the message after those from `first` on, `last` at most."""
+    end = first
+    while end < min(last, first + MESSAGES_AT_ONCE) and characters > 0:
+        characters -= min(len(nodes[end].content), AT_ONCE)
+        end += 1
+    return end
