@@ -1,0 +1,146 @@
+"""Other people's servers that the user has added, and the models they have."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from llama_gui.bridge.tasks import TaskLane
+from llama_gui.vocabulary import ModelEntry
+
+if TYPE_CHECKING:
+    from llama_gui.server.endpoint import Endpoint
+    from llama_gui.server.endpoint_book import EndpointBook
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteServer:
+    """A server as the window shows it. Its key stays where it is kept."""
+
+    name: str
+    base_url: str
+    has_key: bool
+    allow_plain_http: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerForm:
+    """What the user has typed. `key` None: the one that is kept."""
+
+    name: str
+    base_url: str
+    key: str | None
+    allow_plain_http: bool = False
+
+
+class EndpointDesk(QObject):
+    """Reads, changes and asks remote servers off the window's thread. Nothing is asked of a server without a click."""
+
+    listed = Signal(object)
+    """tuple[RemoteServer]."""
+    kept = Signal(str, str)
+    """A server's name, and where its key is, in words."""
+    models_found = Signal(str, object)
+    """A server's name, and the keys of its models: tuple[str]."""
+    failed = Signal(str)
+
+    def __init__(self, file: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._file = file
+        self._book: EndpointBook | None = None
+        self._lane: TaskLane | None = None
+
+    def endpoint(self, name: str) -> "Endpoint":
+        """One of the servers, for the thread that connects to it. Raises what `EndpointBook.endpoint` raises."""
+        return self._open_book().endpoint(name)
+
+    def read(self) -> None:
+        """List the servers."""
+        self._run(self._list, self._on_listed)
+
+    def keep(self, form: ServerForm) -> None:
+        """Add a server, or change the one of this name; then list them."""
+
+        def work() -> tuple[str, str, tuple[RemoteServer, ...]]:
+            from llama_gui.server.endpoint import Endpoint
+
+            book = self._open_book()
+            key = form.key
+            if key is None:
+                former = book.endpoint(form.name)
+                key = former.key if former.base_url == form.base_url else ""
+            endpoint = Endpoint(form.name.strip(), form.base_url.strip(), key, allow_plain_http=form.allow_plain_http)
+            return form.name.strip(), book.keep(endpoint), self._list()
+
+        self._run(work, self._on_kept)
+
+    def remove(self, name: str) -> None:
+        """Forget a server and its key; then list the others."""
+
+        def work() -> tuple[RemoteServer, ...]:
+            self._open_book().remove(name)
+            return self._list()
+
+        self._run(work, self._on_listed)
+
+    def ask_for_models(self, name: str) -> None:
+        """Connect to a server and ask what it has."""
+
+        def work() -> tuple[str, tuple[str, ...]]:
+            from llama_gui.server.remote import list_models
+
+            return name, tuple(f"{name}#{model.name}" for model in list_models(self._open_book().endpoint(name)))
+
+        self._run(work, self._on_models)
+
+    def shutdown(self) -> bool:
+        """End the thread. Twice is as good as once."""
+        return self._lane.close(1.0) if self._lane is not None else True
+
+    def _run(self, work: Callable[[], object], done: Callable[..., None]) -> None:
+        if self._lane is None:
+            self._lane = TaskLane("endpoints", self)
+        if not self._lane.closed:
+            self._lane.run(work, done, self._on_failed)
+
+    # --- on any thread
+
+    def _open_book(self) -> "EndpointBook":
+        if self._book is None:
+            from llama_gui.library.sign_in import system_safe
+            from llama_gui.server.endpoint_book import EndpointBook
+
+            self._book = EndpointBook(self._file, system_safe())
+        return self._book
+
+    def _list(self) -> tuple[RemoteServer, ...]:
+        endpoints = self._open_book().endpoints()
+        return tuple(RemoteServer(e.name, e.base_url, bool(e.key), e.allow_plain_http) for e in endpoints)
+
+    # --- on the window's thread
+
+    @Slot(object)
+    def _on_listed(self, servers: tuple[RemoteServer, ...]) -> None:
+        self.listed.emit(servers)
+
+    @Slot(object)
+    def _on_kept(self, answer: tuple[str, str, tuple[RemoteServer, ...]]) -> None:
+        name, words, servers = answer
+        self.listed.emit(servers)
+        self.kept.emit(name, words)
+
+    @Slot(object)
+    def _on_models(self, answer: tuple[str, tuple[str, ...]]) -> None:
+        self.models_found.emit(*answer)
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self.failed.emit(str(error))
+
+
+def remote_entries(keys: Sequence[str]) -> list[ModelEntry]:
+    """The models of remote servers as the picker shows them."""
+    parts = [(key, *key.partition("#")[::2]) for key in keys]
+    return [ModelEntry(model, key, 0, endpoint=server) for key, server, model in parts]

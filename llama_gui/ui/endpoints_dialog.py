@@ -1,0 +1,235 @@
+"""Servers of others that speak OpenAI's protocol: add one, ask what it has, forget it."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMessageBox,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm
+from llama_gui.ui.theme import FRAME_PX, SMALL_PX
+from llama_gui.ui.widgets import plain_label
+
+_SERVER = Qt.ItemDataRole.UserRole + 1
+
+
+class ServerFormDialog(QDialog):
+    """Name, address and key of one server."""
+
+    filled = Signal(object)
+    """`ServerForm`."""
+
+    def __init__(self, server: RemoteServer | None, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._server = server
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Change server") if server else self.tr("Add a server"))
+        self.name = QLineEdit(server.name if server else "")
+        self.name.setPlaceholderText(self.tr("as you want to call it"))
+        self.name.setReadOnly(server is not None)
+        self.address = QLineEdit(server.base_url if server else "")
+        self.address.setPlaceholderText("https://server.example/v1")
+        self.key = QLineEdit()
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        kept = server is not None and server.has_key
+        self.key.setPlaceholderText(self.tr("as it is kept") if kept else self.tr("if it needs one"))
+        self.plain = QCheckBox(self.tr("Allow a connection that is not encrypted"))
+        self.plain.setChecked(server is not None and server.allow_plain_http)
+        self.name.setAccessibleName(self.tr("Name"))
+        self.address.setAccessibleName(self.tr("Address"))
+        self.key.setAccessibleName(self.tr("Key"))
+        self._lay_out()
+        self.name.textChanged.connect(self._check)
+        self.address.textChanged.connect(self._check)
+        self._check()
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setSpacing(10)
+        form.addRow(self.tr("Name"), self.name)
+        form.addRow(self.tr("Address"), self.address)
+        form.addRow(self.tr("Key"), self.key)
+        form.addRow("", self.plain)
+        note = plain_label(
+            self.tr("What you write in a chat with one of its models goes to this server. The key goes to no other."),
+            "muted",
+            SMALL_PX,
+        )
+        note.setWordWrap(True)
+        self.save = QPushButton(self.tr("Save and connect"))
+        self.save.setDefault(True)
+        self.save.clicked.connect(self.accept)
+        cancel = QPushButton(self.tr("Cancel"))
+        cancel.clicked.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(self.save)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 24, 28, 20)
+        layout.setSpacing(12)
+        layout.addLayout(form)
+        layout.addWidget(note)
+        layout.addLayout(foot)
+        self.resize(480, 260)
+
+    @Slot()
+    def _check(self) -> None:
+        self.save.setEnabled(bool(self.name.text().strip() and self.address.text().strip()))
+
+    def accept(self) -> None:
+        """Tell what was typed."""
+        is_same = self._server is not None and self._server.base_url == self.address.text().strip()
+        key = None if is_same and not self.key.text() else self.key.text().strip()
+        self.filled.emit(ServerForm(self.name.text().strip(), self.address.text(), key, self.plain.isChecked()))
+        super().accept()
+
+
+class EndpointsDialog(QDialog):
+    """The servers that were added."""
+
+    def __init__(self, desk: EndpointDesk, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Remote servers"))
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("Remote servers"))
+        self._note = plain_label("", "muted", FRAME_PX)
+        self._note.setWordWrap(True)
+        self._said = plain_label("", "muted", SMALL_PX)
+        self._said.setWordWrap(True)
+        self.add_button = self._button(self.tr("Add…"), self.add)
+        self.change_button = self._button(self.tr("Change…"), self.change)
+        self.ask_button = self._button(self.tr("Ask for its models"), self.ask)
+        self.remove_button = self._button(self.tr("Remove…"), self._ask_to_remove)
+        self._lay_out()
+        self.list.itemSelectionChanged.connect(self._on_selection)
+        self.list.itemActivated.connect(self.change)
+        desk.listed.connect(self._show_servers)
+        desk.kept.connect(self._on_kept)
+        desk.models_found.connect(self._on_models)
+        desk.failed.connect(self._on_failed)
+        desk.read()
+
+    def _button(self, text: str, run: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text)
+        button.setAutoDefault(False)
+        button.clicked.connect(run)
+        return button
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        for button in (self.add_button, self.change_button, self.ask_button, self.remove_button):
+            foot.addWidget(button)
+        foot.addStretch(1)
+        foot.addWidget(self._button(self.tr("Close"), self.accept))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 20, 24, 20)
+        layout.setSpacing(12)
+        layout.addWidget(self._note)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self._said)
+        layout.addLayout(foot)
+        self.resize(640, 380)
+
+    def _selected(self) -> RemoteServer | None:
+        items = self.list.selectedItems()
+        return items[0].data(_SERVER) if items else None
+
+    # What the user does
+
+    @Slot()
+    def add(self) -> None:
+        """Ask for a new server."""
+        self._open_form(None)
+
+    @Slot()
+    def change(self) -> None:
+        """Change the server that is selected."""
+        if server := self._selected():
+            self._open_form(server)
+
+    def _open_form(self, server: RemoteServer | None) -> None:
+        dialog = ServerFormDialog(server, self)
+        dialog.filled.connect(self._desk.keep)
+        dialog.open()
+
+    @Slot()
+    def ask(self) -> None:
+        """Connect to the server that is selected."""
+        if server := self._selected():
+            self._say(self.tr("Asking {}…").format(server.name))
+            self._desk.ask_for_models(server.name)
+
+    @Slot()
+    def _ask_to_remove(self) -> None:
+        server = self._selected()
+        if server is None:
+            return
+        title = self.tr("Forget {}?").format(server.name)
+        buttons = QMessageBox.StandardButton.Discard | QMessageBox.StandardButton.Cancel
+        box = QMessageBox(QMessageBox.Icon.NoIcon, title, title, buttons, self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setInformativeText(self.tr("Its address and its key are deleted here. Your chats stay."))
+        box.button(QMessageBox.StandardButton.Discard).setText(self.tr("Forget it"))
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.finished.connect(self._on_remove_answer)
+        box.open()
+
+    @Slot(int)
+    def _on_remove_answer(self, result: int) -> None:
+        server = self._selected()
+        if result == QMessageBox.StandardButton.Discard and server is not None:
+            self._desk.remove(server.name)
+
+    @Slot()
+    def _on_selection(self) -> None:
+        for button in (self.change_button, self.ask_button, self.remove_button):
+            button.setEnabled(self._selected() is not None)
+
+    # What the desk tells
+
+    @Slot(object)
+    def _show_servers(self, servers: tuple[RemoteServer, ...]) -> None:
+        row = self.list.currentRow()
+        self.list.clear()
+        for server in servers:
+            item = QListWidgetItem(f"{server.name}  ·  {server.base_url}")
+            item.setData(_SERVER, server)
+            self.list.addItem(item)
+        self.list.setCurrentRow(min(max(row, 0), self.list.count() - 1))
+        self._note.setText(
+            self.tr("Servers that speak OpenAI’s protocol answer in the same tabs: vLLM, SGLang, llama.cpp, Ollama…")
+        )
+        self._on_selection()
+
+    @Slot(str, str)
+    def _on_kept(self, name: str, words: str) -> None:
+        self._say(words)
+        self._desk.ask_for_models(name)
+
+    @Slot(str, object)
+    def _on_models(self, name: str, keys: tuple[str, ...]) -> None:
+        self._say(self.tr("{} has {} models; they are in the model menu now.").format(name, len(keys)))
+
+    @Slot(str)
+    def _on_failed(self, text: str) -> None:
+        self._said.set_role("error")
+        self._said.setText(text)
+
+    def _say(self, text: str) -> None:
+        self._said.set_role("muted")
+        self._said.setText(text)

@@ -1,0 +1,84 @@
+"""The server behind the window: on, asked by another program, off."""
+
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.server_host import ServerHost
+from llama_gui.desktop import engine_loader
+from llama_gui.settings import UserSettings
+
+STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
+
+
+@pytest.fixture
+def host(qtbot: QtBot):
+    host = EngineHost(engine_loader(STARTER, UserSettings()))
+    with qtbot.waitSignal(host.loaded, timeout=60_000):
+        host.load("starter")
+    yield host
+    assert host.shutdown()
+
+
+@pytest.fixture
+def server(host, tmp_path: Path):
+    server = ServerHost(host, tmp_path / "server-key")
+    yield server
+    assert server.shutdown()
+
+
+def ask(server: ServerHost, path: str, body: object = None, key: str | None = None):
+    headers = {"Authorization": f"Bearer {key or server.key}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(server.url + path, data, headers), timeout=30) as reply:
+        return json.load(reply)
+
+
+def test_other_programs_use_the_model_in_memory(qtbot: QtBot, server):
+    with qtbot.waitSignal(server.started) as told:
+        server.start(0)
+    assert told.args[1] is False
+    assert [model["id"] for model in ask(server, "/models")["data"]] == ["starter"]
+    question = {"model": "starter", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 8, "seed": 3}
+    answer = ask(server, "/chat/completions", question)
+    assert answer["choices"][0]["message"]["content"]
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        ask(server, "/models", key="not the key")
+    assert refused.value.code == 401
+    refused.value.close()
+    url = server.url
+    with qtbot.waitSignal(server.stopped):
+        server.stop()
+    assert server.url == ""
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(f"{url}/models", timeout=5)
+
+
+def test_the_key_stays_and_only_the_owner_reads_it(qtbot: QtBot, server, tmp_path: Path):
+    keys = []
+    for _ in range(2):
+        with qtbot.waitSignal(server.started):
+            server.start(0)
+        keys.append(server.key)
+    assert keys[0] == keys[1]
+    assert (tmp_path / "server-key").stat().st_mode & 0o077 == 0
+
+
+def test_a_port_that_is_taken_is_said(qtbot: QtBot, server, host, tmp_path: Path):
+    with qtbot.waitSignal(server.started):
+        server.start(0)
+    other = ServerHost(host, tmp_path / "server-key")
+    with qtbot.waitSignal(other.failed) as told:
+        other.start(int(server.url.rsplit(":", 1)[1].removesuffix("/v1")))
+    assert "port" in told.args[0].lower()
+    assert other.shutdown()
+
+
+def test_a_switch_that_was_never_touched_has_no_thread(server):
+    assert server.shutdown()
+    assert server.findChildren(object) == []
