@@ -22,7 +22,7 @@ def end(window, info):
 start = MainWindow.start
 def start_and_close(window):
     start(window)
-    window._host.loaded.connect(lambda info: end(window, info))
+    window._host.loaded.connect(lambda _key, info: end(window, info))
     %s
 MainWindow.start = start_and_close
 from llama_gui.__main__ import main

@@ -64,7 +64,7 @@ show = MainWindow.showEvent
 def on_shown(window, event):
     print("before the first show:", [name for name in heavy if name in sys.modules])
     MainWindow.showEvent = show
-    window._host.loaded.connect(lambda info: (print(info.name, "torch" in sys.modules), window.close()))
+    window._host.loaded.connect(lambda _key, info: (print(info.name, "torch" in sys.modules), window.close()))
 
 MainWindow.showEvent = on_shown
 from llama_gui.__main__ import main

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.attachments import Draft, compose
+from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
 from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message

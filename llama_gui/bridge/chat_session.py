@@ -48,6 +48,8 @@ class ChatSession(QObject):
     node_changed = Signal(object)
     answering_changed = Signal(bool)
     progress_changed = Signal(object)
+    held_up = Signal()
+    """The model has the question, and no room for it yet beside the others that it answers."""
     speed_changed = Signal(float)
     title_changed = Signal(str)
     accepted = Signal()
@@ -124,6 +126,11 @@ class ChatSession(QObject):
     def settings(self) -> ChatSettings:
         """What this chat asks of the model."""
         return self._settings
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it is known what the store has of this chat."""
+        return self._loaded
 
     @property
     def model(self) -> str:
@@ -403,7 +410,9 @@ class ChatSession(QObject):
                 self._add_text(item.text)
                 self.speed_changed.emit(item.tokens_per_second)
         for progress in frame.progress:
-            if progress.ticket == self._ticket:
+            if progress.ticket == self._ticket and progress.state == "waiting":
+                self.held_up.emit()
+            elif progress.ticket == self._ticket:
                 self.progress_changed.emit(progress.progress)
         for finished in frame.finished:
             if finished.ticket == self._ticket:

@@ -9,8 +9,8 @@ from PySide6.QtCore import QDeadlineTimer, QObject, Qt, QTimer, Signal, Slot
 from llama_gui.bridge.engine_thread import EngineThread, LoadEngine, error_text
 from llama_gui.bridge.loaded_models import LoadedModels
 from llama_gui.bridge.tasks import TaskLane
-from llama_gui.bridge.token_counter import TokenCounter
 from llama_gui.bridge.tickets import Ticket, Tickets
+from llama_gui.bridge.token_counter import TokenCounter
 from llama_gui.vocabulary import GenerateRequest, LoadOptions, ModelInfo
 
 HostState = Literal["empty", "loading", "ready", "failed"]
@@ -46,6 +46,7 @@ class EngineHost(QObject):
         super().__init__(parent)
         self._current = ""
         self._next = ""  # becomes current when it is loaded
+        self._former = ""  # becomes current again when that which took its place does not come
         self._closing = False
         self._last_ticket = 0
         self._tickets = Tickets(self)
@@ -121,6 +122,7 @@ class EngineHost(QObject):
         if options is not None:
             self.models.set_options(key, options)
         if self.models.state_of(self._current) != "ready" or self.models.thread_of(key) is not None:
+            self._former = self._current if self._current != key else self._former
             self._set_current(key)
         else:
             self._next = key
@@ -162,6 +164,8 @@ class EngineHost(QObject):
             self._next = ""
         if self.models.thread_of(key) is not None:
             self._submit_waiting(key)
+        elif key == self._current and self._former:
+            self._set_current(self._former)
         for ticket in [ticket for ticket in self._waiting if ticket.key == key]:
             self._waiting.remove(ticket)
             self._tickets.forget(ticket)

@@ -19,6 +19,8 @@ class MessageActions(QObject):
     said = Signal(str)
     """A short confirmation for the status line."""
     editing_changed = Signal()
+    other_model_wanted = Signal(str)
+    """An answer that another model shall give, too."""
 
     def __init__(self, session: ChatSession, composer: Composer, bar: InfoBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,6 +53,8 @@ class MessageActions(QObject):
                 self._begin_edit(node)
             case "regenerate":
                 self._session.regenerate(node_id)
+            case "regenerate_with":
+                self.other_model_wanted.emit(node_id)
             case "run_again":
                 self._session.run_again(node_id)
             case "continue":

@@ -18,6 +18,7 @@ class Picker(QAbstractButton):
         super().__init__()
         self._icons = icons
         self._note = ""
+        self._icon = "chevron-down"
         self.setFont(frame_font(FRAME_PX))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -44,6 +45,11 @@ class Picker(QAbstractButton):
         self._note = note
         self.update()
 
+    def set_icon(self, icon: str) -> None:
+        """The sign at the end, in place of the arrow."""
+        self._icon = icon
+        self.update()
+
     def sizeHint(self) -> QSize:
         return QSize(200, 34)
 
@@ -68,5 +74,5 @@ class Picker(QAbstractButton):
             painter.setFont(small)
             painter.setPen(theme.color("accent"))
             painter.drawText(room, middle | Qt.AlignmentFlag.AlignTrailing, self._note)
-        pixmap = self._icons.pixmap("chevron-down", theme.color("muted"), 14, self.devicePixelRatioF())
+        pixmap = self._icons.pixmap(self._icon, theme.color("muted"), 14, self.devicePixelRatioF())
         painter.drawPixmap(10 if mirrored else self.width() - 24, (self.height() - 14) // 2, pixmap)

@@ -6,18 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QMenu, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from llama_gui.ui.choice_row import ChoiceRow
 from llama_gui.ui.fold_group import FoldGroup
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
+from llama_gui.ui.model_picker import ModelPicker
 from llama_gui.ui.parameter import ParameterRow
 from llama_gui.ui.parameter_table import BASICS, GROUPS, Number, ParameterGroup, ParameterSpec
-from llama_gui.ui.picker import Picker
 from llama_gui.ui.presets_menu import PresetPicker
 from llama_gui.ui.theme import FRAME_PX, TINY_PX
-from llama_gui.ui.widgets import Surface, plain_label, plain_tip
+from llama_gui.ui.widgets import Surface, plain_label
 from llama_gui.vocabulary import ChatSettings, ModelEntry, SamplingParams
 
 PANEL_WIDTH = 272
@@ -34,40 +34,6 @@ def parse_stops(text: str) -> tuple[str, ...]:
     """Stop strings, one to a line; ``\\n``, ``\\t``, ``\\r`` and ``\\\\`` stand for what they usually do."""
     lines = (re.sub(r"\\[ntr\\]", lambda match: _ESCAPES[match.group()], line) for line in text.split("\n"))
     return tuple(dict.fromkeys(line for line in lines if line))
-
-
-class ModelPicker(Picker):
-    """Shows the model in use; its menu holds the others."""
-
-    model_chosen = Signal(str)
-    folder_wanted = Signal()
-
-    def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons) -> None:
-        super().__init__(icons)
-        self._entries = entries
-        self._path = ""
-        self.set_model("", "")
-
-    def set_model(self, name: str, path: str) -> None:
-        """Show a model as the one in use."""
-        self._path = path
-        self.setText(name or self.tr("No model"))
-        self.setAccessibleName(self.tr("Model: {}").format(self.text()))
-        self.setToolTip(plain_tip(path))
-        self.update()
-
-    def make_menu(self) -> QMenu:
-        """The models on this machine, and the way to others."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for entry in self._entries():
-            action = menu.addAction(f"{entry.name}  ·  {size_text(entry.size)}".replace("&", "&&"))
-            action.setCheckable(True)
-            action.setChecked(entry.path == self._path)
-            action.triggered.connect(lambda _=False, path=entry.path: self.model_chosen.emit(path))
-        menu.addSeparator()
-        menu.addAction(self.tr("Open model folder…")).triggered.connect(self.folder_wanted)
-        return menu
 
 
 class SettingsPanel(Surface):
@@ -155,12 +121,21 @@ class SettingsPanel(Surface):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(inner)
         area.viewport().setAutoFillBackground(False)
+        area.verticalScrollBar().rangeChanged.connect(self._keep_width)
+        self._column = column
         inner.setAutoFillBackground(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(area, 1)
         layout.addWidget(self._foot())
+
+    @Slot(int, int)
+    def _keep_width(self, _low: int, high: int) -> None:
+        """What scrolls is as wide as what does not: the bar takes its place from the margin."""
+        margins = self._column.contentsMargins()
+        margins.setRight(7 if high else 17)
+        self._column.setContentsMargins(margins)
 
     def _foot(self) -> QWidget:
         """Below what scrolls: the explanation of what the mouse or the keyboard is at, and the preset."""
@@ -260,12 +235,3 @@ class SettingsPanel(Surface):
             self._settings = settings
             self._show_changes()
             self.settings_edited.emit(settings)
-
-
-def size_text(size: float) -> str:
-    """Bytes in words: 14 MB, 2.5 GB."""
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"

@@ -4,11 +4,12 @@ from PySide6.QtCore import QRectF, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from llama_gui.ui.settings_panel import size_text
+from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import TINY_PX, theme_of
 from llama_gui.ui.widgets import Surface, plain_label, plain_tip
 from llama_gui.vocabulary import EngineStats, ModelInfo
 
+_NAME_WIDTH = 220
 _DEVICES = {"cpu": "CPU", "cuda": "GPU", "mps": "GPU"}
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
@@ -40,6 +41,7 @@ class StatusLine(Surface):
         self.state = plain_label("", "muted", TINY_PX)
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.costs = plain_label("", "muted", TINY_PX)
+        self._name = ""
         layout = QHBoxLayout(self)
         layout.setContentsMargins(15, 1, 15, 0)
         layout.setSpacing(4)
@@ -66,7 +68,19 @@ class StatusLine(Surface):
 
     def show_model(self, info: ModelInfo) -> None:
         """Show what a model runs on, until the engine's numbers come."""
-        self.costs.setText(_machine(info.device, info.dtype))
+        self._name = info.name
+        self._show_costs(_machine(info.device, info.dtype))
+        self.costs.setToolTip(plain_tip(info.source))
+
+    def show_no_model(self, name: str) -> None:
+        """Show that a model is not in memory; "": there is none at all."""
+        self._name = name
+        self.work.setText("")
+        self._show_costs(self.tr("not in memory") if name else "")
+
+    def _show_costs(self, *parts: str) -> None:
+        name = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
+        self.costs.setText("      ".join(part for part in (name, *parts) if part))
 
     @Slot(object)
     def show_stats(self, stats: EngineStats) -> None:
@@ -76,14 +90,16 @@ class StatusLine(Surface):
         cache = self.tr("cache {}").format(size_text(stats.kv_bytes)) if stats.kv_bytes else ""
         threads = self.tr("1 thread") if stats.threads == 1 else self.tr("{} threads").format(stats.threads)
         machine = _machine(stats.device, stats.dtype, threads if stats.device == "cpu" else "")
-        self.costs.setText("      ".join(part for part in (weights, cache, machine) if part))
+        self._show_costs(weights, cache, machine)
 
     def _work_text(self, stats: EngineStats) -> str:
         """What the decode steps do; nothing until there has been one."""
+        waiting = self.tr("{} waiting for memory").format(stats.waiting) if stats.waiting else ""
         if stats.tokens_per_second < 0.5 or not stats.batch_size:
-            return ""
+            return waiting
         batch = self.tr("batch {}").format(stats.batch_size)
-        return f"{stats.tokens_per_second:.0f} tok/s      {batch}"
+        speed = f"{stats.tokens_per_second:.0f} tok/s"
+        return "      ".join(part for part in (speed, batch, waiting) if part)
 
 
 def _machine(*parts: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Slot
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.engine_host import EngineHost
@@ -30,10 +30,10 @@ from llama_gui.ui.status_line import StatusLine
 from llama_gui.ui.tabs import STRIP_HEIGHT, TabStrip
 from llama_gui.ui.theme import COLOR_SCHEMES, ColorScheme, apply_theme
 from llama_gui.ui.widgets import Button, Surface
-from llama_gui.vocabulary import DEFAULT_SAMPLING, ChatSettings, ModelEntry, ModelInfo, Timings
+from llama_gui.ui.window_models import ModelParts, WindowModels
+from llama_gui.vocabulary import DEFAULT_SAMPLING, ChatSettings, ModelEntry, Timings
 
 NARROW = 900
-_MOST_RECENT = 8
 
 
 class MainWindow(QMainWindow):
@@ -58,13 +58,8 @@ class MainWindow(QMainWindow):
         self._host = host
         self._settings = settings
         self._save_settings = save_settings
-        self._entries = entries
         self._data = data
-        self._starter = ""  # its path
-        self._is_makeshift = False  # the starter model stands in for one that could not be loaded
         self._is_wide = True
-        self._has_loaded = False
-        self._is_coming = False
         self._untold: list[str] = []  # trouble from before the first tab was there
         icons = self._icons = Icons(resources / "icons")
         self.actions_ = Actions(self)
@@ -74,8 +69,16 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self.chats, book.search, icons)
         self.keeping = ChatKeeping(book, self.chats, self.sidebar, self.deck, self)
         self.exchange = ExchangeDialogs(book.exchange, self.chats, self)
-        self.panel = SettingsPanel(self._known_models, icons)
+        self.panel = SettingsPanel(self._list_models, icons)
         self.status = StatusLine()
+        self.models = WindowModels(
+            ModelParts(host, self.deck, self.panel, self.status, icons),
+            entries,
+            lambda: self._settings,
+            self._keep,
+            self.actions_.keys("models"),
+            self,
+        )
         self._presets = book.presets
         self.notifier = Notifier(self)
         self.setWindowTitle("llama-gui")
@@ -148,7 +151,9 @@ class MainWindow(QMainWindow):
             "find_previous": partial(self._find_step, -1),
             "focus_composer": self._focus_composer,
             "models": self._show_models,
-            "open_model": self.ask_for_folder,
+            "open_model": self.models.ask_for_folder,
+            "open_model_file": self.models.ask_for_file,
+            "regenerate_with": partial(self._on_last_message, "regenerate_with"),
             "rename_chat": partial(self._on_current_chat, self._rename_chat),
             "delete_chat": partial(self._on_current_chat, self.keeping.delete),
             "archive_chat": partial(self._on_current_chat, partial(self.keeping.archive, archived=True)),
@@ -174,11 +179,8 @@ class MainWindow(QMainWindow):
             self.actions_[name].triggered.connect(lambda _=False, run=run: run())
 
     def _connect_parts(self) -> None:
-        host, book = self._host, self._book
-        host.loading.connect(self._on_loading)
-        host.loaded.connect(self._on_loaded)
-        host.load_failed.connect(self._on_load_failed)
-        host.stats_changed.connect(lambda _key, stats: self.status.show_stats(stats))
+        book = self._book
+        self.models.told.connect(self.tell)
         book.restored.connect(self.deck.restore)
         book.answering_changed.connect(self._on_answering)
         book.answering_changed.connect(self._notify)
@@ -195,8 +197,6 @@ class MainWindow(QMainWindow):
         self.chats.set_folded(self._settings.folded_groups)
         self.chats.folded_changed.connect(self._on_folded)
         self.panel.settings_edited.connect(self._on_settings_edited)
-        self.panel.picker.model_chosen.connect(host.load)
-        self.panel.picker.folder_wanted.connect(self.ask_for_folder)
         self._connect_presets()
         self.panel.show_defaults(DEFAULT_SAMPLING)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme)
@@ -244,81 +244,10 @@ class MainWindow(QMainWindow):
         self._presets.load()  # before the tabs: a new one may begin with a preset
         self._book.titler.set_on(self._settings.auto_titles)
         self._book.restore()
-        self._known_models()
-        path = self._settings.model_path or self._starter
-        if path and self._host.state == "empty":
-            self._host.load(path)
+        self.models.start()
 
-    def _known_models(self) -> list[ModelEntry]:
-        entries = self._entries(self._settings.recent_models)
-        self._starter = next((entry.path for entry in entries if entry.is_starter), "")
-        return entries
-
-    # Models
-
-    @Slot(str)
-    def _on_loading(self, path: str) -> None:
-        name = next((entry.name for entry in self._known_models() if entry.path == path), Path(path).name)
-        text = self.tr("Loading {}…") if self._has_loaded else self.tr("Starting the engine and loading {}…")
-        self.status.say(text.format(name))
-        self._is_coming = True
-        for tab in self.deck.tabs():
-            self._name_model(tab)
-
-    @Slot(str, object)
-    def _on_loaded(self, _key: str, info: ModelInfo) -> None:
-        self._has_loaded = True
-        self._is_coming = False
-        self.status.say("")
-        self.status.show_model(info)
-        self._show_model()
-        is_makeshift, self._is_makeshift = self._is_makeshift, False
-        if info.path == self._starter:
-            # The starter model lies where this version is installed, which the next version may not be.
-            self._keep(model_path=self._settings.model_path if is_makeshift else None)
-            return
-        recent = [info.path, *(path for path in self._settings.recent_models if path != info.path)]
-        self._keep(model_path=info.path, recent_models=tuple(recent[:_MOST_RECENT]))
-
-    @Slot(str, str)
-    def _on_load_failed(self, path: str, text: str) -> None:
-        self._is_coming = False
-        self.status.say(self.tr("The model could not be loaded."), is_error=True)
-        self._show_model()
-        if self._host.state == "failed" and self._starter not in ("", path):
-            text += " " + self.tr("The starter model answers instead.")
-            self._is_makeshift = True
-            self._host.load(self._starter)
-        self.tell(text)
-
-    def _show_model(self) -> None:
-        info = self._host.info
-        self.panel.picker.set_model(info.name if info else "", info.path if info else "")
-        self.panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
-        for tab in self.deck.tabs():
-            self._name_model(tab)
-
-    def _name_model(self, tab: ChatTab) -> None:
-        info = self._host.info
-        is_starter = info is not None and info.path == self._starter
-        tab.set_model(
-            info.name if info else "",
-            is_starter=is_starter,
-            is_coming=self._is_coming,
-            models_keys=self.actions_.keys("models"),
-        )
-
-    @Slot()
-    def ask_for_folder(self) -> None:
-        """Let the user show us a model folder."""
-        opened = next(iter(self._settings.recent_models), None)
-        beside = str(Path(opened).parent if opened else Path.home())
-        dialog = QFileDialog(self, self.tr("Open model folder"), beside)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self._host.load)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+    def _list_models(self) -> list[ModelEntry]:
+        return self.models.entries()
 
     @Slot()
     def _show_models(self) -> None:
@@ -329,7 +258,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _on_tab_added(self, tab: ChatTab) -> None:
-        self._name_model(tab)
+        self.models.add_tab(tab)
         tab.transcript.set_zoom(self._settings.zoom)
         tab.session.settings_changed.connect(self._on_session_settings)
         tab.about_to_send.connect(self.panel.take_texts)
@@ -340,6 +269,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _on_current(self, tab: ChatTab) -> None:
         self.panel.show_settings(tab.session.settings)
+        self.models.show()
         self.sidebar.show_current(tab.session.chat_id)
         self._on_answering()
         untold, self._untold = self._untold, []

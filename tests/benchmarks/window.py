@@ -36,8 +36,8 @@ MainWindow.paintEvent = on_paint
 start = MainWindow.start
 def on_start(window):
     start(window)
-    window._host.loaded.connect(lambda _: QTimer.singleShot(100, lambda: ask(window)))
-    window._host.loaded.connect(lambda _: mark("model"))
+    window._host.loaded.connect(lambda *_: QTimer.singleShot(100, lambda: ask(window)))
+    window._host.loaded.connect(lambda *_: mark("model"))
 MainWindow.start = on_start
 
 def ask(window):

@@ -45,10 +45,10 @@ def hover(view: TranscriptView, word: str) -> None:
     ("message", "verbs"),
     [
         (node("x", "user"), "copy edit regenerate fork delete"),
-        (node("x"), "copy regenerate edit run_again fork delete"),
-        (node("x", status="stopped"), "copy regenerate continue edit run_again fork delete"),
-        (node("x", status="interrupted"), "copy regenerate continue edit run_again fork delete"),
-        (node("x", recipe=""), "copy regenerate continue edit fork delete"),  # somebody edited it
+        (node("x"), "copy regenerate regenerate_with edit run_again fork delete"),
+        (node("x", status="stopped"), "copy regenerate regenerate_with continue edit run_again fork delete"),
+        (node("x", status="interrupted"), "copy regenerate regenerate_with continue edit run_again fork delete"),
+        (node("x", recipe=""), "copy regenerate regenerate_with continue edit fork delete"),  # somebody edited it
         (node("x", status="streaming"), ""),
     ],
 )

@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from llama_gui.ui.parameter_table import GROUPS
-from llama_gui.ui.settings_panel import SettingsPanel, escape_stop, parse_stops, size_text
+from llama_gui.ui.settings_panel import SettingsPanel, escape_stop, parse_stops
+from llama_gui.ui.sizes import size_text
 from llama_gui.vocabulary import SAMPLING_RANGES, ChatSettings, ModelEntry, SamplingParams
 
 ENTRIES = [ModelEntry("Starter", "/m/starter", 14_000_000, True), ModelEntry("R & D", "/m/rd", 2_500_000_000)]
@@ -160,21 +161,6 @@ def test_stop_strings_survive_being_shown(stop):
 
 def test_stop_strings_are_one_to_a_line():
     assert parse_stops("a\n\nb\\n\na") == ("a", "b\n")
-
-
-def test_the_picker_offers_the_models(panel, qtbot):
-    panel.picker.set_model("Starter", "/m/starter")
-    menu = panel.picker.make_menu()
-    actions = menu.actions()
-    assert [action.text() for action in actions if action.text()] == [
-        "Starter  ·  14 MB",
-        "R && D  ·  2.5 GB",
-        "Open model folder…",
-    ]
-    assert actions[0].isChecked()
-    with qtbot.waitSignal(panel.picker.model_chosen) as chosen:
-        actions[1].trigger()
-    assert chosen.args == ["/m/rd"]
 
 
 def test_sizes():

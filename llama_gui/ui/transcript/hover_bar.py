@@ -13,6 +13,7 @@ _ICONS = {
     "copy": "copy",
     "edit": "edit",
     "regenerate": "again",
+    "regenerate_with": "again-with",
     "continue": "go-on",
     "run_again": "repeat",
     "fork": "fork",
@@ -28,7 +29,7 @@ def verbs_of(node: Node) -> tuple[str, ...]:
         return ()
     goes_on = ("continue",) if node.status in ("stopped", "interrupted", "failed") or not node.recipe else ()
     again = ("run_again",) if node.recipe else ()
-    return ("copy", "regenerate", *goes_on, "edit", *again, "fork", "delete")
+    return ("copy", "regenerate", "regenerate_with", *goes_on, "edit", *again, "fork", "delete")
 
 
 class HoverBar(QWidget):
@@ -63,6 +64,7 @@ class HoverBar(QWidget):
             "copy": self.tr("Copy"),
             "edit": self.tr("Edit"),
             "regenerate": self.tr("Answer again"),
+            "regenerate_with": self.tr("Answer again with another model"),
             "continue": self.tr("Go on where it ends"),
             "run_again": self.tr("Run again with the same seed and settings"),
             "fork": self.tr("Fork into a new tab"),

@@ -1,0 +1,103 @@
+"""A menu of models: those on this machine, and those of each remote server; typing filters a long one."""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QIcon, QKeyEvent
+from PySide6.QtWidgets import QMenu, QWidget
+
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.sizes import size_text
+from llama_gui.ui.theme import FRAME_PX, TINY_PX, frame_font, theme_of
+from llama_gui.vocabulary import ModelEntry
+
+LONG = 8
+"""From so many models on, typing filters them; before, it goes to the entry that begins with the letter."""
+
+
+def menu_text(text: str) -> str:
+    """A text that a menu shows letter for letter."""
+    return text.replace("&", "&&").replace("\t", " ")
+
+
+class ModelMenu(QMenu):
+    """Emits the key of the model that is chosen. A dot: it is in memory; a tick: it is the one in use."""
+
+    chosen = Signal(str)
+
+    def __init__(self, icons: Icons, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._icons = icons
+        self._models: list[tuple[QAction, str]] = []  # and what is looked for
+        self._headings: list[QAction] = []
+        self._typed = ""
+        self._hint = QAction(self)
+
+    def add_models(self, entries: Sequence[ModelEntry], loaded: Collection[str], current: str) -> None:
+        """The models, by where they are. `loaded`: keys of those in memory."""
+        if len(entries) >= LONG:
+            self._hint = self._heading(self.tr("Type to filter"))
+        servers = list(dict.fromkeys(entry.endpoint for entry in entries))
+        for server in servers:
+            if len(servers) > 1 or server:
+                self._headings.append(self._heading(server or self.tr("On this machine")))
+            for entry in (entry for entry in entries if entry.endpoint == server):
+                self._add_model(entry, entry.key in loaded, entry.key == current)
+
+    def _heading(self, text: str) -> QAction:
+        action = self.addAction(menu_text(text))
+        action.setEnabled(False)
+        action.setFont(frame_font(TINY_PX))
+        return action
+
+    def _add_model(self, entry: ModelEntry, is_loaded: bool, is_current: bool) -> None:
+        size = f"  ·  {size_text(entry.size)}" if entry.size else ""
+        action = self.addAction(menu_text(f"{entry.name}{size}"))
+        action.setFont(frame_font(FRAME_PX))
+        theme = theme_of(self)
+        if is_current:
+            action.setIcon(self._icons.icon("check", theme.color("accent" if is_loaded else "muted")))
+        elif is_loaded:
+            action.setIcon(self._icons.icon("dot", theme.color("accent")))
+        else:
+            action.setIcon(QIcon())
+        action.setData(entry.key)
+        action.setProperty("current", is_current)
+        action.setProperty("loaded", is_loaded)
+        action.triggered.connect(partial(self._choose, entry.key))
+        self._models.append((action, f"{entry.name} {entry.endpoint}".casefold()))
+
+    def _choose(self, key: str, _checked: bool = False) -> None:
+        self.chosen.emit(key)
+
+    # --- the filter
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        text = event.text()
+        if len(self._models) < LONG or event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier:
+            super().keyPressEvent(event)
+        elif event.key() == Qt.Key.Key_Backspace:
+            self.filter(self._typed[:-1])
+        elif event.key() == Qt.Key.Key_Escape and self._typed:
+            self.filter("")
+        elif text.isprintable() and text and not (text == " " and not self._typed):
+            self.filter(self._typed + text)
+        else:
+            super().keyPressEvent(event)
+
+    def filter(self, typed: str) -> None:
+        """Show only the models whose names have all the words."""
+        self._typed = typed
+        words = typed.casefold().split()
+        found = [action for action, name in self._models if all(word in name for word in words)]
+        for action, _name in self._models:
+            action.setVisible(action in found)
+        for heading in self._headings:
+            heading.setVisible(not words)
+        nothing = self.tr("No model has this name: {}")
+        shown = self.tr("Type to filter") if not typed else ("{}" if found else nothing).format(typed)
+        self._hint.setText(menu_text(shown))
+        if found:
+            self.setActiveAction(found[0])

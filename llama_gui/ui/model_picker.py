@@ -1,0 +1,179 @@
+"""The model of the current chat: which one, how it is loaded, how far it is; its menu holds the others."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from PySide6.QtCore import SIGNAL, QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu
+
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.model_menu import ModelMenu, menu_text
+from llama_gui.ui.picker import Picker
+from llama_gui.ui.theme import theme_of
+from llama_gui.ui.widgets import plain_tip
+from llama_gui.vocabulary import LoadOptions, ModelEntry, ModelInfo, is_remote
+
+OFFERED_DTYPES = ("float32", "bfloat16", "int8", "int4")
+SHORT_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
+_BAR = 3.0
+_CANCEL_WIDTH = 32
+
+
+class ModelPicker(Picker):
+    """Shows the model in use; its menu holds the others, how this one is loaded, and what unloads them."""
+
+    model_chosen = Signal(str)
+    """Key."""
+    options_chosen = Signal(object)
+    """`LoadOptions` for the model in use."""
+    unload_wanted = Signal(str)
+    cancel_wanted = Signal()
+    folder_wanted = Signal()
+    file_wanted = Signal()
+    download_wanted = Signal()
+    manage_wanted = Signal()
+
+    def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons) -> None:
+        super().__init__(icons)
+        self._entries = entries
+        self._key = ""
+        self._info: ModelInfo | None = None
+        self._options = LoadOptions()
+        self._loaded_source: Callable[[], Mapping[str, tuple[str, int]]] = dict
+        self._devices: tuple[str, ...] = ()
+        self._fraction: float | None = None
+        self.set_model("", "")
+
+    # What it shows
+
+    def set_model(self, name: str, key: str, info: ModelInfo | None = None, options: LoadOptions | None = None) -> None:
+        """Show a model as the one in use. `info`: when it is loaded; `options`: how it is, or would be."""
+        self._key, self._info, self._options = key, info, options or LoadOptions()
+        self.setText(name or self.tr("No model"))
+        self.setAccessibleName(self.tr("Model: {}").format(self.text()))
+        lines = (info.path, info.source, getattr(info, "reason", "")) if info else (key,)
+        self.setToolTip(plain_tip("\n".join(line for line in lines if line)))
+        self.update()
+
+    def show_loaded(self, source: Callable[[], Mapping[str, tuple[str, int]]]) -> None:
+        """Where to ask which models are in memory: key -> name, and how many answers it writes."""
+        self._loaded_source = source
+
+    def set_devices(self, devices: tuple[str, ...]) -> None:
+        """What this machine can run models on."""
+        self._devices = devices
+
+    def set_progress(self, fraction: float | None) -> None:
+        """How much of the model is in memory, 0 to 1; None: it is not on its way."""
+        self._fraction = fraction
+        self.set_icon("chevron-down" if fraction is None else "close")
+        self.set_note("" if fraction is None else f"{fraction * 100:.0f} %")
+        self.setAccessibleDescription("" if fraction is None else self.tr("Loading. Esc cancels."))
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the model that it shows is on its way."""
+        return self._fraction is not None
+
+    # The menu
+
+    def make_menu(self) -> QMenu:
+        """The models, and the way to others."""
+        menu = ModelMenu(self._icons, self)
+        loaded = self._loaded_source()
+        menu.add_models(self._entries(), loaded.keys(), self._key)
+        menu.chosen.connect(self.model_chosen)
+        menu.addSeparator()
+        if self.is_loading:
+            menu.addAction(self.tr("Cancel loading")).triggered.connect(self.cancel_wanted)
+        if self._key and not is_remote(self._key):
+            self._add_options(menu.addMenu(self.tr("Run as")))
+        self._add_unload(menu, loaded)
+        menu.addSeparator()
+        menu.addAction(self.tr("Open model folder…")).triggered.connect(self.folder_wanted)
+        menu.addAction(self.tr("Open GGUF file…")).triggered.connect(self.file_wanted)
+        for text, signal, name in (
+            (self.tr("Find and download models…"), self.download_wanted, "download_wanted()"),
+            (self.tr("Manage models…"), self.manage_wanted, "manage_wanted()"),
+        ):
+            if self.receivers(SIGNAL(name)):  # only where somebody opens something for it
+                menu.addAction(text).triggered.connect(signal)
+        return menu
+
+    def _add_options(self, menu: QMenu) -> None:
+        info, options = self._info, self._options
+        automatic = self.tr("Automatic")
+        if info is not None and options.dtype == "auto":
+            automatic = f"{automatic} ({SHORT_DTYPES.get(info.dtype, info.dtype)})"
+        for dtype, text in {"auto": automatic, **{dtype: dtype for dtype in OFFERED_DTYPES}}.items():
+            self._add_option(menu, text, dtype == options.dtype, LoadOptions(dtype, options.device))
+        reason = getattr(info, "reason", "")
+        if reason:
+            why = menu.addAction(menu_text(reason))
+            why.setEnabled(False)
+        if len(self._devices) > 1:
+            menu.addSeparator()
+            names = {"auto": self.tr("Automatic device"), "cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
+            for device in ("auto", *self._devices):
+                text = names.get(device, device)
+                self._add_option(menu, text, device == options.device, LoadOptions(options.dtype, device))
+
+    def _add_option(self, menu: QMenu, text: str, is_current: bool, options: LoadOptions) -> None:
+        action = menu.addAction(menu_text(text))
+        action.setCheckable(True)
+        action.setChecked(is_current)
+        action.triggered.connect(partial(self._choose_options, options))
+
+    def _choose_options(self, options: LoadOptions, _checked: bool = False) -> None:
+        self.options_chosen.emit(options)
+
+    def _add_unload(self, menu: QMenu, loaded: Mapping[str, tuple[str, int]]) -> None:
+        if not loaded:
+            return
+        place = menu if len(loaded) == 1 else menu.addMenu(self.tr("Unload"))
+        for key, (name, answers) in loaded.items():
+            text = self.tr("Unload {}").format(name) if place is menu else name
+            if answers:
+                text += self.tr("  ·  ends its answers: {}").format(answers)
+            place.addAction(menu_text(text)).triggered.connect(partial(self._unload, key))
+
+    def _unload(self, key: str, _checked: bool = False) -> None:
+        self.unload_wanted.emit(key)
+
+    # Cancelling
+
+    def event(self, event: QEvent) -> bool:
+        is_esc = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_esc and self.is_loading and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()  # else Esc would stop an answer
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.is_loading:
+            self.cancel_wanted.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self.is_loading and self._is_on_icon(event.position().toPoint()):
+            self.cancel_wanted.emit()
+        else:
+            super().mousePressEvent(event)
+
+    def _is_on_icon(self, place: QPoint) -> bool:
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        return place.x() < _CANCEL_WIDTH if mirrored else place.x() > self.width() - _CANCEL_WIDTH
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._fraction is None:
+            return
+        painter = QPainter(self)
+        painter.setPen(Qt.PenStyle.NoPen)
+        line = QRectF(6, self.height() - _BAR - 1, self.width() - 12, _BAR - 1)
+        painter.fillRect(line, theme_of(self).color("line"))
+        done = line.width() * self._fraction
+        left = line.right() - done if self.layoutDirection() == Qt.LayoutDirection.RightToLeft else line.left()
+        painter.fillRect(QRectF(left, line.top(), done, line.height()), theme_of(self).color("accent"))

@@ -1,0 +1,373 @@
+"""The window's models: which one each tab has, what is on its way, and what the window says about it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.load_order import RoomWish
+from llama_gui.settings import UserSettings
+from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.ui.deck import TabDeck
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.model_menu import ModelMenu
+from llama_gui.ui.settings_panel import SettingsPanel
+from llama_gui.ui.sizes import size_text
+from llama_gui.ui.status_line import StatusLine
+from llama_gui.vocabulary import (
+    DEFAULT_SAMPLING,
+    STARTER,
+    EngineStats,
+    LoadOptions,
+    LoadProgress,
+    ModelEntry,
+    ModelInfo,
+    is_remote,
+)
+
+_MOST_RECENT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ModelParts:
+    """What of the window shows models."""
+
+    host: EngineHost
+    deck: TabDeck
+    panel: SettingsPanel
+    status: StatusLine
+    icons: Icons
+
+
+class WindowModels(QObject):
+    """Each tab has a model; the one that is chosen becomes that of new chats, too.
+
+    `entries` lists the models on this machine, those in the folders it is given among them, and those of remote
+    servers. `settings` and `keep` read and change the user's settings. `models_keys`: the keys that open the picker.
+    """
+
+    told = Signal(str)
+    """What went wrong, for the tab in front."""
+
+    def __init__(
+        self,
+        parts: ModelParts,
+        entries: Callable[[Sequence[str]], list[ModelEntry]],
+        settings: Callable[[], UserSettings],
+        keep: Callable[..., None],
+        models_keys: str,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._host, self._deck, self._status = parts.host, parts.deck, parts.status
+        self._panel, self._picker, self._icons = parts.panel, parts.panel.picker, parts.icons
+        self._list_entries = entries
+        self._settings = settings
+        self._keep = keep
+        self._models_keys = models_keys
+        self._window = window
+        self._names: dict[str, str] = {}  # as they were listed last
+        self._sizes: dict[str, int] = {}
+        self._has_loaded = False
+        self._is_makeshift = False  # the starter model stands in for one that could not be loaded
+        self._progress: dict[str, LoadProgress] = {}
+        self._wishes: dict[str, RoomWish] = {}
+        self._former_models: dict[str, dict[str, str]] = {}  # key -> chats that have chosen it -> what they had
+        self._former_options: dict[str, LoadOptions] = {}
+        self._is_saying_state = False  # what the status line says is the state of a load
+        self._connect()
+
+    def _connect(self) -> None:
+        host, models, picker = self._host, self._host.models, self._picker
+        host.loading.connect(self._on_loading)
+        host.loaded.connect(self._on_loaded)
+        host.load_failed.connect(self._on_load_failed)
+        host.load_cancelled.connect(self._on_cancelled)
+        host.current_changed.connect(self._on_current_model)
+        host.stats_changed.connect(self._on_stats)
+        models.progressed.connect(self._on_progress)
+        models.short.connect(self._on_short)
+        models.changed.connect(self.show)
+        models.devices_found.connect(picker.set_devices)
+        picker.model_chosen.connect(self.choose)
+        picker.options_chosen.connect(self._on_options)
+        picker.unload_wanted.connect(models.unload)
+        picker.cancel_wanted.connect(self._cancel)
+        picker.folder_wanted.connect(self.ask_for_folder)
+        picker.file_wanted.connect(self.ask_for_file)
+        picker.show_loaded(self._loaded)
+
+    # --- what there is
+
+    def entries(self) -> list[ModelEntry]:
+        """The models that can be chosen."""
+        entries = self._list_entries(self._settings().recent_models)
+        self._names = {entry.key: entry.name for entry in entries}
+        self._sizes = {entry.key: entry.size for entry in entries}
+        return entries
+
+    def name_of(self, key: str) -> str:
+        """What the user calls a model."""
+        info = self._host.info_of(key) if key else None
+        return info.name if info else self._names.get(key) or (key.partition("#")[2] if is_remote(key) else _last(key))
+
+    def start(self) -> None:
+        """Load the model of the last time, or the one that comes with us."""
+        settings = self._settings()
+        for key, options in settings.load_options.items():
+            self._host.models.set_options(key, options)
+        self._host.models.unload_after(settings.unload_after_minutes)
+        has_starter = any(entry.is_starter for entry in self.entries())
+        key = settings.model_path or (STARTER if has_starter else "")
+        if key and self._host.state == "empty":
+            self._host.load(key)
+
+    def _loaded(self) -> dict[str, tuple[str, int]]:
+        """Key -> name and number of answers, of the models in memory."""
+        host = self._host
+        return {key: (self.name_of(key), host.answers_of(key)) for key in host.models.loaded_keys()}
+
+    # --- choosing
+
+    @Slot(str)
+    def choose(self, key: str) -> None:
+        """Let the tab in front have a model, and new chats, too. The other tabs keep theirs."""
+        tab = self._deck.current()
+        if tab is None or not key:
+            return
+        if not tab.session.is_loaded:
+            self.told.emit(self.tr("This chat is still being read. Choose its model again in a moment."))
+            return
+        former = tab.session.settings.model
+        for other in self._deck.tabs():
+            if other is not tab and self._host.current and other.session.is_loaded and not other.session.settings.model:
+                _give(other.session, self._host.current)
+        _give(tab.session, key)
+        self._is_makeshift = False
+        if self._host.models.state_of(key) != "ready":
+            self._former_models.setdefault(key, {})[tab.session.chat_id] = former
+        self._host.load(key)
+        self.show()
+
+    @Slot(object)
+    def _on_options(self, options: LoadOptions) -> None:
+        key = self._key()
+        former = self._host.models.options_of(key)
+        if not key or options == former:
+            return
+        self._former_options.setdefault(key, former)
+        self._keep(load_options={**self._settings().load_options, key: options})
+        self._host.reload(key, options)
+        self.show()
+
+    @Slot()
+    def _cancel(self) -> None:
+        self._host.models.cancel(self._key())
+
+    @Slot()
+    def ask_for_folder(self) -> None:
+        """Let the user show us a model folder."""
+        dialog = self._dialog(self.tr("Open model folder"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.open()
+
+    @Slot()
+    def ask_for_file(self) -> None:
+        """Let the user show us a GGUF file."""
+        dialog = self._dialog(self.tr("Open GGUF file"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(self.tr("GGUF models (*.gguf)"))
+        dialog.open()
+
+    def _dialog(self, title: str) -> QFileDialog:
+        opened = next(iter(self._settings().recent_models), None)
+        dialog = QFileDialog(self._window, title, str(Path(opened).parent if opened else Path.home()))
+        dialog.fileSelected.connect(self.choose)
+        dialog.finished.connect(dialog.deleteLater)
+        return dialog
+
+    def ask_again_with(self, session: ChatSession, node_id: str | None = None) -> ModelMenu:
+        """Offer the models to answer a question again; the chat keeps its own."""
+        menu = ModelMenu(self._icons, self._window)
+        menu.add_models(self.entries(), self._host.models.loaded_keys(), session.model)
+        menu.chosen.connect(lambda key: session.regenerate(node_id, model=key))
+        menu.popup(QCursor.pos())
+        return menu
+
+    def add_tab(self, tab: ChatTab) -> None:
+        """Look after another tab."""
+        self.name_model(tab)
+        tab.session.settings_changed.connect(self.show)
+        tab.messages.other_model_wanted.connect(partial(self.ask_again_with, tab.session))
+
+    # --- what the host tells
+
+    @Slot(str)
+    def _on_loading(self, key: str) -> None:
+        self._progress.pop(key, None)
+        self._wishes.pop(key, None)
+        self.entries()
+        self._say_state(key)
+
+    @Slot(str, object)
+    def _on_progress(self, key: str, progress: LoadProgress) -> None:
+        self._progress[key] = progress
+        self._wishes.pop(key, None)
+        self._say_state(key)
+
+    @Slot(object)
+    def _on_short(self, wish: RoomWish) -> None:
+        self._wishes[wish.key] = wish
+        self._say_state(wish.key)
+
+    @Slot(str, object)
+    def _on_loaded(self, key: str, _info: ModelInfo) -> None:
+        self._has_loaded = True
+        self._forget(key)
+        if key != STARTER and not is_remote(key):
+            recent = (key, *(other for other in self._settings().recent_models if other != key))
+            self._keep(recent_models=recent[:_MOST_RECENT])
+        self._on_current_model(self._host.current)
+        self._wait_with(key, self.tr("Waiting for the model…"))
+        self.show()
+
+    @Slot(str)
+    def _on_current_model(self, key: str) -> None:
+        """Remember what new chats have; not while the starter model only stands in."""
+        if self._host.info_of(key) is not None and not self._is_makeshift:
+            self._keep(model_path=None if key == STARTER else key)
+        self.show()
+
+    @Slot(str, str)
+    def _on_load_failed(self, key: str, text: str) -> None:
+        concerned = [tab for tab in self._deck.tabs() if tab.session.model == key]
+        self._go_back(key)
+        self._tell(concerned, text)
+        self._status.say(self.tr("The model could not be loaded."), is_error=True)
+        self._is_saying_state = False
+        is_alone = not self._host.models.loaded_keys() and not self._host.models.is_loading
+        if is_alone and key != STARTER and any(entry.is_starter for entry in self.entries()):
+            self._tell(concerned, self.tr("The starter model answers instead."))
+            self._is_makeshift = True
+            self._host.load(STARTER)
+        self.show()
+
+    def _tell(self, tabs: Sequence[ChatTab], text: str) -> None:
+        """Say what went wrong in these tabs, or in the one in front where there are none."""
+        current = self._deck.current()
+        for tab in tabs:
+            if tab is not current:
+                tab.notice.add(text)
+        if current is None or current in tabs or not tabs:
+            self.told.emit(text)
+
+    @Slot(str)
+    def _on_cancelled(self, key: str) -> None:
+        self._go_back(key)
+        self.show()
+
+    def _go_back(self, key: str) -> None:
+        """A model does not come: the tabs that chose it have what they had, and it is loaded as it was."""
+        for tab in self._deck.tabs():
+            former = self._former_models.get(key, {}).get(tab.session.chat_id)
+            if former is not None and tab.session.settings.model == key:
+                _give(tab.session, former)
+        options = self._former_options.get(key)
+        if options is not None:
+            self._host.models.set_options(key, options)
+            self._keep(load_options={**self._settings().load_options, key: options})
+        self._forget(key)
+
+    def _forget(self, key: str) -> None:
+        for notes in (self._progress, self._wishes, self._former_models, self._former_options):
+            notes.pop(key, None)
+
+    @Slot(str, object)
+    def _on_stats(self, key: str, stats: EngineStats) -> None:
+        if key == self._key():
+            self._status.show_stats(stats)
+
+    # --- what is shown
+
+    def _key(self) -> str:
+        tab = self._deck.current()
+        return tab.session.model if tab else self._host.current
+
+    @Slot()
+    def show(self) -> None:
+        """Show the model of the tab in front, and name each tab's."""
+        key = self._key()
+        models = self._host.models
+        info = self._host.info_of(key) if key else None
+        is_there = models.state_of(key) != "failed" or bool(models.loaded_keys())
+        self._picker.set_model(self.name_of(key) if is_there else "", key, info, models.options_of(key))
+        self._picker.set_progress(self._fraction(key) if models.state_of(key) in ("loading", "short") else None)
+        self._panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
+        engine = models.engine_of(key)
+        if info is None or engine is None:
+            self._status.show_no_model(self.name_of(key))
+        else:
+            self._status.show_model(info)
+            self._status.show_stats(engine.stats())
+        self._say_state(key)
+        for tab in self._deck.tabs():
+            self.name_model(tab)
+
+    def name_model(self, tab: ChatTab) -> None:
+        """Name the tab's model in its greeting and its empty field."""
+        key = tab.session.model
+        state = self._host.models.state_of(key)
+        tab.set_model(
+            self.name_of(key) if state == "ready" else "",
+            is_starter=key == STARTER,
+            is_coming=state in ("loading", "short"),
+            models_keys=self._models_keys,
+        )
+
+    def _fraction(self, key: str) -> float:
+        progress = self._progress.get(key)
+        return progress.parameters_read / max(progress.parameters, 1) if progress else 0.0
+
+    def _say_state(self, key: str) -> None:
+        """In the status line for the tab in front, and where an answer waits for this model."""
+        state = self._host.models.state_of(key)
+        text = self._state_text(key) if state in ("loading", "short") else ""
+        if key == self._key():
+            if text or self._is_saying_state:
+                self._status.say(text)
+            self._is_saying_state = bool(text)
+            self._picker.set_progress(self._fraction(key) if text else None)
+        if text:
+            self._wait_with(key, text)
+
+    def _state_text(self, key: str) -> str:
+        name, wish = self.name_of(key), self._wishes.get(key)
+        if wish is not None:
+            text = self.tr("{} needs {}, and {} are free. It waits until another answer has ended.")
+            return text.format(name, size_text(wish.needed), size_text(max(wish.available, 0)))
+        if key not in self._progress:
+            text = self.tr("Loading {}…") if self._has_loaded else self.tr("Starting the engine and loading {}…")
+            return text.format(name)
+        fraction, size = self._fraction(key), self._sizes.get(key, 0)
+        text = self.tr("Loading {}… {} %").format(name, f"{fraction * 100:.0f}")
+        return text + (self.tr(" · {} of {}").format(size_text(size * fraction), size_text(size)) if size else "")
+
+    def _wait_with(self, key: str, text: str) -> None:
+        for tab in self._deck.tabs():
+            if tab.session.awaited_model == key:
+                tab.transcript.set_waiting(text)
+
+
+def _give(session: ChatSession, key: str) -> None:
+    session.set_settings(replace(session.settings, model=key))
+
+
+def _last(path: str) -> str:
+    return Path(path).name if path else ""

@@ -1,0 +1,162 @@
+"""The picker and its menu: what it offers, what it filters, how a load is cancelled."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
+
+from llama_gui.ui.model_menu import LONG, ModelMenu
+from llama_gui.ui.model_picker import ModelPicker
+from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadOptions, ModelEntry, ModelInfo
+
+ENTRIES = [
+    ModelEntry("Starter", "/m/starter", 14_000_000, True),
+    ModelEntry("R & D", "/m/rd", 2_500_000_000),
+    ModelEntry("<b>big</b>", "cluster#big", 0, endpoint="cluster"),
+]
+INFO = ModelInfo("R & D", "/m/rd", "Llama", 1, 4096, "bfloat16", "cpu", DEFAULT_SAMPLING, True)
+
+
+@pytest.fixture
+def picker(qtbot, icons) -> ModelPicker:
+    picker = ModelPicker(lambda: ENTRIES, icons)
+    qtbot.addWidget(picker)
+    picker.resize(240, 34)
+    picker.show()
+    return picker
+
+
+def texts(menu: QMenu) -> list[str]:
+    return [action.text() for action in menu.actions() if action.text() and action.isVisible()]
+
+
+def submenu(menu: QMenu, text: str) -> QMenu:
+    found = next(action.menu() for action in menu.actions() if action.text() == text)
+    assert isinstance(found, QMenu)
+    return found
+
+
+def test_models_are_offered_by_where_they_are(picker, qtbot):
+    picker.set_model("Starter", "starter")
+    menu = picker.make_menu()
+    assert texts(menu)[:5] == ["On this machine", "Starter  ·  14 MB", "R && D  ·  2.5 GB", "cluster", "<b>big</b>"]
+    assert [action.isEnabled() for action in menu.actions()[:5]] == [False, True, True, False, True]
+    for row, key in ((1, "starter"), (2, "/m/rd"), (4, "cluster#big")):
+        with qtbot.waitSignal(picker.model_chosen) as chosen:
+            menu.actions()[row].trigger()
+        assert chosen.args == [key]
+
+
+def test_without_remote_servers_there_are_no_headings(qtbot, icons):
+    picker = ModelPicker(lambda: ENTRIES[:2], icons)
+    qtbot.addWidget(picker)
+    assert texts(picker.make_menu()) == [
+        "Starter  ·  14 MB",
+        "R && D  ·  2.5 GB",
+        "Open model folder…",
+        "Open GGUF file…",
+    ]
+
+
+def test_what_is_loaded_has_a_dot_and_the_one_in_use_a_tick(picker):
+    picker.set_model("Starter", "starter")
+    picker.show_loaded(lambda: {"starter": ("Starter", 0), "/m/rd": ("R & D", 2)})
+    rows = [action for action in picker.make_menu().actions() if action.data()]
+    assert [(row.property("current"), row.property("loaded")) for row in rows] == [
+        (True, True),
+        (False, True),
+        (False, False),
+    ]
+    assert [row.icon().isNull() for row in rows] == [False, False, True]
+
+
+def test_how_it_is_loaded_is_chosen(picker, qtbot):
+    picker.set_model("R & D", "/m/rd", INFO, LoadOptions())
+    menu = submenu(picker.make_menu(), "Run as")
+    assert texts(menu) == ["Automatic (bf16)", "float32", "bfloat16", "int8", "int4"]
+    assert [action.isChecked() for action in menu.actions()] == [True, False, False, False, False]
+    with qtbot.waitSignal(picker.options_chosen) as chosen:
+        menu.actions()[3].trigger()
+    assert chosen.args == [LoadOptions("int8")]
+
+
+def test_devices_are_offered_where_there_are_several(picker, qtbot):
+    picker.set_devices(("cpu", "cuda"))
+    picker.set_model("R & D", "/m/rd", INFO, LoadOptions("float32"))
+    menu = submenu(picker.make_menu(), "Run as")
+    assert texts(menu)[5:] == ["Automatic device", "CPU", "CUDA"]
+    with qtbot.waitSignal(picker.options_chosen) as chosen:
+        menu.actions()[-1].trigger()
+    assert chosen.args == [LoadOptions("float32", "cuda")]
+
+
+def test_a_remote_model_runs_as_its_server_likes(picker):
+    picker.set_model("big", "cluster#big")
+    assert "Run as" not in texts(picker.make_menu())
+
+
+def test_models_are_unloaded(picker, qtbot):
+    picker.show_loaded(lambda: {"starter": ("Starter", 0)})
+    action = next(action for action in picker.make_menu().actions() if action.text() == "Unload Starter")
+    with qtbot.waitSignal(picker.unload_wanted) as wanted:
+        action.trigger()
+    assert wanted.args == ["starter"]
+    picker.show_loaded(lambda: {"starter": ("Starter", 0), "/m/rd": ("R & D", 2)})
+    assert texts(submenu(picker.make_menu(), "Unload")) == ["Starter", "R && D  ·  ends its answers: 2"]
+
+
+def test_windows_that_somebody_has_built_are_offered(picker, qtbot):
+    assert "Manage models…" not in texts(picker.make_menu())
+    picker.manage_wanted.connect(lambda: None)
+    picker.download_wanted.connect(lambda: None)
+    menu = picker.make_menu()
+    assert texts(menu)[-2:] == ["Find and download models…", "Manage models…"]
+    with qtbot.waitSignal(picker.manage_wanted):
+        menu.actions()[-1].trigger()
+
+
+@pytest.mark.parametrize("way", ["key", "click", "menu"])
+def test_a_load_is_cancelled(picker, qtbot, way):
+    picker.set_progress(0.25)
+    assert picker.is_loading
+    with qtbot.waitSignal(picker.cancel_wanted):
+        if way == "key":
+            qtbot.keyClick(picker, Qt.Key.Key_Escape)
+        elif way == "click":
+            place = picker.rect().center()
+            place.setX(picker.width() - 12)
+            qtbot.mouseClick(picker, Qt.MouseButton.LeftButton, pos=place)
+        else:
+            next(action for action in picker.make_menu().actions() if action.text() == "Cancel loading").trigger()
+    picker.set_progress(None)
+    with qtbot.assertNotEmitted(picker.cancel_wanted):
+        qtbot.keyClick(picker, Qt.Key.Key_Escape)
+    assert "Cancel loading" not in texts(picker.make_menu())
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_a_long_menu_is_filtered_by_typing(qtbot, icons, picker):
+    entries = [ModelEntry(f"Qwen {n}", f"/m/q{n}", 10**9) for n in range(LONG)] + [ModelEntry("Llama", "/m/l", 10**9)]
+    menu = ModelMenu(icons, picker)
+    menu.add_models(entries, (), "")
+    menu.show()
+    assert texts(menu)[0] == "Type to filter"
+    qtbot.keyClicks(menu, "lla")
+    assert texts(menu) == ["lla", "Llama  ·  1.0 GB"]
+    with qtbot.waitSignal(menu.chosen) as chosen:
+        qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert chosen.args == ["/m/l"]
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_the_filter_is_taken_back(qtbot, icons, picker):
+    menu = ModelMenu(icons, picker)
+    menu.add_models([ModelEntry(f"Qwen {n}", f"/m/q{n}", 0) for n in range(LONG)], (), "")
+    menu.show()
+    qtbot.keyClicks(menu, "wen 3x")
+    assert texts(menu) == ["No model has this name: wen 3x"]
+    qtbot.keyClick(menu, Qt.Key.Key_Backspace)
+    assert texts(menu) == ["wen 3", "Qwen 3"]
+    qtbot.keyClick(menu, Qt.Key.Key_Escape)
+    assert len(texts(menu)) == LONG + 1
+    qtbot.keyClick(menu, Qt.Key.Key_Escape)
+    assert not menu.isVisible()
