@@ -136,6 +136,12 @@ class _Reading:
             self._deadline.reschedule(now + limits.after)
 
     def _end(self) -> tuple[FinishReason, Usage | None]:
+        if self._reader.finish_reason is None and not self._is_done and not self._job.output_count:
+            # llama-cpp-python's server does so when a prompt does not fit; others when they break down.
+            raise GenerationError(
+                f"{self._endpoint.name} ended the connection without an answer. Perhaps the conversation is too long "
+                "for it."
+            )
         if self._reader.finish_reason is None and not self._is_done:
             raise GenerationError(f"{self._endpoint.name} ended the connection before the answer was finished.")
         self._put(self._reader.finish())

@@ -37,6 +37,7 @@ def recorded(name: str) -> list[Any]:
         ("sglang", "提供帮助", None, Usage(7, 0, 2)),
         ("llamacpp", "Hello", "length", Usage(43, 0, 1)),
         ("llamacpp_reasoning", "<think>\n it handles\n</think>\n\n", "length", Usage(17, 0, 29)),
+        ("llamacpp_python", "Set the", "length", None),
         ("ollama", "<think>\nThe user\n</think>\n\nHi.", "stop", Usage(11, 0, 5)),
         ("lmstudio", "\nHi", "stop", None),
         ("openwebui", "<think>\nHm.\n</think>\n\nYes", "stop", Usage(5, 0, 3)),

@@ -19,7 +19,7 @@ def read(*chunks: bytes) -> list[str]:
 
 
 def test_what_was_recorded_is_there():
-    assert len(RECORDED) == 13
+    assert len(RECORDED) == 14
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
