@@ -69,9 +69,11 @@ def open_window(paths: Paths) -> int:
 
 def _run(application: "QApplication", paths: Paths) -> int:
     from llama_gui.bridge.chat_book import ChatBook
+    from llama_gui.bridge.endpoint_desk import EndpointDesk
     from llama_gui.bridge.engine_host import EngineHost
     from llama_gui.bridge.faults import Faults
     from llama_gui.bridge.gc_timer import GarbageCollector
+    from llama_gui.bridge.server_host import ServerHost
     from llama_gui.bridge.store_lane import StoreLane
     from llama_gui.bridge.terminal_signals import TerminalSignals
     from llama_gui.settings import save_settings
@@ -82,9 +84,13 @@ def _run(application: "QApplication", paths: Paths) -> int:
     install_language(application, paths.resources, settings.language, settings.layout_direction)
     apply_theme(application, settings.color_scheme)
     faults, collector = Faults(), GarbageCollector()
-    loader = engine_loader(paths.starter_model, settings, lambda: names_in(load_notes(paths.shelf_file)))
+    endpoints = EndpointDesk(paths.endpoints_file)
+    loader = engine_loader(
+        paths.starter_model, settings, lambda: names_in(load_notes(paths.shelf_file)), endpoints.endpoint
+    )
     host = EngineHost(loader)
     book = ChatBook(StoreLane(paths.chats_file), host)
+    server = ServerHost(host, paths.server_key_file)
     window = MainWindow(
         book,
         host,
@@ -93,6 +99,8 @@ def _run(application: "QApplication", paths: Paths) -> int:
         lambda opened: models_on_disk(paths, opened),
         paths.resources,
         paths.data,
+        server,
+        endpoints,
     )
     faults.happened.connect(window.tell)
     book.chat_closed.connect(collector.collect_soon)
@@ -102,7 +110,8 @@ def _run(application: "QApplication", paths: Paths) -> int:
     if notice:
         window.tell(notice)
     status = application.exec()
-    ended = book.shutdown()
+    connections_ended = window.connections.shutdown()
+    ended = book.shutdown() and connections_ended
     signals.close()
     collector.stop()
     faults.close()

@@ -46,6 +46,16 @@ class Paths:
         return self.config / "settings.json"
 
     @property
+    def endpoints_file(self) -> Path:
+        """The servers of others that the user has added."""
+        return self.config / "endpoints.json"
+
+    @property
+    def server_key_file(self) -> Path:
+        """The key of our own server."""
+        return self.data / "server-key"
+
+    @property
     def models(self) -> Path:
         """Where model folders of this profile lie."""
         return self.data / "models"

@@ -36,7 +36,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
     from llama_gui.server.api_key import load_or_make_key
     from llama_gui.server.serve import ApiServer, ServerOptions
 
-    key_file = paths.data / "server-key"
+    key_file = paths.server_key_file
     key, is_new = (options.api_key, False) if options.api_key is not None else load_or_make_key(key_file)
     server_options = ServerOptions(
         key=key,

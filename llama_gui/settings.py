@@ -34,6 +34,11 @@ class UserSettings:
     settings_panel_open: bool = True
     window_geometry: str = ""
     recent_models: tuple[str, ...] = ()
+    server_on: bool = False
+    """Whether other programs on this computer may use the models."""
+    server_port: int = 8080
+    remote_models: tuple[str, ...] = ()
+    """Keys of models on remote servers, as these told last."""
     folded_groups: tuple[str, ...] = ("archive",)
     """Groups of the side bar that show their heading only."""
     language: Language = "system"
@@ -123,7 +128,7 @@ def _parse(text: bytes) -> tuple[UserSettings, str]:
         return UserSettings(), "it does not hold named values"
     # Names that are not known come from another version and are no fault.
     given: dict[str, Any] = {f.name: values[f.name] for f in fields(UserSettings) if f.name in values}
-    for name in ("recent_models", "folded_groups", "model_folders"):
+    for name in ("recent_models", "folded_groups", "remote_models", "model_folders"):
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])
     if isinstance(given.get("load_options"), dict):
@@ -178,5 +183,8 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "model_folders": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "unload_after_minutes": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
     "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "server_on": _is_flag,
+    "server_port": lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536,
+    "remote_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "folded_groups": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
 }

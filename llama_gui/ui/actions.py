@@ -48,6 +48,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("models", "Choose a model", ("Ctrl+M",), "Model"),
     ActionSpec("open_model", "Open model folder…", (), "Model"),
     ActionSpec("open_model_file", "Open GGUF file…", (), "Model"),
+    ActionSpec("endpoints", "Remote servers…", (), "Model"),
+    ActionSpec("server", "Let other programs use the models…", (), "Model"),
     ActionSpec("rename_chat", "Rename this chat", (), "Chats"),
     ActionSpec("archive_chat", "Archive this chat", (), "Chats"),
     ActionSpec("delete_chat", "Delete this chat", (), "Chats"),

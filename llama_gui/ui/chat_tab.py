@@ -52,7 +52,7 @@ class ChatTab(Surface):
         self._reader = reader
         self.setAcceptDrops(True)
         self.transcript = TranscriptView(icons)
-        self.find = FindBar(icons, self.transcript)
+        self.find_bar = FindBar(icons, self.transcript)
         self.welcome = Welcome()
         self.composer = Composer(icons)
         self.notice = Notice(icons)
@@ -129,6 +129,7 @@ class ChatTab(Surface):
         session.node_changed.connect(self._replace_node)
         session.answering_changed.connect(self._on_answering)
         session.progress_changed.connect(self._on_progress)
+        session.held_up.connect(self._on_held_up)
         session.accepted.connect(self._on_accepted)
         session.returned.connect(self._on_returned)
         session.failed.connect(self._on_failed)
@@ -262,6 +263,7 @@ class ChatTab(Surface):
     @Slot(bool)
     def _on_answering(self, answering: bool) -> None:
         self.composer.set_answering(answering)
+        self.queue.set_answering(answering)
         self.transcript.set_waiting(self.tr("Waiting for the model…") if answering else "")
         if not answering:
             self._announce(self.tr("The answer is finished."))
@@ -270,6 +272,10 @@ class ChatTab(Surface):
         """Tell a screen reader; what streams is not read out word by word."""
         if self.isVisible():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    @Slot()
+    def _on_held_up(self) -> None:
+        self.transcript.set_waiting(self.tr("Waiting for its turn: other chats use the memory…"))
 
     @Slot(object)
     def _on_progress(self, progress: JobProgress) -> None:

@@ -10,8 +10,10 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
 from llama_gui.bridge.chat_book import ChatBook
+from llama_gui.bridge.endpoint_desk import EndpointDesk
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.item_models import ChatListItemModel
+from llama_gui.bridge.server_host import ServerHost
 from llama_gui.errors import SettingsError
 from llama_gui.settings import MAX_ZOOM, MIN_ZOOM, UserSettings
 from llama_gui.ui.actions import Actions
@@ -30,6 +32,7 @@ from llama_gui.ui.status_line import StatusLine
 from llama_gui.ui.tabs import STRIP_HEIGHT, TabStrip
 from llama_gui.ui.theme import COLOR_SCHEMES, ColorScheme, apply_theme
 from llama_gui.ui.widgets import Button, Surface
+from llama_gui.ui.window_connections import WindowConnections
 from llama_gui.ui.window_models import ModelParts, WindowModels
 from llama_gui.vocabulary import DEFAULT_SAMPLING, ChatSettings, ModelEntry, Timings
 
@@ -52,6 +55,8 @@ class MainWindow(QMainWindow):
         entries: Callable[[Sequence[str]], list[ModelEntry]],
         resources: Path,
         data: Path,
+        server: ServerHost,
+        endpoints: EndpointDesk,
     ) -> None:
         super().__init__()
         self._book = book
@@ -71,9 +76,10 @@ class MainWindow(QMainWindow):
         self.exchange = ExchangeDialogs(book.exchange, self.chats, self)
         self.panel = SettingsPanel(self._list_models, icons)
         self.status = StatusLine()
+        self.connections = WindowConnections(server, endpoints, lambda: self._settings, self._keep, self)
         self.models = WindowModels(
             ModelParts(host, self.deck, self.panel, self.status, icons),
-            entries,
+            lambda opened: [*entries(opened), *self.connections.entries()],
             lambda: self._settings,
             self._keep,
             self.actions_.keys("models"),
@@ -168,6 +174,8 @@ class MainWindow(QMainWindow):
             "zoom_in": partial(self._zoom_by, 0.1),
             "zoom_out": partial(self._zoom_by, -0.1),
             "zoom_reset": partial(self._set_zoom, 1.0),
+            "server": self.connections.show_server,
+            "endpoints": self.connections.show_endpoints,
             "preferences": self._show_preferences,
             "palette": self._show_palette,
             "help": self._show_help,
@@ -190,6 +198,8 @@ class MainWindow(QMainWindow):
         self.deck.tabs_changed.connect(self._keep_tabs)
         self.sidebar.chat_chosen.connect(self.deck.open_chat)
         self.sidebar.hit_chosen.connect(self.deck.open_message)
+        self.connections.said.connect(self.status.say)
+        self.connections.told.connect(self.tell)
         self.keeping.export_wanted.connect(self.exchange.ask_where_to)
         self.keeping.import_wanted.connect(self.exchange.ask_where_from)
         self.exchange.said.connect(self.status.say)
@@ -243,6 +253,7 @@ class MainWindow(QMainWindow):
         """Bring back the tabs, and load the model of the last time or the one that comes with us."""
         self._presets.load()  # before the tabs: a new one may begin with a preset
         self._book.titler.set_on(self._settings.auto_titles)
+        self.connections.start()
         self._book.restore()
         self.models.start()
 
@@ -354,14 +365,14 @@ class MainWindow(QMainWindow):
 
     def _find(self) -> None:
         if (tab := self.deck.current()) and tab.session.path():
-            tab.find.open()
+            tab.find_bar.open()
 
     def _find_step(self, by: int) -> None:
         if (tab := self.deck.current()) and tab.session.path():
-            if tab.find.isHidden():
-                tab.find.open()
+            if tab.find_bar.isHidden():
+                tab.find_bar.open()
             else:
-                tab.find.step(by)
+                tab.find_bar.step(by)
 
     def _focus_composer(self) -> None:
         if tab := self.deck.current():
@@ -471,6 +482,7 @@ class MainWindow(QMainWindow):
         self._book.save_tabs(self.deck.open_tabs())
         self._keep(window_geometry=bytes(self.saveGeometry().toBase64().data()).decode())
         self.hide()
+        self.connections.shutdown()
         self._book.shutdown()
         event.accept()
 

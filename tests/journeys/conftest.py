@@ -7,8 +7,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.chat_book import ChatBook
+from llama_gui.bridge.endpoint_desk import EndpointDesk
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import LoadEngine
+from llama_gui.bridge.server_host import ServerHost
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.desktop import engine_loader
 from llama_gui.library import shelf
@@ -37,7 +39,21 @@ def show_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
         book = ChatBook(store, host)
         store.setParent(book)
         kept: list[UserSettings] = []
-        window = MainWindow(book, host, settings or UserSettings(), kept.append, lambda _opened: entries, RESOURCES, tmp_path)
+        server = ServerHost(host, tmp_path / "server-key")
+        endpoints = EndpointDesk(tmp_path / "endpoints.json")
+        window = MainWindow(
+            book,
+            host,
+            settings or UserSettings(),
+            kept.append,
+            lambda _opened: entries,
+            RESOURCES,
+            tmp_path,
+            server,
+            endpoints,
+        )
+        server.setParent(window)
+        endpoints.setParent(window)
         host.setParent(window)
         book.setParent(window)
         window.kept_settings = kept  # pyright: ignore[reportAttributeAccessIssue]

@@ -34,17 +34,17 @@ def test_find_by_keys_from_the_composer_and_back(open_window, qtbot):
     tab.focus_composer()
     qtbot.waitUntil(tab.composer.edit.hasFocus)
     press(window, "Ctrl+F")
-    assert tab.find.field.hasFocus()
-    qtbot.keyClicks(tab.find.field, "needle")
-    assert tab.find.count.text().endswith(" of 4")
+    assert tab.find_bar.field.hasFocus()
+    qtbot.keyClicks(tab.find_bar.field, "needle")
+    assert tab.find_bar.count.text().endswith(" of 4")
     seen = set()
     for _ in range(4):
         press(window, "F3")
         seen.add(tab.transcript.textCursor().selectionStart())
     assert len(seen) == 4
     press(window, "Shift+F3")
-    qtbot.keyClick(tab.find.field, Qt.Key.Key_Escape)
-    assert tab.find.isHidden()
+    qtbot.keyClick(tab.find_bar.field, Qt.Key.Key_Escape)
+    assert tab.find_bar.isHidden()
     assert tab.composer.edit.hasFocus()
 
 
@@ -55,10 +55,10 @@ def test_esc_in_the_find_bar_does_not_stop_the_answer(open_window, qtbot):
     qtbot.waitUntil(lambda: "on and on" in shown(tab))
     window.activateWindow()
     press(window, "Ctrl+F")
-    qtbot.keyClicks(tab.find.field, "on")
-    qtbot.waitUntil(lambda: int(tab.find.count.text().split(" of ")[-1].replace(",", "")) > 20)
-    qtbot.keyClick(tab.find.field, Qt.Key.Key_Escape)
-    assert tab.find.isHidden()
+    qtbot.keyClicks(tab.find_bar.field, "on")
+    qtbot.waitUntil(lambda: int(tab.find_bar.count.text().split(" of ")[-1].replace(",", "")) > 20)
+    qtbot.keyClick(tab.find_bar.field, Qt.Key.Key_Escape)
+    assert tab.find_bar.isHidden()
     assert tab.session.answering
     tab.session.stop()
     qtbot.waitUntil(lambda: tab.session.is_settled)
@@ -144,8 +144,8 @@ def test_a_model_can_neither_read_a_file_nor_open_a_link(open_window, qtbot, mon
     if unfolded:
         press(window, "Ctrl+Shift+R")
     press(window, "Ctrl+F")
-    tab.find.field.setText("hostname")
-    tab.find.step(1)
+    tab.find_bar.field.setText("hostname")
+    tab.find_bar.step(1)
     tab.show_branches()
     window.grab()
     tab.transcript.grab()

@@ -1,0 +1,90 @@
+"""What of the window meets other programs: our server for them, and the servers of others for us."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, remote_entries
+from llama_gui.bridge.server_host import ServerHost
+from llama_gui.settings import UserSettings
+from llama_gui.ui.endpoints_dialog import EndpointsDialog
+from llama_gui.ui.server_dialog import ServerDialog
+from llama_gui.vocabulary import ModelEntry
+
+
+class WindowConnections(QObject):
+    """Opens the two dialogs, and remembers what was switched and found. `settings` and `keep`: the user's."""
+
+    said = Signal(str)
+    told = Signal(str)
+    """What went wrong while no dialog was open."""
+
+    def __init__(
+        self,
+        server: ServerHost,
+        desk: EndpointDesk,
+        settings: Callable[[], UserSettings],
+        keep: Callable[..., None],
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._server = server
+        self._desk = desk
+        self._settings = settings
+        self._keep = keep
+        self._window = window
+        server.started.connect(self._on_started)
+        server.failed.connect(self._on_failed)
+        desk.models_found.connect(self._on_models)
+        desk.listed.connect(self._on_listed)
+
+    def start(self) -> None:
+        """Serve, if that was on at the last end."""
+        if self._settings().server_on:
+            self._server.start(self._settings().server_port)
+
+    def shutdown(self) -> bool:
+        """Stop serving, before the engines go."""
+        ended = self._server.shutdown()
+        return self._desk.shutdown() and ended
+
+    def entries(self) -> list[ModelEntry]:
+        """The models of remote servers, as they were found last."""
+        return remote_entries(self._settings().remote_models)
+
+    @Slot()
+    def show_server(self) -> None:
+        """Open the switch for other programs."""
+        dialog = ServerDialog(self._server, self._settings().server_port, self._window)
+        dialog.wanted.connect(self._on_wanted)
+        dialog.open()
+
+    @Slot()
+    def show_endpoints(self) -> None:
+        """Open the list of remote servers."""
+        EndpointsDialog(self._desk, self._window).open()
+
+    @Slot(bool, int)
+    def _on_wanted(self, is_on: bool, port: int) -> None:
+        self._keep(server_on=is_on, server_port=port)
+
+    @Slot(str)
+    def _on_started(self, url: str) -> None:
+        self.said.emit(self.tr("Other programs can use the models at {}.").format(url))
+
+    @Slot(str)
+    def _on_failed(self, text: str) -> None:
+        if self._window.findChild(ServerDialog) is None:  # which says it itself
+            self.told.emit(text)
+
+    @Slot(str, object)
+    def _on_models(self, name: str, keys: tuple[str, ...]) -> None:
+        others = [key for key in self._settings().remote_models if key.partition("#")[0] != name]
+        self._keep(remote_models=(*others, *keys))
+
+    @Slot(object)
+    def _on_listed(self, servers: tuple[RemoteServer, ...]) -> None:
+        """Forget the models of servers that are gone."""
+        names = {server.name for server in servers}
+        self._keep(remote_models=tuple(key for key in self._settings().remote_models if key.partition("#")[0] in names))
