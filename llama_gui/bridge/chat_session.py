@@ -48,6 +48,8 @@ class ChatSession(QObject):
     node_changed = Signal(object)
     answering_changed = Signal(bool)
     progress_changed = Signal(object)
+    model_awaited = Signal(str)
+    """Key of the model that has to be loaded before it can answer."""
     held_up = Signal()
     """The model has the question, and no room for it yet beside the others that it answers."""
     speed_changed = Signal(float)
@@ -302,9 +304,11 @@ class ChatSession(QObject):
         title = title_from(named_by) if is_first else self._title
         settings = self._settings if is_first else None  # those of a preset were saved nowhere yet
 
+        unsaved = self._saver.pending  # among them perhaps its parent, an answer that was edited just now
+
         def save(store: ChatStore) -> tuple[Node, str]:
             store.create_chat(node.chat_id, title)
-            store.save_node(node)
+            store.save_nodes((*unsaved, node))
             if settings is not None:
                 store.save_settings(node.chat_id, settings)
             return node, title
@@ -347,6 +351,8 @@ class ChatSession(QObject):
             self._refuse(str(error))
             return
         self._ticket = self._host.submit(self._question.request, self._question.model)
+        if self.awaited_model:
+            self.model_awaited.emit(self.awaited_model)
 
     @Slot(int)
     def _on_submitted(self, ticket: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from llama_gui.bridge.engine_thread import EngineLike
 from llama_gui.bridge.load_order import LoadOrder
-from llama_gui.errors import ModelNotFoundError
+from llama_gui.errors import ModelNotFoundError, UserError
 from llama_gui.vocabulary import STARTER, Strategy, is_remote
 
 if TYPE_CHECKING:
@@ -52,8 +52,14 @@ class ModelLoader:
         if is_remote(order.key):
             return self._connect(order)
         order.take_turn(self._turn)
+        path = self._starter if order.key == STARTER else order.key
         try:
-            return self._load(order)
+            return self._load(order, path)
+        except UserError as error:
+            name = self._name_of(path)
+            if name not in str(error) and path not in str(error):
+                error.args = (f"{name} was not loaded. {error}",)
+            raise
         finally:
             self._turn.release()
 
@@ -65,7 +71,7 @@ class ModelLoader:
             raise ModelNotFoundError(f"There is no server {name} any more. Choose another model.")
         return RemoteEngine.connect(self._endpoint_of(name), model)
 
-    def _load(self, order: LoadOrder) -> EngineLike:
+    def _load(self, order: LoadOrder, path: str) -> EngineLike:
         # In the engine's thread: torch takes seconds, behind the window.
         from llama_gui.engine import Engine
         from llama_gui.engine.device import available_bytes, give_memory_back, hardware
@@ -74,7 +80,6 @@ class ModelLoader:
 
         order.tell_devices(hardware().devices)
         self._shared = self._shared or SharedThread()
-        path = self._starter if order.key == STARTER else order.key
         dtype, device = order.options.dtype, order.options.device
 
         def free() -> int:

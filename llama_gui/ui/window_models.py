@@ -205,6 +205,7 @@ class WindowModels(QObject):
         """Look after another tab."""
         self.name_model(tab)
         tab.session.settings_changed.connect(self.show)
+        tab.session.model_awaited.connect(self._say_state)
         tab.messages.other_model_wanted.connect(partial(self.ask_again_with, tab.session))
 
     # --- what the host tells
@@ -335,6 +336,7 @@ class WindowModels(QObject):
         progress = self._progress.get(key)
         return progress.parameters_read / max(progress.parameters, 1) if progress else 0.0
 
+    @Slot(str)
     def _say_state(self, key: str) -> None:
         """In the status line for the tab in front, and where an answer waits for this model."""
         state = self._host.models.state_of(key)

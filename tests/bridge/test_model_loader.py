@@ -1,0 +1,96 @@
+"""What brings models into memory: from here, one after another and with room; and from other machines."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.load_order import LoadOrder
+from llama_gui.bridge.model_loader import ModelLoader
+from llama_gui.engine import device
+from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, NotEnoughMemoryError
+from llama_gui.server.endpoint import Endpoint
+from llama_gui.vocabulary import STARTER, LoadOptions, LoadProgress
+from tests.benchmarks.chats import STARTER as STARTER_PATH
+from tests.bridge.test_engine_host import Watch, asking
+from tests.server.conftest import KEY, ServedScript, serving
+
+
+def name_of(path: str) -> str:
+    return f"My {Path(path).name}"
+
+
+@pytest.fixture
+def loader() -> ModelLoader:
+    return ModelLoader(Path(STARTER_PATH), name_of)
+
+
+def test_the_starter_model_is_found_wherever_it_lies(loader: ModelLoader):
+    told: list[LoadProgress] = []
+    devices: list[tuple[str, ...]] = []
+    order = LoadOrder(STARTER, LoadOptions("float32", "cpu"), told.append, on_devices=devices.append)
+    engine = loader(order)
+    assert (engine.info.name, engine.info.dtype) == ("My starter_model", "float32")
+    assert told[-1].parameters_read == told[-1].parameters > 0
+    assert "cpu" in devices[0]
+    engine.close()
+
+
+def test_two_engines_are_stepped_by_one_thread_which_ends_with_them(loader: ModelLoader, qtbot: QtBot):
+    host = EngineHost(loader)
+    watch = Watch(host)
+    tickets = [host.submit(asking("What is this?"), key) for key in (STARTER, str(STARTER_PATH))]
+    qtbot.waitUntil(lambda: set(tickets) <= set(watch.texts), timeout=20_000)
+    names = [thread.name for thread in threading.enumerate()]
+    assert names.count("llama-gui-engines") == 1
+    assert host.shutdown()
+    qtbot.waitUntil(lambda: "llama-gui-engines" not in [thread.name for thread in threading.enumerate()])
+
+
+def test_what_does_not_fit_is_named(loader: ModelLoader, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(device, "available_bytes", lambda _device="auto": 1000)
+    with pytest.raises(NotEnoughMemoryError, match=r"My starter_model was not loaded\. This model needs"):
+        loader(LoadOrder(STARTER, LoadOptions()))
+
+
+def test_the_next_can_be_loaded_after_one_that_failed_or_was_cancelled(loader: ModelLoader):
+    with pytest.raises(ModelNotFoundError, match="/no/such/model"):
+        loader(LoadOrder("/no/such/model", LoadOptions()))
+    order = LoadOrder(STARTER, LoadOptions())
+    order.cancel()
+    with pytest.raises(LoadCancelledError):
+        loader(order)
+    loader(LoadOrder(STARTER, LoadOptions())).close()
+
+
+def test_who_waits_for_his_turn_can_be_cancelled():
+    turn, order = threading.Lock(), LoadOrder("a", LoadOptions())
+    with turn:
+        order.cancel()
+        with pytest.raises(LoadCancelledError):
+            order.take_turn(turn)
+
+
+def test_a_model_of_a_remote_server_is_one_of_several(qtbot: QtBot):
+    def endpoint_of(name: str) -> Endpoint:
+        if name != "Ours":
+            raise InvalidRequestError("endpoint", name, "one of Ours")
+        return Endpoint("Ours", server.url, key=KEY)
+
+    with serving() as serve:
+        server = serve(ServedScript())
+        host = EngineHost(ModelLoader(Path(STARTER_PATH), name_of, endpoint_of=endpoint_of))
+        watch = Watch(host)
+        near, far = host.submit(asking("Hello"), STARTER), host.submit(asking("one two"), "Ours#Scripted")
+        lost = host.submit(asking("one two"), "Theirs#Scripted")
+        qtbot.waitUntil(lambda: {near, far} <= set(watch.results) and lost in watch.refused, timeout=20_000)
+        assert watch.texts[far] == "one two"
+        assert "Theirs" in watch.refused[lost]
+        assert host.shutdown()
+
+
+def test_without_servers_the_chat_says_so(loader: ModelLoader):
+    with pytest.raises(ModelNotFoundError, match="no server Ours"):
+        loader(LoadOrder("Ours#x", LoadOptions()))
