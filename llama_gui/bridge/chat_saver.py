@@ -46,6 +46,11 @@ class ChatSaver(QObject):
         """Whether everything is on disk."""
         return not (self._nodes or self._settings or self._in_flight)
 
+    @property
+    def pending(self) -> tuple[Node, ...]:
+        """The messages that nobody has handed to the store yet, each parent before its children."""
+        return tuple(self._nodes.values())
+
     def save_soon(self, node: Node) -> None:
         """Write this value of a message in place of those before."""
         self._nodes[node.id] = node

@@ -21,7 +21,7 @@ class MessageQueue(QObject):
 
     @property
     def is_paused(self) -> bool:
-        """Whether it waits for the user, and not for the end of an answer."""
+        """Whether it waits for the user, and not only for the end of an answer."""
         return self._is_paused and bool(self._drafts)
 
     def add(self, draft: Draft, index: int | None = None) -> None:
@@ -38,6 +38,7 @@ class MessageQueue(QObject):
     def take(self, index: int = 0) -> Draft:
         """Take one out."""
         draft = self._drafts.pop(index)
+        self._is_paused = self.is_paused
         self.changed.emit()
         return draft
 
@@ -46,8 +47,8 @@ class MessageQueue(QObject):
         return None if self._is_paused or not self._drafts else self.take()
 
     def pause(self) -> None:
-        """Send nothing until `resume`."""
-        self._set_paused(True)
+        """Send nothing of what waits now until `resume`."""
+        self._set_paused(bool(self._drafts))
 
     def resume(self) -> None:
         """Send again when the answer has ended."""

@@ -36,20 +36,21 @@ class Slider(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(120, 18)
 
-    def _knob_x(self) -> float:
-        return 6 + (self._value - self._low) / (self._high - self._low) * (self.width() - 12)
+    def _x_of(self, value: float) -> float:
+        return 6 + (value - self._low) / (self._high - self._low) * (self.width() - 12)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = theme_of(self)
-        x, y = self._knob_x(), self.height() / 2
+        x, y = self._x_of(self._value), self.height() / 2
         color = theme.color("accent" if self._is_changed else "muted")
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.color("line"))
         painter.drawRoundedRect(QRectF(0, y - 1.5, self.width(), 3), 1.5, 1.5)
         painter.setBrush(color)
-        painter.drawRoundedRect(QRectF(0, y - 1.5, x, 3), 1.5, 1.5)
+        zero = self._x_of(max(self._low, 0.0)) if self._low < 0 else 0.0  # a value of either sign grows from the middle
+        painter.drawRoundedRect(QRectF(min(zero, x), y - 1.5, abs(x - zero), 3), 1.5, 1.5)
         painter.setBrush(theme.color("raised"))
         painter.setPen(QPen(color, 1.5))
         painter.drawEllipse(QPointF(x, y), 6, 6)

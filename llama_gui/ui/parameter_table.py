@@ -191,7 +191,7 @@ PENALTIES = ParameterGroup(
             "repetition_penalty",
             "Repetition penalty",
             "Above 1 makes words that were used less likely; 1 is off.",
-            (0.8, 2, 0.01),
+            (1, 2, 0.01),
             excludes_low=True,
         ),
         _sampling(

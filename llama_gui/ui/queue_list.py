@@ -45,6 +45,7 @@ class QueueList(QFrame):
         self._queue = queue
         self._icons = icons
         self.title = plain_label("", "muted", TINY_PX)
+        self._is_answering = False
         self.send_button = Button(icons, "send", self.tr("Send now"), look="outlined", height=24, pixels=TINY_PX)
         self.send_button.clicked.connect(self.send_requested)
         head = QHBoxLayout()
@@ -59,6 +60,12 @@ class QueueList(QFrame):
         layout.addLayout(head)
         layout.addLayout(self._rows)
         queue.changed.connect(self.show_queue)
+        self.show_queue()
+
+    @Slot(bool)
+    def set_answering(self, answering: bool) -> None:
+        """Whether an answer must end first, whatever is chosen here."""
+        self._is_answering = answering
         self.show_queue()
 
     @Slot()
@@ -83,7 +90,9 @@ class QueueList(QFrame):
             text = self.tr("Sent when the answer ends") if one else self.tr("Sent one by one when the answers end")
         self.title.setText(text)
         self.title.set_role("accent" if paused else "muted")
+        self.send_button.setText(self.tr("Send after this answer") if self._is_answering else self.tr("Send now"))
         self.send_button.setVisible(paused)
+        self.send_button.updateGeometry()
         self.setVisible(bool(drafts))
 
     def _row(self, number: int, draft: Draft) -> QWidget:

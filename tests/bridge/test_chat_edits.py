@@ -94,6 +94,14 @@ def test_the_shown_path_comes_back(qtbot: QtBot, make_host: MakeHost, make_book:
     assert again.versions() == {first: (1, 2)}
 
 
+def test_a_message_that_follows_an_answer_edited_a_moment_ago(qtbot: QtBot, session: ChatSession, ask: Ask):
+    for text in ("ONE", "UNO", "EINS"):  # while the first is written, the others wait
+        session.edit(session.path()[1].id, text)
+    ask(session, "next")
+    assert texts(session) == ["one", "EINS", "next", "next"]
+    settle(qtbot, session)
+
+
 def test_regenerating_an_answer_in_the_middle(qtbot: QtBot, session: ChatSession):
     session.regenerate(session.path()[1].id)
     qtbot.waitUntil(lambda: not session.answering)
