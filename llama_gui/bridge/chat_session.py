@@ -48,8 +48,6 @@ class ChatSession(QObject):
     node_changed = Signal(object)
     answering_changed = Signal(bool)
     progress_changed = Signal(object)
-    held_up = Signal()
-    """The model has the question, and no room for it yet beside the others that it answers."""
     model_awaited = Signal(str)
     """Key of the model that has to be loaded before it can answer."""
     held_up = Signal()
