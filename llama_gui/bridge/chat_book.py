@@ -174,6 +174,7 @@ class ChatBook(QObject):
         """Read the tabs and the list from the store; `restored` brings the tabs, also when there are none."""
         self.refresh()
         self._store.run(ChatStore.tabs, self._on_tabs, self._on_no_tabs)
+        self._store.run(ChatStore.drop_lost_draft_files, None, self._on_trouble)
 
     @Slot(object)
     def _on_tabs(self, tabs: list[OpenTab]) -> None:

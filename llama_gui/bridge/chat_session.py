@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge import asking
 from llama_gui.bridge.asking import Question
+from llama_gui.bridge.attachments import DraftFileKeeper
 from llama_gui.bridge.chat_edits import ChatEdits
 from llama_gui.bridge.chat_saver import ChatSaver
 from llama_gui.bridge.context_watch import ContextWatch
@@ -93,6 +94,8 @@ class ChatSession(QObject):
         self._queued: Draft | None = None  # sent from the queue, and not on disk yet
         self._saver = ChatSaver(chat_id, store, self)
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
+        self.draft_files = DraftFileKeeper(chat_id, store, self)
+        self.draft_files.failed.connect(self.failed)
         self.context = ContextWatch(self._path, lambda: self._settings, lambda: self.model, host, self)
         for signal in (self.changed, self.message_added, self.node_changed, self.settings_changed):
             signal.connect(self.context.note_change)

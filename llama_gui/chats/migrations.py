@@ -83,9 +83,18 @@ def _keep_summaries(connection: sqlite3.Connection) -> None:
     )
 
 
+def _add_draft_files(connection: sqlite3.Connection) -> None:
+    # A table of their own: the drafts of all tabs are written at every pause in typing, and files may be large.
+    connection.execute(
+        "CREATE TABLE draft_files (chat_id TEXT NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL,"
+        " size INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (chat_id, position)) STRICT"
+    )
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _create_chats_nodes_tabs,
     _add_order_bin_presets_and_search,
+    _add_draft_files,
 )
 
 

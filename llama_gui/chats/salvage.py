@@ -22,6 +22,7 @@ _CHAT_COLUMNS = (
 _OTHER_TABLES = {
     "tabs": ("chat_id", "position", "draft", "scroll", "is_current"),
     "presets": ("name", "settings"),
+    "draft_files": ("chat_id", "position", "name", "size", "text"),
 }
 
 

@@ -10,6 +10,7 @@ from llama_gui.chats.backups import backup_at_closing
 from llama_gui.chats.bin import Bin
 from llama_gui.chats.chat_list import ChatList
 from llama_gui.chats.chat_settings import settings_from_json, settings_to_json
+from llama_gui.chats.draft_files import DraftFiles
 from llama_gui.chats.intake import Intake
 from llama_gui.chats.opening import open_file
 from llama_gui.chats.plain_words import plain_words
@@ -38,7 +39,7 @@ class StoredChat:
     leaf_id: str | None = None
 
 
-class ChatStore(ChatList, Bin, Presets, Intake):
+class ChatStore(ChatList, Bin, Presets, Intake, DraftFiles):
     """The one writer of a chat store file. Used from the thread that opened it, and from no other.
 
     Every method raises `StoreError`, in plain words, when the file cannot be read or written; then nothing of that

@@ -101,6 +101,8 @@ class ChatTab(Surface):
         self.composer.stop_requested.connect(self.session.stop)
         self.composer.draft_changed.connect(self.draft_changed)
         self.composer.draft_changed.connect(self._watch_draft)
+        self.draft_changed.connect(self._keep_files)
+        self.session.draft_files.brought.connect(self._bring_files)
         self.composer.files_wanted.connect(self.ask_for_files)
         self.composer.edit.files_dropped.connect(self.attach)
         self.messages.editing_changed.connect(self._watch_draft)
@@ -337,6 +339,15 @@ class ChatTab(Surface):
             self._reader.read(path, self._on_read, self._on_not_read)
         self.composer.setFocus()
 
+    @Slot()
+    def _keep_files(self) -> None:
+        self.session.draft_files.keep(self.draft().files)
+
+    @Slot(object)
+    def _bring_files(self, files: Sequence[Attachment]) -> None:
+        for file in files:
+            self.composer.files.add(file)
+
     @Slot(object)
     def _on_read(self, file: Attachment) -> None:
         self.composer.files.add(file)
@@ -379,6 +390,7 @@ class ChatTab(Surface):
     def restore(self, draft: str, scroll: float) -> None:
         """Bring back what was typed, and the place that was read."""
         self.composer.set_text(draft)
+        self.session.draft_files.bring()
         self.transcript.set_scroll_place(scroll)
 
     def _show_page(self, has_messages: bool) -> None:

@@ -160,3 +160,31 @@ def test_the_meter_counts_conversation_draft_and_files(tab: ChatTab, notes: Path
     drop(tab, notes)
     qtbot.waitUntil(lambda: int(meter.text().split()[0]) > 9)
     assert "tokens are used by the conversation" in meter.accessibleName()
+
+
+def test_a_draft_keeps_its_files_until_the_next_start(open_window, notes: Path, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    drop(tab, notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    qtbot.keyClicks(tab.composer.edit, "not sent")
+    window.close()
+    notes.unlink()
+    again = open_window(ScriptedEngine()).deck.current()
+    qtbot.waitUntil(lambda: names(again) == ["notes.md"])
+    assert again.composer.text() == "not sent"
+    ask(qtbot, again, "!")
+    qtbot.waitUntil(lambda: len(again.session.path()) == 2 and not again.session.answering)
+    assert "one two three four" in again.session.path()[0].content
+
+
+def test_a_closed_tab_comes_back_with_its_files(open_window, notes: Path, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    drop(tab, notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    window.deck.close_current()
+    trigger(window, "reopen_tab")
+    again = window.deck.current()
+    assert again is not tab
+    qtbot.waitUntil(lambda: names(again) == ["notes.md"])
