@@ -50,6 +50,20 @@ def test_a_formula_in_one_line(formula, text):
     assert shown(formula) == text
 
 
+@pytest.mark.parametrize(
+    "formula", ["\\frac", "\\left", "\\hat", "_{", "\\sqrt[", "\\begin{matrix}", "\\not", "{", "\\mathbb", "^"]
+)
+def test_hostile_formulas_are_shown_as_they_were_written(formula):
+    assert readable((formula * 4000)[:4000]) is None
+
+
+@pytest.mark.parametrize("lines", ["\\[\na\n", "$$\na", "> $$\n", "- \\[\n", "\\(", "$a "])
+def test_hostile_signs_are_read_once(lines):
+    text = lines * 20_000
+    tokens = PARSER.parse(text)  # where each sign looked for its end to the last line, this took an hour
+    assert tokens[-1].map is None or tokens[-1].map[1] <= text.count("\n") + 1
+
+
 def test_variables_are_slanted_and_names_are_not():
     assert readable(r"\sin x + \text{abc}") == (("sin ", False), ("x", True), (" + abc", False))
 

@@ -72,9 +72,6 @@ class _Reader:
         return token
 
     def _until(self, *ends: str | None) -> str:
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise Unshown
         parts: list[str] = []
         is_due = False  # air after the name of a function and after a large sign, behind what is raised on them
         while (token := self._peek()) not in ends:
@@ -87,10 +84,17 @@ class _Reader:
             parts.append(part)
             if token not in ("^", "_") and part:
                 is_due = part.strip() in FUNCTIONS or part.strip() in _LARGE
-        self._depth -= 1
         return "".join(parts)
 
     def _one(self, token: str) -> str:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise Unshown
+        text = self._read(token)
+        self._depth -= 1
+        return text
+
+    def _read(self, token: str) -> str:
         if token.isspace():
             return ""
         if token in ("^", "_"):
@@ -193,16 +197,13 @@ class _Reader:
             return DELIMITERS[token]
         if token in ("(", ")", "[", "]", "|", "/", "<", ">"):
             return {"<": "⟨", ">": "⟩"}.get(token, token)
-        return self._command(token) if token.startswith("\\") else token
+        return self._one(token)
 
     def _environment(self) -> str:
         name = self._raw()
         if name == "array":
             self._raw()
         rows: list[list[str]] = [[""]]
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise Unshown
         while (token := self._next()) != "\\end":
             if token == "&":
                 rows[-1].append("")
@@ -212,7 +213,6 @@ class _Reader:
                 rows[-1][-1] += self._one(token)
         if self._raw() != name:
             raise Unshown
-        self._depth -= 1
         rows = [row for row in rows if any(cell.strip() for cell in row)]
         text = laid_out(name, [[spaced_out(cell) for cell in row] for row in rows])
         if text is None:

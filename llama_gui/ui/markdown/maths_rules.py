@@ -9,6 +9,7 @@ from markdown_it.rules_inline import StateInline
 from llama_gui.ui.markdown.maths import MAX_LENGTH
 
 _CLOSING = {"$$": "$$", "\\[": "\\]", "\\(": "\\)"}
+_MOST_LINES = 60
 _SIGN = re.compile(r"[\\^_=+<>{}]|\d\s*[-*/]|[-*/]\s*\d")
 _WORD = re.compile(r"(?<!\\)\b[^\W\d_]{3,}")
 
@@ -80,6 +81,8 @@ def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         if line >= end or state.isEmpty(line) or state.sCount[line] < state.blkIndent:
             break
         lines.append(state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip())
+        if len(lines) > _MOST_LINES or (opening == "\\[" and lines[-1].startswith(opening)):
+            return False
     is_open = not lines[-1].endswith(closing)
     if is_open and line < state.lineMax:
         return False  # a blank line or the end of a list came first: these were no formula's signs
