@@ -73,6 +73,7 @@ def _run(application: "QApplication", paths: Paths) -> int:
     from llama_gui.bridge.engine_host import EngineHost
     from llama_gui.bridge.faults import Faults
     from llama_gui.bridge.gc_timer import GarbageCollector
+    from llama_gui.bridge.model_desk import ModelDesk
     from llama_gui.bridge.server_host import ServerHost
     from llama_gui.bridge.store_lane import StoreLane
     from llama_gui.bridge.terminal_signals import TerminalSignals
@@ -91,19 +92,22 @@ def _run(application: "QApplication", paths: Paths) -> int:
     host = EngineHost(loader)
     book = ChatBook(StoreLane(paths.chats_file), host)
     server = ServerHost(host, paths.server_key_file)
+    desk = ModelDesk(paths, settings)
     window = MainWindow(
         book,
         host,
         settings,
         lambda changed: save_settings(paths.settings_file, changed),
-        lambda opened: models_on_disk(paths, opened),
+        lambda opened: models_on_disk(paths, (*opened, *desk.added_folders)),
         paths.resources,
         paths.data,
         server,
         endpoints,
+        desk,
     )
     faults.happened.connect(window.tell)
     book.chat_closed.connect(collector.collect_soon)
+    host.models.ended.connect(collector.collect_soon)
     signals = TerminalSignals(window.close)
     window.show()
     window.start()
@@ -111,7 +115,8 @@ def _run(application: "QApplication", paths: Paths) -> int:
         window.tell(notice)
     status = application.exec()
     connections_ended = window.connections.shutdown()
-    ended = book.shutdown() and connections_ended
+    library_ended = window.library.shutdown()
+    ended = book.shutdown() and connections_ended and library_ended
     signals.close()
     collector.stop()
     faults.close()

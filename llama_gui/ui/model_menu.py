@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QIcon, QKeyEvent
+from PySide6.QtGui import QAction, QFontMetrics, QIcon, QKeyEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from llama_gui.ui.icons import Icons
@@ -12,6 +12,7 @@ from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import FRAME_PX, TINY_PX, frame_font, theme_of
 from llama_gui.vocabulary import ModelEntry
 
+_NAME_WIDTH = 340
 LONG = 8
 """From so many models on, typing filters them; before, it goes to the entry that begins with the letter."""
 
@@ -29,6 +30,7 @@ class ModelMenu(QMenu):
     def __init__(self, icons: Icons, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setStyleSheet("ModelMenu::item { padding-left: 10px; }")  # ticks and dots are icons, which come before it
         self._icons = icons
         self._models: list[tuple[QAction, str]] = []  # and what is looked for
         self._headings: list[QAction] = []
@@ -54,8 +56,10 @@ class ModelMenu(QMenu):
 
     def _add_model(self, entry: ModelEntry, is_loaded: bool, is_current: bool) -> None:
         size = f"  ·  {size_text(entry.size)}" if entry.size else ""
-        action = self.addAction(menu_text(f"{entry.name}{size}"))
-        action.setFont(frame_font(FRAME_PX))
+        font = frame_font(FRAME_PX)
+        name = QFontMetrics(font).elidedText(entry.name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
+        action = self.addAction(menu_text(f"{name}{size}"))
+        action.setFont(font)
         theme = theme_of(self)
         if is_current:
             action.setIcon(self._icons.icon("check", theme.color("accent" if is_loaded else "muted")))

@@ -72,11 +72,11 @@ class StatusLine(Surface):
         self._show_costs(_machine(info.device, info.dtype))
         self.costs.setToolTip(plain_tip(info.source))
 
-    def show_no_model(self, name: str) -> None:
-        """Show that a model is not in memory; "": there is none at all."""
+    def show_no_model(self, name: str, *, is_coming: bool) -> None:
+        """Show that a model is not in memory, or not yet; "": there is none at all."""
         self._name = name
         self.work.setText("")
-        self._show_costs(self.tr("not in memory") if name else "")
+        self._show_costs("" if is_coming or not name else self.tr("not in memory"))
 
     def _show_costs(self, *parts: str) -> None:
         name = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)

@@ -36,11 +36,14 @@ class Gate:
         self.held: dict[str, threading.Event] = {}
         self.orders: list[LoadOrder] = []
         self.too_large: set[str] = set()
+        self.free: Callable[[], int] | None = None
 
     def __call__(self, order: LoadOrder) -> EngineLike:
         self.orders.append(order)
         if order.key in self.too_large:
             raise NotEnoughMemoryError(9_000_000_000, 1_000_000_000)
+        if self.free is not None:
+            order.make_room(1_000_000_000, self.free)
         gate = self.held.get(order.key)
         if gate is not None:
             order.tell(LoadProgress(43, 100))
@@ -189,6 +192,29 @@ def test_a_load_that_fails_leaves_the_tab_as_it_was(window: MainWindow, qtbot: Q
     assert window.deck.new_tab().session.model == STARTER
     kept: list[UserSettings] = window.kept_settings  # pyright: ignore[reportAttributeAccessIssue]
     assert not any(settings.model_path for settings in kept)
+
+
+def test_a_load_waits_for_memory_and_says_so(window: MainWindow, qtbot: QtBot, tiny: str, gate: Gate):
+    busy, tab = window.deck.current(), window.deck.new_tab()
+    make_endless(window, busy)
+    window.deck.go_to(1)
+    ask(qtbot, busy, "Hello")
+    qtbot.waitUntil(lambda: bool(written(busy)), timeout=SECONDS)
+    models = window._host.models
+    gate.free = lambda: 500_000_000 if models.engine_of(STARTER) else 10**10
+    window.deck.go_to(2)
+    choose(window, tiny)
+    waits = "Tiny needs 1.0 GB, and 500 MB are free. It waits until another answer has ended."
+    qtbot.waitUntil(lambda: window.status.state.text() == waits, timeout=SECONDS)
+    ask(qtbot, tab, "Hello")
+    qtbot.waitUntil(lambda: waits in shown(tab), timeout=SECONDS)
+    assert busy.session.answering
+    busy.session.stop()
+    qtbot.waitUntil(lambda: bool(written(tab)), timeout=SECONDS)
+    assert models.loaded_keys() == [tiny]
+    assert busy.session.path()[-1].status == "stopped"
+    tab.session.stop()
+    qtbot.waitUntil(lambda: not tab.session.answering, timeout=SECONDS)
 
 
 def test_a_folder_that_is_no_model_is_named_with_what_to_do(window: MainWindow, qtbot: QtBot, tmp_path: Path):
