@@ -4,7 +4,7 @@ import re
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from llama_gui.chats.attachments import Attachment
 from llama_gui.ui.flow import FlowLayout
@@ -14,7 +14,7 @@ from llama_gui.ui.theme import SMALL_PX, TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, paint_focus, plain_tip
 
 MOST_FILES = 20
-_HEIGHT, _MOST_NAME = 30, 220
+_HEIGHT, _MOST_NAME, _MOST_LINES = 30, 220, 3
 _PREVIEW = 400
 _PASTED = re.compile(r"Pasted text \d+\.txt")
 
@@ -124,8 +124,8 @@ class Chip(QAbstractButton):
         self.update()
 
 
-class AttachmentBar(QWidget):
-    """Hidden while there is none."""
+class AttachmentBar(QScrollArea):
+    """Hidden while there is none; three lines high at most, the others are scrolled to."""
 
     changed = Signal()
     text_wanted = Signal(str)
@@ -135,10 +135,15 @@ class AttachmentBar(QWidget):
         super().__init__(parent)
         self._icons = icons
         self._chips: list[Chip] = []
-        self._flow = FlowLayout(self)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        inner = QWidget()
+        self._flow = FlowLayout(inner)
+        inner.setAutoFillBackground(False)
+        self.setWidget(inner)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
         self.hide()
 
     def files(self) -> tuple[Attachment, ...]:
@@ -170,7 +175,7 @@ class AttachmentBar(QWidget):
         for chip in self._chips:
             if chip.file is file or chip.file == file:
                 chip.set_tokens(tokens)
-        self._flow.invalidate()
+        self._fit()
 
     def _append(self, file: Attachment) -> None:
         chip = Chip(file, self._icons)
@@ -202,5 +207,14 @@ class AttachmentBar(QWidget):
 
     def _tell(self) -> None:
         self.setVisible(bool(self._chips))
-        self.updateGeometry()
+        self._fit()
         self.changed.emit()
+
+    def _fit(self) -> None:
+        self._flow.invalidate()
+        height = self._flow.heightForWidth(self.viewport().width())
+        self.setFixedHeight(max(_HEIGHT, min(height, _MOST_LINES * (_HEIGHT + self._flow.spacing()))))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()

@@ -50,6 +50,7 @@ class ChatTab(Surface):
         super().__init__("page", parent=parent)
         self.session = session
         self._reader = reader
+        self._has_told_dropped = False
         self.setAcceptDrops(True)
         self.transcript = TranscriptView(icons)
         self.find_bar = FindBar(icons, self.transcript)
@@ -310,7 +311,8 @@ class ChatTab(Surface):
 
     @Slot(int)
     def _on_dropped(self, count: int) -> None:
-        if count:
+        if count and not self._has_told_dropped:  # from then on the meter says it
+            self._has_told_dropped = True
             self.notice.say(
                 self.tr(
                     "The conversation is longer than this model can read: the oldest {} messages were not sent."

@@ -45,9 +45,9 @@ class ContextMeter(QWidget):
         if use.is_too_long:
             return text + self.tr(" · too long")
         if use.dropped_messages == 1:
-            return text + self.tr(" · the oldest message is left out")
+            return text + self.tr(" · the oldest left out")
         if use.dropped_messages:
-            return text + self.tr(" · the {} oldest are left out").format(use.dropped_messages)
+            return text + self.tr(" · oldest {} left out").format(use.dropped_messages)
         return text
 
     def role(self) -> str:
@@ -106,9 +106,9 @@ class ContextMeter(QWidget):
 
 
 def short_count(count: int) -> str:
-    """A number of tokens as it is said: 812, 1.2k, 8k, 131k."""
+    """A number of tokens as it is said of models, whose contexts are powers of two: 812, 1.2k, 8k, 128k."""
     if count < 1000:
         return str(count)
-    if count >= 10_000:
-        return f"{count // 1000}k"
-    return f"{count / 1000:.1f}".removesuffix(".0") + "k"
+    if count >= 10 * 1024:
+        return f"{count // 1024}k"
+    return f"{count / 1024:.1f}".removesuffix(".0") + "k"
