@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QAccessible, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
@@ -48,6 +48,17 @@ def branch_map(parent) -> BranchMap:
 def test_it_begins_at_the_end_of_what_is_shown(branch_map):
     assert branch_map.canvas.hasFocus()
     assert branch_map.words.text() == "Answer: <b>text</b> of a3"
+
+
+def test_a_screen_reader_finds_the_message_and_can_go_there(branch_map, qtbot):
+    face = QAccessible.queryAccessibleInterface(branch_map.canvas)
+    assert face.role() == QAccessible.Role.Button
+    assert face.text(QAccessible.Text.Name).endswith("of a3")
+    qtbot.keyClick(branch_map.canvas, Qt.Key.Key_Up)
+    assert face.text(QAccessible.Text.Name).endswith("of u2")
+    with qtbot.waitSignal(branch_map.chosen) as chosen:
+        branch_map.canvas.click()
+    assert chosen.args == ["u2"]
 
 
 def test_keys_walk_along_lines_and_across_lanes(branch_map, qtbot):

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from llama_gui.chats.shown_path import MapDot
 from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
@@ -27,8 +27,8 @@ _NEAR = 11
 _OWN_KEYS = (Qt.Key.Key_Escape, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
-class MapCanvas(QWidget):
-    """Dots and lines. The mouse and the arrow keys pick a dot."""
+class MapCanvas(QAbstractButton):
+    """Dots and lines. The mouse and the arrow keys pick a dot; for a screen reader it is the button of that dot."""
 
     chosen = Signal(str)
     picked = Signal(str)
@@ -50,7 +50,8 @@ class MapCanvas(QWidget):
         self.setFixedSize(2 * _EDGE + lanes * _LANE, 2 * _EDGE + max(self._rows, default=0) * _ROW)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setAccessibleName(self.tr("Branches of this chat"))
+        self.setAccessibleName(self.words(self.current) if dots else self.tr("Branches of this chat"))
+        self.clicked.connect(self._choose_current)
 
     def words(self, index: int) -> str:
         """What a dot stands for."""
@@ -68,8 +69,12 @@ class MapCanvas(QWidget):
         """Put the keyboard on a dot."""
         self.current = index
         self.picked.emit(self.words(index))
-        self.setAccessibleDescription(self.words(index))
+        self.setAccessibleName(self.words(index))
         self.update()
+
+    @Slot()
+    def _choose_current(self) -> None:
+        self.chosen.emit(self._dots[self.current].node_id)
 
     def _dot_at(self, place: QPointF) -> int:
         row = round((place.y() - _EDGE) / _ROW)
@@ -115,6 +120,9 @@ class MapCanvas(QWidget):
         self._hovered = -1
         self.picked.emit(self.words(self.current))
         self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # no button is pressed down here: a dot is chosen when the mouse goes up
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         index = self._dot_at(event.position())
