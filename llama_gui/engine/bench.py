@@ -50,9 +50,9 @@ def measure(engine: Engine, chats: Many[int], prompt_tokens: int, new_tokens: in
         if number < least:
             raise InvalidRequestError(name, number, f"a whole number of at least {least}")
     engine.warmup()
-    yield _prefill(engine, prompt_tokens)
+    yield prefill(engine, prompt_tokens)
     for count in chats:
-        yield _decode(engine, count, prompt_tokens, new_tokens)
+        yield decode(engine, count, prompt_tokens, new_tokens)
 
 
 def random_prompt(engine: Engine, tokens: int, seed: int) -> list[int]:
@@ -67,14 +67,16 @@ def endless(engine: Engine) -> SamplingParams:
     return SamplingParams(temperature=0.0, logit_bias=eos)
 
 
-def _prefill(engine: Engine, prompt_tokens: int) -> Measurement:
+def prefill(engine: Engine, prompt_tokens: int, seed: int = 1) -> Measurement:
+    """Read one prompt: another one for each `seed`, because the cache knows those that it has read."""
     began = time.perf_counter()
-    _answers(engine, [random_prompt(engine, prompt_tokens, seed=1)], 1)
+    _answers(engine, [random_prompt(engine, prompt_tokens, seed)], 1)
     seconds = time.perf_counter() - began
     return _measurement(engine, "prefill", 1, prompt_tokens, 1, prompt_tokens / seconds, seconds * 1e3)
 
 
-def _decode(engine: Engine, chats: int, prompt_tokens: int, new_tokens: int) -> Measurement:
+def decode(engine: Engine, chats: int, prompt_tokens: int, new_tokens: int) -> Measurement:
+    """Write `new_tokens` in each of some chats."""
     prompts = [random_prompt(engine, prompt_tokens, 1000 * chats + chat) for chat in range(chats)]
     _answers(engine, prompts, 1)  # the prompts are in the cache now, so all begin to write at once
     marks = _answers(engine, prompts, new_tokens)

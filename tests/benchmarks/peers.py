@@ -1,0 +1,171 @@
+"""One engine in a process of its own, for `versus`: it loads random weights, then does what standard input asks for.
+
+A line ``decode CHATS CONTEXT STEPS`` or ``prefill TOKENS``; the answer is tokens per second. llama.cpp's worker needs
+llama-cpp-python and nothing else, so that it may live in another environment.
+"""
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
+
+Decode = Callable[[int, int, int], float]
+Prefill = Callable[[int], float]
+
+
+def ours(options: argparse.Namespace) -> tuple[Decode, Prefill]:
+    """The whole engine: scheduler, cache, sampler, text."""
+    from llama_gui.engine import Engine
+    from llama_gui.engine.bench import decode, prefill
+    from llama_gui.engine.presets import RandomModel, preset_config
+
+    model = RandomModel(options.preset, preset_config(options.preset), STARTER)
+    engine = Engine.load(model, dtype=options.dtype, max_batch=64, exact=not options.not_exact)
+
+    seeds = itertools.count(10**6)
+
+    def write(chats: int, context: int, steps: int) -> float:
+        return decode(engine, chats, context, steps + 1).tokens_per_second
+
+    def read(tokens: int) -> float:
+        return prefill(engine, tokens, next(seeds)).tokens_per_second
+
+    return write, read
+
+
+def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
+    """A greedy loop over the model's forward, with its own cache."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
+
+    from llama_gui.engine.presets import RandomModel, preset_config
+
+    content = preset_config(options.preset)
+    kind = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2"}[content["architectures"][0]]
+    theirs = AutoConfig.for_model(kind, **content)
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(theirs, dtype=torch.bfloat16)
+    model = model.to_empty(device="cpu").eval()
+    model.tie_weights()
+    source = RandomModel(options.preset, content, STARTER).weights()
+    for name, parameter in model.named_parameters():
+        parameter.data = source.weight(name, torch.bfloat16, torch.device("cpu"))
+    rotary = model.model.rotary_emb
+    model.model.rotary_emb = type(rotary)(theirs)  # its buffers were on the meta device
+
+    @torch.inference_mode()
+    def decode(chats: int, context: int, steps: int) -> float:
+        cache = DynamicCache(config=theirs)
+        ids = torch.randint(0, 2000, (chats, context))
+        logits = model(ids, past_key_values=cache, logits_to_keep=1).logits
+        began = time.perf_counter()
+        for _ in range(steps):
+            ids = logits[:, -1].argmax(-1, keepdim=True)
+            logits = model(ids, past_key_values=cache, logits_to_keep=1).logits
+        return chats * steps / (time.perf_counter() - began)
+
+    @torch.inference_mode()
+    def prefill(tokens: int) -> float:
+        ids = torch.randint(0, 2000, (1, tokens))
+        began = time.perf_counter()
+        model(ids, past_key_values=DynamicCache(config=theirs), logits_to_keep=1).logits[0, -1].argmax()
+        return tokens / (time.perf_counter() - began)
+
+    return decode, prefill
+
+
+def llama_cpp(options: argparse.Namespace) -> tuple[Decode, Prefill]:
+    """llama.cpp's C interface, a sequence for each chat; sampling is an argmax over the logits."""
+    import ctypes
+
+    import llama_cpp as lib
+    import numpy as np
+
+    lib.llama_backend_init()
+    model = lib.llama_model_load_from_file(options.gguf.encode(), lib.llama_model_default_params())
+    size = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(model))
+    params = lib.llama_context_default_params()
+    params.n_ctx, params.n_batch, params.n_ubatch, params.n_seq_max = 16384, 2048, 512, 16
+    params.n_threads = params.n_threads_batch = options.threads
+    context = lib.llama_init_from_model(model, params)
+    batch = lib.llama_batch_init(2048, 0, 1)
+
+    def run(rows: "list[tuple[int, int, int, bool]]") -> None:
+        batch.n_tokens = len(rows)
+        for i, (token, position, chat, wanted) in enumerate(rows):
+            batch.token[i], batch.pos[i], batch.n_seq_id[i] = token, position, 1
+            batch.seq_id[i][0], batch.logits[i] = chat, wanted
+        if lib.llama_decode(context, batch):
+            raise RuntimeError("llama_decode failed")
+
+    def drawn(row: int) -> int:
+        logits = lib.llama_get_logits_ith(context, row)
+        return int(np.ctypeslib.as_array(ctypes.cast(logits, ctypes.POINTER(ctypes.c_float)), (size,)).argmax())
+
+    def clear() -> None:
+        lib.llama_memory_clear(lib.llama_get_memory(context), True)
+
+    def decode(chats: int, length: int, steps: int) -> float:
+        clear()
+        draw = np.random.default_rng(1)
+        for chat in range(chats):
+            ids = draw.integers(0, 2000, length)
+            run([(int(token), at, chat, at == length - 1) for at, token in enumerate(ids)])
+        tokens = [1] * chats
+        began = time.perf_counter()
+        for step in range(steps):
+            run([(token, length + step, chat, True) for chat, token in enumerate(tokens)])
+            tokens = [drawn(row) for row in range(chats)]
+        return chats * steps / (time.perf_counter() - began)
+
+    def prefill(tokens: int) -> float:
+        clear()
+        ids = np.random.default_rng(2).integers(0, 2000, tokens)
+        began = time.perf_counter()
+        run([(int(token), at, 0, at == tokens - 1) for at, token in enumerate(ids)])
+        drawn(tokens - 1)
+        return tokens / (time.perf_counter() - began)
+
+    return decode, prefill
+
+
+def quantise(options: argparse.Namespace) -> None:
+    """Write the GGUF file in another of llama.cpp's kinds."""
+    import llama_cpp as lib
+
+    params = lib.llama_model_quantize_default_params()
+    params.ftype = {"Q8_0": lib.LLAMA_FTYPE_MOSTLY_Q8_0, "Q4_K_M": lib.LLAMA_FTYPE_MOSTLY_Q4_K_M}[options.dtype]
+    params.nthread = options.threads
+    if lib.llama_model_quantize(options.gguf.encode(), options.target.encode(), params):
+        raise RuntimeError("llama_model_quantize failed")
+
+
+def main() -> None:
+    """Serve one engine on standard input and output."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("engine", choices=("ours", "transformers", "llama.cpp", "quantise"))
+    parser.add_argument("--preset")
+    parser.add_argument("--dtype")
+    parser.add_argument("--gguf")
+    parser.add_argument("--target")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--not-exact", action="store_true")
+    options = parser.parse_args()
+    if options.engine == "quantise":
+        quantise(options)
+        return
+    make = {"ours": ours, "transformers": transformers, "llama.cpp": llama_cpp}[options.engine]
+    decode, prefill = make(options)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        work, *numbers = line.split()
+        speed = decode(*map(int, numbers)) if work == "decode" else prefill(*map(int, numbers))
+        print(f"speed {speed:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,253 @@
+"""Ours, llama.cpp and transformers side by side: the same random weights, the same work, in turn, in one run.
+
+    .venv/bin/python -m tests.benchmarks.versus
+    .venv/bin/python -m tests.benchmarks.versus --llama-python OTHER_VENV/bin/python   # where llama-cpp-python is
+    .venv/bin/python -m tests.benchmarks.versus --preset qwen2.5-0.5b --dtypes int8 --rounds 7
+
+Each engine is a process of its own. A round asks each of them once for each work; the table shows medians over the
+rounds, and medians of the ratios within the rounds, because the machine's speed changes from minute to minute. An
+engine that is not installed is left out. llama.cpp gets a GGUF file that is written here from the same weights;
+F16 keys and values, two threads like ours, and no GPU.
+"""
+
+import argparse
+import contextlib
+import importlib.metadata
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from llama_gui.engine.device import physical_cores, resolve_precision
+from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
+from tests.benchmarks.peers import STARTER
+
+ROOT = Path(__file__).parents[2]
+THEIR_KINDS = {"bfloat16": "BF16", "int8": "Q8_0", "int4": "Q4_K_M"}
+_GGUF_NAMES = {
+    "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+}  # fmt: skip
+
+
+class Worker:
+    """An engine in a child process; see `peers`."""
+
+    def __init__(self, name: str, python: str, *arguments: str) -> None:
+        self.name = name
+        script = (
+            ["-m", "tests.benchmarks.peers"] if python == sys.executable else [str(ROOT / "tests/benchmarks/peers.py")]
+        )
+        threads = str(physical_cores())
+        env = {**os.environ, "GOMP_SPINCOUNT": "10000", "OMP_NUM_THREADS": threads}
+        command = [python, *script, *arguments, "--threads", threads]
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self._expect("ready")
+
+    def ask(self, work: str) -> float:
+        """Tokens per second."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(work + "\n")
+        self._process.stdin.flush()
+        return float(self._expect("speed").split()[1])
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+
+    def _expect(self, word: str) -> str:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:  # libraries may say things of their own
+            if line.startswith(word):
+                return line
+        raise RuntimeError(f"{self.name} ended: {' '.join(map(str, self._process.args))}")
+
+
+def write_gguf(preset: str, target: Path) -> None:
+    """The preset's random weights as a BF16 GGUF file without a vocabulary."""
+    import gguf
+
+    model = RandomModel(preset, preset_config(preset), STARTER)
+    config = model.config
+    arch = "qwen2" if config.architecture == "Qwen2ForCausalLM" else "llama"
+    writer = gguf.GGUFWriter(target, arch)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(config.rope.theta)
+    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_vocab_size(config.vocab_size)
+    writer.add_tokenizer_model("none")
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
+    weights = model.weights()
+    for name in sorted(weights.names):
+        tensor = weights.weight(name, torch.bfloat16, torch.device("cpu"))
+        if tensor.dim() == 1:
+            writer.add_tensor(_gguf_name(name), tensor.float().numpy())
+        else:
+            raw = tensor.view(torch.uint8).numpy()
+            kind = gguf.GGMLQuantizationType.BF16
+            writer.add_tensor(_gguf_name(name), np.ascontiguousarray(raw), raw_shape=raw.shape, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def _gguf_name(name: str) -> str:
+    whole = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
+             "lm_head.weight": "output.weight"}  # fmt: skip
+    if name in whole:
+        return whole[name]
+    layer, _, rest = name.removeprefix("model.layers.").partition(".")
+    part, _, kind = rest.rpartition(".")
+    return f"blk.{layer}.{_GGUF_NAMES[part]}.{kind}"
+
+
+def has_llama_cpp(python: str) -> bool:
+    """Whether that interpreter can import llama-cpp-python."""
+    with contextlib.suppress(OSError):
+        return subprocess.run([python, "-c", "import llama_cpp"], capture_output=True, check=False).returncode == 0
+    return False
+
+
+def works(options: argparse.Namespace) -> list[str]:
+    """The lines that each worker is asked."""
+    chats = [f"decode {count} {options.context} {options.steps}" for count in options.chats.split(",")]
+    return [*chats, f"prefill {options.prompt_tokens}"]
+
+
+def start(options: argparse.Namespace, dtype: str, folder: Path) -> list[Worker]:
+    """Ours first, then those that are there."""
+    shape = ["--preset", options.preset, "--dtype", dtype]
+    workers = [Worker(f"ours {dtype}", sys.executable, "ours", *shape)]
+    if options.not_exact and dtype == "bfloat16":
+        workers.append(Worker("ours bfloat16, not exact", sys.executable, "ours", *shape, "--not-exact"))
+    if has_llama_cpp(options.llama_python):
+        source, kind = folder / "BF16.gguf", THEIR_KINDS[dtype]
+        target = folder / f"{kind}.gguf"
+        if not source.exists():
+            write_gguf(options.preset, source)
+        if not target.exists():
+            command = ["quantise", "--gguf", str(source), "--target", str(target), "--dtype", kind]
+            subprocess.run(
+                [options.llama_python, str(ROOT / "tests/benchmarks/peers.py"), *command], check=True,
+                capture_output=True,
+            )  # fmt: skip
+        workers.append(Worker(f"llama.cpp {kind}", options.llama_python, "llama.cpp", "--gguf", str(target)))
+    if not options.without_transformers:
+        workers.append(Worker("transformers bfloat16", sys.executable, "transformers", *shape))
+    return workers
+
+
+def compare(options: argparse.Namespace, dtype: str, folder: Path) -> None:
+    """Print the rows of one dtype as Markdown."""
+    workers = start(options, dtype, folder)
+    try:
+        for work in works(options):
+            speeds: list[list[float]] = [[] for _ in workers]
+            buses: list[float] = []
+            for turn in range(options.rounds + 1):
+                for worker, taken in zip(workers, speeds, strict=True):
+                    speed = worker.ask(work)
+                    if turn:  # the first is to warm up
+                        taken.append(speed)
+                if turn:
+                    buses.append(read_bandwidth(rounds=2) / bytes_per_step(options.preset, dtype))
+            print_row(work, dtype, [worker.name for worker in workers], speeds, buses)
+    finally:
+        for worker in workers:
+            worker.close()
+
+
+def bytes_per_step(preset: str, dtype: str) -> float:
+    """What a step has to read: each weight once, but of the embedding a row."""
+    config = RandomModel(preset, preset_config(preset), STARTER).config
+    precision = resolve_precision(dtype, torch.device("cpu"))
+    vocabulary = config.vocab_size * config.hidden_size
+    names = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
+    layers = sum(size for name, size in names.items() if name.startswith("model.layers."))
+    return layers * precision.weight_bytes + vocabulary * precision.head_bytes
+
+
+def print_row(work: str, dtype: str, names: list[str], speeds: list[list[float]], buses: list[float]) -> None:
+    """One line: ours, then each other with our ratio to it. `buses`: steps a second that the memory bus allows."""
+    kind, number, *_ = work.split()
+    words = f"{number} chat{'s' if number != '1' else ''}" if kind == "decode" else f"prompt of {number}"
+    cells = [f"{statistics.median(speeds[0]):.1f}"]
+    for name, taken in zip(names[1:], speeds[1:], strict=True):
+        ratio = statistics.median(mine / other for mine, other in zip(speeds[0], taken, strict=True))
+        cells.append(f"{name} {statistics.median(taken):.1f} ({ratio:.2f} x)")
+    if work.startswith("decode 1 "):
+        share = statistics.median(mine / bus for mine, bus in zip(speeds[0], buses, strict=True))
+        cells[0] += f" ({share:.0%} of what the bus allows)"
+    print(f"| {words} | {dtype} | {' | '.join(cells)} | {os.getloadavg()[0]:.1f} |", flush=True)
+
+
+def read_bandwidth(rounds: int = 8) -> float:
+    """Bytes per second that all cores read from memory: 1 GiB, which no cache holds; the best of some rounds."""
+    block = torch.ones(2**28)
+    seconds = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        block.amax()
+        seconds.append(time.perf_counter() - began)
+    return block.numel() * 4 / min(seconds)
+
+
+def versions() -> str:
+    """What was measured, and on what."""
+    cpu = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                if line.startswith("model name")), platform.processor()) if sys.platform == "linux" else ""  # fmt: skip
+    packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers"))
+    cores = physical_cores()
+    bandwidth = read_bandwidth() / 1e9
+    return (
+        f"{cpu}, {cores} cores, {bandwidth:.1f} GB/s read by all of them; {platform.system()}, Python "
+        f"{platform.python_version()}, {packages}"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", choices=PRESETS, default="llama-3.2-1b")
+    parser.add_argument("--dtypes", default="bfloat16,int8,int4")
+    parser.add_argument("--chats", default="1,3,10")
+    parser.add_argument("--context", type=int, default=128)
+    parser.add_argument("--steps", type=int, default=16)
+    parser.add_argument("--prompt-tokens", type=int, default=512)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--llama-python", default=sys.executable, help="an interpreter that has llama-cpp-python")
+    parser.add_argument("--folder", help="where GGUF files are kept for the next time (default: nowhere)")
+    parser.add_argument("--without-transformers", action="store_true")
+    parser.add_argument("--not-exact", action="store_true", help="also ours in bfloat16 with exact=False")
+    options = parser.parse_args()
+    print(f"{options.preset}, {time.strftime('%Y-%m-%d %H:%M')}, {versions()}\n")
+    print("Tokens per second, medians; in brackets ours against theirs.\n")
+    print("| work | dtype | ours | others | | load |\n| --- | --- | --- | --- | --- | --- |", flush=True)
+    with contextlib.nullcontext(options.folder) if options.folder else tempfile.TemporaryDirectory() as folder:
+        for dtype in options.dtypes.split(","):
+            compare(options, dtype, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
