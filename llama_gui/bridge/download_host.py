@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +12,13 @@ from llama_gui.errors import DownloadError, GatedModelError
 from llama_gui.library.access import HubAccess
 
 if TYPE_CHECKING:
-    from llama_gui.library.download_queue import DownloadQueue, QueuedDownload
+    from llama_gui.library.download_queue import DownloadQueue, QueuedDownload, QueueTotals
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadTotals:
-    """All that is to be fetched, together. Bytes, bytes a second, seconds; `count` downloads are under way."""
-
-    count: int = 0
-    bytes_done: int = 0
-    bytes_total: int = 0
-    bytes_per_second: float = 0.0
-
-    @property
-    def percent(self) -> int:
-        """How far they are, never 100 before the end."""
-        return min(99, 100 * self.bytes_done // self.bytes_total) if self.bytes_total else 0
+def model_path(item: "QueuedDownload") -> str:
+    """Where the model of a finished download is opened: its folder, or the one GGUF file in it."""
+    only = item.plan.files[0].path if len(item.plan.files) == 1 else ""
+    return str(Path(item.folder, only)) if only.endswith(".gguf") else item.folder
 
 
 class DownloadHost(QObject):
@@ -41,7 +31,7 @@ class DownloadHost(QObject):
     changed = Signal(object)
     """tuple[QueuedDownload]"""
     totals_changed = Signal(object)
-    """`DownloadTotals`"""
+    """`QueueTotals`: what runs or waits, together."""
     finished = Signal(object)
     """A `QueuedDownload` that is complete; its model can be opened."""
     asking_changed = Signal(object)
@@ -78,12 +68,11 @@ class DownloadHost(QObject):
         return self._asking
 
     @property
-    def totals(self) -> DownloadTotals:
+    def totals(self) -> "QueueTotals":
         """What runs or waits, together."""
-        items = [item for item in self._items if item.state in ("waiting", "running")]
-        done = sum(item.progress.bytes_done for item in items if item.progress)
-        speed = sum(item.progress.bytes_per_second for item in items if item.progress and item.state == "running")
-        return DownloadTotals(len(items), done, sum(item.plan.size for item in items), speed)
+        from llama_gui.library.download_queue import totals  # late: it brings the HTTP library
+
+        return totals(self._items)
 
     # --- what it asks for
 

@@ -1,36 +1,20 @@
 """Will it run here? The library's arithmetic, with what this machine has free just now."""
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 import psutil
 from PySide6.QtCore import QObject, Signal, Slot
 
-from llama_gui.bridge.tasks import TaskLane
+from llama_gui.bridge.lanes import Lanes
 from llama_gui.library.bandwidth import read_bandwidth
-from llama_gui.library.fit import OFFERED_DTYPES, Fit, Machine, best_choice, choices, machine_here, resolve
+from llama_gui.library.fit import Fit, Machine, best_choice, choices, machine_here, resolve
 from llama_gui.library.model_shape import ModelShape
 
 CONTEXT = 4096
 """Tokens of one chat that the verdict counts with, where the model reads as many."""
 
-_ROUGH_BYTES = {"float32": 4.0, "bfloat16": 2.0, "int8": 1.0, "int4": 0.65}
-"""Of one weight, with its scales; int4 keeps embedding and head in more."""
-_ROUGH_MORE = 1.15
-"""The tied matrix that is there twice, the cache, the libraries: where only the count of weights is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether one model runs in one dtype. Bytes; `is_rough`: only its count of parameters is known."""
-
-    dtype: str
-    needed: int
-    free: int
-    tokens_per_second: float | None
-    verdict: Literal["runs", "tight", "too large"]
-    is_rough: bool = False
+_FRESH_S = 1.0
 
 
 class FitAdviser(QObject):
@@ -52,56 +36,40 @@ class FitAdviser(QObject):
         self._machine = machine
         self._measure_bandwidth = bandwidth
         self._bandwidth: float | None = None
-        self._lane: TaskLane | None = None
+        self._is_asked = False
+        self._looked: tuple[float, Machine] | None = None
+        self._lanes = Lanes(self)
         self.freed: Callable[[], int] = lambda: 0
 
     def measure(self) -> None:
         """Read memory for a third of a second, once."""
-        if self._lane is None:
-            self._lane = TaskLane("bandwidth", self)
-            self._lane.run(self._measure_bandwidth, self._on_measured, lambda _error: None)
+        if not self._is_asked:
+            self._is_asked = True
+            # Without it a verdict has no speed; nothing else is lost.
+            self._lanes.run("bandwidth", self._measure_bandwidth, self._on_measured, lambda _error: None)
 
     @Slot(object)
     def _on_measured(self, bandwidth: float) -> None:
         self._bandwidth = bandwidth
+        self._looked = None
         self.measured.emit()
 
-    @property
-    def free(self) -> int:
-        """Bytes of memory that a model could take now."""
-        return self._machine(self._bandwidth).free + self.freed()
+    def _here(self) -> Machine:
+        """This machine as it was a moment ago: a page of a list asks for each of its rows."""
+        now = time.monotonic()
+        if self._looked is None or now - self._looked[0] > _FRESH_S:
+            self._looked = now, self._machine(self._bandwidth)
+        return self._looked[1]
 
-    def verdicts(self, shape: ModelShape, context: int = CONTEXT) -> tuple[Verdict, ...]:
-        """Every dtype that we offer, the most exact first."""
-        machine = self._machine(self._bandwidth)
-        return tuple(map(_verdict, choices(shape, machine, context=_tokens(context), freed=self.freed())))
+    def fits(self, shape: ModelShape, context: int = 0) -> tuple[Fit, ...]:
+        """Every dtype that we offer, the most exact first. `context`: what the model reads at most; 0: unknown."""
+        tokens = min(context, CONTEXT) if context > 0 else CONTEXT
+        return choices(shape, self._here(), context=tokens, freed=self.freed())
 
-    def best(self, shape: ModelShape, context: int = CONTEXT) -> Verdict:
+    def best(self, shape: ModelShape, context: int = 0) -> Fit:
         """The dtype to take: what the engine would by itself, where that fits."""
-        machine = self._machine(self._bandwidth)
-        fits = choices(shape, machine, context=_tokens(context), freed=self.freed())
-        return _verdict(best_choice(fits, resolve("auto", machine)))
-
-    def rough(self, parameters: int) -> Verdict:
-        """The same, where nobody tells more of a model than how many weights it has."""
-        machine = self._machine(self._bandwidth)
-        free = max(machine.free, 0) + self.freed()
-        preferred = resolve("auto", machine)
-        for dtype in (preferred, *OFFERED_DTYPES[OFFERED_DTYPES.index("int8") :]):
-            needed = round(parameters * _ROUGH_BYTES.get(dtype, 2.0) * _ROUGH_MORE)
-            if needed <= 0.85 * free:
-                return Verdict(dtype, needed, free, None, "runs", is_rough=True)
-        smallest = round(parameters * _ROUGH_BYTES["int4"] * _ROUGH_MORE)
-        return Verdict("int4", smallest, free, None, "tight" if smallest <= free else "too large", is_rough=True)
+        return best_choice(self.fits(shape, context), resolve("auto", self._here()))
 
     def close(self) -> bool:
         """End the thread."""
-        return self._lane is None or self._lane.close()
-
-
-def _tokens(context: int) -> int:
-    return min(context, CONTEXT) if context > 0 else CONTEXT
-
-
-def _verdict(fit: Fit) -> Verdict:
-    return Verdict(fit.dtype, fit.needed, fit.free, fit.tokens_per_second, fit.verdict)
+        return self._lanes.close()

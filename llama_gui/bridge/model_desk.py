@@ -42,6 +42,7 @@ class ModelDesk(QObject):
         places = [paths.models, Path(self.account.cache)]
         self.shelf = ModelShelf(places, paths.starter_model, paths.shelf_file, self)
         self.adviser = FitAdviser(self)
+        self.added_folders: tuple[str, ...] = ()
         self.apply(settings)
         self.account.changed.connect(self._on_account)
         self.downloads.finished.connect(self._on_finished)
@@ -50,6 +51,7 @@ class ModelDesk(QObject):
         """Go by these settings from now on."""
         self.account.set_offline(settings.offline)
         self.downloads.set_limit(settings.download_limit)
+        self.added_folders = settings.model_folders
         self.shelf.set_opened((*settings.recent_models, *settings.model_folders))
 
     def catalog(self) -> tuple[list[CatalogEntry], str]:

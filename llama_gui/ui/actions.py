@@ -21,6 +21,16 @@ class ActionSpec:
     group: str = "Chat"
     in_palette: bool = True
 
+    @property
+    def shown(self) -> str:
+        """What it is called, in the user's language."""
+        return QCoreApplication.translate("Actions", self.text).format(self.name.removeprefix("tab_"))
+
+    @property
+    def group_shown(self) -> str:
+        """What its group is called, in the user's language."""
+        return QCoreApplication.translate("Actions", self.group)
+
 
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new_tab", QT_TRANSLATE_NOOP("Actions", "New chat"), ("Ctrl+T",), "Tabs"),
@@ -28,7 +38,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("reopen_tab", QT_TRANSLATE_NOOP("Actions", "Reopen closed tab"), ("Ctrl+Shift+T",), "Tabs"),
     ActionSpec("next_tab", QT_TRANSLATE_NOOP("Actions", "Next tab"), ("Ctrl+Tab", "Ctrl+PgDown"), "Tabs"),
     ActionSpec("previous_tab", QT_TRANSLATE_NOOP("Actions", "Previous tab"), ("Ctrl+Shift+Tab", "Ctrl+PgUp"), "Tabs"),
-    *(ActionSpec(f"tab_{n}", f"Go to tab {n}", (f"Ctrl+{n}",), "Tabs", in_palette=False) for n in range(1, 9)),
+    *(
+        ActionSpec(f"tab_{n}", QT_TRANSLATE_NOOP("Actions", "Go to tab {}"), (f"Ctrl+{n}",), "Tabs", in_palette=False)
+        for n in range(1, 9)
+    ),
     ActionSpec("tab_9", QT_TRANSLATE_NOOP("Actions", "Go to the last tab"), ("Ctrl+9",), "Tabs"),
     ActionSpec("stop", QT_TRANSLATE_NOOP("Actions", "Stop this answer"), ("Esc",), "Chat"),
     ActionSpec("regenerate", QT_TRANSLATE_NOOP("Actions", "Answer again"), ("Ctrl+R",), "Chat"),
@@ -48,6 +61,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("find_previous", QT_TRANSLATE_NOOP("Actions", "Find previous"), ("Shift+F3",), "Chat", in_palette=False),
     ActionSpec("focus_composer", QT_TRANSLATE_NOOP("Actions", "Write a message"), ("Ctrl+L",), "Chat"),
     ActionSpec("models", QT_TRANSLATE_NOOP("Actions", "Choose a model"), ("Ctrl+M",), "Model"),
+    ActionSpec("find_models", QT_TRANSLATE_NOOP("Actions", "Find and download models"), ("Ctrl+Shift+D",), "Model"),
+    ActionSpec("manage_models", QT_TRANSLATE_NOOP("Actions", "Manage models"), (), "Model"),
     ActionSpec("open_model", QT_TRANSLATE_NOOP("Actions", "Open model folder…"), (), "Model"),
     ActionSpec("open_model_file", QT_TRANSLATE_NOOP("Actions", "Open GGUF file…"), (), "Model"),
     ActionSpec("endpoints", QT_TRANSLATE_NOOP("Actions", "Remote servers…"), (), "Model"),
@@ -100,7 +115,7 @@ class Actions:
         return self._actions[name].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
 
     def _make(self, spec: ActionSpec, window: QWidget) -> QAction:
-        action = QAction(QCoreApplication.translate("Actions", spec.text), window)
+        action = QAction(spec.shown, window)
         action.setObjectName(spec.name)
         action.setShortcuts([QKeySequence(_native(keys)) for keys in spec.keys])
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)

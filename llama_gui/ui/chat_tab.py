@@ -22,7 +22,7 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.attachments import Attachment, Draft, joined, split
 from llama_gui.chats.tree import Node
 from llama_gui.ui.attachment_bar import MOST_FILES
-from llama_gui.ui.composer import Composer, dropped_paths
+from llama_gui.ui.composer import Composer, dropped_paths, model_among
 from llama_gui.ui.dialogs import confirm_link
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
@@ -43,6 +43,8 @@ class ChatTab(Surface):
 
     draft_changed = Signal()
     about_to_send = Signal()
+    model_dropped = Signal(str)
+    """A file or folder that could be a model."""
 
     def __init__(
         self, session: ChatSession, reader: AttachmentReader, icons: Icons, parent: QWidget | None = None
@@ -333,6 +335,9 @@ class ChatTab(Surface):
     @Slot(object)
     def attach(self, paths: Sequence[str]) -> None:
         """Read files and put them beside the message; a sentence says which cannot go along, and why."""
+        if model := model_among(paths):
+            self.model_dropped.emit(model)
+            paths = [path for path in paths if path != model]
         self.notice.say("")
         room = MOST_FILES - len(self.composer.files.files())
         if len(paths) > room:

@@ -1,5 +1,8 @@
 """Where the user writes: a field that grows with its text, the files that go along, and what sends or stops."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
@@ -98,6 +101,11 @@ class MessageEdit(QPlainTextEdit):
 def dropped_paths(source: QMimeData) -> list[str]:
     """The files of this machine among what is pasted or dropped."""
     return [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
+
+
+def model_among(paths: Sequence[str]) -> str:
+    """The first of the files and folders that could be a model; "" when none could."""
+    return next((path for path in paths if path.lower().endswith(".gguf") or Path(path).is_dir()), "")
 
 
 class Composer(QWidget):

@@ -82,12 +82,16 @@ class Sidebar(Surface):
         self._pages = QStackedWidget()
         for page in (self.view, self.hits, self._nothing):
             self._pages.addWidget(page)
-        layout = QVBoxLayout(self)
+        layout = self._column = QVBoxLayout(self)
         layout.setContentsMargins(12, 14, 8, 8)
         layout.setSpacing(8)
         layout.addLayout(top)
         layout.addWidget(self._pages, 1)
         layout.addWidget(self.bar)
+
+    def add_foot(self, widget: QWidget) -> None:
+        """Show something below the list, as long as it wants to be seen."""
+        self._column.addWidget(widget)
 
     # The list
 

@@ -13,6 +13,7 @@ from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.endpoint_desk import EndpointDesk
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.item_models import ChatListItemModel
+from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.errors import SettingsError
 from llama_gui.settings import MAX_ZOOM, MIN_ZOOM, UserSettings
@@ -33,6 +34,7 @@ from llama_gui.ui.tabs import STRIP_HEIGHT, TabStrip
 from llama_gui.ui.theme import COLOR_SCHEMES, ColorScheme, apply_theme
 from llama_gui.ui.widgets import Button, Surface
 from llama_gui.ui.window_connections import WindowConnections
+from llama_gui.ui.window_library import LibraryParts, WindowLibrary
 from llama_gui.ui.window_models import ModelParts, WindowModels
 from llama_gui.vocabulary import DEFAULT_SAMPLING, ChatSettings, ModelEntry, Timings
 
@@ -57,6 +59,7 @@ class MainWindow(QMainWindow):
         data: Path,
         server: ServerHost,
         endpoints: EndpointDesk,
+        desk: ModelDesk,
     ) -> None:
         super().__init__()
         self._book = book
@@ -85,6 +88,10 @@ class MainWindow(QMainWindow):
             self.actions_.keys("models"),
             self,
         )
+        self.library = WindowLibrary(
+            LibraryParts(host, desk, icons, lambda: self._settings, self._keep, self.models.choose), self
+        )
+        self.sidebar.add_foot(self.library.line)
         self._presets = book.presets
         self.notifier = Notifier(self)
         self.setWindowTitle("llama-gui")
@@ -157,6 +164,8 @@ class MainWindow(QMainWindow):
             "find_previous": partial(self._find_step, -1),
             "focus_composer": self._focus_composer,
             "models": self._show_models,
+            "find_models": self.show_models,
+            "manage_models": self.library.show_shelf,
             "open_model": self.models.ask_for_folder,
             "open_model_file": self.models.ask_for_file,
             "regenerate_with": partial(self._on_last_message, "regenerate_with"),
@@ -207,6 +216,10 @@ class MainWindow(QMainWindow):
         self.chats.set_folded(self._settings.folded_groups)
         self.chats.folded_changed.connect(self._on_folded)
         self.panel.settings_edited.connect(self._on_settings_edited)
+        self.panel.picker.download_wanted.connect(self.show_models)
+        self.panel.picker.manage_wanted.connect(self.library.show_shelf)
+        self.library.said.connect(self.status.say)
+        self.library.told.connect(self.tell)
         self._connect_presets()
         self.panel.show_defaults(DEFAULT_SAMPLING)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme)
@@ -254,11 +267,17 @@ class MainWindow(QMainWindow):
         self._presets.load()  # before the tabs: a new one may begin with a preset
         self._book.titler.set_on(self._settings.auto_titles)
         self.connections.start()
+        self.library.start()
         self._book.restore()
         self.models.start()
 
     def _list_models(self) -> list[ModelEntry]:
         return self.models.entries()
+
+    @Slot()
+    def show_models(self) -> None:
+        """Open the window in which models are found and kept."""
+        self.library.show_models()
 
     @Slot()
     def _show_models(self) -> None:
@@ -276,6 +295,8 @@ class MainWindow(QMainWindow):
         tab.messages.said.connect(self.status.say)
         tab.messages.editing_changed.connect(self._on_answering)
         tab.session.edits.forked.connect(self.deck.open_chat)
+        tab.welcome.models_wanted.connect(self.show_models)
+        tab.model_dropped.connect(self.library.take)
 
     @Slot(object)
     def _on_current(self, tab: ChatTab) -> None:
@@ -483,6 +504,7 @@ class MainWindow(QMainWindow):
         self._keep(window_geometry=bytes(self.saveGeometry().toBase64().data()).decode())
         self.hide()
         self.connections.shutdown()
+        self.library.shutdown()
         self._book.shutdown()
         event.accept()
 

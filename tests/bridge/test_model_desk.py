@@ -1,6 +1,5 @@
 """Search, downloads, sign-in, shelf and verdicts behind the window, against a hub on this machine."""
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -155,7 +154,7 @@ def test_a_paused_download_goes_on_after_a_restart(new_desk: NewDesk, hub: FakeH
     first = new_desk()
     first.downloads.start("a/small")
     qtbot.waitUntil(lambda: first.downloads.totals.bytes_done > 500_000)
-    assert 0 < first.downloads.totals.percent < 100
+    assert first.downloads.totals.bytes_total > 8_000_000
     item = first.downloads.items[0]
     first.downloads.pause(item.id)
     qtbot.waitUntil(lambda: states(first) == ["paused"])
@@ -304,18 +303,6 @@ def test_the_adviser_counts_what_is_given_back(qapp, qtbot: QtBot):
     assert adviser.best(SHAPE).tokens_per_second
     adviser.freed = lambda: 8 * 10**9
     assert adviser.best(SHAPE).dtype == "float32"
-    assert adviser.free == 10_600_000_000
-    assert [verdict.verdict for verdict in adviser.verdicts(SHAPE)] == ["runs"] * 4
+    assert adviser.best(SHAPE).free == 10_600_000_000
+    assert [fit.verdict for fit in adviser.fits(SHAPE)] == ["runs"] * 4
     assert adviser.close()
-
-
-def test_a_rough_verdict_is_near_the_exact_one(qapp):
-    """Where only the count of weights is known; for every model that we recommend the two say nearly the same."""
-    adviser = FitAdviser(machine=lambda bandwidth: Machine(64 * 10**9, 48 * 10**9, bandwidth=bandwidth))
-    for entry in json.loads((RESOURCES / "catalog.json").read_text(encoding="utf-8")):
-        exact = next(v for v in adviser.verdicts(ModelShape(**entry["shape"])) if v.dtype == "bfloat16")
-        rough = entry["parameters"] * 2 * 1.15
-        assert 0.6 < rough / exact.needed < 1.3, entry["name"]
-    assert adviser.rough(1_000_000_000).verdict == "runs"
-    assert adviser.rough(900_000_000_000).verdict == "too large"
-    assert adviser.rough(1_000_000_000).is_rough

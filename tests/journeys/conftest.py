@@ -10,10 +10,12 @@ from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.endpoint_desk import EndpointDesk
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import LoadEngine
+from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.desktop import engine_loader
 from llama_gui.library import shelf
+from llama_gui.paths import Paths
 from llama_gui.settings import UserSettings
 from llama_gui.ui import MainWindow, apply_theme
 from llama_gui.vocabulary import ModelEntry
@@ -26,7 +28,13 @@ OpenWindow = Callable[..., MainWindow]
 
 
 @pytest.fixture
-def show_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
+def environment(tmp_path: Path) -> dict[str, str]:
+    """What the hub's tools read of the environment: no hub is there, and its cache is ours."""
+    return {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "hf")}
+
+
+@pytest.fixture
+def show_window(qapp, qtbot: QtBot, tmp_path: Path, environment: dict[str, str]) -> Iterator[OpenWindow]:
     """Opens the window as the application does; all windows of a test have the same chats."""
     windows: list[tuple[MainWindow, ChatBook, EngineHost]] = []
 
@@ -41,6 +49,12 @@ def show_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
         kept: list[UserSettings] = []
         server = ServerHost(host, tmp_path / "server-key")
         endpoints = EndpointDesk(tmp_path / "endpoints.json")
+        desk = ModelDesk(
+            Paths(tmp_path, tmp_path, tmp_path / "cache", RESOURCES),
+            settings or UserSettings(),
+            environment=environment,
+            find_safe=lambda: None,
+        )
         window = MainWindow(
             book,
             host,
@@ -51,7 +65,9 @@ def show_window(qapp, qtbot: QtBot, tmp_path: Path) -> Iterator[OpenWindow]:
             tmp_path,
             server,
             endpoints,
+            desk,
         )
+        desk.setParent(window)
         server.setParent(window)
         endpoints.setParent(window)
         host.setParent(window)

@@ -45,6 +45,8 @@ class Welcome(QWidget):
     """The first page of a chat."""
 
     asked = Signal(str)
+    models_wanted = Signal()
+    """The user wants to see which models there are."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +69,9 @@ class Welcome(QWidget):
             inner.addWidget(button)
         inner.addSpacing(16)
         inner.addWidget(self._way)
+        self._find = Suggestion(self.tr("Find and download a model…"))
+        self._find.clicked.connect(self.models_wanted)
+        inner.addWidget(self._find)
         layout = QVBoxLayout(self)
         layout.addStretch(2)
         layout.addWidget(column, 0, Qt.AlignmentFlag.AlignHCenter)
@@ -91,5 +96,7 @@ class Welcome(QWidget):
             self._line.setText(self.tr("I am the small starter model that comes with llama-gui. Ask me how it works."))
         else:
             self._line.setText(self.tr("{} is ready. What shall we talk about?").format(model))
-        way = self.tr("For real conversations open a larger Llama model: {}, then “Open model folder…”.")
-        self._way.setText(way.format(models_keys) if is_starter or not model else "")
+        way = self.tr("For real conversations take a larger model. One that you have already opens with {}.")
+        needs_one = is_starter or (not model and not is_coming)
+        self._way.setText(way.format(models_keys) if needs_one else "")
+        self._find.setVisible(needs_one)

@@ -1,0 +1,112 @@
+"""The models that we recommend. All that is shown comes with llama-gui; the hub is asked only on a press."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+
+from llama_gui.bridge.model_desk import ModelDesk
+from llama_gui.library.catalog import CatalogEntry
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.models.contents import catalog_content, catalog_row
+from llama_gui.ui.models.detail_pane import PaneAction
+from llama_gui.ui.models.page import ModelPage
+from llama_gui.ui.models.states import ModelStates
+from llama_gui.ui.theme import SMALL_PX
+from llama_gui.ui.widgets import plain_label
+
+if TYPE_CHECKING:
+    from llama_gui.library.hub import ModelDetails
+
+
+class CatalogPage(ModelPage):
+    """Lists the catalogue, the smallest models first."""
+
+    def __init__(self, desk: ModelDesk, states: ModelStates, icons: Icons) -> None:
+        super().__init__(desk, states, icons, "")
+        self.list.setAccessibleName(self.tr("Recommended models"))
+        note = plain_label(self.tr("Open models that run here, from the smallest to the largest."), "muted", SMALL_PX)
+        note.setWordWrap(True)
+        self.head.addWidget(note)
+        entries, self._problem = desk.catalog()
+        self._entries: dict[str, CatalogEntry] = {entry.repo: entry for entry in entries}
+        self._details: dict[str, ModelDetails] = {}
+        self._card_problem: dict[str, str] = {}
+        self._asked = ""
+        desk.adviser.measured.connect(self.refresh)
+        desk.shelf.changed.connect(self.refresh)
+        desk.downloads.changed.connect(self.refresh_states)
+        desk.downloads.asking_changed.connect(self.refresh_states)
+        desk.search.details_found.connect(self._on_details)
+        desk.search.details_failed.connect(self._on_failed)
+
+    def enter(self) -> None:
+        """Show the list with what is known by now."""
+        if self._problem:
+            self.say(self._problem)
+        else:
+            self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """All anew: the memory that is free, what is on the shelf."""
+        self._show_rows()
+        self.show_current()
+
+    @Slot()
+    def refresh_states(self) -> None:
+        """Only how far the downloads are."""
+        self._show_rows()
+        content = self.pane.content
+        if content is not None and content.subtitle == self.list.current_key():
+            self.pane.show_content(replace(content, actions=self._actions(content.subtitle)))
+
+    def _show_rows(self) -> None:
+        adviser, states = self.desk.adviser, self.states
+        self.list.show_rows([catalog_row(e, adviser, states.word(e.repo)) for e in self._entries.values()])
+
+    def show_current(self) -> None:
+        """The current model in the pane."""
+        entry = self._entries.get(self.list.current_key())
+        if entry is None:
+            self.pane.show_content(None)
+            return
+        page = f"{self.desk.account.endpoint}/{entry.repo}"
+        content = catalog_content(entry, self.desk.adviser, page, self._details.get(entry.repo))
+        hint = self._card_problem.get(entry.repo, "")
+        self.pane.show_content(replace(content, actions=self._actions(entry.repo), hint=hint))
+
+    def _actions(self, repo: str) -> tuple[PaneAction, ...]:
+        made = self.states.actions(repo, self._entries[repo].size)
+        if repo in self._details:
+            return made
+        is_asked = self._asked == repo
+        text = self.tr("Reading…") if is_asked else self.tr("Read its card")
+        return (
+            *made,
+            PaneAction("card", text, enabled=not is_asked),
+        )
+
+    def act(self, name: str) -> None:
+        """A button of the pane."""
+        if name == "card":
+            self._asked = self.list.current_key()
+            self._card_problem.pop(self._asked, None)
+            self.desk.search.ask_details(self._asked)
+            self.show_current()
+        else:
+            super().act(name)
+
+    @Slot(str, object)
+    def _on_details(self, repo: str, details: "ModelDetails") -> None:
+        if repo == self._asked:
+            self._asked = ""
+            self._details[repo] = details
+            self.show_current()
+
+    @Slot(str, str)
+    def _on_failed(self, repo: str, problem: str) -> None:
+        if repo == self._asked:
+            self._asked = ""
+            self._card_problem[repo] = problem
+            self.show_current()

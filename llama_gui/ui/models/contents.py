@@ -1,0 +1,195 @@
+"""What the rows and the pane say of a model: of the catalogue, of the hub, on this machine."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from llama_gui.bridge.fit_adviser import FitAdviser
+from llama_gui.bridge.model_shelf import ShelfItem
+from llama_gui.library.catalog import CatalogEntry
+from llama_gui.library.fit import Fit
+from llama_gui.library.model_shape import ModelShape
+from llama_gui.ui.models.detail_pane import FileChoice, PaneContent
+from llama_gui.ui.models.words import (
+    DTYPE_NAMES,
+    context_words,
+    count_words,
+    day_words,
+    gguf_dtype,
+    gguf_kind,
+    gguf_words,
+    many_words,
+    plain,
+    short_verdict,
+    size_words,
+    verdict_role,
+)
+
+if TYPE_CHECKING:
+    from llama_gui.library.hub import FoundModel, ModelDetails
+    from llama_gui.library.plan import RemoteFile
+
+from llama_gui.ui.models.row_list import ModelRow
+
+_MOST_FILES = 40
+
+
+def catalog_row(entry: CatalogEntry, adviser: FitAdviser, state: str) -> ModelRow:
+    """A recommended model in the list."""
+    fit = adviser.best(entry.shape, entry.context)
+    facts = [size_words(entry.size), entry.licence, entry.description]
+    return ModelRow(entry.repo, entry.name, " · ".join(facts), short_verdict(fit), _note_role(fit), state)
+
+
+def catalog_content(entry: CatalogEntry, adviser: FitAdviser, page: str, details: "ModelDetails | None") -> PaneContent:
+    """A recommended model in the pane; `page` is its address, `details` what the hub told when it was asked."""
+    fits = adviser.fits(entry.shape, entry.context)
+    facts = (
+        (_tr("Download"), size_words(details.size if details and details.size else entry.size)),
+        (_tr("Licence"), _licence(entry.licence, entry.is_gated)),
+        (_tr("Parameters"), count_words(entry.parameters)),
+        (_tr("Context"), context_words(entry.context)),
+    )
+    return PaneContent(
+        title=entry.name,
+        subtitle=entry.repo,
+        lead=entry.description,
+        warning=_gate(entry.is_gated),
+        page=page if entry.is_gated else "",
+        facts=facts,
+        fits=fits,
+        best=adviser.best(entry.shape, entry.context).dtype,
+        excerpt=details.excerpt if details else "",
+    )
+
+
+def found_row(found: "FoundModel", adviser: FitAdviser, state: str) -> ModelRow:
+    """A find of the search in the list."""
+    owner, _, name = found.repo.partition("/")
+    facts = [plain(owner, 40)]
+    facts += [count_words(found.parameters)] if found.parameters else []
+    facts += [plain(found.licence, 30)] if found.licence else []
+    facts += [_tr("licence to accept")] if found.is_gated else []
+    facts += [_tr("{} downloads").format(many_words(found.downloads))]
+    shape = ModelShape.guess(found.parameters) if found.parameters else None
+    fit = adviser.best(shape) if shape else None
+    note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
+    return ModelRow(found.repo, plain(name, 100), " · ".join(facts), note, role, state)
+
+
+def waiting_content(found: "FoundModel") -> PaneContent:
+    """A find while the hub is asked for more."""
+    return PaneContent(title=plain(found.repo.partition("/")[2], 100), subtitle=plain(found.repo), lead=_tr("Reading…"))
+
+
+def failed_content(repo: str, problem: str) -> PaneContent:
+    """A model of which the hub tells nothing."""
+    return PaneContent(title=plain(repo.partition("/")[2], 100), subtitle=plain(repo), warning=problem)
+
+
+def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent:
+    """A model as the hub describes it."""
+    found = details.found
+    context = details.config.get("max_position_embeddings")
+    context = context if isinstance(context, int) else 0
+    facts = [(_tr("Download"), size_words(details.size))] if details.size and not _has_choice(details) else []
+    facts.append((_tr("Licence"), _licence(plain(found.licence, 60) or _tr("not named"), found.is_gated)))
+    facts += [(_tr("Parameters"), count_words(found.parameters))] if found.parameters else []
+    facts += [(_tr("Context"), context_words(context))] if context else []
+    facts.append((_tr("On the hub"), _popularity(found)))
+    shape = details.shape
+    rough = _tr("An estimate from the number of parameters.") if details.is_guessed and shape else ""
+    return PaneContent(
+        title=plain(found.repo.partition("/")[2], 100),
+        subtitle=plain(found.repo),
+        warning=details.problem or _gate(found.is_gated),
+        page=details.page if found.is_gated or details.problem else "",
+        facts=tuple(facts),
+        fits=adviser.fits(shape, context) if shape and not details.problem else (),
+        best=adviser.best(shape, context).dtype if shape else "",
+        verdict_note=rough,
+        files=_choices(details.gguf, shape, adviser) if _has_choice(details) else (),
+        excerpt=details.excerpt,
+    )
+
+
+def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
+    """A model on this machine in the list. `current` is the key of the one that is open."""
+    entry = item.entry
+    used = day_words(item.last_used)
+    facts = [size_words(entry.size)]
+    facts += [_tr("comes with llama-gui")] if entry.is_starter else []
+    facts += [_tr("last used {}").format(used)] if used else []
+    fit = adviser.best(item.shape, item.context) if item.shape and not entry.is_starter else None
+    state = _tr("open") if entry.key == current else ""
+    note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
+    return ModelRow(entry.path, plain(entry.name), " · ".join(facts), note, role, state)
+
+
+def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
+    """A model on this machine in the pane."""
+    entry, shape = item.entry, item.shape
+    facts = [(_tr("Size"), size_words(entry.size))]
+    facts += [(_tr("Parameters"), count_words(shape.parameters))] if shape else []
+    facts += [(_tr("Context"), context_words(item.context))] if item.context else []
+    facts.append((_tr("Last used"), day_words(item.last_used) or _tr("never")))
+    facts.append((_tr("Place"), plain(entry.path, 1000)))
+    lead = _tr("The small model that comes with llama-gui, to try it with.") if entry.is_starter else ""
+    return PaneContent(
+        title=plain(entry.name),
+        lead=lead,
+        facts=tuple(facts),
+        fits=adviser.fits(shape, item.context) if shape else (),
+        best=adviser.best(shape, item.context).dtype if shape else "",
+    )
+
+
+def _has_choice(details: "ModelDetails") -> bool:
+    """Whether a GGUF file is to be chosen: there are some, and no plain weights beside them."""
+    return bool(details.gguf) and not any(file.path.endswith(".safetensors") for file in details.files)
+
+
+def _choices(files: "Sequence[RemoteFile]", shape: ModelShape | None, adviser: FitAdviser) -> tuple[FileChoice, ...]:
+    """The files that we run, the smallest first; the ones in four bits before those in more."""
+    fits = {fit.dtype: fit for fit in adviser.fits(shape)} if shape else {}
+    made: list[FileChoice] = []
+    for file in sorted(files, key=lambda file: (file.size, file.path)):
+        kind = gguf_kind(file.path)
+        if kind.startswith(("Q2", "Q3", "IQ")):
+            continue
+        words = [size_words(file.size), gguf_words(kind)]
+        if fit := fits.get(gguf_dtype(kind)):
+            judged = {"runs": _tr("runs"), "tight": _tr("just fits"), "too large": _tr("too large")}[fit.verdict]
+            words.append(_tr("{} as {}: {} of memory").format(judged, DTYPE_NAMES[fit.dtype], size_words(fit.needed)))
+        name = kind or plain(file.path.rpartition("/")[2], 60)
+        made.append(FileChoice(file.path, name, " · ".join(word for word in words if word)))
+    return tuple(made[:_MOST_FILES])
+
+
+def _popularity(found: "FoundModel") -> str:
+    parts = [
+        _tr("{} downloads").format(many_words(found.downloads)),
+        _tr("{} likes").format(many_words(found.likes)),
+    ]
+    day = day_words(found.changed)
+    return " · ".join([*parts, *([_tr("changed {}").format(day)] if day else [])])
+
+
+def _licence(name: str, is_gated: bool) -> str:
+    return f"{name}, {_tr('to be accepted on its page')}" if is_gated else name
+
+
+def _gate(is_gated: bool) -> str:
+    if not is_gated:
+        return ""
+    return _tr("Its makers want its licence accepted first: open its page, sign in, agree; then sign in here too.")
+
+
+def _note_role(fit: Fit) -> str:
+    role = verdict_role(fit)
+    return "muted" if role == "text" else role
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ModelContents", text)

@@ -1,0 +1,300 @@
+"""One model in detail. What it shows is plain data; what the user wants is told by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QRadioButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from llama_gui.library.fit import Fit
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.models.words import DTYPE_NAMES, size_words, verdict_role, verdict_words
+from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX
+from llama_gui.ui.widgets import Button, RoleLabel, Surface, plain_label, plain_tip
+
+_TITLE_PX = 18
+_MARGIN = 28
+
+
+@dataclass(frozen=True, slots=True)
+class PaneAction:
+    """A button at the foot. `name` is what `acted` tells; the one that is `main` is filled."""
+
+    name: str
+    text: str
+    main: bool = False
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FileChoice:
+    """One of several files of which one is taken."""
+
+    path: str
+    name: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class PaneContent:
+    """All that is shown of one model, every text of it plain.
+
+    `subtitle` is where it lies, `lead` what it is good at, `warning` what stands in the way and `page` where that is
+    mended in the web; `fits` and `best` (a dtype) are the verdict, `excerpt` is from its card, `hint` a word beside the
+    buttons.
+    """
+
+    title: str
+    subtitle: str = ""
+    lead: str = ""
+    warning: str = ""
+    page: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    fits: tuple[Fit, ...] = ()
+    best: str = ""
+    verdict_note: str = ""
+    files: tuple[FileChoice, ...] = ()
+    excerpt: str = ""
+    actions: tuple[PaneAction, ...] = ()
+    hint: str = ""
+
+
+class DetailPane(Surface):
+    """Shows a `PaneContent`."""
+
+    acted = Signal(str)
+    link_wanted = Signal(str)
+    back_wanted = Signal()
+    file_chosen = Signal()
+
+    def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__("page", "left", parent)
+        self._icons = icons
+        self._content: PaneContent | None = None
+        self._files = QButtonGroup(self)
+        self.back = Button(icons, "chevron-left", self.tr("Back to the list"), height=28)
+        self.back.clicked.connect(self.back_wanted)
+        self.back.hide()
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.viewport().setAutoFillBackground(False)
+        self._foot = QHBoxLayout()
+        self._foot.setContentsMargins(_MARGIN, 12, _MARGIN, 16)
+        self._foot.setSpacing(8)
+        self.buttons: dict[str, Button] = {}
+        top = QHBoxLayout()
+        top.setContentsMargins(16, 8, 16, 0)
+        top.addWidget(self.back)
+        top.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        layout.addWidget(self._area, 1)
+        layout.addLayout(self._foot)
+
+    @property
+    def content(self) -> PaneContent | None:
+        """What is shown."""
+        return self._content
+
+    def chosen_file(self) -> str:
+        """The path of the file that is chosen; "" where there is no choice."""
+        button = self._files.checkedButton()
+        return button.objectName() if button is not None else ""
+
+    def show_content(self, content: PaneContent | None) -> None:
+        """Show a model, or nothing. What is the same stays where it was scrolled to."""
+        if content == self._content:
+            return
+        before, file = self._content, self.chosen_file()
+        self._content = content
+        self._show_foot(content.actions if content else (), content.hint if content else "")
+        if content is not None and before is not None and _body(before) == _body(content):
+            return
+        is_same = before is not None and content is not None and before.subtitle == content.subtitle
+        place = self._area.verticalScrollBar().value() if is_same else 0
+        body = self._make_body(content, file if is_same else "") if content else QWidget()
+        self._area.setWidget(body)
+        body.setAutoFillBackground(False)
+        self._area.viewport().setAutoFillBackground(False)
+        self._area.verticalScrollBar().setValue(place)
+
+    # The body
+
+    def _make_body(self, content: PaneContent, file: str) -> QWidget:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(_MARGIN, 16, _MARGIN, 16)
+        column.setSpacing(6)
+        column.addWidget(_words(content.title, "text", _TITLE_PX, bold=True))
+        if content.subtitle:
+            column.addWidget(_words(content.subtitle, "muted", SMALL_PX))
+        if content.lead:
+            column.addSpacing(6)
+            column.addWidget(_words(content.lead, "text", FRAME_PX))
+        if content.warning:
+            column.addSpacing(8)
+            column.addWidget(_Warning(content.warning, content.page, self))
+        if content.facts:
+            column.addSpacing(10)
+            column.addLayout(_facts(content.facts))
+        if content.fits:
+            self._add_fits(column, content)
+        self._files.deleteLater()
+        self._files = QButtonGroup(self)
+        if content.files:
+            self._add_files(column, content.files, file)
+        if content.excerpt:
+            self._add_heading(column, self.tr("From its card"))
+            column.addWidget(_words(content.excerpt, "text", FRAME_PX))
+        column.addStretch(1)
+        return body
+
+    def _add_heading(self, column: QVBoxLayout, text: str) -> None:
+        column.addSpacing(16)
+        column.addWidget(plain_label(text, "muted", SMALL_PX, bold=True))
+        column.addSpacing(2)
+
+    def _add_fits(self, column: QVBoxLayout, content: PaneContent) -> None:
+        self._add_heading(column, self.tr("On this computer"))
+        best = next((fit for fit in content.fits if fit.dtype == content.best), content.fits[0])
+        column.addWidget(_words(verdict_words(best), verdict_role(best), FRAME_PX))
+        if content.verdict_note:
+            column.addWidget(_words(content.verdict_note, "muted", TINY_PX))
+        column.addSpacing(4)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(20)
+        grid.setVerticalSpacing(5)
+        grid.setColumnStretch(3, 1)
+        for row, fit in enumerate(content.fits):
+            is_best = fit.dtype == best.dtype
+            role = "muted" if fit.verdict == "too large" else "text"
+            pace = f"{fit.tokens_per_second:.0f} tok/s" if fit.tokens_per_second and fit.verdict != "too large" else ""
+            judged = {"runs": "", "tight": self.tr("just fits"), "too large": self.tr("too large")}[fit.verdict]
+            cells = (DTYPE_NAMES[fit.dtype], size_words(fit.needed), pace or judged)
+            for place, text in enumerate(cells):
+                grid.addWidget(plain_label(text, role, SMALL_PX, bold=is_best), row, place)
+            if is_best and fit.verdict != "too large":
+                grid.addWidget(plain_label(self.tr("the best choice"), "muted", TINY_PX), row, 3)
+        column.addLayout(grid)
+
+    def _add_files(self, column: QVBoxLayout, files: Sequence[FileChoice], chosen: str) -> None:
+        self._add_heading(column, self.tr("Which file"))
+        for file in files:
+            choice = QRadioButton(file.name.replace("&", "&&"))
+            choice.setObjectName(file.path)
+            choice.setAccessibleDescription(file.words)
+            choice.setToolTip(plain_tip(file.path))
+            self._files.addButton(choice)
+            words = plain_label(file.words, "muted", SMALL_PX)
+            words.setContentsMargins(24, 0, 0, 4)
+            words.setWordWrap(True)
+            column.addWidget(choice)
+            column.addWidget(words)
+            if file.path == chosen:
+                choice.setChecked(True)
+        if self._files.checkedButton() is None:
+            self._files.buttons()[0].setChecked(True)
+        self._files.buttonClicked.connect(self._on_file)
+
+    @Slot()
+    def _on_file(self) -> None:
+        self.file_chosen.emit()
+
+    # The foot
+
+    def _show_foot(self, actions: Sequence[PaneAction], hint: str) -> None:
+        focused = next((name for name, button in self.buttons.items() if button.hasFocus()), "")
+        while (item := self._foot.takeAt(0)) is not None:
+            if widget := item.widget():
+                widget.hide()
+                widget.deleteLater()
+        self.buttons = {}
+        for action in sorted(actions, key=lambda action: not action.main):
+            look = "filled" if action.main else "outlined"
+            button = Button(self._icons, text=action.text, look=look, height=32, pixels=FRAME_PX)
+            button.setObjectName(action.name)
+            button.setAccessibleName(action.text)
+            button.setEnabled(action.enabled)
+            button.clicked.connect(self._act)
+            self.buttons[action.name] = button
+            self._foot.addWidget(button)
+            if action.name == focused:
+                button.setFocus()
+        words = plain_label(hint, "muted", SMALL_PX)
+        words.setWordWrap(True)
+        words.setMinimumWidth(40)
+        self._foot.addWidget(words, 1)
+
+    @Slot()
+    def _act(self) -> None:
+        sender: QObject = self.sender()
+        self.acted.emit(sender.objectName())
+
+    def sizeHint(self) -> QSize:
+        return QSize(440, 500)
+
+
+class _Warning(QWidget):
+    """What stands in the way, and the page where that can be mended."""
+
+    def __init__(self, text: str, page: str, pane: DetailPane) -> None:
+        super().__init__()
+        self._page = page
+        self._pane = pane
+        words = _words(text, "accent", FRAME_PX)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(words)
+        if page:
+            button = Button(pane._icons, text=pane.tr("Open its page…"), look="outlined", height=28)
+            button.setObjectName("page")
+            button.setAccessibleName(pane.tr("Open the page of this model in the browser"))
+            button.clicked.connect(self._open)
+            column.addWidget(button)
+
+    @Slot()
+    def _open(self) -> None:
+        self._pane.link_wanted.emit(self._page)
+
+
+def _body(content: PaneContent) -> tuple[object, ...]:
+    """All but the foot."""
+    return (
+        content.title, content.subtitle, content.lead, content.warning, content.page, content.facts, content.fits,
+        content.best, content.verdict_note, content.files, content.excerpt,
+    )  # fmt: skip
+
+
+def _words(text: str, role: str, pixels: float, *, bold: bool = False) -> RoleLabel:
+    label = plain_label(text, role, pixels, bold=bold)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+    return label
+
+
+def _facts(facts: Sequence[tuple[str, str]]) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(20)
+    grid.setVerticalSpacing(5)
+    grid.setColumnStretch(1, 1)
+    for row, (name, value) in enumerate(facts):
+        label: QLabel = plain_label(name, "muted", SMALL_PX)
+        grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(_words(value, "text", SMALL_PX), row, 1)
+    return grid

@@ -1,0 +1,186 @@
+"""A list of models: a name, what it is, whether it runs; the same on every page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QListView, QStyle, QStyleOptionViewItem, QWidget
+
+from llama_gui.ui.chat_delegates import Index, RowDelegate
+from llama_gui.ui.chat_list_view import set_up_list
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
+
+ROW = Qt.ItemDataRole.UserRole + 1
+_HEIGHT = 64
+_ROOT = QModelIndex()
+_LEADING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
+_TRAILING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """One model in a list. `key` finds it again; `facts` is the small line below the name, `note` the word at its end.
+
+    `state` replaces the note while something happens to it: it is downloaded, it is here.
+    """
+
+    key: str
+    name: str
+    facts: str = ""
+    note: str = ""
+    note_role: str = "muted"
+    state: str = ""
+
+
+class RowModel(QAbstractListModel):
+    """The rows, as Qt asks for them."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[ModelRow] = []
+
+    @property
+    def rows(self) -> Sequence[ModelRow]:
+        """What is shown."""
+        return self._rows
+
+    def show(self, rows: Sequence[ModelRow]) -> None:
+        """Have these rows. Where their keys begin as before, nothing is reset: selection and place stay."""
+        rows = list(rows)
+        keys, before = [row.key for row in rows], [row.key for row in self._rows]
+        if before and keys[: len(before)] == before:
+            old = len(before)
+            if len(rows) > old:
+                self.beginInsertRows(_ROOT, old, len(rows) - 1)
+                self._rows = rows
+                self.endInsertRows()
+            self._rows = rows
+            self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+            return
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def index_of(self, key: str) -> QModelIndex:
+        """The row of a model; invalid when it is not there."""
+        place = next((place for place, row in enumerate(self._rows) if row.key == key), None)
+        return QModelIndex() if place is None else self.index(place)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """How many rows there are."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The name; all of the row as `ROW`."""
+        if not index.isValid() or index.row() >= len(self._rows):
+            return None
+        row = self._rows[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.name
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return ", ".join(part for part in (row.name, row.facts, row.state or row.note) if part)
+        return row if role == ROW else None
+
+
+class RowPainter(RowDelegate):
+    """Paints a row in two lines."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(160, _HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row: ModelRow = index.data(ROW)
+        painter.save()
+        rect = self.paint_ground(painter, option).adjusted(14, 11, -14, -11)
+        theme = theme_of(self._view)
+        half = rect.height() // 2
+        upper = QRect(rect.x(), rect.y(), rect.width(), half)
+        lower = QRect(rect.x(), rect.y() + half + 1, rect.width(), half)
+        word, role = (row.state, "accent") if row.state else (row.note, row.note_role)
+        painter.setFont(frame_font(TINY_PX))
+        painter.setPen(theme.color(role))
+        painter.drawText(upper, _TRAILING, word)
+        taken = QFontMetrics(painter.font()).horizontalAdvance(word) + 12 if word else 0
+        if self._view.isRightToLeft():
+            upper.setLeft(upper.left() + taken)
+        else:
+            upper.setRight(upper.right() - taken)
+        painter.setFont(frame_font(FRAME_PX, QFont.Weight.DemiBold))
+        painter.setPen(theme.color("text"))
+        _draw(painter, upper, row.name)
+        painter.setFont(frame_font(SMALL_PX))
+        painter.setPen(theme.color("muted"))
+        _draw(painter, lower, row.facts)
+        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
+        if not state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            bottom: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
+            painter.fillRect(bottom.x() + 14, bottom.bottom(), bottom.width() - 28, 1, theme.color("line"))
+        painter.restore()
+
+
+class RowList(QListView):
+    """The list itself. A row that is chosen, by mouse or keys, is told once."""
+
+    chosen = Signal(str)
+    """The key of the row that is current now."""
+    opened = Signal(str)
+    """A row was double-clicked, or Enter was pressed on it."""
+    end_reached = Signal()
+
+    def __init__(self, icons: Icons, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows = RowModel(self)
+        set_up_list(self, name)
+        self.setModel(self.rows)
+        self.setItemDelegate(RowPainter(icons, self))
+        self.selectionModel().currentChanged.connect(self._on_current)
+        self.activated.connect(self._on_activated)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+
+    def show_rows(self, rows: Sequence[ModelRow]) -> None:
+        """Have these; what was current stays so where it is still there, else the first becomes it."""
+        key = self.current_key()
+        self.rows.show(rows)
+        if self.currentIndex().isValid():
+            return
+        index = self.rows.index_of(key)
+        if not index.isValid() and rows:
+            index = self.rows.index(0)
+        self.setCurrentIndex(index)
+
+    def current_key(self) -> str:
+        """The key of the current row; "" for none."""
+        row: ModelRow | None = self.currentIndex().data(ROW)
+        return row.key if row else ""
+
+    def select(self, key: str) -> bool:
+        """Make a row the current one; whether it is there."""
+        index = self.rows.index_of(key)
+        if index.isValid():
+            self.setCurrentIndex(index)
+        return index.isValid()
+
+    @Slot(QModelIndex, QModelIndex)
+    def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        row: ModelRow | None = current.data(ROW)
+        self.chosen.emit(row.key if row else "")
+
+    @Slot(QModelIndex)
+    def _on_activated(self, index: QModelIndex) -> None:
+        row: ModelRow | None = index.data(ROW)
+        if row is not None:
+            self.opened.emit(row.key)
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        bar = self.verticalScrollBar()
+        if bar.maximum() > 0 and value >= bar.maximum() - _HEIGHT:
+            self.end_reached.emit()
+
+
+def _draw(painter: QPainter, room: QRect, text: str) -> None:
+    metrics = QFontMetrics(painter.font())
+    painter.drawText(room, _LEADING, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width()))

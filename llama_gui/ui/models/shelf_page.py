@@ -1,0 +1,193 @@
+"""What is on this machine: open it, check it, name it, delete it, see where it lies."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QInputDialog, QMessageBox
+
+from llama_gui.bridge.model_desk import ModelDesk
+from llama_gui.bridge.model_shelf import ShelfItem
+from llama_gui.library.shelf_care import Deleted, Verified
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.models.contents import shelf_content, shelf_row
+from llama_gui.ui.models.detail_pane import PaneAction
+from llama_gui.ui.models.page import ModelPage
+from llama_gui.ui.models.states import ModelStates
+from llama_gui.ui.models.words import percent, plain, size_words
+from llama_gui.ui.theme import SMALL_PX
+from llama_gui.ui.widgets import plain_label
+from llama_gui.vocabulary import ModelEntry
+
+_MOST_PROBLEMS = 5
+
+
+class ShelfPage(ModelPage):
+    """Lists the shelf. What is done with a model is told beside the buttons, below it."""
+
+    deleted = Signal(str)
+    """The path of a model that is gone."""
+
+    def __init__(self, desk: ModelDesk, states: ModelStates, icons: Icons) -> None:
+        super().__init__(desk, states, icons, "")
+        self.list.setAccessibleName(self.tr("Models on this machine"))
+        self._sum = plain_label("", "muted", SMALL_PX)
+        self.head.addWidget(self._sum)
+        self._current = ""
+        self._hints: dict[str, str] = {}  # what was last said of a model
+        self._checking = ""
+        shelf = desk.shelf
+        shelf.changed.connect(self.refresh)
+        shelf.deleted.connect(self._on_deleted)
+        shelf.verifying.connect(self._on_verifying)
+        shelf.verified.connect(self._on_verified)
+        shelf.failed.connect(self._on_failed)
+        desk.adviser.measured.connect(self.refresh)
+
+    def enter(self) -> None:
+        """Look at the disk again."""
+        if not self.desk.shelf.items:
+            self.say(self.tr("Looking for models…"))
+        self.desk.shelf.scan()
+
+    @Slot(str)
+    def set_open_model(self, key: str) -> None:
+        """The model that answers now."""
+        self._current = key
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what the last look has found."""
+        items = self.desk.shelf.items
+        self.list.show_rows([shelf_row(item, self.desk.adviser, self._current) for item in items])
+        total = sum(item.entry.size for item in items)
+        self._sum.setText(self.tr("Models: {}, together {}").format(len(items), size_words(total)))
+        if items:
+            self.show_rows()
+        else:
+            self.say(self.tr("There is no model on this machine. Download one from “Recommended”."))
+        self.show_current()
+
+    def _item(self) -> ShelfItem | None:
+        key = self.list.current_key()
+        return next((item for item in self.desk.shelf.items if item.entry.path == key), None)
+
+    def show_current(self) -> None:
+        """The current model in the pane."""
+        item = self._item()
+        if item is None:
+            self.pane.show_content(None)
+            return
+        content = shelf_content(item, self.desk.adviser)
+        hint = self._hints.get(item.entry.path, "")
+        self.pane.show_content(replace(content, actions=self._actions(item.entry), hint=hint))
+
+    def _actions(self, entry: ModelEntry) -> tuple[PaneAction, ...]:
+        is_open = entry.key == self._current
+        text = self.tr("Open now") if is_open else self.tr("Open")
+        checking = self._checking == entry.path
+        made = [
+            PaneAction("open", text, main=True, enabled=not is_open),
+            PaneAction("stop", self.tr("Stop checking"))
+            if checking
+            else PaneAction("verify", self.tr("Check its files")),
+        ]
+        if not entry.is_starter:
+            made += [PaneAction("rename", self.tr("Rename…")), PaneAction("delete", self.tr("Delete…"))]
+        return (*made, PaneAction("folder", self.tr("Show folder")))
+
+    def act(self, name: str) -> None:
+        """A button of the pane."""
+        item = self._item()
+        if item is None:
+            return
+        entry, shelf = item.entry, self.desk.shelf
+        if name == "open":
+            self.open_wanted.emit(entry.key)
+        elif name == "verify":
+            shelf.verify(entry)
+        elif name == "stop":
+            shelf.cancel_verify()
+        elif name == "rename":
+            self._ask_name(entry)
+        elif name == "delete":
+            self._ask_to_delete(entry)
+        elif name == "folder":
+            place = Path(entry.path)
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(place.parent if place.is_file() else place)))
+
+    # Its name
+
+    def _ask_name(self, entry: ModelEntry) -> QInputDialog:
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle(self.tr("Rename"))
+        dialog.setLabelText(self.tr("What shall it be called? Empty: its own name again."))
+        dialog.setTextValue(entry.name)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.textValueSelected.connect(lambda text, entry=entry: self.desk.shelf.rename(entry, text))
+        dialog.open()
+        return dialog
+
+    # Its end
+
+    def _ask_to_delete(self, entry: ModelEntry) -> QMessageBox:
+        title = self.tr("Delete {}?").format(plain(entry.name, 80))
+        buttons = QMessageBox.StandardButton.Discard | QMessageBox.StandardButton.Cancel
+        box = QMessageBox(QMessageBox.Icon.NoIcon, title, title, buttons, self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        where = self.tr("Its files are deleted from {}, and {} are free again. This cannot be undone.")
+        more = [where.format(plain(entry.path, 400), size_words(entry.size))]
+        if entry.key == self._current:
+            more.append(self.tr("It is open now, and answers until another model is opened."))
+        box.setInformativeText("\n\n".join(more))
+        box.button(QMessageBox.StandardButton.Discard).setText(self.tr("Delete"))
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.finished.connect(lambda result, entry=entry: self._on_answer(entry, result))
+        box.open()
+        return box
+
+    def _on_answer(self, entry: ModelEntry, result: int) -> None:
+        if result == QMessageBox.StandardButton.Discard:
+            self.desk.shelf.delete(entry)
+
+    @Slot(object, object)
+    def _on_deleted(self, entry: ModelEntry, done: Deleted) -> None:
+        text = self.tr("{} is deleted; {} are free again.").format(plain(entry.name, 80), size_words(done.freed))
+        if done.left:
+            left = ", ".join(plain(name, 60) for name in done.left[:5])
+            text += " " + self.tr("Left in {}, because it is no part of the model: {}").format(entry.path, left)
+        self._sum.setText(text)
+        self.deleted.emit(text)
+
+    # Its bytes
+
+    @Slot(str, object, object)
+    def _on_verifying(self, path: str, done: int, total: int) -> None:
+        self._checking = path
+        self._hints[path] = self.tr("Checking: {} %").format(percent(done, total))
+        self.show_current()
+
+    @Slot(object, object)
+    def _on_verified(self, entry: ModelEntry, found: Verified | None) -> None:
+        if self._checking == entry.path:
+            self._checking = ""
+        if found is None:
+            hint = self.tr("The check was stopped.")
+        elif found.problems:
+            hint = "\n".join(found.problems[:_MOST_PROBLEMS])
+        elif found.by_checksum:
+            hint = self.tr("All is well: {} files are what the hub promised.").format(found.by_checksum)
+        else:
+            hint = self.tr("All is well as far as can be told: nobody knows the checksums of these files.")
+        self._hints[entry.path] = hint
+        self.show_current()
+
+    @Slot(str)
+    def _on_failed(self, text: str) -> None:
+        self._checking = ""
+        if item := self._item():
+            self._hints[item.entry.path] = text
+        self.show_current()

@@ -1,0 +1,157 @@
+"""Sizes, times and verdicts in words. Every function takes numbers and returns one short line."""
+
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
+
+from llama_gui.library.fit import Fit
+from llama_gui.ui.sizes import size_text as size_words
+
+if TYPE_CHECKING:
+    from llama_gui.library.download_queue import QueuedDownload
+
+DTYPE_NAMES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "int8": "int8", "int4": "int4"}
+
+_KIND = re.compile(r"(?:^|[-._])(i?q\d\w*|bf16|f16|fp16|f32|fp32)(?=[-.]|$)", re.IGNORECASE)
+
+
+def count_words(count: int) -> str:
+    """A number of parameters: 135 M, 1.2 B."""
+    return f"{count / 1e9:.1f} B" if count >= 10**9 else f"{count / 1e6:.0f} M"
+
+
+def many_words(count: int) -> str:
+    """Downloads or likes: 812, 3.4 k, 1.2 M."""
+    if count < 1000:
+        return str(count)
+    return f"{count / 1e6:.1f} M" if count >= 10**6 else f"{count / 1e3:.1f} k"
+
+
+def context_words(tokens: int) -> str:
+    """How much a model reads at once."""
+    amount = f"{tokens / 1024:.0f}k" if tokens >= 1024 else str(tokens)
+    return _tr("{} tokens of context").format(amount)
+
+
+def day_words(moment: datetime | None) -> str:
+    """The day in the form of the user's country; "" when there is none."""
+    if moment is None:
+        return ""
+    local = moment.astimezone()
+    return QLocale().toString(QDate(local.year, local.month, local.day), QLocale.FormatType.ShortFormat)
+
+
+def time_words(seconds: float) -> str:
+    """How long something still takes."""
+    minutes = round(seconds / 60)
+    if seconds < 60:
+        return _tr("{} s left").format(max(1, round(seconds)))
+    if minutes < 60:
+        return _tr("{} min left").format(minutes)
+    return _tr("{} h {} min left").format(minutes // 60, minutes % 60)
+
+
+def verdict_words(fit: Fit) -> str:
+    """Whether a model runs, in one line."""
+    needs = _tr("needs {} of {} free").format(size_words(fit.needed), size_words(fit.free))
+    if fit.verdict == "too large":
+        needs = _tr("needs {}, {} are free").format(size_words(fit.needed), size_words(fit.free))
+        return _tr("Too large for this computer now: {}").format(needs)
+    pace = _pace(fit.tokens_per_second)
+    judged = _tr("Runs well") if fit.verdict == "runs" else _tr("Just fits; close other programs first")
+    if fit.verdict == "runs" and fit.tokens_per_second is not None and fit.tokens_per_second < 3:
+        judged = _tr("Runs slowly")
+    return f"{judged}: {pace}, {needs}" if pace else f"{judged}: {needs}"
+
+
+def short_verdict(fit: Fit) -> str:
+    """The same for a row of a list."""
+    if fit.verdict == "too large":
+        return _tr("Too large")
+    pace = _pace(fit.tokens_per_second)
+    return pace if pace and fit.verdict == "runs" else _tr("Just fits") if fit.verdict == "tight" else _tr("Runs")
+
+
+def verdict_role(fit: Fit) -> str:
+    """The colour in which a verdict is written."""
+    return {"runs": "text", "tight": "accent", "too large": "error"}[fit.verdict]
+
+
+def gguf_kind(path: str) -> str:
+    """What a GGUF file's name says of its numbers: Q4_K_M, F16; "" when it says nothing."""
+    found = _KIND.findall(path.rpartition("/")[2])
+    return found[-1].upper() if found else ""
+
+
+def gguf_dtype(kind: str) -> str:
+    """The dtype of ours that keeps what such a file holds, and no more."""
+    if kind in ("F32", "FP32"):
+        return "float32"
+    if kind in ("F16", "FP16", "BF16"):
+        return "bfloat16"
+    return "int4" if re.match(r"I?Q[1-4]", kind) else "int8"
+
+
+def gguf_words(kind: str) -> str:
+    """What to expect of such a file."""
+    if kind.startswith(("Q2", "Q3", "IQ")):
+        return _tr("not run here")
+    if kind.startswith("Q4"):
+        return _tr("small, a little less exact")
+    if kind.startswith(("Q5", "Q6")):
+        return _tr("balanced")
+    if kind.startswith("Q8"):
+        return _tr("nearly as exact as the original")
+    return _tr("as exact as the original") if kind else ""
+
+
+def download_words(item: "QueuedDownload") -> str:
+    """How far a download is."""
+    progress = item.progress
+    done = progress.bytes_done if progress else 0
+    amount = _tr("{} of {}").format(size_words(done), size_words(item.plan.size))
+    if item.state == "finished":
+        return _tr("Finished, {}").format(size_words(item.plan.size))
+    if item.state == "paused":
+        return _tr("Paused at {}").format(amount)
+    if item.state == "waiting":
+        return _tr("Waits for its turn, {}").format(amount if progress else size_words(item.plan.size))
+    if item.state == "failed":
+        return item.problem
+    if progress is None:
+        return _tr("Beginning…")
+    if progress.phase == "checking":
+        return _tr("Checking what is there: {}").format(amount)
+    if progress.note and not progress.bytes_per_second:
+        return f"{amount} – {progress.note}"
+    parts = [amount]
+    if progress.bytes_per_second:
+        parts.append(f"{size_words(progress.bytes_per_second)}/s")
+    if progress.seconds_left is not None:
+        parts.append(time_words(progress.seconds_left))
+    return " · ".join(parts)
+
+
+def percent(done: int, total: int) -> int:
+    """How far, never 100 before the end."""
+    return min(99, 100 * done // total) if total else 0
+
+
+def plain(text: str, longest: int = 200) -> str:
+    """Foreign words on one line, without marks that could turn or hide others."""
+    clean = "".join(mark for mark in text if mark.isprintable())
+    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
+
+
+def _pace(tokens_per_second: float | None) -> str:
+    if tokens_per_second is None:
+        return ""
+    if tokens_per_second < 1:
+        return _tr("less than 1 tok/s")
+    return _tr("about {} tok/s").format(f"{tokens_per_second:.0f}")
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ModelWords", text)

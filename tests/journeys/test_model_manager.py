@@ -1,0 +1,261 @@
+"""Find, download, open, keep and delete models, in the whole window, against a hub on this machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from llama_gui.ui import MainWindow
+from llama_gui.ui.models.window import ModelsWindow
+from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
+from tests.fakes.tiny_llama import write_tiny_llama
+from tests.journeys.conftest import OpenWindow
+from tests.journeys.driving import ask, trigger
+
+REPO = "somebody/tiny-llama"
+TOKEN = "hf_right"
+SECONDS = 20_000
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    with FakeHub() as hub:
+        yield hub
+        huggingface_hub.close_session()
+
+
+@pytest.fixture
+def environment(hub: FakeHub, tmp_path: Path) -> dict[str, str]:
+    return {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "hf")}
+
+
+def info(**more: Any) -> dict[str, Any]:
+    tags = ["safetensors", "text-generation", "llama", "license:mit"]
+    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama"}
+    return {
+        "tags": tags,
+        "config": config,
+        "downloads": 12_345,
+        "safetensors": {"parameters": {"F32": 200_000}, "total": 200_000},
+    } | more
+
+
+def tiny_files(folder: Path) -> dict[str, bytes]:
+    write_tiny_llama(folder)
+    card = b"---\nlicense: mit\n---\n# Tiny\n\nIt <b>answers</b> [questions](https://example.com).\n"
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} | {"README.md": card}
+
+
+def open_models(window: MainWindow, page: str = "") -> ModelsWindow:
+    trigger(window, "manage_models" if page == "shelf" else "find_models")
+    models = window.library.models_window
+    if page:
+        models.show_page(page)
+    return models
+
+
+def find(models: ModelsWindow, qtbot: QtBot, words: str) -> None:
+    models.show_page("search")
+    qtbot.keyClicks(models.search.field, words)
+    qtbot.waitUntil(lambda: models.search.list.rows.rowCount() > 0, timeout=SECONDS)
+    qtbot.waitUntil(lambda: "download" in models.search.pane.buttons, timeout=SECONDS)
+
+
+def press(qtbot: QtBot, button: Any) -> None:
+    assert button.isEnabled()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def rows(models: ModelsWindow) -> list[Any]:
+    return list(models.downloads.rows.values())
+
+
+def answer_box(button: QMessageBox.StandardButton) -> str:
+    """Answer the question that is asked; its words."""
+    box = next(box for box in QApplication.topLevelWidgets() if isinstance(box, QMessageBox) and box.isVisible())
+    text = f"{box.text()} {box.informativeText()}"
+    box.button(button).click()
+    return text
+
+
+def test_search_download_open_and_answer(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path):
+    hub.add(REPO, tiny_files(tmp_path / "source"), info=info())
+    window = open_starter()
+    models = open_models(window)
+    assert hub.log == []  # recommended models are shown without asking anybody
+    assert models.recommended.list.rows.rowCount() >= 10
+    find(models, qtbot, "tiny")
+    content = models.search.pane.content
+    assert content is not None
+    assert content.subtitle == REPO
+    assert content.excerpt == "Tiny\n\nIt answers questions."
+    assert content.fits
+    assert "12.3 k downloads" in models.search.list.rows.rows[0].facts
+
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: "open" in models.search.pane.buttons, timeout=SECONDS)
+    assert models.search.list.rows.rows[0].state == "on this computer"
+    assert window.windowTitle() == "llama-gui"
+    press(qtbot, models.search.pane.buttons["open"])
+    assert not models.isVisible()
+    tab = window.deck.current()
+    qtbot.waitUntil(lambda: window._host.current.startswith(str(tmp_path / "hf")), timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+    ask(qtbot, tab, "Hello")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering, timeout=SECONDS)
+    assert tab.session.path()[-1].status in ("complete", "cut", "stopped")
+
+    models = open_models(window, "shelf")
+    qtbot.waitUntil(lambda: any(row.state == "open" for row in models.shelf.list.rows.rows), timeout=SECONDS)
+    assert models.shelf.list.rows.rows[1].name == REPO
+
+
+def test_pause_close_and_resume(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
+    hub.add(REPO, model_files([weights_file(bytes(8_000_000))]), info=info())
+    hub.bytes_per_second = 3e6
+    window = open_starter()
+    models = open_models(window)
+    find(models, qtbot, "tiny")
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: bool(rows(models)) and rows(models)[0].bar._part > 0.05, timeout=SECONDS)
+    assert "%" in window.windowTitle()
+    assert window.library.line.isVisible()
+    assert "Downloading" in window.library.line.text()
+    press(qtbot, rows(models)[0].buttons["pause"])
+    qtbot.waitUntil(rows(models)[0].buttons["resume"].isVisible)
+    assert window.windowTitle() == "llama-gui"
+    assert not window.library.line.isVisible()
+    models.close()
+    window.close()
+
+    hub.bytes_per_second = None
+    again = open_starter()
+    models = open_models(again)
+    qtbot.waitUntil(lambda: bool(rows(models)), timeout=SECONDS)
+    press(qtbot, rows(models)[0].buttons["resume"])
+    qtbot.waitUntil(rows(models)[0].buttons["open"].isVisible, timeout=SECONDS)
+    assert hub.asked("model.safetensors", host="cdn")[-1].headers["Range"]
+
+
+def test_closing_the_window_pauses_and_the_next_start_goes_on(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
+    hub.add(REPO, model_files([weights_file(bytes(8_000_000))]), info=info())
+    hub.bytes_per_second = 3e6
+    window = open_starter()
+    models = open_models(window)
+    find(models, qtbot, "tiny")
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: bool(rows(models)) and rows(models)[0].bar._part > 0.05, timeout=SECONDS)
+    window.close()
+    hub.bytes_per_second = None
+    again = open_starter()
+    qtbot.waitUntil(
+        lambda: [item.state for item in again.library._parts.desk.downloads.items] == ["finished"], timeout=SECONDS
+    )
+
+
+def test_a_gated_model_after_signing_in(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
+    hub.add(REPO, model_files([weights_file(bytes(1000))]), info=info(), gated="manual", token=TOKEN)
+    window = open_starter()
+    models = open_models(window)
+    find(models, qtbot, "tiny")
+    content = models.search.pane.content
+    assert content is not None
+    assert "licence" in content.warning
+    assert content.page == f"{hub.endpoint}/{REPO}"
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: bool(rows(models)) and rows(models)[0].buttons["sign_in"].isVisible(), timeout=SECONDS)
+    assert "signed in" in rows(models)[0]._words.text()
+    press(qtbot, rows(models)[0].buttons["page"])
+    assert f"{hub.endpoint}/{REPO}" in answer_box(QMessageBox.StandardButton.Cancel)
+
+    dialog = models.show_sign_in()
+    qtbot.keyClicks(dialog.field, TOKEN)
+    qtbot.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(rows(models)[0].buttons["open"].isVisible, timeout=SECONDS)
+    assert str(Path("hf") / "token") in dialog.state.text()
+    assert models.account_button.text() == "Signed in"
+    dialog.close()
+
+
+def test_delete_asks_and_frees(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path):
+    hub.add(REPO, tiny_files(tmp_path / "source"), info=info())
+    window = open_starter()
+    models = open_models(window)
+    find(models, qtbot, "tiny")
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: "open" in models.search.pane.buttons, timeout=SECONDS)
+    models.show_page("shelf")
+    qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 2, timeout=SECONDS)
+    path = models.shelf.list.rows.rows[1].key
+    assert models.shelf.list.select(path)
+    press(qtbot, models.shelf.pane.buttons["delete"])
+    assert path in answer_box(QMessageBox.StandardButton.Cancel)
+    assert Path(path).exists()
+    press(qtbot, models.shelf.pane.buttons["delete"])
+    answer_box(QMessageBox.StandardButton.Discard)
+    qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 1, timeout=SECONDS)
+    assert not Path(path).exists()
+    models.show_page("search")
+    qtbot.waitUntil(lambda: "download" in models.search.pane.buttons)
+
+
+def test_what_goes_wrong_is_said_calmly(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
+    window = open_starter()
+    models = open_models(window, "search")
+    assert "Only then" in models.search.message.text()
+    hub.api_fault = Fault("status", status=500)
+    models.search.search_now()
+    qtbot.waitUntil(lambda: "500" in models.search.message.text(), timeout=SECONDS)
+    hub.api_fault = None
+    models.search.field.setText("nobody-has-this")
+    press(qtbot, models.search.message.button)
+    qtbot.waitUntil(lambda: "nobody-has-this" in models.search.message.text(), timeout=SECONDS)
+
+    options = models.show_options()
+    options.offline.setChecked(True)
+    options.limit.setCurrentIndex(options.limit.findData(2_000_000))
+    options.add_folder("/elsewhere")
+    settings = window.kept_settings[-1]  # pyright: ignore[reportAttributeAccessIssue]
+    assert (settings.offline, settings.download_limit, settings.model_folders) == (True, 2_000_000, ("/elsewhere",))
+    asked = len(hub.log)
+    models.search.search_now()
+    qtbot.waitUntil(lambda: "Offline mode" in models.search.message.text())
+    assert len(hub.log) == asked
+    options.close()
+
+
+def test_a_dropped_folder_is_opened_where_it_lies(open_starter: OpenWindow, qtbot: QtBot, tmp_path: Path):
+    write_tiny_llama(tmp_path / "mine")
+    window = open_starter()
+    tab = window.deck.current()
+    for target in (window, tab):
+        drop(target, tmp_path / "mine")
+        qtbot.waitUntil(
+            lambda: any(isinstance(w, QMessageBox) for w in QApplication.topLevelWidgets()), timeout=SECONDS
+        )
+        assert "stays where it lies" in answer_box(
+            QMessageBox.StandardButton.Cancel if target is window else QMessageBox.StandardButton.Open
+        )
+        qtbot.waitUntil(lambda: not any(isinstance(w, QMessageBox) for w in QApplication.topLevelWidgets()))
+    qtbot.waitUntil(lambda: window._host.current == str(tmp_path / "mine"), timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+    (tmp_path / "empty").mkdir()
+    drop(window, tmp_path / "empty")
+    qtbot.waitUntil(lambda: "empty" in tab.notice.text(), timeout=SECONDS)
+
+
+def drop(target: Any, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    action, button, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    entered = QDragEnterEvent(QPoint(5, 5), action, data, button, keys)
+    QApplication.sendEvent(target, entered)
+    assert entered.isAccepted()
+    QApplication.sendEvent(target, QDropEvent(QPointF(5, 5), action, data, button, keys))
