@@ -3,7 +3,18 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Slot
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Slot,
+)
 from PySide6.QtGui import (
     QAction,
     QKeyEvent,
@@ -31,15 +42,25 @@ from PySide6.QtWidgets import (
 
 from llama_gui.ui.actions import Actions
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, frame_font, theme_of
+from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import plain_label
 
 _KEYS_ROLE = Qt.ItemDataRole.UserRole + 1
 _ACTION_ROLE = Qt.ItemDataRole.UserRole + 2
 _ROW = 34
 _MORE_KEYS = (
-    ("Chat", "Send the message", "Enter"),
-    ("Chat", "Start a new line", "Shift+Enter"),
-    ("Tabs", "Go to tab 1 … 8", "Ctrl+1 … Ctrl+8"),
+    ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Send the message"), QT_TRANSLATE_NOOP("KeysDialog", "Enter")),
+    ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Start a new line"), QT_TRANSLATE_NOOP("KeysDialog", "Shift+Enter")),
+    ("Tabs", QT_TRANSLATE_NOOP("KeysDialog", "Go to tab 1 … 8"), QT_TRANSLATE_NOOP("KeysDialog", "Ctrl+1 … Ctrl+8")),
+)
+_COLUMNS = (
+    (QT_TRANSLATE_NOOP("Actions", "Tabs"), QT_TRANSLATE_NOOP("Actions", "Help")),
+    (
+        QT_TRANSLATE_NOOP("Actions", "Chat"),
+        QT_TRANSLATE_NOOP("Actions", "Model"),
+        QT_TRANSLATE_NOOP("Actions", "Chats"),
+        QT_TRANSLATE_NOOP("Actions", "View"),
+    ),
 )
 
 
@@ -80,7 +101,7 @@ class CommandPalette(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(self.tr("All actions"))
         self._entries = [
-            (action, f"{spec.group} {action.text()} {spec.name.replace('_', ' ')}".lower())
+            (action, f"{spec.group_shown} {action.text()} {spec.name.replace('_', ' ')}".lower())
             for spec, action in actions
             if spec.in_palette
         ]
@@ -187,8 +208,9 @@ class KeysDialog(QDialog):
         columns = QHBoxLayout(self)
         columns.setContentsMargins(32, 24, 32, 32)
         columns.setSpacing(48)
-        rows = [*_rows_of(actions), *_MORE_KEYS]
-        for groups in (("Tabs", "Help"), ("Chat", "Model", "View")):
+        more = ((group, self.tr(text), self.tr(keys)) for group, text, keys in _MORE_KEYS)
+        rows = [*_rows_of(actions), *more]
+        for groups in _COLUMNS:
             columns.addWidget(_keys_column(rows, groups), 0, Qt.AlignmentFlag.AlignTop)
 
 
@@ -199,8 +221,8 @@ def _keys_column(rows: Sequence[tuple[str, str, str]], groups: Sequence[str]) ->
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(24)
     grid.setVerticalSpacing(8)
-    for group in groups:
-        name = plain_label(group, "muted", SMALL_PX, bold=True)
+    for group in (group for group in groups if any(row[0] == group for row in rows)):
+        name = plain_label(QCoreApplication.translate("Actions", group), "muted", SMALL_PX, bold=True)
         name.setContentsMargins(0, 12 if grid.count() else 0, 0, 0)
         grid.addWidget(name, grid.rowCount(), 0, 1, 2)
         for _, text, keys in (row for row in rows if row[0] == group):
@@ -222,11 +244,12 @@ def _rows_of(actions: Actions) -> list[tuple[str, str, str]]:
 def confirm_link(parent: QWidget, address: str, done: Callable[[str, QMessageBox.StandardButton], None]) -> QMessageBox:
     """Show where a link really goes, and ask. The dialog does not block the window's answers."""
     buttons = QMessageBox.StandardButton.Open | QMessageBox.StandardButton.Cancel
-    title = parent.tr("Open this link?")
+    title = QCoreApplication.translate("LinkQuestion", "Open this link?")
     box = QMessageBox(QMessageBox.Icon.NoIcon, title, title, buttons, parent)
     box.setTextFormat(Qt.TextFormat.PlainText)
     shown = address if len(address) <= 600 else address[:600] + "…"
-    box.setInformativeText(parent.tr("It opens in your browser:") + f"\n\n{shown}")
+    words = QCoreApplication.translate("LinkQuestion", "It opens in your browser:")
+    box.setInformativeText(f"{words}\n\n{shown}")
     box.setDefaultButton(QMessageBox.StandardButton.Cancel)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.finished.connect(partial(_finish, box, address, done))

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
+from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.vocabulary import SAMPLING_RANGES
 
 Number = float | int
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Parameters", text)
+translate = QCoreApplication.translate
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +34,39 @@ class ParameterSpec:
     @property
     def name_text(self) -> str:
         """What it is called, in the user's language."""
-        return _tr(self.label)
+        return translate("Parameters", self.label)
 
     @property
     def tip_text(self) -> str:
         """What it does, in one line."""
-        return _tr(self.tip)
+        return translate("Parameters", self.tip)
 
     @property
     def no_default_text(self) -> str:
         """What is shown where the model recommends nothing."""
-        return _tr(self.no_default) if self.no_default else ""
+        return translate("Parameters", self.no_default) if self.no_default else ""
 
     @property
     def allowed(self) -> str:
         """The allowed values in words."""
         if self.excludes_low:
-            words = _tr("a whole number above {}, up to {}") if self.is_integer else _tr("a number above {}, up to {}")
+            words = (
+                translate("Parameters", "a whole number above {}, up to {}")
+                if self.is_integer
+                else translate("Parameters", "a number above {}, up to {}")
+            )
         elif self.high < 2**53:
-            words = _tr("a whole number from {} to {}") if self.is_integer else _tr("a number from {} to {}")
+            words = (
+                translate("Parameters", "a whole number from {} to {}")
+                if self.is_integer
+                else translate("Parameters", "a number from {} to {}")
+            )
         else:
-            words = _tr("a whole number of at least {}") if self.is_integer else _tr("a number of at least {}")
+            words = (
+                translate("Parameters", "a whole number of at least {}")
+                if self.is_integer
+                else translate("Parameters", "a number of at least {}")
+            )
         return words.format(f"{self.low:g}", f"{self.high:g}")
 
     def parse(self, text: str) -> Number:
@@ -70,7 +80,9 @@ class ParameterSpec:
         except ValueError:
             value = math.nan
         if not self.low <= value <= self.high or (self.excludes_low and value == self.low):
-            raise ValueError(_tr("{} is “{}”, but it must be {}.").format(self.name_text, text, self.allowed))
+            raise ValueError(
+                translate("Parameters", "{} is “{}”, but it must be {}.").format(self.name_text, text, self.allowed)
+            )
         return value
 
     def show(self, value: Number) -> str:
@@ -93,16 +105,16 @@ class ChoiceSpec:
     @property
     def name_text(self) -> str:
         """What it is called, in the user's language."""
-        return _tr(self.label)
+        return translate("Parameters", self.label)
 
     @property
     def tip_text(self) -> str:
         """What it does, in one line."""
-        return _tr(self.tip)
+        return translate("Parameters", self.tip)
 
     def texts(self) -> list[tuple[str, str]]:
         """Each value and its name."""
-        return [(value, _tr(text)) for value, text in self.choices]
+        return [(value, translate("Parameters", text)) for value, text in self.choices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +129,7 @@ class ParameterGroup:
     @property
     def name_text(self) -> str:
         """What it is called, in the user's language."""
-        return _tr(self.label)
+        return translate("Parameters", self.label)
 
 
 def _sampling(
@@ -139,45 +151,45 @@ def _length(name: str, label: str, tip: str, low: int, no_default: str) -> Param
 
 BASICS = ParameterGroup(
     "basics",
-    "Basics",
+    QT_TRANSLATE_NOOP("Parameters", "Basics"),
     (
         _sampling(
             "temperature",
-            "Temperature",
-            "How daring the choice of words is; 0 always takes the likeliest.",
+            QT_TRANSLATE_NOOP("Parameters", "Temperature"),
+            QT_TRANSLATE_NOOP("Parameters", "How daring the choice of words is; 0 always takes the likeliest."),
             (0, 2, 0.05),
         ),
         _sampling(
             "top_p",
-            "Top-p",
-            "Only the likeliest words that together reach this probability; 1 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "Top-p"),
+            QT_TRANSLATE_NOOP("Parameters", "Only the likeliest words that together reach this probability; 1 is off."),
             (0, 1, 0.01),
             excludes_low=True,
         ),
         _sampling(
             "top_k",
-            "Top-k",
-            "Only this many of the likeliest words; 0 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "Top-k"),
+            QT_TRANSLATE_NOOP("Parameters", "Only this many of the likeliest words; 0 is off."),
             (0, 200, 1),
         ),
         _sampling(
             "min_p",
-            "Min-p",
-            "Only words at least this probable beside the likeliest; 0 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "Min-p"),
+            QT_TRANSLATE_NOOP("Parameters", "Only words at least this probable beside the likeliest; 0 is off."),
             (0, 1, 0.01),
         ),
         _length(
             "max_tokens",
-            "Max tokens",
-            "How long an answer may become; a word is one or two tokens.",
+            QT_TRANSLATE_NOOP("Parameters", "Max tokens"),
+            QT_TRANSLATE_NOOP("Parameters", "How long an answer may become; a word is one or two tokens."),
             1,
-            "no limit",
+            QT_TRANSLATE_NOOP("Parameters", "no limit"),
         ),
         _sampling(
             "seed",
-            "Seed",
-            "The same seed and settings give the same answer.",
-            no_default="random",
+            QT_TRANSLATE_NOOP("Parameters", "Seed"),
+            QT_TRANSLATE_NOOP("Parameters", "The same seed and settings give the same answer."),
+            no_default=QT_TRANSLATE_NOOP("Parameters", "random"),
         ),
     ),
     is_open=True,
@@ -185,88 +197,88 @@ BASICS = ParameterGroup(
 
 PENALTIES = ParameterGroup(
     "penalties",
-    "Penalties",
+    QT_TRANSLATE_NOOP("Parameters", "Penalties"),
     (
         _sampling(
             "repetition_penalty",
-            "Repetition penalty",
-            "Above 1 makes words that were used less likely; 1 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "Repetition penalty"),
+            QT_TRANSLATE_NOOP("Parameters", "Above 1 makes words that were used less likely; 1 is off."),
             (1, 2, 0.01),
             excludes_low=True,
         ),
         _sampling(
             "frequency_penalty",
-            "Frequency penalty",
-            "Lowers a word a little more each time it is used; 0 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "Frequency penalty"),
+            QT_TRANSLATE_NOOP("Parameters", "Lowers a word a little more each time it is used; 0 is off."),
             (-2, 2, 0.05),
         ),
         _sampling(
             "presence_penalty",
-            "Presence penalty",
-            "Lowers every word that was used, however often; 0 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "Presence penalty"),
+            QT_TRANSLATE_NOOP("Parameters", "Lowers every word that was used, however often; 0 is off."),
             (-2, 2, 0.05),
         ),
         _sampling(
             "penalty_window",
-            "Penalty window",
-            "How many of the last tokens the penalties see; -1 is all of them.",
+            QT_TRANSLATE_NOOP("Parameters", "Penalty window"),
+            QT_TRANSLATE_NOOP("Parameters", "How many of the last tokens the penalties see; -1 is all of them."),
         ),
     ),
 )
 
 ADVANCED = ParameterGroup(
     "advanced",
-    "Advanced",
+    QT_TRANSLATE_NOOP("Parameters", "Advanced"),
     (
         _sampling(
             "typical_p",
-            "Typical-p",
-            "Only words about as surprising as usual; 1 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "Typical-p"),
+            QT_TRANSLATE_NOOP("Parameters", "Only words about as surprising as usual; 1 is off."),
             (0, 1, 0.01),
             excludes_low=True,
         ),
         _sampling(
             "xtc_probability",
-            "XTC probability",
-            "How often the likeliest words are left out, for variety; 0 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "XTC probability"),
+            QT_TRANSLATE_NOOP("Parameters", "How often the likeliest words are left out, for variety; 0 is off."),
             (0, 1, 0.01),
         ),
         _sampling(
             "xtc_threshold",
-            "XTC threshold",
-            "How probable a word must be to be left out by XTC.",
+            QT_TRANSLATE_NOOP("Parameters", "XTC threshold"),
+            QT_TRANSLATE_NOOP("Parameters", "How probable a word must be to be left out by XTC."),
             (0, 1, 0.01),
         ),
         _sampling(
             "dry_multiplier",
-            "DRY strength",
-            "How much repeating whole phrases costs; 0 is off.",
+            QT_TRANSLATE_NOOP("Parameters", "DRY strength"),
+            QT_TRANSLATE_NOOP("Parameters", "How much repeating whole phrases costs; 0 is off."),
             (0, 5, 0.05),
         ),
         _sampling(
             "dry_base",
-            "DRY base",
-            "How fast that cost grows with the length of the phrase.",
+            QT_TRANSLATE_NOOP("Parameters", "DRY base"),
+            QT_TRANSLATE_NOOP("Parameters", "How fast that cost grows with the length of the phrase."),
         ),
         _sampling(
             "dry_allowed_length",
-            "DRY allowed length",
-            "Phrases of up to this many tokens may be repeated freely.",
+            QT_TRANSLATE_NOOP("Parameters", "DRY allowed length"),
+            QT_TRANSLATE_NOOP("Parameters", "Phrases of up to this many tokens may be repeated freely."),
         ),
         _length(
             "min_tokens",
-            "Min tokens",
-            "The answer does not end before this many tokens.",
+            QT_TRANSLATE_NOOP("Parameters", "Min tokens"),
+            QT_TRANSLATE_NOOP("Parameters", "The answer does not end before this many tokens."),
             0,
-            "none",
+            QT_TRANSLATE_NOOP("Parameters", "none"),
         ),
         ChoiceSpec(
             "overflow",
-            "When the context is full",
-            "What happens when the conversation is longer than the model reads.",
+            QT_TRANSLATE_NOOP("Parameters", "When the context is full"),
+            QT_TRANSLATE_NOOP("Parameters", "What happens when the conversation is longer than the model reads."),
             (
-                ("drop_oldest", "Leave out the oldest"),
-                ("error", "Refuse the message"),
+                ("drop_oldest", QT_TRANSLATE_NOOP("Parameters", "Leave out the oldest")),
+                ("error", QT_TRANSLATE_NOOP("Parameters", "Refuse the message")),
             ),
         ),
     ),
