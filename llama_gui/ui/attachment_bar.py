@@ -137,8 +137,8 @@ class AttachmentBar(QScrollArea):
         self._chips: list[Chip] = []
         inner = QWidget()
         self._flow = FlowLayout(inner)
-        inner.setAutoFillBackground(False)
         self.setWidget(inner)
+        inner.setAutoFillBackground(False)  # behind setWidget, which turns it on
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -100,6 +100,20 @@ def test_the_result_says_how_many(load):
     assert result.text == engine.generate(GenerateRequest(messages=kept, max_tokens=10, sampling=sampling)).text
 
 
+def test_measuring_says_what_generating_will(load):
+    engine = load(max_context=256)
+    for turns in (1, 20):
+        request = GenerateRequest(messages=[SYSTEM, *chat(turns)], max_tokens=2)
+        use = engine.measure(request)
+        result = engine.generate(request)
+        assert (use.tokens, use.dropped_messages) == (result.usage.prompt_tokens, result.dropped_messages)
+        assert (use.max_context, use.is_too_long) == (256, False)
+    too_long = engine.measure(GenerateRequest(messages=chat(20), overflow="error"))
+    assert too_long.is_too_long
+    assert too_long.dropped_messages == 0
+    assert engine.count("two words") == len(engine.tokenizer.encode_literally("two words"))
+
+
 def test_one_message_that_is_too_long_is_an_error_with_numbers(load):
     engine = load(max_context=128)
     with pytest.raises(PromptTooLongError, match=r"\d+ tokens long.*at most 128"):
