@@ -194,7 +194,7 @@ class ChatSession(QObject):
         if self._early is not None:
             self._early = None
             self._set_busy(False)
-        self.failed.emit(f"This chat could not be read. {error}")
+        self.failed.emit(self.tr("This chat could not be read. {}").format(error))
 
     # --- asking
 
@@ -241,7 +241,7 @@ class ChatSession(QObject):
         """
         asked = self._path.question_of(node_id)
         if asked is None:
-            self.failed.emit("There is nothing to answer yet. Write a message first.")
+            self.failed.emit(self.tr("There is nothing to answer yet. Write a message first."))
         elif self._is_free():
             settings = replace(self._settings, model=model) if model else self._settings
             self._ask_again(asked, lambda: asking.ask(self._path, asked, settings, self.chat_id))
@@ -273,12 +273,12 @@ class ChatSession(QObject):
 
     def _is_free(self) -> bool:
         if self._busy:
-            self.failed.emit("An answer is still being written. Stop it, or wait for its end.")
+            self.failed.emit(self.tr("An answer is still being written. Stop it, or wait for its end."))
         return not self._busy
 
     def _is_something(self, draft: Draft) -> bool:
         if draft.is_empty:
-            self.failed.emit("The message is empty. Write something first.")
+            self.failed.emit(self.tr("The message is empty. Write something first."))
         return not draft.is_empty
 
     def stop(self) -> None:
@@ -482,7 +482,7 @@ class ChatSession(QObject):
 
     @Slot(object)
     def _on_title_not_saved(self, error: Exception) -> None:
-        self.failed.emit(f"The new name was not saved. {error}")
+        self.failed.emit(self.tr("The new name was not saved. {}").format(error))
 
     def set_settings(self, settings: ChatSettings) -> None:
         """Ask differently from the next message on."""

@@ -139,7 +139,7 @@ class DownloadHost(QObject):
 
         with self._lock:
             if self._lanes.closed and self._queue is None:
-                raise DownloadError("llama-gui is closing.")
+                raise DownloadError(self.tr("llama-gui is closing."))
             if self._queue is not None:
                 return self._queue
             queue = self._queue = DownloadQueue(self._file, self._access, self._on_queue)

@@ -155,7 +155,7 @@ class EngineHost(QObject):
 
     @Slot(str)
     def _on_cancelled(self, key: str) -> None:
-        self._give_up(key, "The loading of its model was cancelled.")
+        self._give_up(key, self.tr("The loading of its model was cancelled."))
         self.load_cancelled.emit(key)
 
     def _give_up(self, key: str, text: str) -> None:
@@ -184,9 +184,9 @@ class EngineHost(QObject):
         self._last_ticket += 1
         ticket = Ticket(self._last_ticket, request, key or self._current)
         if self._closing:
-            self._refused.emit(ticket.number, "llama-gui is closing.")
+            self._refused.emit(ticket.number, self.tr("llama-gui is closing."))
         elif not ticket.key:
-            self._refused.emit(ticket.number, "No model is open.")
+            self._refused.emit(ticket.number, self.tr("No model is open."))
         else:
             self._tickets.add(ticket)
             self._waiting.append(ticket)

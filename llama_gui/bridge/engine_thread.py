@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from PySide6.QtCore import QObject, QThread, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal
 
 from llama_gui.bridge.load_order import LoadOrder
 from llama_gui.errors import BugError, LoadCancelledError, UserError
@@ -61,7 +61,8 @@ def error_text(error: BaseException) -> str:
     """One plain sentence for the user; what is not the user's world is called our fault."""
     if isinstance(error, UserError):
         return str(error)
-    return f"Something went wrong inside llama-gui ({type(error).__name__}: {error}). Please report this."
+    told = QCoreApplication.translate("Faults", "Something went wrong inside llama-gui ({}). Please report this.")
+    return told.format(f"{type(error).__name__}: {error}")
 
 
 class EngineThread(QThread):

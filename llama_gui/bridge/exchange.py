@@ -78,7 +78,7 @@ class Exchange(QObject):
                 return answer.result(timeout=0.5)
             except TimeoutError:
                 if self._lane.closed:
-                    raise StoreError("The application was closed before this was finished.") from None
+                    raise StoreError(self.tr("The application was closed before this was finished.")) from None
 
     def _records(self, ids: Sequence[str]) -> Iterator[ChatRecord]:
         for chat_id in ids:

@@ -41,8 +41,8 @@ class Faults(QObject):
         if issubclass(kind, KeyboardInterrupt):
             return
         _log.error("Uncaught exception", exc_info=(kind, value, trace))
-        fault = f"{kind.__name__}: {value}"
-        self.happened.emit(f"Something went wrong inside llama-gui ({fault}). Your chats are safe. Please report this.")
+        told = self.tr("Something went wrong inside llama-gui ({}). Your chats are safe. Please report this.")
+        self.happened.emit(told.format(f"{kind.__name__}: {value}"))
 
     def _on_thread_exception(self, args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:

@@ -16,7 +16,6 @@ ModelState = Literal["absent", "loading", "short", "ready", "failed"]
 LARGE_BYTES = 256 * 2**20
 """What weighs less is not worth the seconds that it takes to load it again."""
 _SWEEP_MS = 30_000
-_CLOSED = "The model was closed before the answer was finished."
 
 
 class LoadedModels(QObject):
@@ -192,7 +191,7 @@ class LoadedModels(QObject):
         thread = self.sender()
         if not isinstance(thread, EngineThread):
             return
-        self.ended.emit(thread, _CLOSED)
+        self.ended.emit(thread, self.tr("The model was closed before the answer was finished."))
         self._threads = [other for other in self._threads if other is not thread]
         self._retiring = [other for other in self._retiring if other is not thread]  # it broke
         thread.deleteLater()

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QCoreApplication
+
 from llama_gui.bridge.engine_thread import EngineLike
 from llama_gui.bridge.load_order import LoadOrder
 from llama_gui.errors import ModelNotFoundError, UserError
@@ -13,6 +15,8 @@ from llama_gui.vocabulary import STARTER, Strategy, is_remote
 if TYPE_CHECKING:
     from llama_gui.engine.shared_thread import SharedThread
     from llama_gui.server.endpoint import Endpoint
+
+translate = QCoreApplication.translate
 
 SPARE_BYTES = 512 * 2**20
 """Stays free beside the weights of a large model, for conversations and for everybody else."""
@@ -58,7 +62,7 @@ class ModelLoader:
         except UserError as error:
             name = self._name_of(path)
             if name not in str(error) and path not in str(error):
-                error.args = (f"{name} was not loaded. {error}",)
+                error.args = (translate("ModelLoader", "{} was not loaded. {}").format(name, error),)
             raise
         finally:
             self._turn.release()
@@ -68,7 +72,8 @@ class ModelLoader:
 
         name, _, model = order.key.partition("#")
         if self._endpoint_of is None:
-            raise ModelNotFoundError(f"There is no server {name} any more. Choose another model.")
+            gone = translate("ModelLoader", "There is no server {} any more. Choose another model.")
+            raise ModelNotFoundError(gone.format(name))
         return RemoteEngine.connect(self._endpoint_of(name), model)
 
     def _load(self, order: LoadOrder, path: str) -> EngineLike:

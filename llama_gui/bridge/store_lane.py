@@ -28,7 +28,7 @@ class StoreLane(QObject):
         super().__init__(parent)
         self._path = path
         self._store: ChatStore | None = None
-        self._open_error = StoreError("The chat store is not open.")
+        self._open_error = StoreError(self.tr("The chat store is not open."))
         self._lane = TaskLane("chat-store", self)
         self._lane.run(self._open, self._on_opened, self._on_open_failed)
 
