@@ -98,7 +98,7 @@ class StatusLine(Surface):
         if stats.tokens_per_second < 0.5 or not stats.batch_size:
             return waiting
         batch = self.tr("batch {}").format(stats.batch_size)
-        speed = f"{stats.tokens_per_second:.0f} tok/s"
+        speed = self.tr("{} tok/s").format(f"{stats.tokens_per_second:.0f}")
         return "      ".join(part for part in (speed, batch, waiting) if part)
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 from llama_gui.ui.models.row_list import ModelRow
 
+translate = QCoreApplication.translate
 _MOST_FILES = 40
 
 
@@ -46,10 +47,10 @@ def catalog_content(entry: CatalogEntry, adviser: FitAdviser, page: str, details
     """A recommended model in the pane; `page` is its address, `details` what the hub told when it was asked."""
     fits = adviser.fits(entry.shape, entry.context)
     facts = (
-        (_tr("Download"), size_words(details.size if details and details.size else entry.size)),
-        (_tr("Licence"), _licence(entry.licence, entry.is_gated)),
-        (_tr("Parameters"), count_words(entry.parameters)),
-        (_tr("Context"), context_words(entry.context)),
+        (translate("Models", "Download"), size_words(details.size if details and details.size else entry.size)),
+        (translate("Models", "Licence"), _licence(entry.licence, entry.is_gated)),
+        (translate("Models", "Parameters"), count_words(entry.parameters)),
+        (translate("Models", "Context"), context_words(entry.context)),
     )
     return PaneContent(
         title=entry.name,
@@ -70,8 +71,8 @@ def found_row(found: "FoundModel", adviser: FitAdviser, state: str) -> ModelRow:
     facts = [plain(owner, 40)]
     facts += [count_words(found.parameters)] if found.parameters else []
     facts += [plain(found.licence, 30)] if found.licence else []
-    facts += [_tr("licence to accept")] if found.is_gated else []
-    facts += [_tr("{} downloads").format(many_words(found.downloads))]
+    facts += [translate("Models", "licence to accept")] if found.is_gated else []
+    facts += [translate("Models", "{} downloads").format(many_words(found.downloads))]
     shape = ModelShape.guess(found.parameters) if found.parameters else None
     fit = adviser.best(shape) if shape else None
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
@@ -80,7 +81,9 @@ def found_row(found: "FoundModel", adviser: FitAdviser, state: str) -> ModelRow:
 
 def waiting_content(found: "FoundModel") -> PaneContent:
     """A find while the hub is asked for more."""
-    return PaneContent(title=plain(found.repo.partition("/")[2], 100), subtitle=plain(found.repo), lead=_tr("Reading…"))
+    return PaneContent(
+        title=plain(found.repo.partition("/")[2], 100), subtitle=plain(found.repo), lead=translate("Models", "Reading…")
+    )
 
 
 def failed_content(repo: str, problem: str) -> PaneContent:
@@ -93,13 +96,22 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
     found = details.found
     context = details.config.get("max_position_embeddings")
     context = context if isinstance(context, int) else 0
-    facts = [(_tr("Download"), size_words(details.size))] if details.size and not _has_choice(details) else []
-    facts.append((_tr("Licence"), _licence(plain(found.licence, 60) or _tr("not named"), found.is_gated)))
-    facts += [(_tr("Parameters"), count_words(found.parameters))] if found.parameters else []
-    facts += [(_tr("Context"), context_words(context))] if context else []
-    facts.append((_tr("On the hub"), _popularity(found)))
+    facts = (
+        [(translate("Models", "Download"), size_words(details.size))]
+        if details.size and not _has_choice(details)
+        else []
+    )
+    facts.append(
+        (
+            translate("Models", "Licence"),
+            _licence(plain(found.licence, 60) or translate("Models", "not named"), found.is_gated),
+        )
+    )
+    facts += [(translate("Models", "Parameters"), count_words(found.parameters))] if found.parameters else []
+    facts += [(translate("Models", "Context"), context_words(context))] if context else []
+    facts.append((translate("Models", "On the hub"), _popularity(found)))
     shape = details.shape
-    rough = _tr("An estimate from the number of parameters.") if details.is_guessed and shape else ""
+    rough = translate("Models", "An estimate from the number of parameters.")
     return PaneContent(
         title=plain(found.repo.partition("/")[2], 100),
         subtitle=plain(found.repo),
@@ -108,7 +120,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
         facts=tuple(facts),
         fits=adviser.fits(shape, context) if shape and not details.problem else (),
         best=adviser.best(shape, context).dtype if shape else "",
-        verdict_note=rough,
+        verdict_note=rough if details.is_guessed and shape else "",
         files=_choices(details.gguf, shape, adviser) if _has_choice(details) else (),
         excerpt=details.excerpt,
     )
@@ -119,10 +131,10 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     entry = item.entry
     used = day_words(item.last_used)
     facts = [size_words(entry.size)]
-    facts += [_tr("comes with llama-gui")] if entry.is_starter else []
-    facts += [_tr("last used {}").format(used)] if used else []
+    facts += [translate("Models", "comes with llama-gui")] if entry.is_starter else []
+    facts += [translate("Models", "last used {}").format(used)] if used else []
     fit = adviser.best(item.shape, item.context) if item.shape and not entry.is_starter else None
-    state = _tr("open") if entry.key == current else ""
+    state = translate("Models", "open") if entry.key == current else ""
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
     return ModelRow(entry.path, plain(entry.name), " · ".join(facts), note, role, state)
 
@@ -130,15 +142,15 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
 def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     """A model on this machine in the pane."""
     entry, shape = item.entry, item.shape
-    facts = [(_tr("Size"), size_words(entry.size))]
-    facts += [(_tr("Parameters"), count_words(shape.parameters))] if shape else []
-    facts += [(_tr("Context"), context_words(item.context))] if item.context else []
-    facts.append((_tr("Last used"), day_words(item.last_used) or _tr("never")))
-    facts.append((_tr("Place"), plain(entry.path, 1000)))
-    lead = _tr("The small model that comes with llama-gui, to try it with.") if entry.is_starter else ""
+    facts = [(translate("Models", "Size"), size_words(entry.size))]
+    facts += [(translate("Models", "Parameters"), count_words(shape.parameters))] if shape else []
+    facts += [(translate("Models", "Context"), context_words(item.context))] if item.context else []
+    facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
+    facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
+    lead = translate("Models", "The small model that comes with llama-gui, to try it with.")
     return PaneContent(
         title=plain(entry.name),
-        lead=lead,
+        lead=lead if entry.is_starter else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context) if shape else (),
         best=adviser.best(shape, item.context).dtype if shape else "",
@@ -160,8 +172,13 @@ def _choices(files: "Sequence[RemoteFile]", shape: ModelShape | None, adviser: F
             continue
         words = [size_words(file.size), gguf_words(kind)]
         if fit := fits.get(gguf_dtype(kind)):
-            judged = {"runs": _tr("runs"), "tight": _tr("just fits"), "too large": _tr("too large")}[fit.verdict]
-            words.append(_tr("{} as {}: {} of memory").format(judged, DTYPE_NAMES[fit.dtype], size_words(fit.needed)))
+            judged = {
+                "runs": translate("Models", "runs"),
+                "tight": translate("Models", "just fits"),
+                "too large": translate("Models", "too large"),
+            }[fit.verdict]
+            amount = translate("Models", "{} as {}: {} of memory")
+            words.append(amount.format(judged, DTYPE_NAMES[fit.dtype], size_words(fit.needed)))
         name = kind or plain(file.path.rpartition("/")[2], 60)
         made.append(FileChoice(file.path, name, " · ".join(word for word in words if word)))
     return tuple(made[:_MOST_FILES])
@@ -169,27 +186,25 @@ def _choices(files: "Sequence[RemoteFile]", shape: ModelShape | None, adviser: F
 
 def _popularity(found: "FoundModel") -> str:
     parts = [
-        _tr("{} downloads").format(many_words(found.downloads)),
-        _tr("{} likes").format(many_words(found.likes)),
+        translate("Models", "{} downloads").format(many_words(found.downloads)),
+        translate("Models", "{} likes").format(many_words(found.likes)),
     ]
     day = day_words(found.changed)
-    return " · ".join([*parts, *([_tr("changed {}").format(day)] if day else [])])
+    return " · ".join([*parts, *([translate("Models", "changed {}").format(day)] if day else [])])
 
 
 def _licence(name: str, is_gated: bool) -> str:
-    return f"{name}, {_tr('to be accepted on its page')}" if is_gated else name
+    return translate("Models", "{}, to be accepted on its page").format(name) if is_gated else name
 
 
 def _gate(is_gated: bool) -> str:
     if not is_gated:
         return ""
-    return _tr("Its makers want its licence accepted first: open its page, sign in, agree; then sign in here too.")
+    return translate(
+        "Models", "Its makers want its licence accepted first: open its page, sign in, agree; then sign in here too."
+    )
 
 
 def _note_role(fit: Fit) -> str:
     role = verdict_role(fit)
     return "muted" if role == "text" else role
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("ModelContents", text)

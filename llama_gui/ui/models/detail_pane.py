@@ -135,7 +135,7 @@ class DetailPane(Surface):
     # The body
 
     def _make_body(self, content: PaneContent, file: str) -> QWidget:
-        body = QWidget()
+        body = _Body()
         column = QVBoxLayout(body)
         column.setContentsMargins(_MARGIN, 16, _MARGIN, 16)
         column.setSpacing(6)
@@ -182,9 +182,10 @@ class DetailPane(Surface):
         for row, fit in enumerate(content.fits):
             is_best = fit.dtype == best.dtype
             role = "muted" if fit.verdict == "too large" else "text"
-            pace = f"{fit.tokens_per_second:.0f} tok/s" if fit.tokens_per_second and fit.verdict != "too large" else ""
+            pace = self.tr("{} tok/s").format(f"{fit.tokens_per_second or 0:.0f}")
             judged = {"runs": "", "tight": self.tr("just fits"), "too large": self.tr("too large")}[fit.verdict]
-            cells = (DTYPE_NAMES[fit.dtype], size_words(fit.needed), pace or judged)
+            has_pace = fit.tokens_per_second and fit.verdict != "too large"
+            cells = (DTYPE_NAMES[fit.dtype], size_words(fit.needed), pace if has_pace else judged)
             for place, text in enumerate(cells):
                 grid.addWidget(plain_label(text, role, SMALL_PX, bold=is_best), row, place)
             if is_best and fit.verdict != "too large":
@@ -248,6 +249,13 @@ class DetailPane(Surface):
         return QSize(440, 500)
 
 
+class _Body(QWidget):
+    """What scrolls. Its height follows from its width alone: Qt would add up what its labels need when narrow."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, 0)
+
+
 class _Warning(QWidget):
     """What stands in the way, and the page where that can be mended."""
 
@@ -261,9 +269,9 @@ class _Warning(QWidget):
         column.setSpacing(8)
         column.addWidget(words)
         if page:
-            button = Button(pane._icons, text=pane.tr("Open its page…"), look="outlined", height=28)
+            button = Button(pane._icons, text=self.tr("Open its page…"), look="outlined", height=28)
             button.setObjectName("page")
-            button.setAccessibleName(pane.tr("Open the page of this model in the browser"))
+            button.setAccessibleName(self.tr("Open the page of this model in the browser"))
             button.clicked.connect(self._open)
             column.addWidget(button)
 

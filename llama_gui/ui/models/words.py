@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 DTYPE_NAMES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "int8": "int8", "int4": "int4"}
 
+translate = QCoreApplication.translate
+
 _KIND = re.compile(r"(?:^|[-._])(i?q\d\w*|bf16|f16|fp16|f32|fp32)(?=[-.]|$)", re.IGNORECASE)
 
 
@@ -32,7 +34,7 @@ def many_words(count: int) -> str:
 def context_words(tokens: int) -> str:
     """How much a model reads at once."""
     amount = f"{tokens / 1024:.0f}k" if tokens >= 1024 else str(tokens)
-    return _tr("{} tokens of context").format(amount)
+    return translate("Models", "{} tokens of context").format(amount)
 
 
 def day_words(moment: datetime | None) -> str:
@@ -47,31 +49,34 @@ def time_words(seconds: float) -> str:
     """How long something still takes."""
     minutes = round(seconds / 60)
     if seconds < 60:
-        return _tr("{} s left").format(max(1, round(seconds)))
+        return translate("Models", "{} s left").format(max(1, round(seconds)))
     if minutes < 60:
-        return _tr("{} min left").format(minutes)
-    return _tr("{} h {} min left").format(minutes // 60, minutes % 60)
+        return translate("Models", "{} min left").format(minutes)
+    return translate("Models", "{} h {} min left").format(minutes // 60, minutes % 60)
 
 
 def verdict_words(fit: Fit) -> str:
     """Whether a model runs, in one line."""
-    needs = _tr("needs {} of {} free").format(size_words(fit.needed), size_words(fit.free))
+    needs = translate("Models", "needs {} of {} free").format(size_words(fit.needed), size_words(fit.free))
     if fit.verdict == "too large":
-        needs = _tr("needs {}, {} are free").format(size_words(fit.needed), size_words(fit.free))
-        return _tr("Too large for this computer now: {}").format(needs)
+        needs = translate("Models", "needs {}, {} are free").format(size_words(fit.needed), size_words(fit.free))
+        return translate("Models", "Too large for this computer now: {}").format(needs)
     pace = _pace(fit.tokens_per_second)
-    judged = _tr("Runs well") if fit.verdict == "runs" else _tr("Just fits; close other programs first")
-    if fit.verdict == "runs" and fit.tokens_per_second is not None and fit.tokens_per_second < 3:
-        judged = _tr("Runs slowly")
+    judged = translate("Models", "Runs well")
+    if fit.verdict != "runs":
+        judged = translate("Models", "Just fits; close other programs first")
+    elif fit.tokens_per_second is not None and fit.tokens_per_second < 3:
+        judged = translate("Models", "Runs slowly")
     return f"{judged}: {pace}, {needs}" if pace else f"{judged}: {needs}"
 
 
 def short_verdict(fit: Fit) -> str:
     """The same for a row of a list."""
     if fit.verdict == "too large":
-        return _tr("Too large")
-    pace = _pace(fit.tokens_per_second)
-    return pace if pace and fit.verdict == "runs" else _tr("Just fits") if fit.verdict == "tight" else _tr("Runs")
+        return translate("Models", "Too large")
+    if fit.verdict == "tight":
+        return translate("Models", "Just fits")
+    return _pace(fit.tokens_per_second) or translate("Models", "Runs")
 
 
 def verdict_role(fit: Fit) -> str:
@@ -97,33 +102,33 @@ def gguf_dtype(kind: str) -> str:
 def gguf_words(kind: str) -> str:
     """What to expect of such a file."""
     if kind.startswith(("Q2", "Q3", "IQ")):
-        return _tr("not run here")
+        return translate("Models", "not run here")
     if kind.startswith("Q4"):
-        return _tr("small, a little less exact")
+        return translate("Models", "small, a little less exact")
     if kind.startswith(("Q5", "Q6")):
-        return _tr("balanced")
+        return translate("Models", "balanced")
     if kind.startswith("Q8"):
-        return _tr("nearly as exact as the original")
-    return _tr("as exact as the original") if kind else ""
+        return translate("Models", "nearly as exact as the original")
+    return translate("Models", "as exact as the original") if kind else ""
 
 
 def download_words(item: "QueuedDownload") -> str:
     """How far a download is."""
     progress = item.progress
     done = progress.bytes_done if progress else 0
-    amount = _tr("{} of {}").format(size_words(done), size_words(item.plan.size))
+    amount = translate("Models", "{} of {}").format(size_words(done), size_words(item.plan.size))
     if item.state == "finished":
-        return _tr("Finished, {}").format(size_words(item.plan.size))
+        return translate("Models", "Finished, {}").format(size_words(item.plan.size))
     if item.state == "paused":
-        return _tr("Paused at {}").format(amount)
+        return translate("Models", "Paused at {}").format(amount)
     if item.state == "waiting":
-        return _tr("Waits for its turn, {}").format(amount if progress else size_words(item.plan.size))
+        return translate("Models", "Waits for its turn, {}").format(amount if progress else size_words(item.plan.size))
     if item.state == "failed":
         return item.problem
     if progress is None:
-        return _tr("Beginning…")
+        return translate("Models", "Beginning…")
     if progress.phase == "checking":
-        return _tr("Checking what is there: {}").format(amount)
+        return translate("Models", "Checking what is there: {}").format(amount)
     if progress.note and not progress.bytes_per_second:
         return f"{amount} – {progress.note}"
     parts = [amount]
@@ -149,9 +154,5 @@ def _pace(tokens_per_second: float | None) -> str:
     if tokens_per_second is None:
         return ""
     if tokens_per_second < 1:
-        return _tr("less than 1 tok/s")
-    return _tr("about {} tok/s").format(f"{tokens_per_second:.0f}")
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("ModelWords", text)
+        return translate("Models", "less than 1 tok/s")
+    return translate("Models", "about {} tok/s").format(f"{tokens_per_second:.0f}")
