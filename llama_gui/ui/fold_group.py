@@ -36,7 +36,7 @@ class _Headline(QAbstractButton):
         color = theme.color("text" if self.underMouse() else "muted")
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
         text = QFontMetrics(self.font()).horizontalAdvance(self.text())
-        x = self.width() - text if mirrored else 0
+        x = self.width() - text - 2 if mirrored else 0
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setPen(color)
         painter.drawText(QRectF(x, 0, text + 2, self.height()), middle, self.text())

@@ -36,8 +36,12 @@ class Slider(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(120, 18)
 
+    def _is_mirrored(self) -> bool:
+        return self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+
     def _x_of(self, value: float) -> float:
-        return 6 + (value - self._low) / (self._high - self._low) * (self.width() - 12)
+        share = (value - self._low) / (self._high - self._low)
+        return 6 + (1 - share if self._is_mirrored() else share) * (self.width() - 12)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -49,7 +53,9 @@ class Slider(QWidget):
         painter.setBrush(theme.color("line"))
         painter.drawRoundedRect(QRectF(0, y - 1.5, self.width(), 3), 1.5, 1.5)
         painter.setBrush(color)
-        zero = self._x_of(max(self._low, 0.0)) if self._low < 0 else 0.0  # a value of either sign grows from the middle
+        zero = self.width() if self._is_mirrored() else 0.0
+        if self._low < 0:  # a value of either sign grows from the middle
+            zero = self._x_of(0.0)
         painter.drawRoundedRect(QRectF(min(zero, x), y - 1.5, abs(x - zero), 3), 1.5, 1.5)
         painter.setBrush(theme.color("raised"))
         painter.setPen(QPen(color, 1.5))
@@ -80,8 +86,9 @@ class Slider(QWidget):
             Qt.Key.Key_PageDown: -10,
         }
         key = Qt.Key(event.key())
+        turn = -1 if self._is_mirrored() and key in (Qt.Key.Key_Left, Qt.Key.Key_Right) else 1
         if key in steps:
-            self._set(self._value + steps[key] * self._step)
+            self._set(self._value + turn * steps[key] * self._step)
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             self._set(self._low if key == Qt.Key.Key_Home else self._high)
         else:
@@ -89,6 +96,7 @@ class Slider(QWidget):
 
     def _move_to(self, x: float) -> None:
         share = min(1.0, max(0.0, (x - 6) / max(1, self.width() - 12)))
+        share = 1 - share if self._is_mirrored() else share
         self._set(self._low + share * (self._high - self._low))
 
     def _set(self, value: float) -> None:

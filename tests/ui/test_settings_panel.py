@@ -1,7 +1,7 @@
 """Parameters: the model's value, the user's value, and wrong input."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 
 from llama_gui.ui.parameter_table import GROUPS
 from llama_gui.ui.settings_panel import SettingsPanel, escape_stop, parse_stops
@@ -250,3 +250,13 @@ def test_the_verbs_of_a_preset(panel, qtbot):
     assert default.args == [""]
     panel.presets.show_presets({})
     assert panel.presets.text() == "None"
+
+
+def test_the_slider_begins_where_the_language_does(panel, qtbot):
+    row = panel.rows["temperature"]
+    row.set_value(0.5)
+    panel.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    qtbot.keyClick(row.slider, Qt.Key.Key_Left)
+    assert row.value() == pytest.approx(0.55)
+    qtbot.mouseClick(row.slider, Qt.MouseButton.LeftButton, pos=QPoint(8, 9))
+    assert row.value() == pytest.approx(2.0, abs=0.05)
