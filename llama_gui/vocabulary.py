@@ -367,6 +367,7 @@ class ModelInfo:
     """What a loaded model is and recommends. `path` is the folder or file; `sampling` is complete but for the seed.
 
     `source`: what the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"; "" for a folder.
+    `reason`: why it has this dtype, in a sentence.
     """
 
     name: str
@@ -379,6 +380,7 @@ class ModelInfo:
     sampling: SamplingParams
     has_chat_template: bool
     source: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

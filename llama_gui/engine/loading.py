@@ -16,6 +16,7 @@ from llama_gui.engine.device import (
     Precision,
     give_memory_back,
     keep_scratch_memory,
+    precision_reason,
     resolve_device,
     resolve_precision,
     thread_count,
@@ -206,6 +207,7 @@ def load_model(
         sampling=defaults.sampling.or_else(DEFAULT_SAMPLING),
         has_chat_template=template is not None,
         source=model.source(precision),
+        reason=precision_reason(dtype, precision, torch_device),
     )
     return LoadedModel(network, tokenizer, template, defaults, info, threads)
 

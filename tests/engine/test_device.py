@@ -187,3 +187,23 @@ def test_what_a_step_frees_is_there_for_the_next_one():
     code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert int(done.stdout) < 32 * 2**20 / resource.getpagesize() / 4  # without: every page of 32 MiB
+
+
+@pytest.mark.parametrize(
+    ("name", "bf16", "said"),
+    [
+        ("auto", True, "multiplies bfloat16 by itself"),
+        ("auto", False, "float32 is faster"),
+        ("int8", True, "You chose int8."),
+    ],
+)
+def test_the_choice_of_numbers_is_explained(machine, name, bf16, said):
+    machine(bf16=bf16)
+    precision = device.resolve_precision(name, torch.device("cpu"))
+    assert said in device.precision_reason(name, precision, torch.device("cpu"))
+
+
+def test_on_a_gpu_the_choice_is_explained_by_the_gpu(machine):
+    machine(cuda=True)
+    precision = device.resolve_precision("auto", torch.device("cuda"))
+    assert device.precision_reason("auto", precision, torch.device("cuda")).startswith("bfloat16 is what cuda")
