@@ -1,0 +1,152 @@
+"""What people wait for: the second turn of a long chat, the others' gaps while a long prompt arrives, long contexts.
+
+    .venv/bin/python -m tests.benchmarks.turns                             # Llama 3.2 1B's shape in int8
+    .venv/bin/python -m tests.benchmarks.turns --preset qwen2.5-0.5b --dtype bfloat16 --prompt-tokens 2000
+
+Random weights. Ratios only: the machine's speed changes from minute to minute, so a step is compared with the steps
+just before it.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+
+from llama_gui.engine import Engine, GenerateRequest, Job
+from llama_gui.engine.bench import endless, random_prompt
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.llama import Segment
+from llama_gui.engine.loading import load_model
+from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
+from tests.benchmarks.peers import STARTER
+
+
+def submit(engine: Engine, ids: list[int], new_tokens: int, key: str) -> tuple[Job, list[float]]:
+    """A job, and the list of the times of its tokens."""
+    marks: list[float] = []
+    request = GenerateRequest(token_ids=ids, max_tokens=new_tokens, sampling=endless(engine), cache_key=key)
+    return engine.submit(request, on_output=lambda _job, _out: marks.append(time.perf_counter())), marks
+
+
+def first_token(engine: Engine, ids: list[int], key: str) -> float:
+    """Seconds until an answer begins."""
+    began = time.perf_counter()
+    job, marks = submit(engine, ids, 1, key)
+    job.result()
+    return marks[0] - began
+
+
+def second_turn(engine: Engine, tokens: int, rounds: int) -> None:
+    """Cold against a chat that goes on, with 30 more tokens."""
+    ratios = []
+    for turn in range(rounds):
+        ids = random_prompt(engine, tokens, 5000 + turn)
+        cold = first_token(engine, ids, f"chat {turn}")
+        warm = first_token(engine, [*ids, *random_prompt(engine, 30, 6000 + turn)], f"chat {turn}")
+        fresh = first_token(engine, [*ids, *random_prompt(engine, 30, 7000 + turn)], f"branch {turn}")
+        ratios.append((cold / warm, cold / fresh, cold, warm))
+    columns = [statistics.median(column) for column in zip(*ratios, strict=True)]
+    print(
+        f"second turn of a chat of {tokens} tokens: first token {columns[0]:.0f} times as fast as cold "
+        f"({columns[2]:.2f} s, {columns[3]:.3f} s); a new chat that begins alike: {columns[1]:.0f} times",
+        flush=True,
+    )
+
+
+def arrival(engine: Engine, tokens: int, chats: int, rounds: int) -> None:
+    """A long prompt beside answers: their longest gap in steps of their own, and the prompt's speed against alone."""
+    results = []
+    for turn in range(rounds):
+        alone = first_token(engine, random_prompt(engine, tokens, 8000 + turn), "alone")
+        writers = [
+            submit(engine, random_prompt(engine, 64, 9000 + turn * 100 + n), 4000, f"w{n}") for n in range(chats)
+        ]
+        while min(len(marks) for _, marks in writers) < 12:
+            time.sleep(0.01)
+        began = time.perf_counter()
+        beside = first_token(engine, random_prompt(engine, tokens, 8500 + turn), "beside")
+        ended = time.perf_counter()
+        for job, _ in writers:
+            job.cancel()
+            job.result()
+        marks = writers[0][1]
+        own = statistics.median(b - a for a, b in pairwise([at for at in marks if at <= began][2:]))
+        gaps = [b - a for a, b in pairwise(marks) if b > began and a < ended]
+        tail = sorted(gaps)[int(len(gaps) * 0.95)]
+        results.append((max(gaps) / own, tail / own, statistics.median(gaps) / own, alone / beside, own))
+    worst, tail, usual, speed, own = (statistics.median(column) for column in zip(*results, strict=True))
+    print(
+        f"a prompt of {tokens} tokens beside {chats} answers: longest gap {worst:.1f} of their own steps, 95 % below "
+        f"{tail:.1f}, usual {usual:.1f}; the prompt reads at {speed:.0%} of its speed alone (own step "
+        f"{own * 1e3:.0f} ms)",
+        flush=True,
+    )
+
+
+def context_cost(model: RandomModel, dtype: str, lengths: list[int], chat_counts: list[int]) -> None:
+    """Milliseconds of a step against the context (of one chat) and against the number of chats (of 128 tokens)."""
+    network = load_model(model, dtype=dtype).network
+    cache = KVCache(network.config, network.dtype, network.device, 2**34)
+
+    def step(chats: int, length: int) -> float:
+        cache.clear()
+        segments = []
+        for chat in range(chats):
+            slot = cache.acquire(str(chat), [chat] * 2)
+            cache.ensure_capacity(slot, length + 1)
+            slot.tokens = [chat] * length  # as if they had been read: only the time matters
+            segments.append(Segment(slot, [1]))
+        return median_time(lambda: network.forward(segments))
+
+    with torch.inference_mode():
+        base = step(1, 128)
+        for length in lengths:
+            print(f"1 chat, context {length}: a step takes {step(1, length) / base:.2f} times that at 128", flush=True)
+        for chats in chat_counts:
+            cost = step(chats, 128) / step(1, 128)
+            print(
+                f"{chats} chats: a step takes {cost:.2f} times that of one, {chats / cost:.1f} times the tokens",
+                flush=True,
+            )
+
+
+def median_time(run: Callable[[], object], rounds: int = 7) -> float:
+    """Seconds."""
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", choices=PRESETS, default="llama-3.2-1b")
+    parser.add_argument("--layers", type=int, help="fewer than the preset's, to be quick")
+    parser.add_argument("--dtype", default="int8")
+    parser.add_argument("--prompt-tokens", type=int, default=4000)
+    parser.add_argument("--chats", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--contexts", default="1024,4096,16384,32768")
+    parser.add_argument("--only", choices=("turn", "arrival", "context"))
+    options = parser.parse_args()
+    config = preset_config(options.preset)
+    config |= {"num_hidden_layers": options.layers} if options.layers else {}
+    model = RandomModel(options.preset, config, STARTER)
+    if options.only in (None, "context"):
+        context_cost(model, options.dtype, [int(n) for n in options.contexts.split(",")], [2, 4, 8, 16])
+    if options.only in (None, "turn", "arrival"):
+        with Engine.load(model, dtype=options.dtype) as engine:
+            if options.only != "arrival":
+                second_turn(engine, options.prompt_tokens, options.rounds)
+            if options.only != "turn":
+                arrival(engine, options.prompt_tokens, options.chats, options.rounds)
+
+
+if __name__ == "__main__":
+    main()
