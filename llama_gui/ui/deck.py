@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.tree import OpenTab
+from llama_gui.chats.tree import DEFAULT_TITLE, OpenTab
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.tabs import TabBar
@@ -159,7 +159,7 @@ class TabDeck(QObject):
         session.title_changed.connect(self._on_title)
         tab.draft_changed.connect(self.tabs_changed)
         self.tab_added.emit(tab)
-        index = self.bar.add(session.chat_id, session.title)
+        index = self.bar.add(session.chat_id, self._shown(session.title))
         self._show_dot(session.chat_id)
         if show:
             self.bar.setCurrentIndex(index)
@@ -184,7 +184,11 @@ class TabDeck(QObject):
     def _on_title(self, title: str) -> None:
         session = self.sender()
         if isinstance(session, ChatSession):
-            self.bar.set_title(session.chat_id, title)
+            self.bar.set_title(session.chat_id, self._shown(title))
+
+    def _shown(self, title: str) -> str:
+        """The name that every chat is kept under at first is in English."""
+        return self.tr("New chat") if title == DEFAULT_TITLE else title
 
     @Slot(str, bool)
     def _on_answering(self, chat_id: str, answering: bool) -> None:
