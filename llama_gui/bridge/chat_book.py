@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from llama_gui.bridge.chat_search import ChatSearch
 from llama_gui.bridge.attachments import AttachmentReader
+from llama_gui.bridge.chat_search import ChatSearch
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.chat_shelving import ChatShelving
 from llama_gui.bridge.engine_host import EngineHost
