@@ -56,7 +56,7 @@ class EngineHost(QObject):
         self._waiting: list[Ticket] = []  # until their models are there
         self._lane = TaskLane("engine-submit", self)
         self.counter = TokenCounter(self)
-        self.models = LoadedModels(load_engine, self._has_answers, self)
+        self.models = LoadedModels(load_engine, self._tickets, self)
         self.models.loading.connect(self.loading)
         self.models.loaded.connect(self._on_loaded)
         self.models.failed.connect(self._on_failed)
@@ -170,9 +170,6 @@ class EngineHost(QObject):
             self._waiting.remove(ticket)
             self._tickets.forget(ticket)
             self.submit_failed.emit(ticket.number, text)
-
-    def _has_answers(self, thread: EngineThread) -> bool:
-        return any(ticket.thread is thread for ticket in self._tickets)
 
     # --- requests
 

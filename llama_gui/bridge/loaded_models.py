@@ -1,13 +1,13 @@
 """The models in memory, those on their way, and those that make room for them."""
 
 import time
-from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import QDeadlineTimer, QObject, QTimer, Signal, Slot
 
 from llama_gui.bridge.engine_thread import EngineLike, EngineThread, LoadEngine
 from llama_gui.bridge.load_order import RoomWish
+from llama_gui.bridge.tickets import Tickets
 from llama_gui.vocabulary import LoadOptions, LoadProgress, ModelInfo, is_remote
 
 ModelState = Literal["absent", "loading", "short", "ready", "failed"]
@@ -39,12 +39,10 @@ class LoadedModels(QObject):
     """What is loaded, or on its way, is another."""
     devices_found = Signal(object)
 
-    def __init__(
-        self, load_engine: LoadEngine, has_answers: Callable[[EngineThread], bool], parent: QObject | None = None
-    ) -> None:
+    def __init__(self, load_engine: LoadEngine, tickets: Tickets, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._load_engine = load_engine
-        self._has_answers = has_answers
+        self._tickets = tickets
         self._threads: list[EngineThread] = []  # every thread that has not ended: dropping one aborts the process
         self._ready: dict[str, EngineThread] = {}
         self._coming: dict[str, EngineThread] = {}
@@ -253,8 +251,10 @@ class LoadedModels(QObject):
 
     def _is_busy(self, thread: EngineThread) -> bool:
         engine = thread.engine
-        if self._has_answers(thread) or engine is None:
-            return self._has_answers(thread)
+        if engine is None:  # it has ended
+            return False
+        if self._tickets.has_any_of(thread):
+            return True
         stats = engine.stats()  # others than our tabs may ask it, too
         return stats.running + stats.waiting > 0
 

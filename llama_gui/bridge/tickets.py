@@ -45,6 +45,7 @@ class Tickets(QObject):
         self._frame_timer = self._timer(FRAME_MS, self.show_frame, single_shot=True)
         self._progress_timer = self._timer(PROGRESS_MS, self._on_progress_due)
         self._progress_due = False
+        self._is_closed = False
 
     def _timer(self, interval_ms: int, slot: Callable[[], None], *, single_shot: bool = False) -> QTimer:
         timer = QTimer(self, singleShot=single_shot, interval=interval_ms)
@@ -63,6 +64,10 @@ class Tickets(QObject):
     def get(self, number: int) -> Ticket | None:
         """The ticket of this number, if it has not ended."""
         return self._tickets.get(number)
+
+    def has_any_of(self, thread: EngineThread) -> bool:
+        """Whether a thread has, or gets, something to answer."""
+        return any(ticket.thread is thread for ticket in self._tickets.values())
 
     def add(self, ticket: Ticket) -> None:
         """Begin to follow a ticket."""
@@ -109,7 +114,7 @@ class Tickets(QObject):
 
     @Slot()
     def _on_wake(self) -> None:
-        if not self._frame_timer.isActive():
+        if not self._frame_timer.isActive() and not self._is_closed:
             self._frame_timer.start()
 
     @Slot()
@@ -157,5 +162,6 @@ class Tickets(QObject):
     def stop(self) -> None:
         """Show the last frame."""
         self.show_frame()
+        self._is_closed = True
         self._frame_timer.stop()
         self._progress_timer.stop()

@@ -171,7 +171,7 @@ def test_other_options_load_it_anew_and_its_answers_finish_first(qtbot: QtBot, h
     assert watch.texts[running] == "a.auto"
     assert not former.is_closed
     host.cancel(running)
-    qtbot.waitUntil(lambda: former.is_closed)
+    qtbot.waitUntil(lambda: former.is_closed and running in watch.results)
     assert watch.results[running].finish_reason == "cancelled"
     host.reload("a", LoadOptions("int8"))
     assert host.models.state_of("a") == "ready"
@@ -224,7 +224,7 @@ def test_a_model_is_unloaded_and_comes_back_when_it_is_asked(qtbot: QtBot, host:
     qtbot.waitUntil(lambda: running in watch.texts)
     host.models.unload("a")
     assert host.models.state_of("a") == "absent"
-    qtbot.waitUntil(lambda: not shelf.taken)
+    qtbot.waitUntil(lambda: not shelf.taken and running in watch.results)
     assert watch.results[running].finish_reason == "cancelled"
     assert finish(qtbot, watch, host.submit(asking("Hi"))) == ["a.auto!!"]
 
