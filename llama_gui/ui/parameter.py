@@ -1,8 +1,8 @@
 """One number of the settings panel: its name, its value, a slim slider, and the way back to the default."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QAbstractSlider, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.parameter_table import Number, ParameterSpec
@@ -10,7 +10,7 @@ from llama_gui.ui.theme import FRAME_PX, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
 
-class Slider(QWidget):
+class Slider(QAbstractSlider):
     """A hairline with a knob. Accent when the value is the user's, muted when it is the model's."""
 
     moved = Signal(float)
@@ -22,6 +22,9 @@ class Slider(QWidget):
         self._low, self._high, self._step = spec.slider
         self._value = self._low
         self._is_changed = False
+        self.setOrientation(Qt.Orientation.Horizontal)
+        self.setRange(0, round((self._high - self._low) / self._step))  # in steps, for assistive programs
+        self.valueChanged.connect(self._on_steps)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(spec.name_text)
@@ -31,6 +34,7 @@ class Slider(QWidget):
         """Put the knob; a value beyond the span stands at its end."""
         self._value = min(max(value, self._low), self._high)
         self._is_changed = is_changed
+        self._tell_steps()
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -102,8 +106,22 @@ class Slider(QWidget):
     def _set(self, value: float) -> None:
         value = min(self._high, max(self._low, round(value / self._step) * self._step))
         self._value = value
+        self._tell_steps()
         self.moved.emit(round(value, 6))
         self.update()
+
+    def _tell_steps(self) -> None:
+        self.blockSignals(True)
+        self.setValue(round((self._value - self._low) / self._step))
+        self.blockSignals(False)
+
+    @Slot(int)
+    def _on_steps(self, steps: int) -> None:
+        """An assistive program has set the value."""
+        self._set(self._low + steps * self._step)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # the wheel scrolls the panel
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
