@@ -299,6 +299,69 @@
     </message>
 </context>
 <context>
+    <name>Catalog</name>
+    <message>
+        <source>The smallest that holds a conversation; quick on any computer.</source>
+        <translation>Das kleinste, das ein Gespräch führt; schnell auf jedem Rechner.</translation>
+    </message>
+    <message>
+        <source>Small and quick, for short texts and simple questions.</source>
+        <translation>Klein und schnell, für kurze Texte und einfache Fragen.</translation>
+    </message>
+    <message>
+        <source>Small, in many languages, with a long context; for summaries and short answers.</source>
+        <translation>Klein, in vielen Sprachen, mit langem Kontext; für Zusammenfassungen und kurze Antworten.</translation>
+    </message>
+    <message>
+        <source>The smallest that can think before it answers; many languages.</source>
+        <translation>Das kleinste, das vor der Antwort nachdenken kann; viele Sprachen.</translation>
+    </message>
+    <message>
+        <source>An older open model with a short context.</source>
+        <translation>Ein älteres offenes Modell mit kurzem Kontext.</translation>
+    </message>
+    <message>
+        <source>A good first choice for most computers: conversation, summaries, rewriting. Its licence must be accepted on the hub.</source>
+        <translation>Eine gute erste Wahl für die meisten Rechner: Gespräche, Zusammenfassungen, Umschreiben. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
+    </message>
+    <message>
+        <source>Good for its size at code, sums and tables; many languages.</source>
+        <translation>Gut für seine Größe bei Code, Rechnen und Tabellen; viele Sprachen.</translation>
+    </message>
+    <message>
+        <source>Open weights and good answers in English, between Llama 3.2 1B and 3B in size.</source>
+        <translation>Offene Gewichte und gute Antworten auf Englisch, in der Größe zwischen Llama 3.2 1B und 3B.</translation>
+    </message>
+    <message>
+        <source>Thinks before it answers: sums, code, puzzles; many languages.</source>
+        <translation>Denkt nach, bevor es antwortet: Rechnen, Code, Rätsel; viele Sprachen.</translation>
+    </message>
+    <message>
+        <source>Code, sums and structured text; many languages.</source>
+        <translation>Code, Rechnen und gegliederter Text; viele Sprachen.</translation>
+    </message>
+    <message>
+        <source>Clearly better answers, at about a third of the speed of 1B. Its licence must be accepted on the hub.</source>
+        <translation>Deutlich bessere Antworten bei etwa einem Drittel des Tempos von 1B. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
+    </message>
+    <message>
+        <source>The best answers below 8B where there is time to think; many languages.</source>
+        <translation>Die besten Antworten unter 8B, wo Zeit zum Nachdenken ist; viele Sprachen.</translation>
+    </message>
+    <message>
+        <source>For computers with plenty of memory or a graphics card; long texts. Its licence must be accepted on the hub.</source>
+        <translation>Für Rechner mit viel Speicher oder einer Grafikkarte; lange Texte. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
+    </message>
+    <message>
+        <source>The older 8B, with a shorter context. Its licence must be accepted on the hub.</source>
+        <translation>Das ältere 8B, mit kürzerem Kontext. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
+    </message>
+    <message>
+        <source>A base model: it continues texts and holds no conversation. Its licence must be accepted on the hub.</source>
+        <translation>Ein Basismodell: Es setzt Texte fort und führt kein Gespräch. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
+    </message>
+</context>
+<context>
     <name>CatalogPage</name>
     <message>
         <source>Recommended models</source>
@@ -2180,8 +2243,8 @@
         <translation>Nichts gefunden.</translation>
     </message>
     <message>
-        <source>Perhaps there is one as GGUF: choose it above.</source>
-        <translation>Vielleicht gibt es eines als GGUF: Wähle es oben.</translation>
+        <source>Look for GGUF files</source>
+        <translation>Nach GGUF-Dateien suchen</translation>
     </message>
     <message>
         <source>Try again</source>

@@ -6,7 +6,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt, QTranslator
 from PySide6.QtWidgets import QMessageBox
 
+from llama_gui.library.catalog import load
 from llama_gui.ui.language import TRANSLATED, install_language
+from llama_gui.ui.models.catalog_words import DESCRIPTIONS
 from tests.journeys.conftest import RESOURCES
 from tests.translations import TRANSLATIONS, Words, compiled, read_words, words_in_the_source
 
@@ -48,6 +50,10 @@ def test_all_that_is_said_is_translated(said, german):
 
 def test_nothing_is_translated_that_nobody_says(said, german):
     assert sorted(german.keys() - said.keys()) == []
+
+
+def test_the_catalogue_is_translated_as_it_is():
+    assert {entry.description for entry in load(RESOURCES / "catalog.json")} == set(DESCRIPTIONS)
 
 
 def test_numbers_and_names_stand_in_all_translations(german):
