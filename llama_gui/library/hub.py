@@ -238,6 +238,8 @@ class Hub:
             raise HubOfflineError("HF_HUB_OFFLINE is set, so the hub was not asked. Unset it to search.") from error
         except HfHubHTTPError as error:
             status = error.response.status_code
+            if status == 401 and self._access.token:
+                raise HubError(f"The hub {host} does not know your token any more. Sign in with another.") from error
             reason = "it is asked too often; wait a few minutes" if status == 429 else "try again later"
             raise HubError(f"The hub {host} answers {status}: {reason}.") from error
         except httpx2.TransportError as error:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +302,14 @@ print([name for name in ("torch", "tokenizers", "safetensors", "transformers", "
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_token_that_the_hub_does_not_know_is_said(fake_hub: FakeHub, access: HubAccess):
+    fake_hub.add(REPO, model_files(), info=info())
+    refusal = {"X-Error-Message": "Invalid credentials in Authorization header"}
+    fake_hub.api_fault = Fault("status", status=401, headers=refusal)
+    hub = Hub(replace(access, token="hf_revoked"))
+    for ask in (lambda: hub.search("small"), lambda: hub.details(REPO), lambda: hub.plan(REPO)):
+        with pytest.raises(HubError, match="does not know your token") as caught:
+            ask()
+        assert "hf_revoked" not in str(caught.value)
