@@ -20,6 +20,8 @@ class HubAccount(QObject):
 
     changed = Signal(object)
     """`SignedIn`: who is signed in from now on, and where the token is kept."""
+    known = Signal(object)
+    """The same, when the token was read for the first time because the hub is to be asked."""
     offline_changed = Signal(bool)
     failed = Signal(str)
 
@@ -49,9 +51,11 @@ class HubAccount(QObject):
 
     def _who(self) -> SignedIn:
         with self._lock:
-            if self._signed_in is None:
-                self._signed_in = self._safe_keeper().read()
-            return self._signed_in
+            is_new = self._signed_in is None
+            signed_in = self._signed_in = self._signed_in or self._safe_keeper().read()
+        if is_new:
+            self.known.emit(signed_in)
+        return signed_in
 
     def _safe_keeper(self) -> TokenKeeper:
         if self._keeper is None:

@@ -18,6 +18,9 @@ from llama_gui.ui.widgets import plain_label
 if TYPE_CHECKING:
     from llama_gui.library.hub import ModelDetails
 
+_QUICK = 6.0
+"""Tokens per second: about as fast as people read."""
+
 
 class CatalogPage(ModelPage):
     """Lists the catalogue, the smallest models first."""
@@ -33,7 +36,8 @@ class CatalogPage(ModelPage):
         self._details: dict[str, ModelDetails] = {}
         self._card_problem: dict[str, str] = {}
         self._asked = ""
-        desk.adviser.measured.connect(self.refresh)
+        self._proposed = ""
+        desk.adviser.measured.connect(self._propose)
         desk.shelf.changed.connect(self.refresh)
         desk.downloads.changed.connect(self.refresh_states)
         desk.downloads.asking_changed.connect(self.refresh_states)
@@ -46,6 +50,18 @@ class CatalogPage(ModelPage):
             self.say(self._problem)
         else:
             self.refresh()
+            self.list.setFocus()
+
+    @Slot()
+    def _propose(self) -> None:
+        """Speeds are known now: begin with the largest that writes quickly here, unless the user was faster."""
+        self.refresh()
+        adviser = self.desk.adviser
+        fits = [(entry, adviser.best(entry.shape, entry.context)) for entry in self._entries.values()]
+        quick = [entry for entry, fit in fits if fit.verdict == "runs" and (fit.tokens_per_second or 0) >= _QUICK]
+        if quick and self.list.currentIndex().row() <= 0:
+            self._proposed = max(quick, key=lambda entry: entry.parameters).repo
+            self.list.select(self._proposed)
 
     @Slot()
     def refresh(self) -> None:
@@ -59,7 +75,8 @@ class CatalogPage(ModelPage):
         self._show_rows()
         content = self.pane.content
         if content is not None and content.subtitle == self.list.current_key():
-            self.pane.show_content(replace(content, actions=self._actions(content.subtitle)))
+            repo = content.subtitle
+            self.pane.show_content(replace(content, actions=self._actions(repo), hint=self._hint(repo)))
 
     def _show_rows(self) -> None:
         adviser, states = self.desk.adviser, self.states
@@ -73,8 +90,12 @@ class CatalogPage(ModelPage):
             return
         page = f"{self.desk.account.endpoint}/{entry.repo}"
         content = catalog_content(entry, self.desk.adviser, page, self._details.get(entry.repo))
-        hint = self._card_problem.get(entry.repo, "")
-        self.pane.show_content(replace(content, actions=self._actions(entry.repo), hint=hint))
+        self.pane.show_content(replace(content, actions=self._actions(entry.repo), hint=self._hint(entry.repo)))
+
+    def _hint(self, repo: str) -> str:
+        if repo == self._proposed and not self.states.word(repo):
+            return self._card_problem.get(repo) or self.tr("A good first choice for this computer.")
+        return self._card_problem.get(repo, "")
 
     def _actions(self, repo: str) -> tuple[PaneAction, ...]:
         made = self.states.actions(repo, self._entries[repo].size)

@@ -10,6 +10,7 @@ from llama_gui.bridge.model_shelf import ShelfItem
 from llama_gui.library.catalog import CatalogEntry
 from llama_gui.library.fit import Fit
 from llama_gui.library.model_shape import ModelShape
+from llama_gui.ui.models.catalog_words import described
 from llama_gui.ui.models.detail_pane import FileChoice, PaneContent
 from llama_gui.ui.models.words import (
     DTYPE_NAMES,
@@ -39,8 +40,9 @@ _MOST_FILES = 40
 def catalog_row(entry: CatalogEntry, adviser: FitAdviser, state: str) -> ModelRow:
     """A recommended model in the list."""
     fit = adviser.best(entry.shape, entry.context)
-    facts = [size_words(entry.size), entry.licence, entry.description]
-    return ModelRow(entry.repo, entry.name, " · ".join(facts), short_verdict(fit), _note_role(fit), state)
+    facts = [size_words(entry.size), entry.licence, context_words(entry.context)]
+    note, role = short_verdict(fit), _note_role(fit)
+    return ModelRow(entry.repo, entry.name, " · ".join(facts), described(entry.description), note, role, state)
 
 
 def catalog_content(entry: CatalogEntry, adviser: FitAdviser, page: str, details: "ModelDetails | None") -> PaneContent:
@@ -55,7 +57,7 @@ def catalog_content(entry: CatalogEntry, adviser: FitAdviser, page: str, details
     return PaneContent(
         title=entry.name,
         subtitle=entry.repo,
-        lead=entry.description,
+        lead=described(entry.description),
         warning=_gate(entry.is_gated),
         page=page if entry.is_gated else "",
         facts=facts,
@@ -76,7 +78,7 @@ def found_row(found: "FoundModel", adviser: FitAdviser, state: str) -> ModelRow:
     shape = ModelShape.guess(found.parameters) if found.parameters else None
     fit = adviser.best(shape) if shape else None
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
-    return ModelRow(found.repo, plain(name, 100), " · ".join(facts), note, role, state)
+    return ModelRow(found.repo, plain(name, 100), " · ".join(facts), "", note, role, state)
 
 
 def waiting_content(found: "FoundModel") -> PaneContent:
@@ -122,6 +124,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
         best=adviser.best(shape, context).dtype if shape else "",
         verdict_note=rough if details.is_guessed and shape else "",
         files=_choices(details.gguf, shape, adviser) if _has_choice(details) else (),
+        file=details.files[0].path if _has_choice(details) and details.files else "",
         excerpt=details.excerpt,
     )
 
@@ -136,7 +139,7 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     fit = adviser.best(item.shape, item.context) if item.shape and not entry.is_starter else None
     state = translate("Models", "open") if entry.key == current else ""
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
-    return ModelRow(entry.path, plain(entry.name), " · ".join(facts), note, role, state)
+    return ModelRow(entry.path, plain(entry.name), " · ".join(facts), "", note, role, state)
 
 
 def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.library.fit import Fit
+from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.words import DTYPE_NAMES, size_words, verdict_role, verdict_words
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX
@@ -50,8 +51,8 @@ class PaneContent:
     """All that is shown of one model, every text of it plain.
 
     `subtitle` is where it lies, `lead` what it is good at, `warning` what stands in the way and `page` where that is
-    mended in the web; `fits` and `best` (a dtype) are the verdict, `excerpt` is from its card, `hint` a word beside the
-    buttons.
+    mended in the web; `fits` and `best` (a dtype) are the verdict, `file` is the one of `files` that is
+    proposed, `excerpt` is from its card, `hint` a word above the buttons.
     """
 
     title: str
@@ -64,6 +65,7 @@ class PaneContent:
     best: str = ""
     verdict_note: str = ""
     files: tuple[FileChoice, ...] = ()
+    file: str = ""
     excerpt: str = ""
     actions: tuple[PaneAction, ...] = ()
     hint: str = ""
@@ -90,9 +92,14 @@ class DetailPane(Surface):
         self._area.setFrameShape(QScrollArea.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.viewport().setAutoFillBackground(False)
-        self._foot = QHBoxLayout()
-        self._foot.setContentsMargins(_MARGIN, 12, _MARGIN, 16)
-        self._foot.setSpacing(8)
+        self._foot = FlowLayout(spacing=8)
+        self._hint = plain_label("", "muted", SMALL_PX)
+        self._hint.setWordWrap(True)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(_MARGIN, 10, _MARGIN, 16)
+        foot.setSpacing(8)
+        foot.addWidget(self._hint)
+        foot.addLayout(self._foot)
         self.buttons: dict[str, Button] = {}
         top = QHBoxLayout()
         top.setContentsMargins(16, 8, 16, 0)
@@ -103,7 +110,7 @@ class DetailPane(Surface):
         layout.setSpacing(0)
         layout.addLayout(top)
         layout.addWidget(self._area, 1)
-        layout.addLayout(self._foot)
+        layout.addLayout(foot)
 
     @property
     def content(self) -> PaneContent | None:
@@ -151,12 +158,12 @@ class DetailPane(Surface):
         if content.facts:
             column.addSpacing(10)
             column.addLayout(_facts(content.facts))
-        if content.fits:
-            self._add_fits(column, content)
         self._files.deleteLater()
         self._files = QButtonGroup(self)
         if content.files:
-            self._add_files(column, content.files, file)
+            self._add_files(column, content.files, file or content.file)
+        if content.fits:
+            self._add_fits(column, content)
         if content.excerpt:
             self._add_heading(column, self.tr("From its card"))
             column.addWidget(_words(content.excerpt, "text", FRAME_PX))
@@ -201,10 +208,13 @@ class DetailPane(Surface):
             choice.setToolTip(plain_tip(file.path))
             self._files.addButton(choice)
             words = plain_label(file.words, "muted", SMALL_PX)
-            words.setContentsMargins(24, 0, 0, 4)
+            words.setContentsMargins(24, 0, 0, 2)
             words.setWordWrap(True)
-            column.addWidget(choice)
-            column.addWidget(words)
+            pair = QVBoxLayout()
+            pair.setSpacing(0)
+            pair.addWidget(choice)
+            pair.addWidget(words)
+            column.addLayout(pair)
             if file.path == chosen:
                 choice.setChecked(True)
         if self._files.checkedButton() is None:
@@ -218,27 +228,36 @@ class DetailPane(Surface):
     # The foot
 
     def _show_foot(self, actions: Sequence[PaneAction], hint: str) -> None:
-        focused = next((name for name, button in self.buttons.items() if button.hasFocus()), "")
+        self._hint.setText(hint)
+        self._hint.setVisible(bool(hint))
+        wanted = sorted(actions, key=lambda action: not action.main)
+        if [action.name for action in wanted] != list(self.buttons):
+            self._make_buttons(wanted)
+        for action in wanted:
+            button = self.buttons[action.name]
+            button.setText(action.text)
+            button.setAccessibleName(action.text)
+            button.setEnabled(action.enabled)
+            button.updateGeometry()
+
+    def _make_buttons(self, actions: Sequence[PaneAction]) -> None:
+        """Other buttons than before. The keyboard stays with the one of the same name, else it goes to the first."""
+        focused = next((name for name, button in self.buttons.items() if button.hasFocus()), None)
         while (item := self._foot.takeAt(0)) is not None:
             if widget := item.widget():
                 widget.hide()
                 widget.deleteLater()
         self.buttons = {}
-        for action in sorted(actions, key=lambda action: not action.main):
+        for action in actions:
             look = "filled" if action.main else "outlined"
             button = Button(self._icons, text=action.text, look=look, height=32, pixels=FRAME_PX)
             button.setObjectName(action.name)
-            button.setAccessibleName(action.text)
-            button.setEnabled(action.enabled)
             button.clicked.connect(self._act)
             self.buttons[action.name] = button
             self._foot.addWidget(button)
-            if action.name == focused:
-                button.setFocus()
-        words = plain_label(hint, "muted", SMALL_PX)
-        words.setWordWrap(True)
-        words.setMinimumWidth(40)
-        self._foot.addWidget(words, 1)
+            button.show()
+        if focused is not None and self.buttons:
+            self.buttons.get(focused, next(iter(self.buttons.values()))).setFocus()
 
     @Slot()
     def _act(self) -> None:

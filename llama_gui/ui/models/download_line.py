@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.bridge.download_host import DownloadHost
 from llama_gui.ui.models.thin_bar import ThinBar
-from llama_gui.ui.models.words import percent, size_words
+from llama_gui.ui.models.words import percent, speed_words
 from llama_gui.ui.theme import RADIUS, TINY_PX, frame_font, theme_of
-from llama_gui.ui.widgets import paint_focus
+from llama_gui.ui.widgets import paint_focus, plain_tip
 
 if TYPE_CHECKING:
     from llama_gui.library.download_queue import QueuedDownload, QueueTotals
@@ -51,17 +51,18 @@ class DownloadLine(QAbstractButton):
         self.bar.set_part(totals.bytes_done / max(totals.bytes_total, 1))
         self.bar.setVisible(totals.count > 0)
         self.setAccessibleName(self._words)
+        self.setToolTip(plain_tip(self.tr("Show the downloads")))
         self.update()
 
     def _stopped_words(self, stopped: "list[QueuedDownload]") -> str:
-        return self.tr("A download has stopped; click to see why") if stopped else ""
+        return self.tr("A download has stopped") if stopped else ""
 
     def _moving_words(self, totals: "QueueTotals") -> str:
         far = percent(totals.bytes_done, totals.bytes_total)
         words = self.tr("Downloading, {} %").format(far)
         if totals.count > 1:
             words = self.tr("Downloading {} models, {} %").format(totals.count, far)
-        return f"{words} · {size_words(totals.bytes_per_second)}/s" if totals.bytes_per_second else words
+        return f"{words} · {speed_words(totals.bytes_per_second)}" if totals.bytes_per_second else words
 
     def sizeHint(self) -> QSize:
         return QSize(160, _HEIGHT)

@@ -27,12 +27,13 @@ class DownloadRow(QWidget):
         super().__init__()
         self.item = item
         self._name = plain_label("", "text", SMALL_PX, bold=True)
+        self._end = plain_label("", "muted", SMALL_PX)
         self._words = plain_label("", "muted", SMALL_PX)
         self._words.setWordWrap(True)
         self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = ThinBar()
         self.buttons = {
-            "open": Button(icons, text=self.tr("Open"), look="filled", height=26),
+            "open": Button(icons, text=self.tr("Open"), look="outlined", height=26),
             "sign_in": Button(icons, text=self.tr("Sign in…"), look="outlined", height=26),
             "page": Button(icons, text=self.tr("Open its page…"), look="outlined", height=26),
             "retry": Button(icons, text=self.tr("Try again"), look="outlined", height=26),
@@ -62,11 +63,13 @@ class DownloadRow(QWidget):
         top = QHBoxLayout()
         top.setSpacing(6)
         top.addWidget(self._name)
+        top.addSpacing(4)
+        top.addWidget(self._end)
         top.addStretch(1)
         for button in self.buttons.values():
             top.addWidget(button)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 8, 0, 10)
+        layout.setContentsMargins(0, 7, 0, 7)
         layout.setSpacing(4)
         layout.addLayout(top)
         layout.addWidget(self.bar)
@@ -79,11 +82,14 @@ class DownloadRow(QWidget):
         done = progress.bytes_done if progress else 0
         far = percent(done, item.plan.size)
         moving = item.state == "running"
-        self._name.setText(f"{_title(item)}  {far} %" if moving else _title(item))
+        self._name.setText(_title(item))
         self.bar.set_part(1.0 if item.state == "finished" else done / max(item.plan.size, 1))
         self.bar.set_quiet(not moving)
         self.bar.setVisible(item.state not in ("finished", "failed"))
-        self._words.setText(plain(download_words(item), 600))
+        words, is_over = plain(download_words(item), 600), item.state == "finished"
+        self._end.setText(words if is_over else f"{far} %" if moving else "")
+        self._words.setText("" if is_over else words)
+        self._words.setVisible(not is_over)
         self._words.set_role("error" if item.state == "failed" else "muted")
         self.setAccessibleName(f"{_title(item)}: {download_words(item)}")
         is_refused = item.state == "failed" and bool(item.page)
@@ -164,7 +170,7 @@ class DownloadList(Surface):
 
     def _height(self) -> int:
         width = max(self.width() - 48, 200)
-        return 8 + sum(max(row.heightForWidth(width), row.sizeHint().height()) for row in self.rows.values())
+        return 8 + sum(row.heightForWidth(width) for row in self.rows.values())
 
     @Slot(int, str)
     def _do(self, item_id: int, verb: str) -> None:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QFileDialog,
+    QFrame,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -48,6 +49,7 @@ class OptionsDialog(QDialog):
         self.limit.setCurrentIndex(max(0, self.limit.findData(settings.download_limit)))
         self.folders = QListWidget()
         self.folders.setAccessibleName(self.tr("Folders where models are looked for"))
+        self.folders.setFrameShape(QFrame.Shape.NoFrame)
         self.folders.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.add_button = QPushButton(self.tr("Add folder…"))
         self.remove_button = QPushButton(self.tr("Take off the list"))
@@ -103,7 +105,7 @@ class OptionsDialog(QDialog):
         fixed = [str(self._desk.own_folder), self._desk.account.cache]
         for path in (*fixed, *self._settings.model_folders):
             item = QListWidgetItem(path)
-            item.setToolTip("")
+            item.setSizeHint(QSize(0, 30))
             if path in fixed:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsSelectable)
                 item.setForeground(self.palette().placeholderText())

@@ -12,6 +12,7 @@ from llama_gui.ui.theme import FRAME_PX
 from llama_gui.ui.widgets import Button, plain_label
 
 _LIST_WIDTH = 420
+_ANY_WIDTH = 16_777_215
 
 
 class Message(QWidget):
@@ -74,6 +75,7 @@ class ModelPage(QWidget):
         self.head.setContentsMargins(8, 0, 8, 0)
         self.head.setSpacing(8)
         self._is_narrow = False
+        self._is_pane_wanted = False  # where there is room for one
         self._left = QWidget()
         self._pages = QStackedWidget()
         self._pages.addWidget(self.list)
@@ -88,6 +90,7 @@ class ModelPage(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self._left, 5)
         layout.addWidget(self.pane, 6)
+        self._arrange()
         self.list.chosen.connect(self._on_chosen)
         self.list.clicked.connect(self._on_clicked)
         self.list.opened.connect(self._on_opened)
@@ -124,27 +127,37 @@ class ModelPage(QWidget):
         """Show a sentence in place of the list."""
         self.message.say(text, button, name)
         self._pages.setCurrentWidget(self.message)
+        self._arrange()
 
     def show_rows(self) -> None:
         """Show the list again."""
         self._pages.setCurrentWidget(self.list)
+        self._arrange()
 
     # One of two, where there is room for one
 
     def set_narrow(self, is_narrow: bool) -> None:
         """Show the list or the pane, not both."""
         self._is_narrow = is_narrow
-        self.pane.back.setVisible(is_narrow)
-        self.pane.setVisible(not is_narrow)
-        self._left.show()
-        self._left.setMaximumWidth(16777215 if is_narrow else _LIST_WIDTH)
+        self._is_pane_wanted = False
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """What has room. A sentence in place of the list has nothing beside it."""
+        has_list = self._pages.currentWidget() is self.list
+        if not has_list:
+            self._is_pane_wanted = False
+        self.pane.back.setVisible(self._is_narrow)
+        self.pane.setVisible(has_list and (not self._is_narrow or self._is_pane_wanted))
+        self._left.setVisible(not self._is_narrow or not self._is_pane_wanted)
+        self._left.setMaximumWidth(_LIST_WIDTH if has_list and not self._is_narrow else _ANY_WIDTH)
 
     @Slot()
     def show_list(self) -> None:
         """Back from the pane, where only one has room."""
         if self._is_narrow:
-            self.pane.hide()
-            self._left.show()
+            self._is_pane_wanted = False
+            self._arrange()
             self.list.setFocus()
 
     @Slot(str)
@@ -154,8 +167,9 @@ class ModelPage(QWidget):
     @Slot()
     def _on_clicked(self) -> None:
         if self._is_narrow:
-            self._left.hide()
-            self.pane.show()
+            self._is_pane_wanted = True
+            self._arrange()
+            self.pane.back.setFocus()
 
     @Slot(str)
     def _on_opened(self, _key: str) -> None:

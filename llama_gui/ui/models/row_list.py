@@ -14,7 +14,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
 ROW = Qt.ItemDataRole.UserRole + 1
-_HEIGHT = 64
+_HEIGHT, _TALL = 64, 84
 _ROOT = QModelIndex()
 _LEADING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
 _TRAILING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
@@ -22,7 +22,7 @@ _TRAILING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """One model in a list. `key` finds it again; `facts` is the small line below the name, `note` the word at its end.
+    """One model in a list. `key` finds it again; `lead` and `facts` are lines below its name, `note` a word beside it.
 
     `state` replaces the note while something happens to it: it is downloaded, it is here.
     """
@@ -30,6 +30,7 @@ class ModelRow:
     key: str
     name: str
     facts: str = ""
+    lead: str = ""
     note: str = ""
     note_role: str = "muted"
     state: str = ""
@@ -81,7 +82,7 @@ class RowModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.name
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(part for part in (row.name, row.facts, row.state or row.note) if part)
+            return ", ".join(part for part in (row.name, row.lead, row.facts, row.state or row.note) if part)
         return row if role == ROW else None
 
 
@@ -89,16 +90,17 @@ class RowPainter(RowDelegate):
     """Paints a row in two lines."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(160, _HEIGHT)
+        row: ModelRow = index.data(ROW)
+        return QSize(160, _TALL if row.lead else _HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: ModelRow = index.data(ROW)
         painter.save()
-        rect = self.paint_ground(painter, option).adjusted(14, 11, -14, -11)
+        rect = self.paint_ground(painter, option).adjusted(14, 10, -14, -10)
         theme = theme_of(self._view)
-        half = rect.height() // 2
-        upper = QRect(rect.x(), rect.y(), rect.width(), half)
-        lower = QRect(rect.x(), rect.y() + half + 1, rect.width(), half)
+        lines = [line for line in (row.lead, row.facts) if line]
+        height = rect.height() // (1 + len(lines))
+        upper = QRect(rect.x(), rect.y(), rect.width(), height)
         word, role = (row.state, "accent") if row.state else (row.note, row.note_role)
         painter.setFont(frame_font(TINY_PX))
         painter.setPen(theme.color(role))
@@ -112,8 +114,9 @@ class RowPainter(RowDelegate):
         painter.setPen(theme.color("text"))
         _draw(painter, upper, row.name)
         painter.setFont(frame_font(SMALL_PX))
-        painter.setPen(theme.color("muted"))
-        _draw(painter, lower, row.facts)
+        for place, line in enumerate(lines, start=1):
+            painter.setPen(theme.color("text" if row.lead and place == 1 else "muted"))
+            _draw(painter, QRect(rect.x(), rect.y() + place * height, rect.width(), height), line)
         state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
         if not state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
             bottom: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]

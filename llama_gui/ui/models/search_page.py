@@ -121,6 +121,8 @@ class SearchPage(ModelPage):
     def _on_pressed(self, name: str) -> None:
         if name == "search":
             self.search_now()
+        elif name == "gguf":
+            self.form.setCurrentIndex(self.form.findData(True))
 
     def _say_begin(self) -> None:
         if self.desk.account.is_offline:
@@ -157,9 +159,10 @@ class SearchPage(ModelPage):
             return
         words = plain(result.query.words.strip(), 60)
         text = self.tr("No model that runs here is called “{}”.").format(words) if words else self.tr("Nothing found.")
-        if not result.query.gguf:
-            text += " " + self.tr("Perhaps there is one as GGUF: choose it above.")
-        self.say(text)
+        if result.query.gguf:
+            self.say(text)
+        else:
+            self.say(text, self.tr("Look for GGUF files"), "gguf")
         self.pane.show_content(None)
 
     @Slot(str)

@@ -24,7 +24,7 @@ _MOST_PROBLEMS = 5
 
 
 class ShelfPage(ModelPage):
-    """Lists the shelf. What is done with a model is told beside the buttons, below it."""
+    """Lists the shelf. What is done with a model is told above its buttons."""
 
     deleted = Signal(str)
     """The path of a model that is gone."""
@@ -50,6 +50,7 @@ class ShelfPage(ModelPage):
         if not self.desk.shelf.items:
             self.say(self.tr("Looking for models…"))
         self.desk.shelf.scan()
+        self.list.setFocus()
 
     @Slot(str)
     def set_open_model(self, key: str) -> None:

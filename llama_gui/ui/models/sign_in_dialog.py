@@ -32,6 +32,8 @@ class SignInDialog(QDialog):
         self.field.setMaxLength(1000)
         self.state = plain_label("", "muted", SMALL_PX)
         self.state.setWordWrap(True)
+        self.state.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
+        self.state.setMinimumHeight(3 * self.state.fontMetrics().lineSpacing())  # where it is kept is a long sentence
         self.page_button = QPushButton(self.tr("Page of tokens…"))
         self.forget_button = QPushButton(self.tr("Sign out"))
         self.keep_button = QPushButton(self.tr("Sign in"))
@@ -68,7 +70,7 @@ class SignInDialog(QDialog):
         layout.addLayout(foot)
 
     def sizeHint(self) -> QSize:
-        return QSize(520, 250)
+        return QSize(540, 290)
 
     @Slot(str)
     def _on_text(self, text: str) -> None:

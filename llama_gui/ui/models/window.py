@@ -89,7 +89,7 @@ class ModelsWindow(QDialog):
         self.account_button.setAccessibleName(self.tr("Sign in to the hub"))
         self.options_button.setAccessibleName(self.tr("Options for models"))
         notices = QHBoxLayout()
-        notices.setContentsMargins(12, 8, 12, 0)
+        notices.setContentsMargins(12, 0, 12, 0)
         notices.addWidget(self.notice)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -115,6 +115,7 @@ class ModelsWindow(QDialog):
         desk.downloads.refused.connect(self._on_refused)
         desk.downloads.trouble.connect(self.notice.add)
         desk.account.changed.connect(self._on_account)
+        desk.account.known.connect(self._on_account)
 
     def _all_pages(self) -> tuple[ModelPage, ...]:
         return self.recommended, self.search, self.shelf

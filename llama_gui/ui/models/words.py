@@ -21,7 +21,16 @@ _KIND = re.compile(r"(?:^|[-._])(i?q\d\w*|bf16|f16|fp16|f32|fp32)(?=[-.]|$)", re
 
 def count_words(count: int) -> str:
     """A number of parameters: 135 M, 1.2 B."""
-    return f"{count / 1e9:.1f} B" if count >= 10**9 else f"{count / 1e6:.0f} M"
+    if count >= 10**9:
+        return f"{count / 1e9:.1f} B"
+    return f"{count / 1e6:.0f} M" if count >= 10**7 else f"{count / 1e6:.1f} M"
+
+
+def speed_words(bytes_per_second: float) -> str:
+    """How fast bytes come in."""
+    if bytes_per_second < 10**6:
+        return f"{bytes_per_second / 1e3:.0f} kB/s"
+    return f"{bytes_per_second / 1e6:.1f} MB/s"
 
 
 def many_words(count: int) -> str:
@@ -34,7 +43,7 @@ def many_words(count: int) -> str:
 def context_words(tokens: int) -> str:
     """How much a model reads at once."""
     amount = f"{tokens / 1024:.0f}k" if tokens >= 1024 else str(tokens)
-    return translate("Models", "{} tokens of context").format(amount)
+    return translate("Models", "{} tokens").format(amount)
 
 
 def day_words(moment: datetime | None) -> str:
@@ -42,6 +51,8 @@ def day_words(moment: datetime | None) -> str:
     if moment is None:
         return ""
     local = moment.astimezone()
+    if QLocale().language() == QLocale.Language.C:
+        return f"{local:%Y-%m-%d}"
     return QLocale().toString(QDate(local.year, local.month, local.day), QLocale.FormatType.ShortFormat)
 
 
@@ -133,7 +144,7 @@ def download_words(item: "QueuedDownload") -> str:
         return f"{amount} – {progress.note}"
     parts = [amount]
     if progress.bytes_per_second:
-        parts.append(f"{size_words(progress.bytes_per_second)}/s")
+        parts.append(speed_words(progress.bytes_per_second))
     if progress.seconds_left is not None:
         parts.append(time_words(progress.seconds_left))
     return " · ".join(parts)
