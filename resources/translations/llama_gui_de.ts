@@ -2751,7 +2751,7 @@
     </message>
     <message>
         <source>I am the small starter model that comes with llama-gui. Ask me how it works.</source>
-        <translation>Ich bin das kleine Startmodell, das zu llama-gui gehört. Frag mich, wie es funktioniert.</translation>
+        <translation>Ich bin das kleine Startmodell, das zu llama-gui gehört. Ich kann nur Englisch; frag mich, wie das hier funktioniert.</translation>
     </message>
     <message>
         <source>{} is ready. What shall we talk about?</source>

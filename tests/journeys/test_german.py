@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QMenu,
 from llama_gui.ui.actions import ACTIONS
 from llama_gui.ui.language import install_language
 from llama_gui.ui.tabs import TabBar
+from llama_gui.ui.transcript.welcome import QUESTIONS
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.conftest import RESOURCES
 from tests.journeys.driving import ask, shown, trigger
@@ -105,7 +106,7 @@ def plain(text: str) -> str:
 
 
 def left_in_english(texts: set[str], english: re.Pattern[str]) -> list[str]:
-    candidates = {NAMES.sub("", text) for text in texts}
+    candidates = {NAMES.sub("", text) for text in texts} - set(QUESTIONS)
     return sorted(text for text in candidates if text and (english.fullmatch(text) or COMMON.search(text)))
 
 

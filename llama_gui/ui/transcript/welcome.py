@@ -1,10 +1,11 @@
 """What an empty chat shows: a greeting, three questions to begin with, and the way to a better model."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.theme import RADIUS, TRANSCRIPT_PX, frame_font, theme_of
+from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import paint_focus, plain_label
 
 _WIDTH = 520
@@ -41,6 +42,14 @@ class Suggestion(QAbstractButton):
         painter.drawText(rect.adjusted(14, 0, -14, 0), Qt.AlignmentFlag.AlignVCenter, self.text())
 
 
+QUESTIONS = (
+    QT_TRANSLATE_NOOP("Welcome", "What is this application?"),
+    QT_TRANSLATE_NOOP("Welcome", "How do I open another tab?"),
+    QT_TRANSLATE_NOOP("Welcome", "What does the temperature change?"),
+)
+"""In English for the starter model, which has learnt nothing else; for others in the user's language."""
+
+
 class Welcome(QWidget):
     """The first page of a chat."""
 
@@ -63,9 +72,9 @@ class Welcome(QWidget):
         inner.addWidget(self._greeting)
         inner.addWidget(self._line)
         inner.addSpacing(16)
-        for text in self._questions():
-            button = Suggestion(text)
-            button.clicked.connect(lambda _=False, question=text: self.asked.emit(question))
+        self._suggestions = [Suggestion(question) for question in QUESTIONS]
+        for button in self._suggestions:
+            button.clicked.connect(self._ask)
             inner.addWidget(button)
         inner.addSpacing(16)
         inner.addWidget(self._way)
@@ -78,16 +87,17 @@ class Welcome(QWidget):
         layout.addStretch(3)
         column.setMinimumWidth(min(_WIDTH, 320))
 
-    def _questions(self) -> tuple[str, ...]:
-        return (
-            self.tr("What is this application?"),
-            self.tr("How do I open another tab?"),
-            self.tr("What does the temperature change?"),
-        )
+    @Slot()
+    def _ask(self) -> None:
+        button = self.sender()
+        if isinstance(button, Suggestion):
+            self.asked.emit(button.text())
 
     def greet(self, model: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
         """Speak for the model that is loaded, or for the one that is on its way."""
         self._greeting.setText(self.tr("Hello."))
+        for button, question in zip(self._suggestions, QUESTIONS, strict=True):
+            button.setText(question if is_starter else self.tr(question))
         if not model and not is_coming:
             self._line.setText(self.tr("No model is open yet."))
         elif not model:
