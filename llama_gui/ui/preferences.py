@@ -25,8 +25,18 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
 
-PREFERENCES = ("color_scheme", "zoom", "language", "layout_direction", "notify", "auto_titles", "strategy")
+PREFERENCES = (
+    "color_scheme",
+    "zoom",
+    "language",
+    "layout_direction",
+    "notify",
+    "auto_titles",
+    "strategy",
+    "unload_after_minutes",
+)
 """What of the settings is chosen here; the rest is kept by other parts of the window."""
+_MINUTES = (0, 10, 30, 120)
 _ZOOMS = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 
 
@@ -132,6 +142,16 @@ class PreferencesDialog(QDialog):
                 self.tr("Several chats answer"),
                 strategies,
                 self.tr("Together is fastest. Counts from the next model that is loaded after a start."),
+            )
+        )
+        minutes = self.tr("After {} minutes")
+        times = [(count, minutes.format(count)) for count in sorted({*_MINUTES, self._settings.unload_after_minutes})]
+        self._add_choice(
+            _Choice(
+                "unload_after_minutes",
+                self.tr("Unload idle models"),
+                [(count, text if count else self.tr("Never")) for count, text in times],
+                self.tr("Frees the memory of large models. The next message loads them again."),
             )
         )
 

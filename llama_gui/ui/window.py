@@ -468,6 +468,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _on_preferences(self, settings: UserSettings) -> None:
         self._keep(**{name: getattr(settings, name) for name in PREFERENCES})
+        self._host.models.unload_after(settings.unload_after_minutes)
         self._set_zoom(settings.zoom)
         self._book.titler.set_on(settings.auto_titles)
         self._dress()
@@ -504,8 +505,8 @@ class MainWindow(QMainWindow):
         self._keep(window_geometry=bytes(self.saveGeometry().toBase64().data()).decode())
         self.hide()
         self.connections.shutdown()
-        self.library.shutdown()
         self._book.shutdown()
+        self.library.shutdown()
         event.accept()
 
 

@@ -2034,6 +2034,22 @@
         <translation>Nacheinander</translation>
     </message>
     <message>
+        <source>After {} minutes</source>
+        <translation>Nach {} Minuten</translation>
+    </message>
+    <message>
+        <source>Unload idle models</source>
+        <translation>Untätige Modelle entladen</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <translation>Nie</translation>
+    </message>
+    <message>
+        <source>Frees the memory of large models. The next message loads them again.</source>
+        <translation>Gibt den Speicher großer Modelle frei. Die nächste Nachricht lädt sie wieder.</translation>
+    </message>
+    <message>
         <source>Several chats answer</source>
         <translation>Mehrere Chats antworten</translation>
     </message>

@@ -27,7 +27,13 @@ def dialog(qtbot, tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("color_scheme", "dark"), ("language", "de"), ("layout_direction", "right_to_left"), ("strategy", "interleaved")],
+    [
+        ("color_scheme", "dark"),
+        ("language", "de"),
+        ("layout_direction", "right_to_left"),
+        ("strategy", "interleaved"),
+        ("unload_after_minutes", 0),
+    ],
 )
 def test_a_choice_is_told(dialog, qtbot, name, value):
     box = dialog.findChild(ChoiceBox, name)
