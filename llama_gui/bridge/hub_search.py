@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WAIT_MS = 400
 _MOST_KEPT = 60
+_PATIENCE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class HubSearch(QObject):
     found = Signal(object)
     """`SearchResult`"""
     failed = Signal(str)
+    more_failed = Signal(str)
+    """The next page did not come; what was found before stays, and `more` may be asked again."""
     busy_changed = Signal(bool)
     details_found = Signal(str, object)
     """A repository, and its `ModelDetails`."""
@@ -84,7 +87,7 @@ class HubSearch(QObject):
         page = self._page
         if page is not None and page.next_page and not self._timer.isActive():
             self._page = None
-            self._send(lambda hub: hub.more(page), self._models)
+            self._send(lambda hub: hub.more(page), self._models, page)
 
     @Slot()
     def _ask(self) -> None:
@@ -92,7 +95,12 @@ class HubSearch(QObject):
         self._page = None
         self._send(lambda hub: hub.search(query.words, sort=query.sort, gguf=query.gguf), ())
 
-    def _send(self, ask: "Callable[[Hub], SearchPage]", before: "tuple[FoundModel, ...]") -> None:
+    def _send(
+        self,
+        ask: "Callable[[Hub], SearchPage]",
+        before: "tuple[FoundModel, ...]",
+        after: "SearchPage | None" = None,
+    ) -> None:
         number, query = self._asked, self._query
 
         def work() -> tuple[int, SearchQuery, Any, Any]:
@@ -101,7 +109,7 @@ class HubSearch(QObject):
             return number, query, before, ask(self._hub())
 
         self.busy_changed.emit(True)
-        self._lanes.run("hub-search", work, self._on_page, lambda error: self._on_failed(number, error))
+        self._lanes.run("hub-search", work, self._on_page, lambda error: self._on_failed(number, error, after))
 
     @Slot(object)
     def _on_page(self, answer: "tuple[int, SearchQuery, tuple[FoundModel, ...], SearchPage]") -> None:
@@ -114,10 +122,15 @@ class HubSearch(QObject):
         self.busy_changed.emit(False)
         self.found.emit(SearchResult(query, self._models, bool(page.next_page)))
 
-    def _on_failed(self, number: int, error: Exception) -> None:
-        if number == self._asked:
-            self.busy_changed.emit(False)
+    def _on_failed(self, number: int, error: Exception, after: "SearchPage | None") -> None:
+        if number != self._asked:
+            return
+        self.busy_changed.emit(False)
+        if after is None:
             self.failed.emit(str(error))
+        else:
+            self._page = after
+            self.more_failed.emit(str(error))
 
     # --- one model
 
@@ -159,11 +172,11 @@ class HubSearch(QObject):
     # --- the threads
 
     def close(self) -> bool:
-        """End the threads; False: one of them still waits for the hub."""
+        """End the threads; False: one of them still waits for the hub. Its answer is of no use, so not for long."""
         self._asked += 1
         self._wanted = ""
         self._timer.stop()
-        return self._lanes.close()
+        return self._lanes.close(_PATIENCE_S)
 
     def _hub(self) -> "Hub":
         from llama_gui.library.hub import Hub  # here, on the lane: the hub's client takes a second to import

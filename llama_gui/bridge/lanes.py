@@ -1,5 +1,6 @@
 """Several task lanes under names, each made when it is first needed."""
 
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -28,8 +29,11 @@ class Lanes(QObject):
             self._lanes[name] = TaskLane(name, self)
         self._lanes[name].run(work, done, failed)
 
-    def close(self) -> bool:
-        """Finish what was given and end the threads, the last made first; False: one did not end in time."""
+    def close(self, timeout_s: float = 3.0) -> bool:
+        """Finish what was given and end the threads, all of them in this time; False: one did not."""
         self.closed = True
-        ended = [lane.close() for lane in reversed(self._lanes.values())]
+        for lane in self._lanes.values():
+            lane.close(0)  # told to end, not waited for
+        deadline = time.monotonic() + timeout_s
+        ended = [lane.close(max(0.0, deadline - time.monotonic())) for lane in self._lanes.values()]
         return all(ended)

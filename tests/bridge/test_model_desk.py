@@ -94,6 +94,24 @@ def test_a_search_comes_in_pages(new_desk: NewDesk, hub: FakeHub, qtbot: QtBot, 
     assert len(hub.asked("/api/models")) == 2
 
 
+def test_a_next_page_that_does_not_come_can_be_asked_again(
+    new_desk: NewDesk, hub: FakeHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("llama_gui.library.hub._PAGE", PAGE)
+    for number in range(PAGE + 1):
+        hub.add(f"a/model-{number}", model_files(), info=info(downloads=100 - number))
+    search = new_desk().search
+    with qtbot.waitSignal(search.found):
+        search.search(SearchQuery("model"), at_once=True)
+    hub.api_fault = Fault("status", status=503)
+    with qtbot.waitSignal(search.more_failed), qtbot.assertNotEmitted(search.failed):
+        search.more()
+    hub.api_fault = None
+    with qtbot.waitSignal(search.found) as found:
+        search.more()
+    assert len(found.args[0].models) == PAGE + 1
+
+
 def test_only_the_last_words_are_asked_for(new_desk: NewDesk, hub: FakeHub, qtbot: QtBot):
     hub.add("a/tiny-llama", model_files(), info=info())
     search = new_desk().search

@@ -90,6 +90,8 @@ class CatalogPage(ModelPage):
             return
         page = f"{self.desk.account.endpoint}/{entry.repo}"
         content = catalog_content(entry, self.desk.adviser, page, self._details.get(entry.repo))
+        if self.states.path_of(entry.repo):
+            content = replace(content, warning="", page="")  # it was allowed
         self.pane.show_content(replace(content, actions=self._actions(entry.repo), hint=self._hint(entry.repo)))
 
     def _hint(self, repo: str) -> str:

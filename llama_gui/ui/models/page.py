@@ -61,6 +61,7 @@ class ModelPage(QWidget):
     open_wanted = Signal(str)
     """The key of a model that the user wants in the current tab: as a rule its path."""
     link_wanted = Signal(str)
+    trouble = Signal(str)
     cancel_wanted = Signal(int)
     """A download that is not complete."""
 

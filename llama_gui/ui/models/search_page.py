@@ -40,6 +40,7 @@ class SearchPage(ModelPage):
         self.list.end_reached.connect(desk.search.more)
         desk.search.found.connect(self._on_found)
         desk.search.failed.connect(self._on_search_failed)
+        desk.search.more_failed.connect(self.trouble)
         desk.search.busy_changed.connect(self._on_busy)
         desk.search.details_found.connect(self._on_details)
         desk.search.details_failed.connect(self._on_details_failed)
@@ -228,6 +229,8 @@ class SearchPage(ModelPage):
             self.pane.show_content(failed_content(found.repo, problem))
         elif details := self._details.get(found.repo):
             content = details_content(details, self.desk.adviser)
+            if not details.problem and self.states.path_of(found.repo):
+                content = replace(content, warning="", page="")  # it was allowed
             self.pane.show_content(replace(content, actions=self._actions(details)))
             self.refresh_states()  # the file that is chosen first is known only now
         else:

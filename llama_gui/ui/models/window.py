@@ -105,6 +105,7 @@ class ModelsWindow(QDialog):
         for page in self._all_pages():
             page.open_wanted.connect(self._open)
             page.link_wanted.connect(self._ask_about_link)
+            page.trouble.connect(self.notice.add)
             page.cancel_wanted.connect(self._ask_to_cancel)
         self.downloads.open_wanted.connect(self._open)
         self.downloads.link_wanted.connect(self._ask_about_link)
