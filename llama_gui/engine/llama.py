@@ -1,6 +1,6 @@
 """The network of Llama and its relatives, top to bottom, over the rows of many conversations at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -48,6 +48,10 @@ class Block:
         return x + self.mlp(self.mlp_norm(x))
 
 
+class PassCancelled(Exception):  # noqa: N818 - nothing went wrong
+    """Nobody waits for what a pass computes."""
+
+
 class Llama:
     """Embedding, blocks, norm and vocabulary projection. All rows share the linears, each segment attends alone."""
 
@@ -89,8 +93,10 @@ class Llama:
         """Bytes of all weights in memory."""
         return sum(linear.weight_bytes for linear in self.linears) + self.embedding.numel() * self.dtype.itemsize
 
-    def forward(self, segments: Sequence[Segment]) -> Tensor:
+    def forward(self, segments: Sequence[Segment], is_unwanted: Callable[[], bool] | None = None) -> Tensor:
         """Run `segments` (of different slots) and write their keys and values; the slots need room for them.
+
+        `is_unwanted` is asked before each layer; once it is true, the pass ends with `PassCancelled`.
 
         Returns:
             Float32 logits ``[rows that want them, vocab]``, in the order of the segments. `Slot.tokens` are not
@@ -102,6 +108,8 @@ class Llama:
         x = F.embedding(torch.tensor(ids, device=self.device), self.embedding)
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
         for layer, block in enumerate(self.blocks):
+            if is_unwanted is not None and is_unwanted():
+                raise PassCancelled
             x = block(x, layer, cos, sin, spans)
         rows = _logits_rows(segments, spans)
         if not rows:

@@ -254,7 +254,8 @@ class Loop:
         results = self._runner.step(works)
         drawn = sum(self._take(work, results[work.sequence.number]) for work in works)
         seconds = time.perf_counter() - began
-        self._scheduler.budget.record(writers, sum(work.count for work in works) - writers, seconds)
+        if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have ended early
+            self._scheduler.budget.record(writers, sum(work.count for work in works) - writers, seconds)
         self._publish(drawn, rows=writers)
 
     def _works(self, pieces: list[Piece]) -> list[Work]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.llama import Llama, Segment
+from llama_gui.engine.llama import Llama, PassCancelled, Segment
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import EngineClosedError, GenerationError, LlamaGuiError
 
@@ -46,11 +46,13 @@ class Runner:
 
         Returns:
             By sequence number: float32 logits ``[1 + guesses, vocab]`` behind the last known token and behind each
-            guess; None while tokens are still pending; or the error of this sequence alone. A pass that fails is
-            tried again one sequence at a time, so that only the culprit fails.
+            guess; None while tokens are still pending, and when all were cancelled on the way; or the error of this
+            sequence alone. A pass that fails is tried again one sequence at a time, so that only the culprit fails.
         """
         try:
             return self._run(works)
+        except PassCancelled:
+            return {work.sequence.number: None for work in works}
         except Exception as error:
             if len(works) == 1:
                 return {works[0].sequence.number: error_for_user(error)}
@@ -62,7 +64,15 @@ class Runner:
     @torch.inference_mode()
     def _run(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
         works = sorted(works, key=lambda work: work.sequence.is_reading)  # drawn tokens first
-        logits = self._network.forward([self._segment(work) for work in works]).cpu()
+        segments = [self._segment(work) for work in works]
+        jobs = [work.sequence.job for work in works]
+        try:
+            logits = self._network.forward(segments, lambda: all(job.is_cancelled for job in jobs)).cpu()
+        except PassCancelled:
+            for segment in segments:  # what was written so far belongs to no token, and may be NaN
+                segment.slot.keys[:, :, len(segment.slot.tokens) :] = 0
+                segment.slot.values[:, :, len(segment.slot.tokens) :] = 0
+            raise
         results: dict[int, Tensor | Exception | None] = {}
         row = 0
         for work in works:

@@ -16,8 +16,11 @@ GRAIN = 32
 MAX_PIECE = 1024
 WRITING_PATIENCE = 2.5
 """A step with a piece of a prompt may take this many times a step without one; we promise three."""
-ALONE_SECONDS = 0.25
-"""Aim for a step in which nobody writes: short, because a cancel waits for its end."""
+ALONE_SECONDS = 0.5
+"""Aim for a step in which nobody writes: short, because a new question waits for its end."""
+GOOD_PIECE = 256
+"""Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
+MOST_SECONDS = 1.5
 SMOOTHING = 0.3
 
 
@@ -55,9 +58,9 @@ class PieceBudget:
         """Prompt tokens beside `writers` rows, so that the step's rows fill whole tiles."""
         grain = self._grain
         if self._token_seconds is None:
-            rows = 2 * GRAIN
+            rows = 2 * GRAIN if writers else 4 * GRAIN
         elif not writers:
-            rows = int(ALONE_SECONDS / self._token_seconds)
+            rows = int(max(ALONE_SECONDS / self._token_seconds, min(GOOD_PIECE, MOST_SECONDS / self._token_seconds)))
         elif self._write_seconds is None:
             rows = GRAIN  # nobody knows yet how long the writers' own step is
         else:

@@ -247,8 +247,8 @@ def test_nan_logits_fail_that_answer_alone(load):
     network = engine._runner._network
     true_forward, poisoned = network.forward, 77
 
-    def forward(segments):
-        logits = true_forward(segments)
+    def forward(segments, *rest):
+        logits = true_forward(segments, *rest)
         for row, segment in enumerate(s for s in segments if s.logits != "none"):
             if poisoned in segment.slot.tokens or poisoned in segment.token_ids:
                 logits[row] = float("nan")
@@ -270,10 +270,10 @@ def test_a_failing_step_fails_the_culprit_alone(load, error):
     network = engine._runner._network
     true_forward = network.forward
 
-    def forward(segments):
+    def forward(segments, *rest):
         if any(77 in s.token_ids for s in segments):
             raise error
-        return true_forward(segments)
+        return true_forward(segments, *rest)
 
     network.forward = forward
     good = [engine.submit(ids_request(n, max_tokens=20)) for n in (5, 30)]

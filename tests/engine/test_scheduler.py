@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.engine.scheduler import ALONE_SECONDS, GRAIN, MAX_PIECE, Piece, PieceBudget, Scheduler
+from llama_gui.engine.scheduler import (
+    ALONE_SECONDS,
+    GOOD_PIECE,
+    GRAIN,
+    MAX_PIECE,
+    MOST_SECONDS,
+    Piece,
+    PieceBudget,
+    Scheduler,
+)
 from llama_gui.vocabulary import STRATEGIES
 
 
@@ -96,8 +105,8 @@ def test_batched_carries_every_writer_and_one_piece():
 
 def test_the_last_piece_is_what_is_left():
     machine = Machine("batched")
-    machine.ask(1, prompt=70)
-    assert [machine.step()[0] for _ in range(2)] == [[Piece(1, 64)], [Piece(1, 6)]]
+    machine.ask(1, prompt=134)
+    assert [machine.step()[0] for _ in range(2)] == [[Piece(1, 128)], [Piece(1, 6)]]
 
 
 # --- fairness
@@ -196,8 +205,17 @@ def test_a_piece_fills_whole_tiles_together_with_the_writers(steps, writers):
     assert tokens == GRAIN // 2 or (tokens + writers) % GRAIN == 0
 
 
-@pytest.mark.parametrize(("token_seconds", "tokens"), [(1e-6, MAX_PIECE), (ALONE_SECONDS / 200, 192), (1.0, GRAIN)])
-def test_alone_a_piece_takes_about_the_time_of_a_cancel(token_seconds, tokens):
+@pytest.mark.parametrize(
+    ("token_seconds", "tokens"),
+    [
+        (1e-6, MAX_PIECE),
+        (ALONE_SECONDS / 400, 384),
+        (ALONE_SECONDS / 200, GOOD_PIECE),
+        (MOST_SECONDS / 100, 96),
+        (1.0, GRAIN),
+    ],
+)
+def test_alone_a_piece_is_worth_a_reading_of_the_weights_and_takes_no_age(token_seconds, tokens):
     budget = PieceBudget()
     budget.record(0, 64, 64 * token_seconds)
     assert budget.tokens(0) == tokens
@@ -225,7 +243,7 @@ def test_one_slow_step_does_not_change_everything():
     for _ in range(10):
         budget.record(0, 256, 0.25)
     budget.record(0, 256, 2.5)  # another program wanted the machine
-    assert 64 <= budget.tokens(0) < 256
+    assert GOOD_PIECE <= budget.tokens(0) < 512
     for _ in range(20):
         budget.record(0, 256, 0.25)
-    assert budget.tokens(0) >= 224
+    assert budget.tokens(0) >= 448
