@@ -132,7 +132,7 @@ def test_a_stopped_answer_pauses_the_queue_until_the_user_says_so(
 ):
     session = make_book(make_host(ScriptedEngine(tokens_per_second=50))).new_chat()
     session.send("one " * 500)
-    qtbot.waitUntil(lambda: session.path()[-1].content.startswith("one one") and len(session.path()) == 2)
+    qtbot.waitUntil(lambda: len(session.path()) == 2 and session.path()[1].content.startswith("one one"))
     session.queue_message("second", (Attachment("a.txt", "word", 4),))
     session.queue_message("third")
     session.stop()
