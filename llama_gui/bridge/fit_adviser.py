@@ -37,7 +37,7 @@ class FitAdviser(QObject):
         self._measure_bandwidth = bandwidth
         self._bandwidth: float | None = None
         self._is_asked = False
-        self._looked: tuple[float, Machine] | None = None
+        self._looked: tuple[float, Machine, int] | None = None
         self._lanes = Lanes(self)
         self.freed: Callable[[], int] = lambda: 0
 
@@ -54,21 +54,22 @@ class FitAdviser(QObject):
         self._looked = None
         self.measured.emit()
 
-    def _here(self) -> Machine:
-        """This machine as it was a moment ago: a page of a list asks for each of its rows."""
+    def _here(self) -> tuple[Machine, int]:
+        """This machine, and what would be given back, as it was a moment ago: a list asks for each of its rows."""
         now = time.monotonic()
         if self._looked is None or now - self._looked[0] > _FRESH_S:
-            self._looked = now, self._machine(self._bandwidth)
-        return self._looked[1]
+            self._looked = now, self._machine(self._bandwidth), self.freed()
+        return self._looked[1:]
 
     def fits(self, shape: ModelShape, context: int = 0) -> tuple[Fit, ...]:
         """Every dtype that we offer, the most exact first. `context`: what the model reads at most; 0: unknown."""
         tokens = min(context, CONTEXT) if context > 0 else CONTEXT
-        return choices(shape, self._here(), context=tokens, freed=self.freed())
+        machine, freed = self._here()
+        return choices(shape, machine, context=tokens, freed=freed)
 
     def best(self, shape: ModelShape, context: int = 0) -> Fit:
         """The dtype to take: what the engine would by itself, where that fits."""
-        return best_choice(self.fits(shape, context), resolve("auto", self._here()))
+        return best_choice(self.fits(shape, context), resolve("auto", self._here()[0]))
 
     def close(self) -> bool:
         """End the thread."""

@@ -11,6 +11,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.contents import catalog_content, catalog_row
 from llama_gui.ui.models.detail_pane import PaneAction
 from llama_gui.ui.models.page import ModelPage
+from llama_gui.ui.models.row_list import ModelRow
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.theme import SMALL_PX
 from llama_gui.ui.widgets import plain_label
@@ -35,6 +36,7 @@ class CatalogPage(ModelPage):
         self._entries: dict[str, CatalogEntry] = {entry.repo: entry for entry in entries}
         self._details: dict[str, ModelDetails] = {}
         self._card_problem: dict[str, str] = {}
+        self._rows: list[ModelRow] = []
         self._asked = ""
         self._proposed = ""
         desk.adviser.measured.connect(self._propose)
@@ -49,7 +51,7 @@ class CatalogPage(ModelPage):
         if self._problem:
             self.say(self._problem)
         else:
-            self.refresh()
+            self._show_all()
             self.list.setFocus()
 
     @Slot()
@@ -65,22 +67,28 @@ class CatalogPage(ModelPage):
 
     @Slot()
     def refresh(self) -> None:
-        """All anew: the memory that is free, what is on the shelf."""
+        """The memory that is free, or what is on the shelf, is another. Nobody looks: nothing is done."""
+        if self.isVisible():
+            self._show_all()
+
+    def _show_all(self) -> None:
         self._show_rows()
         self.show_current()
 
     @Slot()
     def refresh_states(self) -> None:
-        """Only how far the downloads are."""
-        self._show_rows()
+        """Only how far the downloads are, some times a second."""
+        if not self.isVisible():
+            return
+        self.show_states(self._rows)
         content = self.pane.content
         if content is not None and content.subtitle == self.list.current_key():
             repo = content.subtitle
             self.pane.show_content(replace(content, actions=self._actions(repo), hint=self._hint(repo)))
 
     def _show_rows(self) -> None:
-        adviser, states = self.desk.adviser, self.states
-        self.list.show_rows([catalog_row(e, adviser, states.word(e.repo)) for e in self._entries.values()])
+        self._rows = [catalog_row(entry, self.desk.adviser) for entry in self._entries.values()]
+        self.show_states(self._rows)
 
     def show_current(self) -> None:
         """The current model in the pane."""

@@ -37,12 +37,12 @@ translate = QCoreApplication.translate
 _MOST_FILES = 40
 
 
-def catalog_row(entry: CatalogEntry, adviser: FitAdviser, state: str) -> ModelRow:
+def catalog_row(entry: CatalogEntry, adviser: FitAdviser) -> ModelRow:
     """A recommended model in the list."""
     fit = adviser.best(entry.shape, entry.context)
     facts = [size_words(entry.size), entry.licence, context_words(entry.context)]
     note, role = short_verdict(fit), _note_role(fit)
-    return ModelRow(entry.repo, entry.name, " · ".join(facts), described(entry.description), note, role, state)
+    return ModelRow(entry.repo, entry.name, " · ".join(facts), described(entry.description), note, role)
 
 
 def catalog_content(entry: CatalogEntry, adviser: FitAdviser, page: str, details: "ModelDetails | None") -> PaneContent:
@@ -67,7 +67,7 @@ def catalog_content(entry: CatalogEntry, adviser: FitAdviser, page: str, details
     )
 
 
-def found_row(found: "FoundModel", adviser: FitAdviser, state: str) -> ModelRow:
+def found_row(found: "FoundModel", adviser: FitAdviser) -> ModelRow:
     """A find of the search in the list."""
     owner, _, name = found.repo.partition("/")
     facts = [plain(owner, 40)]
@@ -78,7 +78,7 @@ def found_row(found: "FoundModel", adviser: FitAdviser, state: str) -> ModelRow:
     shape = ModelShape.guess(found.parameters) if found.parameters else None
     fit = adviser.best(shape) if shape else None
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
-    return ModelRow(found.repo, plain(name, 100), " · ".join(facts), "", note, role, state)
+    return ModelRow(found.repo, plain(name, 100), " · ".join(facts), "", note, role)
 
 
 def waiting_content(found: "FoundModel") -> PaneContent:

@@ -1,12 +1,15 @@
 """What the three pages share: a list, the pane beside it, and a sentence where there is no list."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.detail_pane import DetailPane
-from llama_gui.ui.models.row_list import RowList
+from llama_gui.ui.models.row_list import ModelRow, RowList
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.theme import FRAME_PX
 from llama_gui.ui.widgets import Button, plain_label
@@ -110,6 +113,10 @@ class ModelPage(QWidget):
     def act(self, name: str) -> None:
         """A button of the pane was pressed."""
         self._act_on(self.list.current_key(), self.pane.chosen_file(), name)
+
+    def show_states(self, rows: Sequence[ModelRow]) -> None:
+        """The same rows, each with what happens to its model now."""
+        self.list.show_rows([replace(row, state=self.states.word(row.key)) for row in rows])
 
     def _act_on(self, repo: str, gguf: str, name: str) -> None:
         """What all models of the hub have in common."""

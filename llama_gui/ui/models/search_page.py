@@ -14,6 +14,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.contents import details_content, failed_content, found_row, waiting_content
 from llama_gui.ui.models.detail_pane import PaneAction
 from llama_gui.ui.models.page import ModelPage
+from llama_gui.ui.models.row_list import ModelRow
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.models.words import plain
 from llama_gui.ui.theme import TINY_PX
@@ -30,12 +31,12 @@ class SearchPage(ModelPage):
         super().__init__(desk, states, icons, "")
         self.list.setAccessibleName(self.tr("Found models"))
         self._found: dict[str, FoundModel] = {}
+        self._rows: list[ModelRow] = []
         self._details: dict[str, ModelDetails] = {}
         self._failed: dict[str, str] = {}
         self._has_searched = False
-        self._problem = ""
         self._make_head(icons)
-        self.pane.file_chosen.connect(self.refresh_states)
+        self.pane.file_chosen.connect(self._show_actions)
         self.message.pressed.connect(self._on_pressed)
         self.list.end_reached.connect(desk.search.more)
         desk.search.found.connect(self._on_found)
@@ -89,7 +90,8 @@ class SearchPage(ModelPage):
     def enter(self) -> None:
         """The keyboard goes to the field."""
         self.field.setFocus()
-        self.refresh()
+        self._show_rows()
+        self._show_pane()
 
     @property
     def _query(self) -> SearchQuery:
@@ -151,7 +153,6 @@ class SearchPage(ModelPage):
     @Slot(object)
     def _on_found(self, result: SearchResult) -> None:
         self._found = {found.repo: found for found in result.models}
-        self._problem = ""
         self._count.setText(self._count_words())
         self._show_rows()
         if self._found:
@@ -197,21 +198,27 @@ class SearchPage(ModelPage):
 
     @Slot()
     def refresh(self) -> None:
-        """The memory that is free, and what is on the shelf, are others."""
-        self._show_rows()
-        self._show_pane()
+        """The memory that is free, or what is on the shelf, is another. Nobody looks: nothing is done."""
+        if self.isVisible():
+            self._show_rows()
+            self._show_pane()
 
     @Slot()
     def refresh_states(self) -> None:
-        """Only how far the downloads are."""
-        self._show_rows()
+        """Only how far the downloads are, some times a second."""
+        if self.isVisible():
+            self.show_states(self._rows)
+            self._show_actions()
+
+    @Slot()
+    def _show_actions(self) -> None:
         content, repo = self.pane.content, self.list.current_key()
         if content is not None and content.subtitle == plain(repo) and repo in self._details:
             self.pane.show_content(replace(content, actions=self._actions(self._details[repo])))
 
     def _show_rows(self) -> None:
-        adviser, states = self.desk.adviser, self.states
-        self.list.show_rows([found_row(found, adviser, states.word(found.repo)) for found in self._found.values()])
+        self._rows = [found_row(found, self.desk.adviser) for found in self._found.values()]
+        self.show_states(self._rows)
 
     def show_current(self) -> None:
         """Ask for the current model, and show what is known of it."""
@@ -232,7 +239,7 @@ class SearchPage(ModelPage):
             if not details.problem and self.states.path_of(found.repo):
                 content = replace(content, warning="", page="")  # it was allowed
             self.pane.show_content(replace(content, actions=self._actions(details)))
-            self.refresh_states()  # the file that is chosen first is known only now
+            self._show_actions()  # the file that is chosen first is known only now
         else:
             self.pane.show_content(waiting_content(found))
 
