@@ -8,12 +8,14 @@ import huggingface_hub.constants
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from llama_gui.ui import MainWindow
 from llama_gui.ui.models.window import ModelsWindow
+from llama_gui.ui.sizes import size_text
 from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
+from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.journeys.conftest import OpenWindow
 from tests.journeys.driving import ask, trigger
@@ -259,3 +261,81 @@ def drop(target: Any, path: Path) -> None:
     QApplication.sendEvent(target, entered)
     assert entered.isAccepted()
     QApplication.sendEvent(target, QDropEvent(QPointF(5, 5), action, data, button, keys))
+
+
+def test_one_of_several_gguf_files_is_taken_and_answers(
+    open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path
+):
+    write_tiny_llama(tmp_path / "source")
+    files: dict[str, bytes] = {}
+    for kind in ("Q8_0", "F16"):
+        path = tmp_path / f"tiny-{kind}.gguf"
+        write_gguf(tmp_path / "source", path, kind)
+        files[path.name] = path.read_bytes()
+    gguf = {"total": 200_000, "architecture": "llama", "context_length": 2048}
+    fields = info(tags=["gguf", "llama", "license:mit"], gguf=gguf)
+    hub.add("somebody/tiny-GGUF", files, info={key: fields[key] for key in ("tags", "gguf", "downloads")})
+    window = open_starter()
+    models = open_models(window, "search")
+    models.search.form.setCurrentIndex(1)
+    find(models, qtbot, "tiny")
+    assert models.search.pane.chosen_file() == "tiny-Q8_0.gguf"
+    choice = next(b for b in models.search.pane._files.buttons() if b.objectName() == "tiny-F16.gguf")
+    choice.click()
+    size = len(files["tiny-F16.gguf"])
+    assert models.search.pane.buttons["download"].text() == f"Download, {size_text(size)}"
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: "open" in models.search.pane.buttons, timeout=SECONDS)
+    assert hub.asked("tiny-Q8_0.gguf") == []
+    press(qtbot, models.search.pane.buttons["open"])
+    tab = window.deck.current()
+    qtbot.waitUntil(lambda: window._host.current.endswith("tiny-F16.gguf"), timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+    ask(qtbot, tab, "Hello")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering, timeout=SECONDS)
+    assert tab.session.path()[-1].status == "complete"
+
+
+def test_a_model_is_checked_and_named(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path):
+    hub.add(REPO, tiny_files(tmp_path / "source"), info=info())
+    window = open_starter()
+    models = open_models(window)
+    find(models, qtbot, "tiny")
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: "open" in models.search.pane.buttons, timeout=SECONDS)
+    models.show_page("shelf")
+    qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 2, timeout=SECONDS)
+    path = models.shelf.list.rows.rows[1].key
+    assert models.shelf.list.select(path)
+    press(qtbot, models.shelf.pane.buttons["verify"])
+    qtbot.waitUntil(lambda: "All is well" in models.shelf.pane._hint.text(), timeout=SECONDS)
+    weights = (Path(path) / "model.safetensors").resolve()
+    content = weights.read_bytes()
+    weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    press(qtbot, models.shelf.pane.buttons["verify"])
+    qtbot.waitUntil(lambda: "damaged" in models.shelf.pane._hint.text(), timeout=SECONDS)
+    weights.write_bytes(content)
+
+    press(qtbot, models.shelf.pane.buttons["rename"])
+    dialog = models.shelf.findChild(QInputDialog)
+    dialog.setTextValue("My tiny one")
+    dialog.accept()
+    qtbot.waitUntil(lambda: models.shelf.list.rows.rows[1].name == "My tiny one", timeout=SECONDS)
+
+
+def test_a_narrow_window_shows_the_list_or_the_model(open_starter: OpenWindow, qtbot: QtBot):
+    models = open_models(open_starter())
+    page = models.recommended
+    assert page.list.isVisible()
+    assert page.pane.isVisible()
+    models.resize(500, 500)
+    qtbot.waitUntil(lambda: not page.pane.isVisible())
+    assert models.width() <= 520
+    page.list.clicked.emit(page.list.currentIndex())
+    assert page.pane.isVisible()
+    assert not page.list.isVisible()
+    press(qtbot, page.pane.back)
+    assert page.list.isVisible()
+    models.resize(1000, 600)
+    qtbot.waitUntil(page.pane.isVisible)
+    assert not page.pane.back.isVisible()

@@ -169,7 +169,6 @@ class SearchPage(ModelPage):
 
     @Slot(str)
     def _on_search_failed(self, problem: str) -> None:
-        self._problem = problem
         self._found = {}
         self._show_rows()
         self.pane.show_content(None)
