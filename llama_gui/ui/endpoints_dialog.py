@@ -82,7 +82,7 @@ class ServerFormDialog(QDialog):
         layout.addLayout(form)
         layout.addWidget(note)
         layout.addLayout(foot)
-        self.resize(480, 260)
+        self.resize(480, 300)
 
     @Slot()
     def _check(self) -> None:
@@ -142,7 +142,7 @@ class EndpointsDialog(QDialog):
         layout.addWidget(self.list, 1)
         layout.addWidget(self._said)
         layout.addLayout(foot)
-        self.resize(640, 380)
+        self.resize(max(640, foot.sizeHint().width() + 48), 380)  # in other languages buttons are wider
 
     def _selected(self) -> RemoteServer | None:
         items = self.list.selectedItems()
