@@ -3,14 +3,14 @@
 import threading
 import time
 
-import numpy as np
-
 _BYTES = 96 * 2**20
 """More than any cache holds that a model would not fit in either."""
 
 
 def read_bandwidth(threads: int, seconds: float = 0.3) -> float:
     """Bytes per second that `threads` threads read together, the best of a few rounds. Takes about `seconds`."""
+    import numpy as np  # here: the window shows before it is loaded
+
     block = np.ones(_BYTES // 8 // threads * threads, dtype=np.int64)
     parts = np.split(block, threads)
     best, ends = 0.0, time.perf_counter() + seconds

@@ -68,6 +68,7 @@ class ChatTab(Surface):
         self.jump_button.setAccessibleName(self.tr("Jump to the end"))
         self.jump_button.setToolTip(plain_tip(self.tr("Jump to the end")))
         self._wanted_message = ""
+        self._is_on_its_way = False  # a message, until it is on disk or refused
         self._lay_out()
         self._connect_widgets()
         self._connect_session()
@@ -146,6 +147,8 @@ class ChatTab(Surface):
     @Slot(str)
     def send(self, text: str) -> None:
         """Give a message to the session, or queue it. The field is emptied when the session has accepted it."""
+        if self._is_on_its_way:  # Enter was pressed twice: the message still stands in the field
+            return
         self.notice.say("")
         self.about_to_send.emit()
         files = self.composer.files.files()
@@ -154,6 +157,7 @@ class ChatTab(Surface):
         if self.session.answering:
             self.session.queue_message(text, files)
         else:
+            self._is_on_its_way = True
             self.session.send(text, files)
 
     def draft(self) -> Draft:
@@ -293,17 +297,20 @@ class ChatTab(Surface):
 
     @Slot()
     def _on_accepted(self) -> None:
+        self._is_on_its_way = False
         if not self.messages.leave():
             self.composer.set_draft(Draft())
         self.notice.say("")
 
     @Slot(object)
     def _on_returned(self, draft: Draft) -> None:
+        self._is_on_its_way = False
         if self.composer.draft().is_empty:
             self.composer.set_draft(draft)
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
+        self._is_on_its_way = False
         self.notice.say(text)
         self._announce(text)
 

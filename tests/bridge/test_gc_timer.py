@@ -19,7 +19,8 @@ def test_collects_here_only_and_gives_back_at_the_end(qtbot: QtBot):
     collector = GarbageCollector(interval_ms=1)
     try:
         assert not gc.isenabled()
-        churn = threading.Thread(target=lambda: [[] for _ in range(100_000)])
+        kept: list[list[int]] = []  # what dies at once is no work for a collector
+        churn = threading.Thread(target=lambda: kept.extend([] for _ in range(100_000)))
         churn.start()
         qtbot.waitUntil(lambda: bool(threads))
         churn.join()

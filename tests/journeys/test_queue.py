@@ -101,3 +101,15 @@ def test_up_in_an_empty_field_edits_the_last_message(open_window, qtbot):
     qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Up)
     assert tab.messages.editing
     assert tab.composer.text() == "first"
+
+
+def test_enter_pressed_twice_sends_once(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    qtbot.keyClicks(tab.composer.edit, "only once")
+    for _ in range(3):  # before the message is on disk, and so still in the field
+        qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: tab.session.is_settled and len(tab.session.path()) == 2)
+    qtbot.wait(100)
+    assert len(tab.session.path()) == 2
+    assert tab.composer.text() == ""

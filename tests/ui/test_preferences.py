@@ -22,7 +22,8 @@ def dialog(qtbot, tmp_path: Path):
     qtbot.addWidget(parent)
     dialog = PreferencesDialog(KEPT, tmp_path, Icons(RESOURCES / "icons"), parent)
     dialog.show()
-    yield dialog  # which keeps the parent
+    yield dialog
+    parent.close()
 
 
 @pytest.mark.parametrize(
