@@ -1,6 +1,7 @@
 """What brings models into memory: from here, one after another and with room; and from other machines."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from llama_gui.bridge.model_loader import ModelLoader
 from llama_gui.engine import device
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, NotEnoughMemoryError
 from llama_gui.server.endpoint import Endpoint
-from llama_gui.vocabulary import STARTER, LoadOptions, LoadProgress
+from llama_gui.vocabulary import STARTER, LoadOptions, LoadProgress, SamplingParams
 from tests.benchmarks.chats import STARTER as STARTER_PATH
 from tests.bridge.test_engine_host import Watch, asking
 from tests.server.conftest import KEY, ServedScript, serving
@@ -94,3 +95,17 @@ def test_a_model_of_a_remote_server_is_one_of_several(qtbot: QtBot):
 def test_without_servers_the_chat_says_so(loader: ModelLoader):
     with pytest.raises(ModelNotFoundError, match="no server Ours"):
         loader(LoadOrder("Ours#x", LoadOptions()))
+
+
+def test_an_answer_has_the_same_tokens_beside_another_model(loader: ModelLoader, qtbot: QtBot):
+    host = EngineHost(loader)
+    watch = Watch(host)
+    request = replace(asking("What is this?"), max_tokens=40, sampling=SamplingParams(seed=3, temperature=1.5))
+    alone = host.submit(request, STARTER)
+    qtbot.waitUntil(lambda: alone in watch.results, timeout=20_000)
+    beside = host.submit(request, STARTER)
+    others = [host.submit(request, str(STARTER_PATH)) for _ in range(2)]
+    qtbot.waitUntil(lambda: {beside, *others} <= set(watch.results), timeout=20_000)
+    assert {watch.results[ticket].token_ids for ticket in (beside, *others)} == {watch.results[alone].token_ids}
+    assert len(watch.results[alone].token_ids) > 5
+    assert host.shutdown()
