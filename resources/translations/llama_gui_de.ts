@@ -764,6 +764,10 @@
         <translation>Auf diesem Rechner</translation>
     </message>
     <message>
+        <source>Counted with one chat of {} tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{} tok/s</source>
         <translation>{} Tok/s</translation>
     </message>
@@ -1397,7 +1401,7 @@
     </message>
     <message>
         <source>licence to accept</source>
-        <translation>Lizenz zu bestätigen</translation>
+        <translation>Lizenz anzunehmen</translation>
     </message>
     <message>
         <source>{} downloads</source>
@@ -1477,7 +1481,7 @@
     </message>
     <message>
         <source>{}, to be accepted on its page</source>
-        <translation>{}, auf der Seite des Modells zu bestätigen</translation>
+        <translation>{}, auf der Seite des Modells anzunehmen</translation>
     </message>
     <message>
         <source>Its makers want its licence accepted first: open its page, sign in, agree; then sign in here too.</source>
@@ -2039,7 +2043,7 @@
     </message>
     <message>
         <source>Unload idle models</source>
-        <translation>Untätige Modelle entladen</translation>
+        <translation>Ruhende Modelle entladen</translation>
     </message>
     <message>
         <source>Never</source>
@@ -2586,6 +2590,18 @@
     <message>
         <source>Close</source>
         <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>The token comes from the environment variable HF_TOKEN.</source>
+        <translation>Das Token kommt aus der Umgebungsvariablen HF_TOKEN.</translation>
+    </message>
+    <message>
+        <source>The token is kept in this system&apos;s safe for passwords.</source>
+        <translation>Das Token liegt im Passwortspeicher dieses Systems.</translation>
+    </message>
+    <message>
+        <source>Nobody is signed in.</source>
+        <translation>Niemand ist angemeldet.</translation>
     </message>
 </context>
 <context>

@@ -89,8 +89,17 @@ class SignInDialog(QDialog):
         if signed_in.token:
             self.field.clear()
         self.state.set_role("muted")
-        self.state.setText(signed_in.words)
+        self.state.setText(self._words(signed_in))
         self.forget_button.setVisible(signed_in.place in ("keyring", "file"))
+
+    def _words(self, signed_in: SignedIn) -> str:
+        """Where the token is; a file is named by the keeper itself."""
+        told = {
+            "environment": self.tr("The token comes from the environment variable HF_TOKEN."),
+            "keyring": self.tr("The token is kept in this system's safe for passwords."),
+            "nowhere": self.tr("Nobody is signed in."),
+        }
+        return told.get(signed_in.place, signed_in.words)
 
     @Slot(str)
     def _show_problem(self, text: str) -> None:
