@@ -324,7 +324,9 @@ def test_a_model_is_checked_and_named(open_starter: OpenWindow, hub: FakeHub, qt
 
 
 def test_a_narrow_window_shows_the_list_or_the_model(open_starter: OpenWindow, qtbot: QtBot):
-    models = open_models(open_starter())
+    window = open_starter()
+    window.deck.current().welcome._find.click()  # the way to real models, which the first page of a chat offers
+    models = window.library.models_window
     page = models.recommended
     assert page.list.isVisible()
     assert page.pane.isVisible()
@@ -339,3 +341,23 @@ def test_a_narrow_window_shows_the_list_or_the_model(open_starter: OpenWindow, q
     models.resize(1000, 600)
     qtbot.waitUntil(page.pane.isVisible)
     assert not page.pane.back.isVisible()
+
+
+def test_offline_by_the_environment_is_said_and_nothing_is_asked(
+    open_starter: OpenWindow, environment: dict[str, str], hub: FakeHub, qtbot: QtBot
+):
+    environment["HF_HUB_OFFLINE"] = "1"
+    models = open_models(open_starter(), "search")
+    assert "Offline mode" in models.search.message.text()
+    assert models.search.message.button.isHidden()
+    options = models.show_options()
+    assert options.offline.isChecked()
+    assert not options.offline.isEnabled()
+    options.close()
+    models.show_page("recommended")
+    press(qtbot, models.recommended.pane.buttons["card"])
+    qtbot.waitUntil(lambda: "Offline mode" in models.recommended.pane._hint.text(), timeout=SECONDS)
+    press(qtbot, models.recommended.pane.buttons["download"])
+    qtbot.waitUntil(models.notice.isVisible, timeout=SECONDS)
+    assert "Offline mode" in models.notice.text()
+    assert hub.log == []

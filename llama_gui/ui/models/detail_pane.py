@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from llama_gui.bridge.fit_adviser import CONTEXT
 from llama_gui.library.fit import Fit
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.icons import Icons
@@ -179,8 +180,8 @@ class DetailPane(Surface):
         self._add_heading(column, self.tr("On this computer"))
         best = next((fit for fit in content.fits if fit.dtype == content.best), content.fits[0])
         column.addWidget(_words(verdict_words(best), verdict_role(best), FRAME_PX))
-        if content.verdict_note:
-            column.addWidget(_words(content.verdict_note, "muted", TINY_PX))
+        note = self.tr("Counted with one chat of {} tokens.").format(CONTEXT)
+        column.addWidget(_words(f"{content.verdict_note} {note}".strip(), "muted", TINY_PX))
         column.addSpacing(4)
         grid = QGridLayout()
         grid.setHorizontalSpacing(20)
