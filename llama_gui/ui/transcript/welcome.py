@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.theme import RADIUS, TRANSCRIPT_PX, frame_font, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
@@ -83,7 +83,12 @@ class Welcome(QWidget):
         inner.addWidget(self._find)
         layout = QVBoxLayout(self)
         layout.addStretch(2)
-        layout.addWidget(column, 0, Qt.AlignmentFlag.AlignHCenter)
+        row = QHBoxLayout()  # an alignment would do, but then the height is that of lines as long as the page is wide
+        row.setContentsMargins(24, 0, 24, 0)
+        row.addStretch(1)
+        row.addWidget(column, 1000)
+        row.addStretch(1)
+        layout.addLayout(row)
         layout.addStretch(3)
         column.setMinimumWidth(min(_WIDTH, 320))
 
