@@ -765,7 +765,7 @@
     </message>
     <message>
         <source>Counted with one chat of {} tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gerechnet mit einem Chat von {} Token.</translation>
     </message>
     <message>
         <source>{} tok/s</source>
