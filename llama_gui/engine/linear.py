@@ -34,6 +34,9 @@ PROMPT_TILE = 128
 PIECE_SIZE = 2**23
 """Numbers of a weight that stay in the cache while tile after tile goes by: prompts are read twice as fast."""
 
+HEAD_PIECE_SIZE = 2**25
+"""Numbers of the vocabulary projection that are quantised and packed at a time."""
+
 _PROBED_ROW_COUNTS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 25, 31)
 
 _log = logging.getLogger(__name__)
@@ -216,6 +219,27 @@ class PackedPiece:
             raise RuntimeError(f"the packed product is wrong by {error:.3g}")
 
 
+class StackedLinear:
+    """The output channels of several linears behind one another."""
+
+    def __init__(self, parts: Sequence[Linear]) -> None:
+        self._parts = tuple(parts)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that all of them take."""
+        return sum(part.weight_bytes for part in self._parts)
+
+    @property
+    def is_batch_invariant(self) -> bool:
+        """Whether all of them are."""
+        return all(part.is_batch_invariant for part in self._parts)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``."""
+        return torch.cat([part(x) for part in self._parts], 1)
+
+
 class LinearFactory:
     """Makes the fastest linear that is exact on this machine, and says so once if that is not the packed one.
 
@@ -236,7 +260,12 @@ class LinearFactory:
 
     def head(self, weight: Tensor) -> Linear:
         """The vocabulary projection, of at least eight bits."""
-        return Int8Linear(weight, None) if self._quantised else self(weight)
+        if not self._quantised:
+            return self(weight)
+        # In parts, or the largest weight of all would be in memory twice while it is packed.
+        channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
+        parts = [Int8Linear(part, None) for part in weight.split(channels)]
+        return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""

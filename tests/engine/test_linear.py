@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from llama_gui.engine import linear as linear_module
-from llama_gui.engine.linear import TILE, LinearFactory, PackedLinear, PackedPiece, PlainLinear
+from llama_gui.engine.device import Precision
+from llama_gui.engine.linear import TILE, LinearFactory, PackedLinear, PackedPiece, PlainLinear, StackedLinear
 
 # An odd one, and one large enough for oneDNN and MKL to block by rows: plain calls of it do differ here.
 SHAPES = ((33, 17), (512, 512))
@@ -97,6 +98,17 @@ def test_a_weight_in_pieces_has_the_bits_of_the_whole(monkeypatch, dtype):
     assert len(pieces._pieces) == 3
     assert torch.equal(pieces(x), whole(x))
     assert torch.equal(pieces(x[:3]), whole(x)[:3])
+
+
+def test_a_quantised_head_in_parts_has_the_bits_of_the_whole(monkeypatch):
+    weight, x = numbers(100, 64, dtype=torch.bfloat16), numbers(40, 64, dtype=torch.bfloat16, seed=3)
+    factory = LinearFactory(Precision(torch.bfloat16, "int8"))
+    whole = factory.head(weight)
+    monkeypatch.setattr(linear_module, "HEAD_PIECE_SIZE", 40 * 64)
+    parts = factory.head(weight)
+    assert isinstance(parts, StackedLinear)
+    assert torch.equal(parts(x), whole(x))
+    assert (parts.weight_bytes, parts.is_batch_invariant) == (whole.weight_bytes, True)
 
 
 # --- machines that differ from this one
