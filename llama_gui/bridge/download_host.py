@@ -52,6 +52,7 @@ class DownloadHost(QObject):
         self._news: tuple[QueuedDownload, ...] | None = None
         self._items: tuple[QueuedDownload, ...] = ()
         self._asking: tuple[str, ...] = ()
+        self._trouble = ""  # what was told last
         self._told: set[int] = set()  # downloads whose end was told
         self._heard.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
@@ -163,6 +164,10 @@ class DownloadHost(QObject):
         with self._lock:
             news, self._news = self._news, None
             trouble = self._queue.problem if self._queue else ""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            if trouble:
+                self.trouble.emit(trouble)
         if news is None or news == self._items:
             return
         self._items = news
@@ -172,8 +177,6 @@ class DownloadHost(QObject):
             if item.state == "finished" and item.id not in self._told:
                 self._told.add(item.id)
                 self.finished.emit(item)
-        if trouble:
-            self.trouble.emit(trouble)
 
     def _set_asking(self, repos: tuple[str, ...]) -> None:
         self._asking = repos

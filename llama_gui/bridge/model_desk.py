@@ -1,5 +1,6 @@
 """Everything about models that are not loaded: the hub, the downloads, the shelf, and whether one would run."""
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -63,7 +64,7 @@ class ModelDesk(QObject):
 
     def start(self) -> None:
         """Go on with the downloads of the last time, if there are any."""
-        if self._downloads_file.exists():
+        if _has_downloads(self._downloads_file):
             self.downloads.open()
 
     def shutdown(self) -> bool:
@@ -81,3 +82,13 @@ class ModelDesk(QObject):
     @Slot(object)
     def _on_finished(self, _item: object) -> None:
         self.shelf.scan()
+
+
+def _has_downloads(file: Path) -> bool:
+    """Whether something is listed. Most starts have nothing to go on with, and need not read the HTTP library."""
+    try:
+        return json.loads(file.read_bytes())["downloads"] != []
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return True  # the queue says what is wrong with it

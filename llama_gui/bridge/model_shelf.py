@@ -48,6 +48,8 @@ class ModelShelf(QObject):
     """`ModelEntry` and `Verified`; None: it was cancelled."""
     looked_at = Signal(object)
     """`ModelEntry` of a file or folder that was shown to us: it can be opened."""
+    look_failed = Signal(str)
+    """It cannot be opened, and why."""
     failed = Signal(str)
     _read = Signal(str, object, object)
 
@@ -115,8 +117,12 @@ class ModelShelf(QObject):
         self.scan()
 
     def look_at(self, path: str) -> None:
-        """Whether this file or folder is a model; `looked_at` or `failed` tells."""
-        self._run(lambda: shelf.describe(Path(path)), self.looked_at.emit)
+        """Whether this file or folder is a model; `looked_at` or `look_failed` tells."""
+        self._lanes.run("shelf", lambda: shelf.describe(Path(path)), self.looked_at.emit, self._on_look_failed)
+
+    @Slot(object)
+    def _on_look_failed(self, error: Exception) -> None:
+        self.look_failed.emit(str(error))
 
     def verify(self, entry: ModelEntry) -> None:
         """Read all of its bytes and compare; `verifying` and `verified` tell. The one before is cancelled."""

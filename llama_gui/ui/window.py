@@ -220,6 +220,7 @@ class MainWindow(QMainWindow):
         self.panel.picker.manage_wanted.connect(self.library.show_shelf)
         self.library.said.connect(self.status.say)
         self.library.told.connect(self.tell)
+        self.library.news.connect(self.notifier.tell)
         self._connect_presets()
         self.panel.show_defaults(DEFAULT_SAMPLING)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme)

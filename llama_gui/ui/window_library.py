@@ -43,6 +43,8 @@ class WindowLibrary(QObject):
 
     said = Signal(str)
     """One line about what is going on."""
+    news = Signal(str, str)
+    """A title and a sentence for the desktop: the user may be elsewhere."""
     told = Signal(str)
     """What went wrong."""
 
@@ -52,7 +54,6 @@ class WindowLibrary(QObject):
         self._window = window
         self._title = ""
         self._opened: ModelsWindow | None = None
-        self._is_asked = False  # whether the shelf looks at something that was dropped
         self.line = DownloadLine(parts.desk.downloads)
         self.line.clicked.connect(self.show_models)
         desk, host = parts.desk, parts.host
@@ -61,7 +62,7 @@ class WindowLibrary(QObject):
         desk.downloads.finished.connect(self._on_finished)
         desk.downloads.trouble.connect(self.told)
         desk.shelf.looked_at.connect(self._ask_about)
-        desk.shelf.failed.connect(self._on_shelf_failed)
+        desk.shelf.look_failed.connect(self._on_look_failed)
         host.loaded.connect(self._on_loaded)
         host.current_changed.connect(self._on_current)
         window.setAcceptDrops(True)
@@ -147,19 +148,20 @@ class WindowLibrary(QObject):
 
     @Slot(object)
     def _on_finished(self, item: "QueuedDownload") -> None:
-        self.said.emit(self.tr("{} is here. Open it with the model picker.").format(plain(item.plan.repo, 80)))
+        name = plain(item.plan.repo, 80)
+        self.said.emit(self.tr("{} is here. Open it with the model picker.").format(name))
+        if self._parts.settings().notify:
+            self.news.emit(name, self.tr("The download is finished."))
 
     # What is dropped
 
     def take(self, path: str) -> None:
         """A file or folder was dropped that could be a model: look at it, then ask."""
-        self._is_asked = True
         self.said.emit(self.tr("Looking at {}…").format(plain(Path(path).name, 80)))
         self._parts.desk.shelf.look_at(path)
 
     @Slot(object)
     def _ask_about(self, entry: ModelEntry) -> None:
-        self._is_asked = False
         self.said.emit("")
         title = self.tr("Open {}?").format(plain(entry.name, 80))
         buttons = QMessageBox.StandardButton.Open | QMessageBox.StandardButton.Cancel
@@ -177,11 +179,9 @@ class WindowLibrary(QObject):
             self._parts.choose(path)
 
     @Slot(str)
-    def _on_shelf_failed(self, text: str) -> None:
-        if self._is_asked:
-            self._is_asked = False
-            self.said.emit("")
-            self.told.emit(text)
+    def _on_look_failed(self, text: str) -> None:
+        self.said.emit("")
+        self.told.emit(text)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Models may be dropped anywhere on the window."""

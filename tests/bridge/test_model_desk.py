@@ -203,6 +203,15 @@ def test_what_ran_when_the_window_closed_goes_on_by_itself(new_desk: NewDesk, hu
         second.start()
 
 
+def test_a_damaged_list_is_said_and_set_aside(new_desk: NewDesk, qtbot: QtBot, tmp_path: Path):
+    (tmp_path / "downloads.json").write_text("{", encoding="utf-8")
+    desk = new_desk()
+    with qtbot.waitSignal(desk.downloads.trouble) as trouble:
+        desk.start()
+    assert "set aside" in trouble.args[0]
+    assert (tmp_path / "downloads.json.broken").exists()
+
+
 def test_signing_in_lets_a_gated_download_go_on(new_desk: NewDesk, hub: FakeHub, qtbot: QtBot, tmp_path: Path):
     hub.add("a/gated", large_model(), gated="manual", token=TOKEN, info=info())
     desk = new_desk()
@@ -288,7 +297,7 @@ def test_the_shelf_names_checks_and_deletes(new_desk: NewDesk, qtbot: QtBot, tmp
 
 def test_what_is_no_model_is_refused_by_name(new_desk: NewDesk, qtbot: QtBot, tmp_path: Path):
     desk = new_desk()
-    with qtbot.waitSignal(desk.shelf.failed) as failed:
+    with qtbot.waitSignal(desk.shelf.look_failed) as failed, qtbot.assertNotEmitted(desk.shelf.failed):
         desk.shelf.look_at(str(tmp_path))
     assert str(tmp_path) in failed.args[0]
     copy = tmp_path / "copy"
