@@ -31,9 +31,6 @@ TILE = 32
 PROMPT_TILE = 128
 """Rows of prompts in one call where nobody asks for exactness."""
 
-PIECE_SIZE = 2**23
-"""Numbers of a weight that stay in the cache while tile after tile goes by: prompts are read twice as fast."""
-
 HEAD_PIECE_SIZE = 2**25
 """Numbers of the vocabulary projection that are quantised and packed at a time."""
 
@@ -117,15 +114,17 @@ class PlainLinear:
 
 
 class PackedLinear:
-    """A weight that oneDNN has laid out once for its own kernels (CPU only), in pieces of some output channels.
+    """A weight that oneDNN has laid out once for its own kernels (CPU only).
 
     Source of the two private operators: torch's Inductor uses them for frozen weights. `pack` probes them.
     """
 
-    def __init__(self, pieces: Sequence["PackedPiece"], weight_bytes: int, plan: RowPlan | None = None) -> None:
-        self._pieces = tuple(pieces)
+    def __init__(self, packed: Tensor, bias: Tensor | None, weight_bytes: int, plan: RowPlan | None = None) -> None:
+        self._packed = packed
         self._plan = plan
+        self._bias = bias
         self._weight_bytes = weight_bytes
+        self.min_rows = 1
 
     @classmethod
     def pack(
@@ -140,11 +139,13 @@ class PackedLinear:
         Raises:
             RuntimeError: this build or CPU lacks the operators, or they are wrong or not batch-invariant here.
         """
-        channels = max(1, PIECE_SIZE // weight.shape[1])
-        starts = range(0, weight.shape[0], channels)
-        cut = [slice(start, start + channels) for start in starts]
-        pieces = [PackedPiece.pack(weight[rows], None if bias is None else bias[rows], probed) for rows in cut]
-        return cls(pieces, _byte_count(weight, bias), plan)
+        packed = torch.ops.mkldnn._reorder_linear_weight(weight)
+        linear = cls(packed, bias, _byte_count(weight, bias), plan)
+        shape = tuple(weight.shape)
+        if shape not in probed:
+            probed[shape] = linear._probe(weight)
+        linear.min_rows = probed[shape]
+        return linear
 
     @property
     def weight_bytes(self) -> int:
@@ -158,43 +159,10 @@ class PackedLinear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        tiles = _tiles(x, self._plan)
-        if len(tiles) == 1:
-            tile, least = tiles[0]
-            parts = [piece(tile, least) for piece in self._pieces]
-            return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
-        y = torch.empty(x.shape[0], sum(piece.channels for piece in self._pieces), dtype=x.dtype)
-        column = 0
-        for piece in self._pieces:
-            row = 0
-            for tile, least in tiles:
-                y[row : row + len(tile), column : column + piece.channels] = piece(tile, least)
-                row += len(tile)
-            column += piece.channels
-        return y
+        parts = [self._run(tile, rows) for tile, rows in _tiles(x, self._plan)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-
-class PackedPiece:
-    """Some output channels of a `PackedLinear`; calls carry few rows, see the top."""
-
-    def __init__(self, packed: Tensor, bias: Tensor | None, channels: int) -> None:
-        self._packed = packed
-        self._bias = bias
-        self.channels = channels
-        self.min_rows = 1
-
-    @classmethod
-    def pack(cls, weight: Tensor, bias: Tensor | None, probed: dict[tuple[int, ...], int]) -> "PackedPiece":
-        """See `PackedLinear.pack`."""
-        piece = cls(torch.ops.mkldnn._reorder_linear_weight(weight), bias, len(weight))
-        shape = tuple(weight.shape)
-        if shape not in probed:
-            probed[shape] = piece._probe(weight)
-        piece.min_rows = probed[shape]
-        return piece
-
-    def __call__(self, x: Tensor, least: int = 1) -> Tensor:
-        """``[rows, in] -> [rows, channels]``, in a call of at least so many rows."""
+    def _run(self, x: Tensor, least: int = 1) -> Tensor:
         rows = x.shape[0]
         x = _pad_rows(x.contiguous(), max(self.min_rows, least))
         return torch.ops.mkldnn._linear_pointwise(x, self._packed, self._bias, "none", [], "")[:rows]
@@ -203,10 +171,10 @@ class PackedPiece:
         """The smallest row count from which on every count up to `TILE` gives the same rows."""
         generator = torch.Generator().manual_seed(0)
         x = torch.randn(TILE, weight.shape[1], generator=generator).to(weight.dtype)
-        full = self(x)
+        full = self._run(x)
         self._compare_with_plain(x, weight, full)
-        differing = [n for n in _PROBED_ROW_COUNTS if not torch.equal(self(x[:n]), full[:n])]
-        moved = self(x.roll(7, 0)).roll(-7, 0)
+        differing = [n for n in _PROBED_ROW_COUNTS if not torch.equal(self._run(x[:n]), full[:n])]
+        moved = self._run(x.roll(7, 0)).roll(-7, 0)
         if not torch.equal(moved, full):
             raise RuntimeError("a row's result depends on its place")
         return min((n for n in (*_PROBED_ROW_COUNTS, TILE) if n > max(differing, default=0)), default=TILE)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from llama_gui.engine import linear as linear_module
 from llama_gui.engine.device import Precision
-from llama_gui.engine.linear import TILE, LinearFactory, PackedLinear, PackedPiece, PlainLinear, StackedLinear
+from llama_gui.engine.linear import TILE, LinearFactory, PackedLinear, PlainLinear, StackedLinear
 
 # An odd one, and one large enough for oneDNN and MKL to block by rows: plain calls of it do differ here.
 SHAPES = ((33, 17), (512, 512))
@@ -83,21 +83,9 @@ def test_no_call_carries_more_than_a_tile(monkeypatch):
 
     packed = make(LinearFactory(), (8, 8), torch.float32)[0]
     sizes.clear()
-    monkeypatch.setattr(PackedPiece, "__call__", lambda self, x, least: sizes.append(len(x)) or x)
+    monkeypatch.setattr(packed, "_run", lambda x, least: sizes.append(len(x)) or x)
     packed(numbers(2 * TILE + 3, 8))
     assert sizes == [TILE, TILE, 3]
-
-
-@needs_kernel
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_a_weight_in_pieces_has_the_bits_of_the_whole(monkeypatch, dtype):
-    x = numbers(TILE * 2 + 5, 64, dtype=dtype, seed=3)
-    whole = make(LinearFactory(), (96, 64), dtype)[0]
-    monkeypatch.setattr(linear_module, "PIECE_SIZE", 40 * 64)
-    pieces = make(LinearFactory(), (96, 64), dtype)[0]
-    assert len(pieces._pieces) == 3
-    assert torch.equal(pieces(x), whole(x))
-    assert torch.equal(pieces(x[:3]), whole(x)[:3])
 
 
 def test_a_quantised_head_in_parts_has_the_bits_of_the_whole(monkeypatch):
@@ -166,7 +154,7 @@ def test_each_shape_is_probed_once(kernel):
     PackedLinear.pack(numbers(16, 8), None, probed)
     assert probed == {(16, 8): 1}
     calls.clear()
-    assert PackedPiece.pack(numbers(16, 8), None, {(16, 8): 7}).min_rows == 7
+    assert PackedLinear.pack(numbers(16, 8), None, {(16, 8): 7}).min_rows == 7
     assert calls == []
 
 
