@@ -20,16 +20,22 @@ from llama_gui.vocabulary import ModelEntry
 
 _MOST_JSON_BYTES = 2**20
 _REPORT_BYTES = 64 * 2**20
+_GGUF_BITS = {"q4_": 4.9, "q5_": 5.7, "q6_": 6.6, "q8_": 8.5, "bf16": 16.0, "f16": 16.0, "fp16": 16.0, "f32": 32.0}
+"""Bits of one number on average, by what the names of GGUF files say."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShelfItem:
-    """One model. `shape` and `context` (tokens): as far as its config.json tells."""
+    """One model. `shape` and `context` (tokens): as far as its config.json tells.
+
+    Of a GGUF file the shape is guessed from its size (`is_guessed`), None where its name does not say how it is packed.
+    """
 
     entry: ModelEntry
     last_used: datetime | None = None
     shape: ModelShape | None = None
     context: int = 0
+    is_guessed: bool = False
 
 
 class ModelShelf(QObject):
@@ -164,12 +170,16 @@ class ModelShelf(QObject):
         self.failed.emit(str(error))
 
 
-def _shape_of(entry: ModelEntry) -> tuple[ModelShape | None, int]:
-    """What config.json tells of a model's form and context; (None, 0) where there is none that can be read."""
+def _shape_of(entry: ModelEntry) -> tuple[ModelShape | None, int, bool]:
+    """A model's form and context, and whether they are guessed; (None, 0, …) where nobody knows."""
+    if entry.path.lower().endswith(".gguf"):
+        name = os.path.basename(entry.path).lower()
+        bits = next((bits for kind, bits in _GGUF_BITS.items() if kind in name), 0.0)
+        return (ModelShape.guess(round(entry.size * 8 / bits)) if bits else None), 0, True
     try:
         with open(os.path.join(entry.path, "config.json"), "rb") as file:
             config = json.loads(file.read(_MOST_JSON_BYTES))
         context = config.get("max_position_embeddings")
-        return ModelShape.from_config(config), context if isinstance(context, int) else 0
+        return ModelShape.from_config(config), context if isinstance(context, int) else 0, False
     except (OSError, ValueError, RecursionError, AttributeError, LlamaGuiError):
-        return None, 0
+        return None, 0, False

@@ -12,11 +12,13 @@ from pytestqt.qtbot import QtBot
 from llama_gui.bridge.fit_adviser import FitAdviser
 from llama_gui.bridge.hub_search import SearchQuery, SearchResult
 from llama_gui.bridge.model_desk import ModelDesk
+from llama_gui.bridge.model_shelf import _shape_of
 from llama_gui.library.fit import Machine
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.shelf_care import Deleted
 from llama_gui.paths import Paths
 from llama_gui.settings import UserSettings
+from llama_gui.vocabulary import ModelEntry
 from tests.fakes.fake_hub import PAGE, FakeHub, Fault, model_files, weights_file
 
 RESOURCES = Path(__file__).parents[2] / "resources"
@@ -334,3 +336,13 @@ def test_the_adviser_counts_what_is_given_back(qapp, qtbot: QtBot):
     assert adviser.best(SHAPE).free == 10_600_000_000
     assert [fit.verdict for fit in adviser.fits(SHAPE)] == ["runs"] * 4
     assert adviser.close()
+
+
+@pytest.mark.parametrize(("kind", "size"), [("Q4_K_M", 807_694_464), ("Q8_0", 1_321_083_008), ("f16", 2_479_595_360)])
+def test_a_gguf_file_has_a_shape_that_is_guessed_from_its_size(kind: str, size: int):
+    """Llama 3.2 1B as it is offered on the hub."""
+    shape, context, is_guessed = _shape_of(ModelEntry("x", f"/models/Llama-3.2-1B-Instruct-{kind}.gguf", size))
+    assert shape is not None
+    assert 0.8 < shape.parameters / 1_235_814_400 < 1.25
+    assert (context, is_guessed) == (0, True)
+    assert _shape_of(ModelEntry("x", "/models/unnamed.gguf", size))[0] is None

@@ -146,7 +146,8 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     """A model on this machine in the pane."""
     entry, shape = item.entry, item.shape
     facts = [(translate("Models", "Size"), size_words(entry.size))]
-    facts += [(translate("Models", "Parameters"), count_words(shape.parameters))] if shape else []
+    if shape and not item.is_guessed:
+        facts.append((translate("Models", "Parameters"), count_words(shape.parameters)))
     facts += [(translate("Models", "Context"), context_words(item.context))] if item.context else []
     facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
@@ -157,6 +158,7 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context) if shape else (),
         best=adviser.best(shape, item.context).dtype if shape else "",
+        verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",
     )
 
 
