@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
@@ -10,14 +10,14 @@ from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
 
 class InfoBar(QFrame):
-    """Says one sentence and offers one action; hidden until it is asked to."""
+    """Says one sentence and offers one action; hidden until it is asked to. `is_narrow`: the action below it."""
 
     accepted = Signal()
     """The offered action was chosen."""
     dismissed = Signal()
     """It was closed, or its time is over."""
 
-    def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
+    def __init__(self, icons: Icons, parent: QWidget | None = None, *, is_narrow: bool = False) -> None:
         super().__init__(parent)
         self._label = plain_label(pixels=SMALL_PX)
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
@@ -30,12 +30,17 @@ class InfoBar(QFrame):
         self._timer.timeout.connect(self.dismiss)
         self._action.clicked.connect(self._accept)
         self._close.clicked.connect(self.dismiss)
-        layout = QHBoxLayout(self)
+        layout = QGridLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)
         layout.setSpacing(8)
-        layout.addWidget(self._label, 1)
-        layout.addWidget(self._action)
-        layout.addWidget(self._close)
+        layout.setColumnStretch(0, 1)
+        layout.addWidget(self._label, 0, 0)
+        layout.addWidget(self._close, 0, 2, Qt.AlignmentFlag.AlignTop)
+        if is_narrow:
+            self._label.setWordWrap(True)
+            layout.addWidget(self._action, 1, 0, Qt.AlignmentFlag.AlignLeading)
+        else:
+            layout.addWidget(self._action, 0, 1)
         self.hide()
 
     def offer(self, text: str, action: str = "", seconds: float = 0) -> None:

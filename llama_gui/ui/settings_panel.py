@@ -47,7 +47,7 @@ class SettingsPanel(Surface):
         self.setFixedWidth(PANEL_WIDTH)
         self.picker = ModelPicker(entries, icons)
         self.presets = PresetPicker(icons)
-        self.preset_bar = InfoBar(icons)
+        self.preset_bar = InfoBar(icons, is_narrow=True)
         self.system_prompt = self._field(self.tr("System prompt"), self.tr("None"), 66)
         self.stops = self._field(self.tr("Stop strings"), self.tr("One on each line; \\n is a line break"), 52)
         self._help_texts: dict[QObject, str] = {}

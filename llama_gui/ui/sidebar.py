@@ -38,7 +38,7 @@ class Sidebar(Surface):
         self.setFixedWidth(SIDEBAR_WIDTH)
         self.view = ChatListView(chats, icons)
         self.hits = QListView()
-        self.bar = InfoBar(icons)
+        self.bar = InfoBar(icons, is_narrow=True)
         self._found = HitItemModel(self)
         self._set_up_search()
         self._set_up_hits(icons)
