@@ -385,6 +385,17 @@
     </message>
 </context>
 <context>
+    <name>ChatCard</name>
+    <message>
+        <source>This chat could not be read. {}</source>
+        <translation>Dieser Chat ließ sich nicht lesen. {}</translation>
+    </message>
+    <message>
+        <source>The new name was not saved. {}</source>
+        <translation>Der neue Name wurde nicht gespeichert. {}</translation>
+    </message>
+</context>
+<context>
     <name>ChatDelegate</name>
     <message>
         <source>Name of the chat</source>
@@ -612,6 +623,13 @@
     <message>
         <source>Message …</source>
         <translation>Nachricht …</translation>
+    </message>
+</context>
+<context>
+    <name>ChatTurn</name>
+    <message>
+        <source>An answer is still being written. Stop it, or wait for its end.</source>
+        <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
     </message>
 </context>
 <context>
@@ -1150,26 +1168,10 @@
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
-    <message>
-        <source>“{}” was deleted.</source>
-        <translation>„{}“ wurde gelöscht.</translation>
-    </message>
-    <message>
-        <source>“{}” was replaced.</source>
-        <translation>„{}“ wurde ersetzt.</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>Rückgängig</translation>
-    </message>
+    <name>LongAnswers</name>
     <message>
         <source>The answer is finished.</source>
         <translation>Die Antwort ist fertig.</translation>
-    </message>
-    <message>
-        <source>The last answer is on the clipboard.</source>
-        <translation>Die letzte Antwort liegt in der Zwischenablage.</translation>
     </message>
 </context>
 <context>
@@ -1454,6 +1456,10 @@
     <message>
         <source>The small model that comes with llama-gui, to try it with.</source>
         <translation>Das kleine Modell, das zu llama-gui gehört, zum Ausprobieren.</translation>
+    </message>
+    <message>
+        <source>An estimate from the size of the file.</source>
+        <translation>Geschätzt aus der Größe der Datei.</translation>
     </message>
     <message>
         <source>runs</source>
@@ -1880,7 +1886,7 @@
     </message>
     <message>
         <source>XTC probability</source>
-        <translation>XTC-Wahrscheinlichkeit</translation>
+        <translation>XTC-Häufigkeit</translation>
     </message>
     <message>
         <source>How often the likeliest words are left out, for variety; 0 is off.</source>
@@ -2669,6 +2675,13 @@
     </message>
 </context>
 <context>
+    <name>TabVerbs</name>
+    <message>
+        <source>The last answer is on the clipboard.</source>
+        <translation>Die letzte Antwort liegt in der Zwischenablage.</translation>
+    </message>
+</context>
+<context>
     <name>Transcript</name>
     <message>
         <source>Show the rest: {} more characters</source>
@@ -2808,6 +2821,10 @@
         <translation>{} ist da. Öffne es mit der Modellauswahl.</translation>
     </message>
     <message>
+        <source>The download is finished.</source>
+        <translation>Der Download ist fertig.</translation>
+    </message>
+    <message>
         <source>Looking at {}…</source>
         <translation>{} wird angesehen…</translation>
     </message>
@@ -2869,6 +2886,21 @@
     <message>
         <source> · {} of {}</source>
         <translation> · {} von {}</translation>
+    </message>
+</context>
+<context>
+    <name>WindowPresets</name>
+    <message>
+        <source>“{}” was deleted.</source>
+        <translation>„{}“ wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>“{}” was replaced.</source>
+        <translation>„{}“ wurde ersetzt.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
     </message>
 </context>
 <context>
