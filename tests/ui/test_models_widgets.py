@@ -1,19 +1,22 @@
 """The list, the pane and the rows of downloads, each alone."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from llama_gui.bridge.download_host import DownloadHost
+from llama_gui.library.access import HubAccess
 from llama_gui.library.download import DownloadProgress
 from llama_gui.library.download_queue import QueuedDownload
 from llama_gui.library.fit import Fit
 from llama_gui.library.plan import DownloadPlan, RemoteFile
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.detail_pane import DetailPane, FileChoice, PaneAction, PaneContent
-from llama_gui.ui.models.download_list import DownloadRow
+from llama_gui.ui.models.download_list import DownloadList, DownloadRow
 from llama_gui.ui.models.row_list import ModelRow, RowList
 
 FITS = (
@@ -150,3 +153,24 @@ def test_a_download_offers_what_can_be_done(qtbot: QtBot, icons: Icons):
     assert did.args == [7, "resume"]
     row.show_item(replace(item, state="finished", folder="/models/x"))
     assert shown(row) == {"open", "remove"}
+
+
+def test_every_download_has_room_below(qtbot: QtBot, icons: Icons, tmp_path: Path):
+    host = DownloadHost(tmp_path / "downloads.json", lambda: HubAccess("http://127.0.0.1:9", tmp_path))
+    view = DownloadList(host, icons)
+    qtbot.addWidget(view)
+    view.resize(700, 300)
+    assert view.isHidden()
+    item = QueuedDownload(1, PLAN, "finished", folder="/models/x")
+    view._show((item,))
+    view.show()
+    row = view.rows[1]
+    assert view._area.height() >= row.sizeHint().height() > 20
+    problem = "The hub cannot be reached. Check the network, then resume. " * 4
+    view._show((item, QueuedDownload(2, PLAN, "failed", problem=problem)))
+    assert view._area.height() >= row.sizeHint().height() + view.rows[2].heightForWidth(650)
+    assert list(view.rows) == [1, 2]
+    view._show(())
+    assert view.isHidden()
+    assert view.rows == {}
+    host.close()

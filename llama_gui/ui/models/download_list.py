@@ -170,7 +170,10 @@ class DownloadList(Surface):
 
     def _height(self) -> int:
         width = max(self.width() - 48, 200)
-        return 8 + sum(row.heightForWidth(width) for row in self.rows.values())
+        # A row without a wrapped sentence has no height for a width.
+        heights = [row.heightForWidth(width) if row.hasHeightForWidth() else -1 for row in self.rows.values()]
+        hints = [row.sizeHint().height() for row in self.rows.values()]
+        return 8 + sum(height if height > 0 else hint for height, hint in zip(heights, hints, strict=True))
 
     @Slot(int, str)
     def _do(self, item_id: int, verb: str) -> None:
