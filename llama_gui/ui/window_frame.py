@@ -1,0 +1,49 @@
+"""Where everything stands in the window: the bar at the top, the tabs between the two sides, the status below."""
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from llama_gui.ui.actions import Actions
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.tabs import STRIP_HEIGHT, TabStrip
+from llama_gui.ui.widgets import Button, Surface
+
+
+class TopBar(Surface):
+    """The strip of tabs between the buttons of the two sides."""
+
+    def __init__(self, strip: TabStrip, actions: Actions, icons: Icons) -> None:
+        super().__init__("side", "bottom")
+        self.setFixedHeight(STRIP_HEIGHT)
+        menu, panel = Button(icons, "menu", height=30), Button(icons, "panel", height=30)
+        palette = Button(icons, text=actions.keys("palette"), look="outlined", height=24, pixels=11)
+        menu.stand_for(actions["sidebar"])
+        panel.stand_for(actions["settings_panel"])
+        palette.stand_for(actions["palette"])
+        strip.new_button.stand_for(actions["new_tab"])
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(5, 0, 5, 0)
+        layout.setSpacing(4)
+        layout.addWidget(menu)
+        layout.addWidget(strip, 1)
+        layout.addSpacing(12)
+        layout.addWidget(palette)
+        layout.addSpacing(4)
+        layout.addWidget(panel)
+
+
+class WindowFrame(QWidget):
+    """The whole inside of the window."""
+
+    def __init__(self, top: QWidget, start: QWidget, centre: QWidget, end: QWidget, foot: QWidget) -> None:
+        super().__init__()
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(start)
+        middle.addWidget(centre, 1)
+        middle.addWidget(end)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(top)
+        layout.addLayout(middle, 1)
+        layout.addWidget(foot)

@@ -1,0 +1,80 @@
+"""The two sides of the window, chat list and settings: which are open, and who makes room when it is narrow."""
+
+from PySide6.QtCore import QObject, Slot
+
+from llama_gui.ui.kept_settings import KeptSettings
+from llama_gui.ui.settings_panel import SettingsPanel
+from llama_gui.ui.sidebar import Sidebar
+
+NARROW = 900
+"""Below this width in pixels, one side is open at a time, and none at first."""
+
+
+class WindowSides(QObject):
+    """Opens and closes them. What the user has opened in a wide window is remembered."""
+
+    def __init__(
+        self, sidebar: Sidebar, panel: SettingsPanel, kept: KeptSettings, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._sidebar = sidebar
+        self._panel = panel
+        self._kept = kept
+        self._is_wide = True
+
+    @Slot()
+    def toggle_sidebar(self) -> None:
+        """Show the chat list, or hide it."""
+        self._show_sidebar(self._sidebar.isHidden())
+
+    @Slot()
+    def toggle_panel(self) -> None:
+        """Show the settings, or hide them."""
+        self._show_panel(self._panel.isHidden())
+
+    @Slot()
+    def show_models(self) -> None:
+        """Open the model picker, where it stands."""
+        self._show_panel(True)
+        self._panel.picker.open_menu()
+
+    @Slot()
+    def search(self) -> None:
+        """Put the keyboard into the search of all chats."""
+        self._show_sidebar(True)
+        self._sidebar.search.setFocus()
+        self._sidebar.search.selectAll()
+
+    def rename_chat(self, chat_id: str) -> None:
+        """Let the user name a chat in its row."""
+        self._show_sidebar(True)
+        self._sidebar.leave_search()
+        self._sidebar.view.rename(chat_id)
+
+    def fit(self, width: int) -> None:
+        """The window has this width now; what is open changes only when it becomes narrow, or wide again."""
+        if (width >= NARROW) != self._is_wide:
+            self.fold(width)
+
+    def fold(self, width: int) -> None:
+        """Open what was open in a wide window; nothing in a narrow one."""
+        self._is_wide = width >= NARROW
+        settings = self._kept.now()
+        self._sidebar.setVisible(self._is_wide and settings.sidebar_open)
+        self._panel.setVisible(self._is_wide and settings.settings_panel_open)
+
+    def _show_sidebar(self, shown: bool) -> None:
+        self._sidebar.setVisible(shown)
+        if not self._is_wide and shown:  # there is room for one
+            self._panel.hide()
+        self._remember()
+
+    def _show_panel(self, shown: bool) -> None:
+        self._panel.setVisible(shown)
+        if not self._is_wide and shown:
+            self._sidebar.hide()
+        self._remember()
+
+    def _remember(self) -> None:
+        if self._is_wide:
+            self._kept.keep(sidebar_open=not self._sidebar.isHidden(), settings_panel_open=not self._panel.isHidden())
