@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QSizePolicy,
 from llama_gui.chats.attachments import Attachment
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import SMALL_PX, TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, paint_focus, plain_tip
@@ -53,7 +54,7 @@ class Chip(QAbstractButton):
 
     def _facts(self) -> str:
         size = size_text(self.file.size)
-        return size if self.tokens is None else self.tr("{} · {} tokens").format(size, f"{self.tokens:,}")
+        return size if self.tokens is None else self.tr("{} · {} tokens").format(size, number_text(self.tokens))
 
     def _describe(self) -> None:
         self.setAccessibleName(f"{self.file.name}, {self._facts()}")

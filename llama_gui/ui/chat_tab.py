@@ -27,6 +27,7 @@ from llama_gui.ui.dialogs import confirm_link
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.message_actions import UNDO_SECONDS, MessageActions
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.theme import COLUMN_WIDTH
 from llama_gui.ui.transcript.branch_map import BranchMap
@@ -290,7 +291,7 @@ class ChatTab(Surface):
     def _on_progress(self, progress: JobProgress) -> None:
         read, total = progress.prompt_tokens_read, progress.prompt_tokens
         if read < total:
-            text = self.tr("Reading the prompt… {} of {} tokens").format(f"{read:,}", f"{total:,}")
+            text = self.tr("Reading the prompt… {} of {} tokens").format(number_text(read), number_text(total))
             if progress.eta_seconds is not None and progress.eta_seconds >= 2:
                 text += self.tr(" · about {:.0f} s").format(progress.eta_seconds)
             self.transcript.set_waiting(text)

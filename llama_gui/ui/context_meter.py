@@ -4,6 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from llama_gui.ui.numbers import in_marks, number_text
 from llama_gui.ui.theme import TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import plain_tip
 from llama_gui.vocabulary import ContextUse
@@ -61,7 +62,7 @@ class ContextMeter(QWidget):
         share = round(100 * use.tokens / max(use.max_context, 1))
         lines = [
             self.tr("{} of {} tokens are used by the conversation, this draft and its files ({} %).").format(
-                f"{use.tokens:,}", f"{use.max_context:,}", share
+                number_text(use.tokens), number_text(use.max_context), share
             )
         ]
         if use.is_too_long:
@@ -111,4 +112,4 @@ def short_count(count: int) -> str:
         return str(count)
     if count >= 10 * 1024:
         return f"{count // 1024}k"
-    return f"{count / 1024:.1f}".removesuffix(".0") + "k"
+    return in_marks(f"{count / 1024:.1f}".removesuffix(".0")) + "k"

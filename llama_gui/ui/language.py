@@ -27,6 +27,9 @@ def language_for(wanted: Language, system: Sequence[str]) -> str:
 def install_language(application: QApplication, folder: Path, language: Language, direction: LayoutDirection) -> str:
     """Translate what is built from now on, Qt's own buttons included, and mirror it where asked. The language taken."""
     code = language_for(language, QLocale.system().uiLanguages())
+    system = QLocale.system().language()
+    if system != QLocale(code).language() and (code != "en" or system != QLocale.Language.C):
+        QLocale.setDefault(QLocale(code))  # else months and days would be those of the desktop
     if code != "en":
         for name, place in (
             (f"qtbase_{code}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)),

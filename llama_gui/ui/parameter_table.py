@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
+from llama_gui.ui.numbers import in_marks
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.vocabulary import SAMPLING_RANGES
 
@@ -67,7 +68,7 @@ class ParameterSpec:
                 if self.is_integer
                 else translate("Parameters", "a number of at least {}")
             )
-        return words.format(f"{self.low:g}", f"{self.high:g}")
+        return words.format(in_marks(f"{self.low:g}"), in_marks(f"{self.high:g}"))
 
     def parse(self, text: str) -> Number:
         """The number in a text.
@@ -89,7 +90,7 @@ class ParameterSpec:
         """A number as the panel shows it."""
         if self.is_integer:
             return str(value)
-        return f"{value:.2f}" if round(value, 2) == value else f"{value:.6g}"
+        return in_marks(f"{value:.2f}" if round(value, 2) == value else f"{value:.6g}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -631,6 +631,10 @@
         <source>An answer is still being written. Stop it, or wait for its end.</source>
         <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
     </message>
+    <message>
+        <source>The message is empty. Write something first.</source>
+        <translation>Die Nachricht ist leer. Schreib zuerst etwas.</translation>
+    </message>
 </context>
 <context>
     <name>Chip</name>
@@ -1662,6 +1666,17 @@
     <message>
         <source>Dismiss</source>
         <translation>Schließen</translation>
+    </message>
+</context>
+<context>
+    <name>Numbers</name>
+    <message>
+        <source>,</source>
+        <translation>.</translation>
+    </message>
+    <message>
+        <source>.</source>
+        <translation>,</translation>
     </message>
 </context>
 <context>

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt, QTranslator
+from PySide6.QtCore import QAbstractItemModel, QLocale, QModelIndex, Qt, QTranslator
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QMenu, QTabBar, QWidget
 
@@ -45,8 +45,10 @@ def english() -> re.Pattern[str]:
 
 @pytest.fixture
 def in_german(qapp) -> Iterator[QApplication]:
+    former = QLocale()
     install_language(qapp, RESOURCES, "de", "language")
     yield qapp
+    QLocale.setDefault(former)
     for translator in qapp.findChildren(QTranslator):
         qapp.removeTranslator(translator)
         translator.deleteLater()

@@ -1,7 +1,7 @@
 """Which language is shown, and on which side the window begins."""
 
 import pytest
-from PySide6.QtCore import Qt, QTranslator
+from PySide6.QtCore import QLocale, Qt, QTranslator
 
 from llama_gui.ui.language import install_language, language_for
 from tests.journeys.conftest import RESOURCES
@@ -25,7 +25,9 @@ def test_the_first_language_that_we_have(wanted, system, shown):
 
 @pytest.fixture
 def application(qapp):
+    former = QLocale()
     yield qapp
+    QLocale.setDefault(former)
     for translator in qapp.findChildren(QTranslator):
         qapp.removeTranslator(translator)
         translator.deleteLater()

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from PySide6.QtCore import QCoreApplication, Qt, QTranslator
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTranslator
 from PySide6.QtWidgets import QMessageBox
 
 from llama_gui.library.catalog import load
@@ -29,7 +29,9 @@ def german() -> Words:
 
 @pytest.fixture
 def application(qapp):
+    former = QLocale()
     yield qapp
+    QLocale.setDefault(former)
     for translator in qapp.findChildren(QTranslator):
         qapp.removeTranslator(translator)
         translator.deleteLater()
@@ -64,7 +66,9 @@ def test_numbers_and_names_stand_in_all_translations(german):
 
 def test_the_form_of_a_text_is_kept(german):
     wrong: list[tuple[str, str]] = []
-    for (_, source), text in german.items():
+    for (context, source), text in german.items():
+        if context == "Numbers":  # their marks are the other way round
+            continue
         edges = re.compile(r"^\s*|\s*$")
         same = edges.findall(source) == edges.findall(text)
         same &= all(source.count(mark) == text.count(mark) for mark in KEPT_MARKS)

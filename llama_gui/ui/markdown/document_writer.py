@@ -17,6 +17,7 @@ from llama_gui.ui.markdown.breaks import breakable
 from llama_gui.ui.markdown.code_block import Line, colour, highlight, is_coloured_later, plain_lines
 from llama_gui.ui.markdown.formats import BOX_PADDING, Box, Formats, Property
 from llama_gui.ui.markdown.shelf import Coat, Fold, Mark, Shelf
+from llama_gui.ui.numbers import number_text
 
 MAX_PIECE = 4_000
 """A longer line of plain text is cut into blocks: Qt lays out a block as a whole."""
@@ -152,7 +153,7 @@ class DocumentWriter:
         label = QCoreApplication.translate("Transcript", "Show the rest: {} more characters")
         if quota:
             label = "…"  # it comes in the next frames
-        self.command(label.format(f"{len(text):,}"), "unfold", number)
+        self.command(label.format(number_text(len(text))), "unfold", number)
         self.shelf.folds[number] = Fold(self._inside(), text, quota, plain, quotes, continues)
 
     def code(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from llama_gui.library.fit import Fit
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.sizes import size_text as size_words
 
 if TYPE_CHECKING:
@@ -22,22 +23,22 @@ _KIND = re.compile(r"(?:^|[-._])(i?q\d\w*|bf16|f16|fp16|f32|fp32)(?=[-.]|$)", re
 def count_words(count: int) -> str:
     """A number of parameters: 135 M, 1.2 B."""
     if count >= 10**9:
-        return f"{count / 1e9:.1f} B"
-    return f"{count / 1e6:.0f} M" if count >= 10**7 else f"{count / 1e6:.1f} M"
+        return f"{number_text(count / 1e9, 1)} B"
+    return f"{count / 1e6:.0f} M" if count >= 10**7 else f"{number_text(count / 1e6, 1)} M"
 
 
 def speed_words(bytes_per_second: float) -> str:
     """How fast bytes come in."""
     if bytes_per_second < 10**6:
         return f"{bytes_per_second / 1e3:.0f} kB/s"
-    return f"{bytes_per_second / 1e6:.1f} MB/s"
+    return f"{number_text(bytes_per_second / 1e6, 1)} MB/s"
 
 
 def many_words(count: int) -> str:
     """Downloads or likes: 812, 3.4 k, 1.2 M."""
     if count < 1000:
         return str(count)
-    return f"{count / 1e6:.1f} M" if count >= 10**6 else f"{count / 1e3:.1f} k"
+    return f"{number_text(count / 1e6, 1)} M" if count >= 10**6 else f"{number_text(count / 1e3, 1)} k"
 
 
 def context_words(tokens: int) -> str:

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from llama_gui.chats.shown_path import MapDot
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
 from llama_gui.ui.widgets import plain_label, plain_tip
 
@@ -222,8 +223,8 @@ class BranchMap(QFrame):
     def _title(self, dots: Sequence[MapDot]) -> str:
         branches = max((dot.lane for dot in dots), default=0) + 1
         if branches == 1:
-            return self.tr("{} messages, no branches yet").format(f"{len(dots):,}")
-        return self.tr("{} messages in {} branches").format(f"{len(dots):,}", f"{branches:,}")
+            return self.tr("{} messages, no branches yet").format(number_text(len(dots)))
+        return self.tr("{} messages in {} branches").format(number_text(len(dots)), number_text(branches))
 
     def _place(self) -> None:
         parent = self._over

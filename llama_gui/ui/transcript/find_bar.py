@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QTextEdit, QWidget
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
 from llama_gui.ui.transcript.finding import MAX_HITS, Finder, Hit, pattern_of
 from llama_gui.ui.transcript.view import TranscriptView
@@ -201,7 +202,7 @@ class FindBar(QFrame):
 
     def _tell(self) -> None:
         total = len(self._hits)
-        many = f"{total:,}+" if total == MAX_HITS else f"{total:,}"
+        many = number_text(total) + ("+" if total == MAX_HITS else "")
         if self._finder is None:
             text = ""
         elif not total:
@@ -209,7 +210,7 @@ class FindBar(QFrame):
         elif self._current < 0:
             text = self.tr("{} found").format(many)
         else:
-            text = self.tr("{} of {}").format(f"{self._current + 1:,}", many)
+            text = self.tr("{} of {}").format(number_text(self._current + 1), many)
         if text and text != self.count.text() and self.isVisible():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.count, text))
         self.count.setText(text)

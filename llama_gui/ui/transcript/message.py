@@ -10,6 +10,7 @@ from llama_gui.chats.attachments import listed
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Box, Property
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.transcript.answer import write_answer_text
 
@@ -35,10 +36,10 @@ def footer_of(node: Node) -> Footer:
     tokens = usage.get("completion_tokens")
     if isinstance(tokens, int):
         label = translate("Transcript", "{} token") if tokens == 1 else translate("Transcript", "{} tokens")
-        facts.append(label.format(f"{tokens:,}"))
+        facts.append(label.format(number_text(tokens)))
         seconds = timings.get("decode")
         if isinstance(seconds, int | float) and seconds > 0 and tokens > 1:
-            facts.append(translate("Transcript", "{} tok/s").format(f"{tokens / seconds:.1f}"))
+            facts.append(translate("Transcript", "{} tok/s").format(number_text(tokens / seconds, 1)))
     if (seed := (recipe.get("sampling") or {}).get("seed")) is not None:
         facts.append(translate("Transcript", "seed {}").format(seed))
     if reason := _reason(node.status) or _reason(str(recipe.get("finish_reason"))):

@@ -12,6 +12,7 @@ from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats, Property
 from llama_gui.ui.markdown.parts import AT_ONCE
 from llama_gui.ui.markdown.shelf import Mark
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.transcript.answer import AnswerStream
 from llama_gui.ui.transcript.message import write_answer, write_footer, write_name, write_user
 
@@ -188,7 +189,7 @@ class PageEnd:
         label = QCoreApplication.translate("Transcript", "Show {} earlier messages")
         if item.first > 0:
             label = QCoreApplication.translate("Transcript", "Show {} messages in between")
-        writer.command(label.format(f"{item.last - item.first:,}"), "earlier", item.first)
+        writer.command(label.format(number_text(item.last - item.first)), "earlier", item.first)
 
 
 def begin_of_chunk(nodes: Sequence[Node], end: int, characters: int, most: int | None = None) -> int:

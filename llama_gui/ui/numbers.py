@@ -1,0 +1,14 @@
+"""Numbers as the language of the window writes them: 1,234.5 or 1.234,5."""
+
+from PySide6.QtCore import QCoreApplication
+
+
+def number_text(value: float, digits: int = 0) -> str:
+    """Grouped by thousands, with so many digits behind the decimal mark."""
+    return in_marks(f"{value:,.{digits}f}")
+
+
+def in_marks(text: str) -> str:
+    """A number that is written already, with the decimal mark and the grouping of the language."""
+    translate = QCoreApplication.translate
+    return text.translate({ord(","): translate("Numbers", ","), ord("."): translate("Numbers", ".")})
