@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
 
-from llama_gui.bridge.download_host import DownloadHost
+from llama_gui.bridge.download_host import DownloadHost, model_path
 from llama_gui.bridge.fit_adviser import FitAdviser
 from llama_gui.bridge.hub_account import HubAccount
 from llama_gui.bridge.hub_search import HubSearch
@@ -47,6 +47,7 @@ class ModelDesk(QObject):
         self.apply(settings)
         self.account.changed.connect(self._on_account)
         self.downloads.finished.connect(self._on_finished)
+        self.shelf.deleted.connect(self._on_deleted)
 
     def apply(self, settings: UserSettings) -> None:
         """Go by these settings from now on."""
@@ -82,6 +83,13 @@ class ModelDesk(QObject):
     @Slot(object)
     def _on_finished(self, _item: object) -> None:
         self.shelf.scan()
+
+    @Slot(object, object)
+    def _on_deleted(self, _entry: object, _done: object) -> None:
+        """A finished download whose model is gone has nothing left to open."""
+        for item in self.downloads.items:
+            if item.state == "finished" and not os.path.exists(model_path(item)):
+                self.downloads.remove(item.id)
 
 
 def _has_downloads(file: Path) -> bool:

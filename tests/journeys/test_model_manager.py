@@ -204,6 +204,7 @@ def test_delete_asks_and_frees(open_starter: OpenWindow, hub: FakeHub, qtbot: Qt
     answer_box(QMessageBox.StandardButton.Discard)
     qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 1, timeout=SECONDS)
     assert not Path(path).exists()
+    qtbot.waitUntil(lambda: not rows(models))  # nothing is left to open
     models.show_page("search")
     qtbot.waitUntil(lambda: "download" in models.search.pane.buttons)
 
