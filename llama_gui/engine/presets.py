@@ -19,6 +19,7 @@ from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.vocabulary import SamplingParams
 
 _SPREAD = 0.02  # standard deviation, as networks begin their training
+_DRAWN = 2**22 - 3  # numbers that are drawn; a prime, so that no two rows of a weight are the same
 
 
 def _shape(
@@ -86,11 +87,15 @@ class RandomModel:
 
 
 class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
-    """Normal numbers for the matrices, ones for the norms, the same ones for a name each time."""
+    """Normal numbers for the matrices, ones for the norms, the same ones for a name each time.
+
+    A few million are drawn and repeated, from another place for each name: to draw eight billion takes minutes.
+    """
 
     def __init__(self, shapes: Mapping[str, Shape], on_read: Callable[[int], None] | None = None) -> None:
         self._shapes = shapes
         self._on_read = on_read
+        self._drawn = torch.empty(_DRAWN).normal_(0, _SPREAD, generator=torch.Generator().manual_seed(1))
 
     def __enter__(self) -> Self:
         return self
@@ -109,12 +114,17 @@ class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
         """They are made to measure."""
 
     def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
-        """The weight `name`, drawn anew. Every call gives the same numbers."""
+        """The weight `name`. Every call gives the same numbers."""
         shape = self._shapes[name]
         tensor = torch.empty(shape, dtype=dtype)
         if self._on_read is not None:
             self._on_read(tensor.numel())
         if name.endswith("norm.weight"):
             return tensor.fill_(1).to(device)
-        generator = torch.Generator().manual_seed(sum(name.encode()) * 7919 + len(name))
-        return tensor.normal_(0, _SPREAD, generator=generator).to(device)
+        start = sum(name.encode()) * 7919 % _DRAWN
+        flat, filled = tensor.view(-1), 0
+        while filled < len(flat):
+            piece = self._drawn[start : start + len(flat) - filled]
+            flat[filled : filled + len(piece)] = piece
+            filled, start = filled + len(piece), 0
+        return tensor.to(device)
