@@ -67,6 +67,7 @@ class ChatEdits(QObject):
         self.remember_leaf()
         self.changed.emit()
 
+    @Slot()
     def remember_leaf(self) -> None:
         """Keep which path is shown for the next time."""
         chat_id, leaf = self._chat_id, self._path.leaf

@@ -1,5 +1,7 @@
 """The conversation tree, pure: a message is a node, a new answer or edit is its sibling, nothing is overwritten."""
 
+import time
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -77,6 +79,11 @@ class OpenTab:
     draft: str = ""
     scroll: float = 1.0
     is_current: bool = False
+
+
+def new_node(chat_id: str, role: Role, text: str, status: NodeStatus, parent_id: str | None, model: str = "") -> Node:
+    """A message that is made now."""
+    return Node(uuid.uuid4().hex, chat_id, parent_id, role, text, status, time.time(), model)
 
 
 def clean_text(text: str) -> str:

@@ -396,6 +396,17 @@
     </message>
 </context>
 <context>
+    <name>ChatCard</name>
+    <message>
+        <source>This chat could not be read. {}</source>
+        <translation>Dieser Chat ließ sich nicht lesen. {}</translation>
+    </message>
+    <message>
+        <source>The new name was not saved. {}</source>
+        <translation>Der neue Name wurde nicht gespeichert. {}</translation>
+    </message>
+</context>
+<context>
     <name>ChatDelegate</name>
     <message>
         <source>Name of the chat</source>
@@ -542,79 +553,15 @@
 <context>
     <name>ChatSession</name>
     <message>
-        <source>This chat could not be read. {}</source>
-        <translation>Dieser Chat ließ sich nicht lesen. {}</translation>
-    </message>
-    <message>
         <source>There is nothing to answer yet. Write a message first.</source>
         <translation>Es gibt noch nichts zu beantworten. Schreib zuerst eine Nachricht.</translation>
-    </message>
-    <message>
-        <source>An answer is still being written. Stop it, or wait for its end.</source>
-        <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
-    </message>
-    <message>
-        <source>The message is empty. Write something first.</source>
-        <translation>Die Nachricht ist leer. Schreib zuerst etwas.</translation>
-    </message>
-    <message>
-        <source>The new name was not saved. {}</source>
-        <translation>Der neue Name wurde nicht gespeichert. {}</translation>
     </message>
 </context>
 <context>
     <name>ChatTab</name>
     <message>
-        <source>Jump to the end</source>
-        <translation>Zum Ende springen</translation>
-    </message>
-    <message>
-        <source>The message was removed from the queue.</source>
-        <translation>Die Nachricht wurde aus der Warteschlange genommen.</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>Rückgängig</translation>
-    </message>
-    <message>
-        <source>An answer is still being written. Stop it, or wait for its end.</source>
-        <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
-    </message>
-    <message>
         <source>Copied to the clipboard.</source>
         <translation>In die Zwischenablage kopiert.</translation>
-    </message>
-    <message>
-        <source>Waiting for the model…</source>
-        <translation>Warten auf das Modell…</translation>
-    </message>
-    <message>
-        <source>The answer is finished.</source>
-        <translation>Die Antwort ist fertig.</translation>
-    </message>
-    <message>
-        <source>Waiting for its turn: other chats use the memory…</source>
-        <translation>Wartet, bis es an der Reihe ist: andere Chats nutzen den Speicher…</translation>
-    </message>
-    <message>
-        <source>Reading the prompt… {} of {} tokens</source>
-        <translation>Prompt wird gelesen… {} von {} Token</translation>
-    </message>
-    <message>
-        <source> · about {:.0f} s</source>
-        <translation> · etwa {:.0f} s</translation>
-    </message>
-    <message>
-        <source>The conversation is longer than this model can read: the oldest {} messages were not sent.</source>
-        <translation>Das Gespräch ist länger, als dieses Modell lesen kann: Die ältesten {} Nachrichten wurden nicht gesendet.</translation>
-    </message>
-    <message>
-        <source>Attach text files</source>
-        <translation>Textdateien anhängen</translation>
-    </message>
-    <message>
-        <source>At most {} files can go along with one message.</source>
-        <translation>Höchstens {} Dateien können mit einer Nachricht gehen.</translation>
     </message>
     <message>
         <source>Message {} …</source>
@@ -623,6 +570,17 @@
     <message>
         <source>Message …</source>
         <translation>Nachricht …</translation>
+    </message>
+</context>
+<context>
+    <name>ChatTurn</name>
+    <message>
+        <source>An answer is still being written. Stop it, or wait for its end.</source>
+        <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
+    </message>
+    <message>
+        <source>The message is empty. Write something first.</source>
+        <translation>Die Nachricht ist leer. Schreib zuerst etwas.</translation>
     </message>
 </context>
 <context>
@@ -1120,6 +1078,13 @@
     <message>
         <source>Dismiss</source>
         <translation>Schließen</translation>
+    </message>
+</context>
+<context>
+    <name>JumpButton</name>
+    <message>
+        <source>Jump to the end</source>
+        <translation>Zum Ende springen</translation>
     </message>
 </context>
 <context>
@@ -2687,6 +2652,62 @@
     <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
+    </message>
+</context>
+<context>
+    <name>TabDrafts</name>
+    <message>
+        <source>The message was removed from the queue.</source>
+        <translation>Die Nachricht wurde aus der Warteschlange genommen.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+</context>
+<context>
+    <name>TabFiles</name>
+    <message>
+        <source>Attach text files</source>
+        <translation>Textdateien anhängen</translation>
+    </message>
+    <message>
+        <source>At most {} files can go along with one message.</source>
+        <translation>Höchstens {} Dateien können mit einer Nachricht gehen.</translation>
+    </message>
+</context>
+<context>
+    <name>TabNews</name>
+    <message>
+        <source>Waiting for the model…</source>
+        <translation>Warten auf das Modell…</translation>
+    </message>
+    <message>
+        <source>The answer is finished.</source>
+        <translation>Die Antwort ist fertig.</translation>
+    </message>
+    <message>
+        <source>Waiting for its turn: other chats use the memory…</source>
+        <translation>Wartet, bis es an der Reihe ist: andere Chats nutzen den Speicher…</translation>
+    </message>
+    <message>
+        <source>Reading the prompt… {} of {} tokens</source>
+        <translation>Prompt wird gelesen… {} von {} Token</translation>
+    </message>
+    <message>
+        <source> · about {:.0f} s</source>
+        <translation> · etwa {:.0f} s</translation>
+    </message>
+    <message>
+        <source>The conversation is longer than this model can read: the oldest {} messages were not sent.</source>
+        <translation>Das Gespräch ist länger, als dieses Modell lesen kann: Die ältesten {} Nachrichten wurden nicht gesendet.</translation>
+    </message>
+</context>
+<context>
+    <name>TabPages</name>
+    <message>
+        <source>An answer is still being written. Stop it, or wait for its end.</source>
+        <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
     </message>
 </context>
 <context>

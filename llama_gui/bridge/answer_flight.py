@@ -1,0 +1,212 @@
+"""One answer in flight: its question is handed to a model, its text comes in frames, and it ends."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from llama_gui.bridge.asking import Question
+from llama_gui.bridge.chat_news import ChatNews
+from llama_gui.bridge.chat_saver import ChatSaver
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.engine_thread import error_text
+from llama_gui.bridge.frames import FinishedItem, Frame
+from llama_gui.chats.attachments import Draft, split
+from llama_gui.chats.recipe import recipe_text
+from llama_gui.chats.shown_path import ShownPath
+from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
+from llama_gui.errors import UserError
+from llama_gui.vocabulary import FinishReason, GenerateResult, ModelInfo
+
+_STATUS: dict[FinishReason, NodeStatus] = {
+    "stop": "complete",
+    "length": "complete",
+    "context": "complete",
+    "cancelled": "stopped",
+    "error": "failed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEnd:
+    """How an answer ended. `is_same`: whether the text came that its recipe promised; None: none was promised."""
+
+    result: GenerateResult
+    is_same: bool | None
+
+
+class AnswerFlight(QObject):
+    """The answer that one chat waits for, or none. It has landed before one of its ends is told."""
+
+    begun = Signal()
+    """The engine has the question, and the answer is shown."""
+    ended = Signal(object)
+    """`AnswerEnd`."""
+    refused = Signal(str)
+    """The engine does not take the question, and why. The message is kept, marked, and its text was given back."""
+    withdrawn = Signal()
+    """It was cancelled before the engine had seen it."""
+
+    def __init__(self, chat_id: str, path: ShownPath, host: EngineHost, saver: ChatSaver, news: ChatNews) -> None:
+        super().__init__(news)
+        self._chat_id = chat_id
+        self._path = path
+        self._host = host
+        self._saver = saver
+        self._news = news
+        self._ticket: int | None = None
+        self._answer_id: str | None = None
+        self._token_ids: list[int] = []
+        self._question: Question | None = None
+        self._model: ModelInfo | None = None
+        self._former_leaf: str | None = None
+        self._last_result: GenerateResult | None = None
+        host.submitted.connect(self._on_submitted)
+        host.submit_failed.connect(self._on_submit_failed)
+        host.withdrawn.connect(self._on_withdrawn)
+        host.frame.connect(self._on_frame)
+
+    @property
+    def awaited_model(self) -> str:
+        """The key of the model whose loading the question waits for; "": none does."""
+        return self._host.awaited(self._ticket) if self._ticket is not None else ""
+
+    @property
+    def last_result(self) -> GenerateResult | None:
+        """How the last answer of this session ended."""
+        return self._last_result
+
+    def ask(self, make: Callable[[], Question], former_leaf: str | None) -> None:
+        """Hand a question to the engine. `former_leaf`: the end of the path that is shown again if nothing comes."""
+        self._former_leaf = former_leaf
+        try:
+            self._question = make()
+        except UserError as error:
+            self._refuse(str(error))
+            return
+        self._ticket = self._host.submit(self._question.request, self._question.model)
+        if self.awaited_model:
+            self._news.model_awaited.emit(self.awaited_model)
+
+    def cancel(self) -> None:
+        """Stop the answer, if one is on its way; what is written stays."""
+        if self._ticket is not None:
+            self._host.cancel(self._ticket)
+
+    def break_off(self) -> bool:
+        """The end of the session: mark what still streams. False: nothing does."""
+        if self._answer_id is None:
+            return False
+        self._put(replace(self._path.tree[self._answer_id], status="interrupted"))
+        self._land()
+        return True
+
+    def _land(self) -> None:
+        self._ticket = self._answer_id = self._question = None
+
+    # --- taken, or not
+
+    @Slot(int)
+    def _on_submitted(self, ticket: int) -> None:
+        if ticket != self._ticket or self._question is None:
+            return
+        self._model = self._host.info_for(ticket)
+        asked = self._path.tree[self._question.asked_id]
+        if asked.status == "failed":  # refused before, taken now
+            self._put(replace(asked, status="complete", error=""))
+        self._token_ids = list(self._question.request.answer_token_ids)
+        if self._question.continues is not None:
+            self._answer_id = self._question.continues
+            self._put(replace(self._path.tree[self._answer_id], status="streaming", error=""))
+            self._news.changed.emit()
+        else:
+            name = self._model.name if self._model else ""
+            answer = new_node(self._chat_id, "assistant", "", "streaming", asked.id, name)
+            self._path.add(answer)
+            self._answer_id = answer.id
+            self._saver.save_soon(answer)
+            self._news.message_added.emit(answer)
+        self.begun.emit()
+
+    @Slot(int, str)
+    def _on_submit_failed(self, ticket: int, text: str) -> None:
+        if ticket == self._ticket:
+            self._refuse(text)
+
+    @Slot(int)
+    def _on_withdrawn(self, ticket: int) -> None:
+        if ticket == self._ticket:
+            self._show_former_answer()
+            self._land()
+            self.withdrawn.emit()
+
+    def _refuse(self, text: str) -> None:
+        asked = self._path.nodes()[-1]
+        if asked.role != "user" or self._path.tree.children(asked.id):
+            self._show_former_answer()  # it has been answered before, so it is this attempt that fails
+        else:
+            self._put(replace(asked, status="failed", error=text))
+            if asked.status != "failed":
+                self._news.returned.emit(Draft(*split(asked.content, asked.attachments)))
+        self._land()
+        self.refused.emit(text)
+
+    def _show_former_answer(self) -> None:
+        if self._path.leaf is not None and self._path.tree.children(self._path.leaf):
+            self._path.leaf = self._former_leaf
+            self._news.changed.emit()
+
+    # --- written
+
+    @Slot(object)
+    def _on_frame(self, frame: Frame) -> None:
+        if self._ticket is None:
+            return
+        for item in frame.items:
+            if item.ticket == self._ticket:
+                self._token_ids += item.token_ids
+                self._add_text(item.text)
+                self._news.speed_changed.emit(item.tokens_per_second)
+        for progress in frame.progress:
+            if progress.ticket == self._ticket and progress.state == "waiting":
+                self._news.held_up.emit()
+            elif progress.ticket == self._ticket:
+                self._news.progress_changed.emit(progress.progress)
+        for finished in frame.finished:
+            if finished.ticket == self._ticket:
+                self._finish(finished)
+
+    def _add_text(self, text: str) -> None:
+        text = clean_text(text)
+        if self._answer_id is None or not text:
+            return
+        answer = self._path.tree[self._answer_id]
+        answer = replace(answer, content=answer.content + text, recipe=self._recipe_so_far())
+        self._path.tree.replace(answer)
+        self._saver.save_soon(answer)
+        self._news.text_added.emit(answer.id, text)
+
+    def _recipe_so_far(self) -> str:
+        """So that the answer can go on exactly, should the process end now."""
+        if self._question is None:
+            return ""
+        return recipe_text(self._question.request, self._model, token_ids=self._token_ids)
+
+    def _finish(self, finished: FinishedItem) -> None:
+        result, question = finished.result, self._question
+        self._last_result = result
+        text = ""
+        if self._answer_id is not None and question is not None:
+            answer = self._path.tree[self._answer_id]
+            text = answer.content
+            error = error_text(result.error) if result.error else ""
+            recipe = recipe_text(question.request, self._model, result)
+            self._put(replace(answer, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
+        expected = question.expected if question is not None and result.finish_reason != "cancelled" else None
+        self._land()
+        self.ended.emit(AnswerEnd(result, None if expected is None else text == expected))
+
+    def _put(self, node: Node) -> None:
+        self._path.tree.replace(node)
+        self._saver.save_soon(node)
+        self._news.node_changed.emit(node)

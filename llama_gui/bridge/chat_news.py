@@ -1,0 +1,39 @@
+"""All that an open chat tells: the signals of a session, which the rooms behind it emit, too."""
+
+from PySide6.QtCore import QObject, Signal
+
+
+class ChatNews(QObject):
+    """The news of one chat, in the order in which they happen.
+
+    The way of a message: saved, `accepted`, `message_added`, asked; then the answer's `message_added`, `text_added`
+    at most once a frame, and at its end `node_changed`. What the engine refuses ends in `failed` and `returned`.
+    """
+
+    changed = Signal()
+    message_added = Signal(object)
+    text_added = Signal(str, str)
+    node_changed = Signal(object)
+    answering_changed = Signal(bool)
+    progress_changed = Signal(object)
+    model_awaited = Signal(str)
+    """Key of the model that has to be loaded before it can answer."""
+    held_up = Signal()
+    """The model has the question, and no room for it yet beside the others that it answers."""
+    speed_changed = Signal(float)
+    title_changed = Signal(str)
+    accepted = Signal()
+    """The message is on disk: the composer may forget it."""
+    failed = Signal(str)
+    """Nothing was sent, and why."""
+    returned = Signal(object)
+    """`Draft`: an accepted message that the engine refused. It goes back into the composer."""
+    dropped = Signal(int)
+    """So many of the oldest messages were not sent: the conversation is longer than the model can read."""
+    reproduced = Signal(bool)
+    """An answer was made again by its recipe: whether the same text came."""
+    settings_changed = Signal(object)
+    saved_changed = Signal(bool, str)
+    """False and why: something is only in memory; it is tried again until it is saved. True: all is on disk again."""
+    settled = Signal()
+    """No answer runs, and everything is on disk."""

@@ -1,0 +1,195 @@
+"""Whose turn it is in a chat: from sending a message to the end of its answer it is busy, and what comes then waits."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from llama_gui.bridge import asking
+from llama_gui.bridge.answer_flight import AnswerEnd, AnswerFlight
+from llama_gui.bridge.asking import Question
+from llama_gui.bridge.chat_card import ChatCard
+from llama_gui.bridge.chat_news import ChatNews
+from llama_gui.bridge.message_post import MessagePost, Posted
+from llama_gui.bridge.message_queue import MessageQueue
+from llama_gui.chats.attachments import Draft
+from llama_gui.chats.shown_path import ShownPath
+from llama_gui.chats.tree import Node
+
+
+class ChatTurn(QObject):
+    """Lets one message, or one question anew, through at a time: to the disk, to the engine, answered; then the next.
+
+    All methods are called on the GUI thread and return at once.
+    """
+
+    answered = Signal()
+    """An answer has ended: what is only in memory should go to the disk."""
+    freed = Signal()
+    """Nothing is on its way any more; told after `answering_changed`."""
+
+    def __init__(
+        self, chat_id: str, path: ShownPath, card: ChatCard, post: MessagePost, flight: AnswerFlight, news: ChatNews
+    ) -> None:
+        super().__init__(news)
+        self._chat_id = chat_id
+        self._path = path
+        self._card = card
+        self._post = post
+        self._flight = flight
+        self._news = news
+        self.queue = MessageQueue(news)
+        self._is_busy = False
+        self._is_stopping = False
+        self._early: Draft | None = None  # sent before the chat was read
+        self._queued: Draft | None = None  # sent from the queue, and not on disk yet
+        card.loaded.connect(self._on_loaded)
+        card.unreadable.connect(self._on_unreadable)
+        post.posted.connect(self._on_posted)
+        post.unsaved.connect(self._on_unsaved)
+        flight.ended.connect(self._on_ended)
+        flight.refused.connect(self._on_refused)
+        flight.withdrawn.connect(self._give)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a message is on its way or an answer is being written."""
+        return self._is_busy
+
+    def is_free(self) -> bool:
+        """Whether something may be asked now; `failed` tells if not."""
+        if self._is_busy:
+            self._news.failed.emit(self.tr("An answer is still being written. Stop it, or wait for its end."))
+        return not self._is_busy
+
+    def may_send(self, draft: Draft) -> bool:
+        """Whether this may be sent now; `failed` tells if not."""
+        return self.is_free() and self._is_something(draft)
+
+    def _is_something(self, draft: Draft) -> bool:
+        if draft.is_empty:
+            self._news.failed.emit(self.tr("The message is empty. Write something first."))
+        return not draft.is_empty
+
+    def _take(self) -> None:
+        self._is_busy = True
+        self._news.answering_changed.emit(True)
+
+    @Slot()
+    def _give(self) -> None:
+        self._is_stopping = False
+        if self._is_busy:
+            self._is_busy = False
+            self._news.answering_changed.emit(False)
+            self.freed.emit()
+
+    # --- messages
+
+    def send(self, draft: Draft) -> None:
+        """Save a message, then ask the model to answer it."""
+        if self.may_send(draft):
+            self._take()
+            if self._card.is_loaded:
+                self._post.save(draft, is_typed=self._queued is None)
+            else:
+                self._early = draft
+
+    def send_in_turn(self, draft: Draft) -> None:
+        """Send a message once the answer has ended, and those that were queued before."""
+        if not self._is_busy:
+            self.send(draft)
+        elif self._is_something(draft):
+            self.queue.add(draft)
+            self._news.accepted.emit()
+
+    def send_queued(self) -> None:
+        """Go on with a queue that has paused."""
+        self.queue.resume()
+        self._send_next()
+
+    def replace(self, node: Node, draft: Draft) -> None:
+        """Send a message in the place of another one. Only when `may_send` has said so."""
+        self._take()
+        self._post.save(draft, node)
+
+    def _send_next(self) -> None:
+        draft = None if self._is_busy else self.queue.take_next()
+        if draft is not None:
+            self._queued = draft
+            self.send(draft)
+
+    @Slot()
+    def _on_loaded(self) -> None:
+        early, self._early = self._early, None
+        if early is not None:
+            self._post.save(early, is_typed=self._queued is None)
+
+    @Slot()
+    def _on_unreadable(self) -> None:
+        if self._early is not None:
+            self._early = None
+            self._give()
+
+    @Slot(object)
+    def _on_posted(self, posted: Posted) -> None:
+        self._queued = None
+        self._ask(lambda: asking.ask(self._path, posted.node, self._card.settings, self._chat_id), posted.former_leaf)
+
+    @Slot(str)
+    def _on_unsaved(self, text: str) -> None:
+        if self._queued is not None:
+            self.queue.put_back(self._queued)
+            self._queued = None
+        self._give()
+        self._news.failed.emit(text)
+
+    # --- answers
+
+    def ask(self, make: Callable[[], Question], leaf: str | None = None) -> None:
+        """Ask the model. The path is shown up to `leaf` meanwhile, if that is named. Only when `is_free` says so."""
+        former_leaf = self._path.leaf
+        self._take()
+        if leaf is not None:
+            self._path.leaf = leaf
+            self._news.changed.emit()
+        self._ask(make, former_leaf)
+
+    def _ask(self, make: Callable[[], Question], former_leaf: str | None) -> None:
+        if self._is_stopping:
+            self._give()
+        else:
+            self._flight.ask(make, former_leaf)
+
+    def stop(self) -> None:
+        """Stop the answer; what is written stays."""
+        if not self._is_busy:
+            return
+        self._is_stopping = True
+        self.queue.pause()
+        if self._early is not None:
+            self._news.returned.emit(self._early)
+            self._early = None
+            self._give()
+        else:
+            self._flight.cancel()
+
+    def break_off(self) -> None:
+        """The end of the session: what still streams is marked."""
+        if self._flight.break_off():
+            self._give()
+
+    @Slot(str)
+    def _on_refused(self, text: str) -> None:
+        self.queue.pause()
+        self._give()
+        self._news.failed.emit(text)
+
+    @Slot(object)
+    def _on_ended(self, end: AnswerEnd) -> None:
+        self._give()
+        self._news.dropped.emit(end.result.dropped_messages)
+        if end.is_same is not None:
+            self._news.reproduced.emit(end.is_same)
+        self.answered.emit()
+        if end.result.finish_reason in ("cancelled", "error"):
+            self.queue.pause()
+        self._send_next()
