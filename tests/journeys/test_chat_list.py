@@ -131,7 +131,7 @@ def test_a_find_in_a_closed_chat_opens_it_at_the_message(window, qtbot):
     qtbot.waitUntil(lambda: window._book.session(chat_id) is None)
     window.sidebar.hit_chosen.emit(chat_id, node_id)
     tab = window.deck.current()
-    qtbot.waitUntil(lambda: bool(tab.session.path()) and tab._wanted_message == "")
+    qtbot.waitUntil(lambda: bool(tab.session.path()) and tab.pages._wanted_message == "")
     assert tab.session.chat_id == chat_id
 
 

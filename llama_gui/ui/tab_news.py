@@ -1,0 +1,93 @@
+"""What the session of one tab tells beside its messages: what is waited for, what went wrong, what has ended."""
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QWidget
+
+from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.ui.composer import Composer
+from llama_gui.ui.numbers import number_text
+from llama_gui.ui.queue_list import QueueList
+from llama_gui.ui.transcript.view import TranscriptView
+from llama_gui.ui.widgets import Notice
+from llama_gui.vocabulary import JobProgress
+
+
+class TabNews(QObject):
+    """Says it in the transcript, above the composer, and to screen readers."""
+
+    def __init__(
+        self,
+        session: ChatSession,
+        transcript: TranscriptView,
+        composer: Composer,
+        queue: QueueList,
+        notice: Notice,
+        tab: QWidget,
+    ) -> None:
+        super().__init__(tab)
+        self._session = session
+        self._transcript = transcript
+        self._composer = composer
+        self._queue = queue
+        self._notice = notice
+        self._tab = tab
+        self._has_told_dropped = False
+        session.changed.connect(self._on_changed)
+        session.answering_changed.connect(self._on_answering)
+        session.progress_changed.connect(self._on_progress)
+        session.held_up.connect(self._on_held_up)
+        session.failed.connect(self.fail)
+        session.saved_changed.connect(self._on_saved)
+        session.dropped.connect(self._on_dropped)
+        self._on_changed()
+
+    @Slot(str)
+    def fail(self, text: str) -> None:
+        """Say what went wrong."""
+        self._notice.say(text)
+        self._announce(text)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._composer.set_answering(self._session.answering)
+
+    @Slot(bool)
+    def _on_answering(self, answering: bool) -> None:
+        self._composer.set_answering(answering)
+        self._queue.set_answering(answering)
+        self._transcript.set_waiting(self.tr("Waiting for the model…") if answering else "")
+        if not answering:
+            self._announce(self.tr("The answer is finished."))
+
+    def _announce(self, text: str) -> None:
+        """Tell a screen reader; what streams is not read out word by word."""
+        if self._tab.isVisible():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._tab, text))
+
+    @Slot()
+    def _on_held_up(self) -> None:
+        self._transcript.set_waiting(self.tr("Waiting for its turn: other chats use the memory…"))
+
+    @Slot(object)
+    def _on_progress(self, progress: JobProgress) -> None:
+        read, total = progress.prompt_tokens_read, progress.prompt_tokens
+        if read < total:
+            text = self.tr("Reading the prompt… {} of {} tokens").format(number_text(read), number_text(total))
+            if progress.eta_seconds is not None and progress.eta_seconds >= 2:
+                text += self.tr(" · about {:.0f} s").format(progress.eta_seconds)
+            self._transcript.set_waiting(text)
+
+    @Slot(bool, str)
+    def _on_saved(self, is_saved: bool, text: str) -> None:
+        self._notice.say("" if is_saved else text)
+
+    @Slot(int)
+    def _on_dropped(self, count: int) -> None:
+        if count and not self._has_told_dropped:  # from then on the meter says it
+            self._has_told_dropped = True
+            self._notice.say(
+                self.tr(
+                    "The conversation is longer than this model can read: the oldest {} messages were not sent."
+                ).format(count)
+            )
