@@ -20,6 +20,7 @@ class InfoBar(QFrame):
     def __init__(self, icons: Icons, parent: QWidget | None = None, *, is_narrow: bool = False) -> None:
         super().__init__(parent)
         self._label = plain_label(pixels=SMALL_PX)
+        self._label.setWordWrap(True)
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
         self._action = Button(icons, text="", look="outlined", height=24)
         self._close = Button(icons, "close", height=24)
@@ -37,7 +38,6 @@ class InfoBar(QFrame):
         layout.addWidget(self._label, 0, 0)
         layout.addWidget(self._close, 0, 2, Qt.AlignmentFlag.AlignTop)
         if is_narrow:
-            self._label.setWordWrap(True)
             layout.addWidget(self._action, 1, 0, Qt.AlignmentFlag.AlignLeading)
         else:
             layout.addWidget(self._action, 0, 1)

@@ -396,17 +396,6 @@
     </message>
 </context>
 <context>
-    <name>ChatCard</name>
-    <message>
-        <source>This chat could not be read. {}</source>
-        <translation>Dieser Chat ließ sich nicht lesen. {}</translation>
-    </message>
-    <message>
-        <source>The new name was not saved. {}</source>
-        <translation>Der neue Name wurde nicht gespeichert. {}</translation>
-    </message>
-</context>
-<context>
     <name>ChatDelegate</name>
     <message>
         <source>Name of the chat</source>
@@ -570,17 +559,6 @@
     <message>
         <source>Message …</source>
         <translation>Nachricht …</translation>
-    </message>
-</context>
-<context>
-    <name>ChatTurn</name>
-    <message>
-        <source>An answer is still being written. Stop it, or wait for its end.</source>
-        <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
-    </message>
-    <message>
-        <source>The message is empty. Write something first.</source>
-        <translation>Die Nachricht ist leer. Schreib zuerst etwas.</translation>
     </message>
 </context>
 <context>

@@ -5,13 +5,24 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QLocale, QModelIndex, Qt, QTranslator
-from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QMenu, QTabBar, QWidget
+from PySide6.QtGui import QFontMetrics, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QTabBar,
+    QWidget,
+)
 
 from llama_gui.ui.actions import ACTIONS
 from llama_gui.ui.language import install_language
+from llama_gui.ui.picker import Picker
 from llama_gui.ui.tabs import TabBar
-from llama_gui.ui.transcript.welcome import QUESTIONS
+from llama_gui.ui.transcript.welcome import QUESTIONS, Suggestion
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.conftest import RESOURCES
 from tests.journeys.driving import ask, shown, trigger
@@ -107,6 +118,17 @@ def plain(text: str) -> str:
     return re.sub("<[^>]*>", "", text)
 
 
+def wanted_width(widget: QWidget) -> int:
+    """What a text takes that is neither wrapped nor ended with dots; 0 for anything else."""
+    if isinstance(widget, QAbstractButton) and widget.text() and not isinstance(widget, Picker | Suggestion):
+        return widget.sizeHint().width() - 12  # of the 32 pixels beside the words
+    if isinstance(widget, QLabel) and not widget.wordWrap():
+        return widget.sizeHint().width()
+    if isinstance(widget, QLineEdit) and not isinstance(widget.parent(), QComboBox):
+        return QFontMetrics(widget.font()).horizontalAdvance(widget.text() or widget.placeholderText())
+    return 0
+
+
 def left_in_english(texts: set[str], english: re.Pattern[str]) -> list[str]:
     candidates = {NAMES.sub("", text) for text in texts} - set(QUESTIONS)
     return sorted(text for text in candidates if text and (english.fullmatch(text) or COMMON.search(text)))
@@ -129,6 +151,21 @@ def test_no_english_is_left_in_the_window(window, qtbot, english, opened):
     texts = all_texts()
     assert "Einstellungen" in texts or "Systemprompt" in texts
     assert left_in_english(texts, english) == []
+
+
+@pytest.mark.parametrize("opened", OPENED_BY)
+def test_every_button_and_line_has_room_for_its_words(window, qtbot, opened):
+    window.resize(1000, 700)
+    for group in window.panel.groups.values():
+        group.open()
+    if opened:
+        trigger(window, opened)
+        qtbot.wait(20)
+    tops = [top for top in QApplication.topLevelWidgets() if top.isVisible()]
+    widgets = [widget for top in tops for widget in top.findChildren(QWidget) if widget.isVisible()]
+    cut = [(next(texts_of(widget), ""), widget.width(), wanted_width(widget)) for widget in widgets]
+    cut = [found for found in cut if found[1] < found[2]]
+    assert cut == []
 
 
 def test_no_english_is_left_in_the_menus(window, qtbot, english):
