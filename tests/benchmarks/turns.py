@@ -4,7 +4,7 @@
     .venv/bin/python -m tests.benchmarks.turns --preset qwen2.5-0.5b --dtype bfloat16 --prompt-tokens 2000
 
 Random weights. Ratios only: the machine's speed changes from minute to minute, so a step is compared with the steps
-just before it.
+just before it. With `--threads 1` the cost of contexts is CPU time, which other programs change least.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import torch
 
 from llama_gui.engine import Engine, GenerateRequest, Job
 from llama_gui.engine.bench import endless, random_prompt
+from llama_gui.engine.device import physical_cores, torch_threads
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Segment
 from llama_gui.engine.loading import load_model
@@ -86,41 +87,44 @@ def arrival(engine: Engine, tokens: int, chats: int, rounds: int) -> None:
     )
 
 
-def context_cost(model: RandomModel, dtype: str, lengths: list[int], chat_counts: list[int]) -> None:
-    """Milliseconds of a step against the context (of one chat) and against the number of chats (of 128 tokens)."""
-    network = load_model(model, dtype=dtype).network
+def context_cost(
+    model: RandomModel, dtype: str, lengths: list[int], chat_counts: list[int], threads: int | None
+) -> None:
+    """What a step costs against the context (of one chat) and against the number of chats (of 128 tokens)."""
+    network = load_model(model, dtype=dtype, threads=threads).network
     cache = KVCache(network.config, network.dtype, network.device, 2**34)
+    clock = time.thread_time if threads == 1 else time.perf_counter
 
-    def step(chats: int, length: int) -> float:
-        cache.clear()
+    def step(chats: int, length: int) -> Callable[[], float]:
         segments = []
         for chat in range(chats):
-            slot = cache.acquire(str(chat), [chat] * 2)
+            slot = cache.acquire(f"{chats} {length} {chat}", [chat] * 2)
             cache.ensure_capacity(slot, length + 1)
             slot.tokens = [chat] * length  # as if they had been read: only the time matters
             segments.append(Segment(slot, [1]))
-        return median_time(lambda: network.forward(segments))
 
-    with torch.inference_mode():
-        base = step(1, 128)
+        def run() -> float:
+            began = clock()
+            network.forward(segments)
+            return clock() - began
+
+        return run
+
+    with torch.inference_mode(), torch_threads(threads or physical_cores()):
         for length in lengths:
-            print(f"1 chat, context {length}: a step takes {step(1, length) / base:.2f} times that at 128", flush=True)
+            cost = ratio(step(1, 128), step(1, length))
+            cache.clear()
+            print(f"1 chat, context {length}: a step takes {cost:.2f} times that at 128", flush=True)
         for chats in chat_counts:
-            cost = step(chats, 128) / step(1, 128)
-            print(
-                f"{chats} chats: a step takes {cost:.2f} times that of one, {chats / cost:.1f} times the tokens",
-                flush=True,
-            )
+            cost = ratio(step(1, 128), step(chats, 128))
+            cache.clear()
+            print(f"{chats} chats: a step takes {cost:.2f} times that of one: {chats / cost:.1f} times the tokens")
 
 
-def median_time(run: Callable[[], object], rounds: int = 7) -> float:
-    """Seconds."""
-    times = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
+def ratio(base: Callable[[], float], other: Callable[[], float], rounds: int = 9) -> float:
+    """How many times as long `other` takes, in turn; of the quickest of each, because others use the machine."""
+    times = [(base(), other()) for _ in range(rounds + 1)][1:]
+    return min(b for _, b in times) / min(a for a, _ in times)
 
 
 def main() -> None:
@@ -133,15 +137,18 @@ def main() -> None:
     parser.add_argument("--chats", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--contexts", default="1024,4096,16384,32768")
+    parser.add_argument("--threads", type=int)
     parser.add_argument("--only", choices=("turn", "arrival", "context"))
     options = parser.parse_args()
     config = preset_config(options.preset)
     config |= {"num_hidden_layers": options.layers} if options.layers else {}
     model = RandomModel(options.preset, config, STARTER)
     if options.only in (None, "context"):
-        context_cost(model, options.dtype, [int(n) for n in options.contexts.split(",")], [2, 4, 8, 16])
+        context_cost(
+            model, options.dtype, [int(n) for n in options.contexts.split(",")], [2, 4, 8, 16], options.threads
+        )
     if options.only in (None, "turn", "arrival"):
-        with Engine.load(model, dtype=options.dtype) as engine:
+        with Engine.load(model, dtype=options.dtype, threads=options.threads) as engine:
             if options.only != "arrival":
                 second_turn(engine, options.prompt_tokens, options.rounds)
             if options.only != "turn":
