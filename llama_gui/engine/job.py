@@ -1,17 +1,15 @@
 """What a caller holds of a request: its outputs as they come, its end, and the means to stop it. Safe in any thread."""
 
-import asyncio
-import contextlib
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
+from llama_gui.answer_stream import AnswerStream
 from llama_gui.engine.answer_state import AnswerState
 from llama_gui.vocabulary import GenerateResult, JobProgress, JobState, TokenOutput
 
 
-class Job:
+class Job(AnswerStream):
     """One submitted request.
 
     Iterate it (``for`` or ``async for``) for each `TokenOutput` from the first on; any number of readers may. A loop
@@ -20,11 +18,8 @@ class Job:
     """
 
     def __init__(self, origin: AnswerState, on_cancel: Callable[[], None]) -> None:
+        super().__init__()
         self._origin = origin
-        self._outputs: list[TokenOutput] = []
-        self._result: GenerateResult | None = None
-        self._changed = threading.Condition()
-        self._listeners: list[Callable[[], None]] = []
         self._on_cancel = on_cancel
         self._cancelled = False
         self._state: JobState = "waiting"
@@ -65,60 +60,6 @@ class Job:
             self._cancelled = True
             self._on_cancel()
 
-    def result(self, timeout: float | None = None) -> GenerateResult:
-        """Wait for the end, at most `timeout` seconds.
-
-        Raises:
-            TimeoutError: the answer is not finished by then; it goes on.
-        """
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._result is not None, timeout):
-                raise TimeoutError(f"The answer was not finished within {timeout} seconds.")
-            assert self._result is not None
-            return self._result
-
-    def __iter__(self) -> Iterator[TokenOutput]:
-        """Each output as it is drawn; ends with the answer, or raises its error."""
-        index = 0
-        while True:
-            with self._changed:
-                while len(self._outputs) == index and self._result is None:
-                    self._changed.wait()
-                fresh, result = self._outputs[index:], self._result
-            yield from fresh
-            index += len(fresh)
-            if result is not None:
-                _raise_error(result)
-                return
-
-    async def __aiter__(self) -> AsyncIterator[TokenOutput]:
-        """The same without blocking the running event loop."""
-        loop, changed = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop was closed while its reader was still listening
-                loop.call_soon_threadsafe(changed.set)
-
-        with self._changed:
-            self._listeners.append(wake)
-        index = 0
-        try:
-            while True:
-                changed.clear()
-                with self._changed:
-                    fresh, result = self._outputs[index:], self._result
-                for output in fresh:
-                    yield output
-                index += len(fresh)
-                if result is not None:
-                    _raise_error(result)
-                    return
-                if not fresh:
-                    await changed.wait()
-        finally:
-            with self._changed:
-                self._listeners.remove(wake)
-
     # --- for the engine's thread
 
     def start_prefill(self, cached_tokens: int) -> None:
@@ -138,21 +79,13 @@ class Job:
             self._state, self._decode_started = "generating", now
         elif now > self._decode_started:
             self._tokens_per_second = len(self._outputs) / (now - self._decode_started)
-        with self._changed:
-            self._outputs.append(output)
-            self._wake()
+        self._add(output)
 
     def finish(self, result: GenerateResult) -> None:
         """The answer ended."""
-        with self._changed:
-            self._result = result
+        with self._changed:  # who sees the end finds the result, and the other way round
             self._state = "finished"
-            self._wake()
-
-    def _wake(self) -> None:
-        self._changed.notify_all()
-        for listener in self._listeners:
-            listener()
+            self._end(result)
 
     def _eta(self) -> float | None:
         done = self._prompt_tokens_read - self._cached_tokens
@@ -160,8 +93,3 @@ class Job:
             return None
         seconds_per_token = (time.monotonic() - self._prefill_started) / done
         return seconds_per_token * (self._prompt_tokens - self._prompt_tokens_read)
-
-
-def _raise_error(result: GenerateResult) -> None:
-    if result.error is not None:
-        raise result.error

@@ -1,18 +1,16 @@
 """An answer that somebody else's server writes; the face of `llama_gui.engine.Job`. Safe in any thread."""
 
-import asyncio
-import contextlib
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 
+from llama_gui.answer_stream import AnswerStream
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, JobProgress, JobState, Timings, TokenOutput, Usage
 
 OnOutput = Callable[["RemoteJob", TokenOutput], None]
 OnFinish = Callable[["RemoteJob", GenerateResult], None]
 
 
-class RemoteJob:
+class RemoteJob(AnswerStream):
     """One request that was sent, or will be.
 
     Iterate it (``for`` or ``async for``) for each `TokenOutput`: one for each piece that the server sends, its id -1,
@@ -26,14 +24,11 @@ class RemoteJob:
         on_output: OnOutput | None = None,
         on_finish: OnFinish | None = None,
     ) -> None:
+        super().__init__()
         self.request = request
         self._on_cancel = on_cancel
         self._on_output = on_output
         self._on_finish = on_finish
-        self._outputs: list[TokenOutput] = []
-        self._result: GenerateResult | None = None
-        self._changed = threading.Condition()
-        self._listeners: list[Callable[[], None]] = []
         self._cancelled = False
         self._state: JobState = "waiting"
         self._submitted = time.monotonic()
@@ -68,60 +63,6 @@ class RemoteJob:
             self._cancelled = True
             self._on_cancel(self)
 
-    def result(self, timeout: float | None = None) -> GenerateResult:
-        """Wait for the end, at most `timeout` seconds.
-
-        Raises:
-            TimeoutError: the answer is not finished by then; it goes on.
-        """
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._result is not None, timeout):
-                raise TimeoutError(f"The answer was not finished within {timeout} seconds.")
-            assert self._result is not None
-            return self._result
-
-    def __iter__(self) -> Iterator[TokenOutput]:
-        """Each output as it comes; ends with the answer, or raises its error."""
-        index = 0
-        while True:
-            with self._changed:
-                while len(self._outputs) == index and self._result is None:
-                    self._changed.wait()
-                fresh, result = self._outputs[index:], self._result
-            yield from fresh
-            index += len(fresh)
-            if result is not None:
-                _raise_error(result)
-                return
-
-    async def __aiter__(self) -> AsyncIterator[TokenOutput]:
-        """The same without blocking the running event loop."""
-        loop, changed = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop was closed while its reader was still listening
-                loop.call_soon_threadsafe(changed.set)
-
-        with self._changed:
-            self._listeners.append(wake)
-        index = 0
-        try:
-            while True:
-                changed.clear()
-                with self._changed:
-                    fresh, result = self._outputs[index:], self._result
-                for output in fresh:
-                    yield output
-                index += len(fresh)
-                if result is not None:
-                    _raise_error(result)
-                    return
-                if not fresh:
-                    await changed.wait()
-        finally:
-            with self._changed:
-                self._listeners.remove(wake)
-
     # --- for the thread that reads the server
 
     def start(self) -> None:
@@ -133,18 +74,15 @@ class RemoteJob:
         if self._first is None:
             self._first = time.monotonic()
             self._state = "generating"
-        with self._changed:
-            self._outputs.append(output)
-            self._wake()
+        self._add(output)
         if self._on_output is not None:
             self._on_output(self, output)
 
     def finish(self, result: GenerateResult) -> None:
         """The answer ended."""
-        with self._changed:
-            self._result = result
+        with self._changed:  # who sees the end finds the result, and the other way round
             self._state = "finished"
-            self._wake()
+            self._end(result)
         if self._on_finish is not None:
             self._on_finish(self, result)
 
@@ -161,13 +99,3 @@ class RemoteJob:
         now = time.monotonic()
         first = self._first if self._first is not None else now
         return Timings(0.0, first - self._submitted, now - first)
-
-    def _wake(self) -> None:
-        self._changed.notify_all()
-        for listener in self._listeners:
-            listener()
-
-
-def _raise_error(result: GenerateResult) -> None:
-    if result.error is not None:
-        raise result.error

@@ -1,0 +1,98 @@
+"""The outputs of an answer on their way from the thread that makes them to those that read them. Safe in any thread."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from llama_gui.vocabulary import GenerateResult, TokenOutput
+
+
+class AnswerStream:
+    """What jobs of our engine and of other people's servers share: outputs and an end, kept for any number of readers.
+
+    Iterate it (``for`` or ``async for``) for each `TokenOutput` from the first on. A loop that is left early does not
+    stop the answer. One that fails raises its error from the loop, behind the tokens that came.
+    """
+
+    def __init__(self) -> None:
+        self._outputs: list[TokenOutput] = []
+        self._result: GenerateResult | None = None
+        self._changed = threading.Condition()
+        self._listeners: list[Callable[[], None]] = []
+
+    def result(self, timeout: float | None = None) -> GenerateResult:
+        """Wait for the end, at most `timeout` seconds.
+
+        Raises:
+            TimeoutError: the answer is not finished by then; it goes on.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._result is not None, timeout):
+                raise TimeoutError(f"The answer was not finished within {timeout} seconds.")
+            assert self._result is not None
+            return self._result
+
+    def __iter__(self) -> Iterator[TokenOutput]:
+        """Each output as it is drawn; ends with the answer, or raises its error."""
+        index = 0
+        while True:
+            with self._changed:
+                while len(self._outputs) == index and self._result is None:
+                    self._changed.wait()
+                fresh, result = self._outputs[index:], self._result
+            yield from fresh
+            index += len(fresh)
+            if result is not None:
+                _raise_error(result)
+                return
+
+    async def __aiter__(self) -> AsyncIterator[TokenOutput]:
+        """The same without blocking the running event loop."""
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop was closed while its reader was still listening
+                loop.call_soon_threadsafe(changed.set)
+
+        with self._changed:
+            self._listeners.append(wake)
+        index = 0
+        try:
+            while True:
+                changed.clear()
+                with self._changed:
+                    fresh, result = self._outputs[index:], self._result
+                for output in fresh:
+                    yield output
+                index += len(fresh)
+                if result is not None:
+                    _raise_error(result)
+                    return
+                if not fresh:
+                    await changed.wait()
+        finally:
+            with self._changed:
+                self._listeners.remove(wake)
+
+    # --- for the thread that makes the answer
+
+    def _add(self, output: TokenOutput) -> None:
+        with self._changed:
+            self._outputs.append(output)
+            self._wake()
+
+    def _end(self, result: GenerateResult) -> None:
+        with self._changed:
+            self._result = result
+            self._wake()
+
+    def _wake(self) -> None:
+        self._changed.notify_all()
+        for listener in self._listeners:
+            listener()
+
+
+def _raise_error(result: GenerateResult) -> None:
+    if result.error is not None:
+        raise result.error
