@@ -89,6 +89,7 @@ class DetailPane(Surface):
         self.back.clicked.connect(self.back_wanted)
         self.back.hide()
         self._area = QScrollArea()
+        self._area.setAccessibleName(self.tr("About this model"))
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QScrollArea.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -135,6 +135,7 @@ class DownloadList(Surface):
         self._column.setContentsMargins(24, 4, 24, 4)
         self._column.setSpacing(0)
         area = self._area = QScrollArea()
+        area.setAccessibleName(self.tr("Downloads"))
         area.setWidget(self._inner)
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
