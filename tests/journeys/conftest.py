@@ -16,6 +16,7 @@ from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.desktop import engine_loader
 from llama_gui.library import shelf
 from llama_gui.paths import Paths
+from llama_gui.server.endpoint_book import EndpointBook
 from llama_gui.settings import UserSettings
 from llama_gui.ui import MainWindow, apply_theme
 from llama_gui.vocabulary import ModelEntry
@@ -100,12 +101,15 @@ def open_window(show_window: OpenWindow) -> OpenWindow:
 
 
 @pytest.fixture
-def open_starter(show_window: OpenWindow) -> OpenWindow:
+def open_starter(show_window: OpenWindow, tmp_path: Path) -> OpenWindow:
     """The window over the real engine and the model that comes with us."""
 
     def open_starter(settings: UserSettings | None = None) -> MainWindow:
         starter = RESOURCES / "starter_model"
         settings = settings or UserSettings()
-        return show_window(engine_loader(starter, settings), shelf.scan([], starter), settings)
+        endpoints = EndpointBook(tmp_path / "endpoints.json")  # of the same file as the window's
+        return show_window(
+            engine_loader(starter, settings, endpoint_of=endpoints.endpoint), shelf.scan([], starter), settings
+        )
 
     return open_starter

@@ -7,14 +7,16 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from llama_gui.chats.recipe import read_recipe
 from llama_gui.settings import UserSettings
 from llama_gui.ui.endpoints_dialog import EndpointsDialog, ServerFormDialog
 from llama_gui.ui.server_dialog import ServerDialog
-from tests.journeys.driving import trigger
+from tests.journeys.driving import ask, shown, trigger
 
 
 @pytest.fixture
-def window(open_starter):
+def window(open_starter, monkeypatch):
+    monkeypatch.setattr("llama_gui.library.sign_in.system_safe", lambda: None)
     return open_starter(UserSettings(server_port=_free_port()))
 
 
@@ -65,6 +67,14 @@ def test_a_remote_model_answers_in_a_tab(window, qtbot):
     assert "1 models" in dialog._said.text()
     dialog.accept()
     assert "lab#starter" in [entry.key for entry in window.models.entries()]
+    window.models.choose("lab#starter")
+    tab = window.deck.current()
+    ask(qtbot, tab, "What is this application?")
+    qtbot.waitUntil(lambda: tab.session.is_settled and len(tab.session.path()) == 2, timeout=30_000)
+    answer = tab.session.path()[1]
+    assert (answer.status, answer.model) == ("complete", "starter")
+    assert "a desktop chat application" in shown(tab)
+    assert read_recipe(answer.recipe).model == f"{server.url}#starter"
 
 
 def test_an_address_without_encryption_elsewhere_is_refused(window, qtbot):
