@@ -167,7 +167,7 @@ class ChatTurn(QObject):
         self.queue.pause()
         if self._early is not None:
             self._news.returned.emit(self._early)
-            self._early = None
+            self._early = self._queued = None  # also one from the queue: it is the composer's now
             self._give()
         else:
             self._flight.cancel()

@@ -359,6 +359,21 @@ def test_stop_before_the_chat_was_read_gives_the_text_back(qtbot: QtBot, make_bo
     assert session.path() == []
 
 
+def test_a_queued_message_that_stop_gave_back_is_not_taken_for_the_next_one(qtbot: QtBot, make_book: MakeBook):
+    session = make_book().open_chat("unknown")
+    log = Log(session)
+    session.send("one")
+    session.queue_message("two")
+    session.stop()
+    session.send_queued()
+    session.stop()
+    assert [value for name, value in log.said if name == "returned"] == ["one", "two"]
+    log.said.clear()
+    session.send("three")  # the composer holds it, and waits to be told that it may forget it
+    qtbot.waitUntil(lambda: len(session.path()) == 2 and session.is_settled)
+    assert log.names.count("accepted") == 1
+
+
 def test_a_chat_that_cannot_be_read_says_so(qtbot: QtBot, make_book: MakeBook, monkeypatch: pytest.MonkeyPatch):
     def fail(_store: ChatStore, _chat_id: str) -> None:
         raise StoreError("The disk refused.")
