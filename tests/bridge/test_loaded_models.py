@@ -254,7 +254,11 @@ def test_a_model_that_breaks_disturbs_no_other(qtbot: QtBot, host: EngineHost, s
     watch = Watch(host)
     finish(qtbot, watch, *(host.submit(asking("Hi"), key) for key in ("a", "b")))
 
+    announced = threading.Event()
+    host.submitted.connect(lambda _ticket: announced.set())
+
     def stumble(_job: ScriptedJob) -> None:
+        announced.wait(5)  # one that breaks before that has refused the request: there is no answer to end
         raise MemoryError("out of memory")
 
     monkeypatch.setattr(shelf.engines["a"], "_step", stumble)
