@@ -714,6 +714,10 @@
         <translation>Zurück zur Liste</translation>
     </message>
     <message>
+        <source>About this model</source>
+        <translation>Über dieses Modell</translation>
+    </message>
+    <message>
         <source>From its card</source>
         <translation>Aus der Modellkarte</translation>
     </message>
@@ -770,6 +774,13 @@
     <message>
         <source>Downloading {} models, {} %</source>
         <translation>Lädt {} Modelle herunter, {} %</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadList</name>
+    <message>
+        <source>Downloads</source>
+        <translation>Downloads</translation>
     </message>
 </context>
 <context>
