@@ -5,24 +5,23 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.tasks import TaskLane
-from llama_gui.chats.export import to_json, to_markdown, write_export
-from llama_gui.chats.export_html import to_html
-from llama_gui.chats.importers.reading import FoundChats, read_import
 from llama_gui.chats.intake import ImportReport
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.store import ChatStore
 from llama_gui.errors import StoreError
 
+if TYPE_CHECKING:
+    from llama_gui.chats.importers.reading import FoundChats
+
 T = TypeVar("T")
 ExportKind = Literal["markdown", "html", "json"]
 
-_WRITERS = {"markdown": to_markdown, "html": to_html, "json": to_json}
 _AT_ONCE = 50
 """Chats that go into the store before it is asked for other things again."""
 
@@ -47,14 +46,14 @@ class Exchange(QObject):
 
         def work() -> tuple[Path, int]:
             ids = wanted or self._ask(_all_ids)
-            write_export(path, _WRITERS[kind](self._records(ids)))
+            _write(path, kind, self._records(ids))
             return path, len(ids)
 
         self._lane.run(work, self._on_exported, self._on_failed)
 
     def import_from(self, path: Path) -> None:
         """Take in the chats of a file or folder of another application."""
-        self._lane.run(lambda: self._take_in(read_import(path)), self._on_imported, self._on_failed)
+        self._lane.run(lambda: self._take_in(path), self._on_imported, self._on_failed)
 
     def close(self) -> bool:
         """Finish, and end the thread. Before the store is closed. Twice is as good as once."""
@@ -86,7 +85,10 @@ class Exchange(QObject):
             if record is not None:
                 yield record
 
-    def _take_in(self, found: FoundChats) -> ImportReport:
+    def _take_in(self, path: Path) -> ImportReport:
+        from llama_gui.chats.importers.reading import FoundChats, read_import
+
+        found = read_import(path)
         report = ImportReport(found.kind, skipped=found.skipped, left_out=found.left_out)
         for start in range(0, len(found.chats), _AT_ONCE):
             part = FoundChats(found.kind, found.chats[start : start + _AT_ONCE])
@@ -108,6 +110,14 @@ class Exchange(QObject):
         self.failed.emit(str(error))
 
 
+def _write(path: Path, kind: ExportKind, records: Iterator[ChatRecord]) -> None:
+    from llama_gui.chats.export import to_json, to_markdown, write_export
+    from llama_gui.chats.export_html import to_html  # here: who exports nothing need not load it
+
+    writers = {"markdown": to_markdown, "html": to_html, "json": to_json}
+    write_export(path, writers[kind](records))
+
+
 def _all_ids(store: ChatStore) -> list[str]:
     return [chat.id for archived in (False, True) for chat in store.chats(archived=archived)]
 
@@ -116,7 +126,7 @@ def _record(store: ChatStore, chat_id: str) -> ChatRecord | None:
     return store.record(chat_id)
 
 
-def _import(store: ChatStore, found: FoundChats) -> ImportReport:
+def _import(store: ChatStore, found: "FoundChats") -> ImportReport:
     return store.import_chats(found)
 
 

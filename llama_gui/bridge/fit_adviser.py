@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 
-import psutil
 from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.lanes import Lanes
@@ -15,6 +14,12 @@ CONTEXT = 4096
 """Tokens of one chat that the verdict counts with, where the model reads as many."""
 
 _FRESH_S = 1.0
+
+
+def _measure_bandwidth() -> float:
+    import psutil  # here: the window shows sooner
+
+    return read_bandwidth(psutil.cpu_count(logical=False) or 1)
 
 
 class FitAdviser(QObject):
@@ -30,7 +35,7 @@ class FitAdviser(QObject):
         parent: QObject | None = None,
         *,
         machine: Callable[[float | None], Machine] = machine_here,
-        bandwidth: Callable[[], float] = lambda: read_bandwidth(psutil.cpu_count(logical=False) or 1),
+        bandwidth: Callable[[], float] = _measure_bandwidth,
     ) -> None:
         super().__init__(parent)
         self._machine = machine

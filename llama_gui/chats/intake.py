@@ -3,16 +3,19 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from llama_gui.chats.chat_list import refresh_summary
 from llama_gui.chats.chat_settings import settings_to_json
 from llama_gui.chats.importers.building import stable_id
-from llama_gui.chats.importers.reading import FoundChats
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.rows import ADD_NODE, node_row
 from llama_gui.chats.store_file import StoreFile
 from llama_gui.chats.tree import Node, clean_text
 from llama_gui.errors import StoreError
+
+if TYPE_CHECKING:
+    from llama_gui.chats.importers.reading import FoundChats
 
 _AT_ONCE = 500  # ids in one question to SQLite, which bounds how many values it takes
 
@@ -52,7 +55,7 @@ class ImportReport:
 class Intake(StoreFile):
     """The part of the store that takes chats in."""
 
-    def import_chats(self, found: FoundChats) -> ImportReport:
+    def import_chats(self, found: "FoundChats") -> ImportReport:
         """Take the chats of a file in, one after the other.
 
         Raises:

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-import psutil
-
 from llama_gui.library.model_shape import Matrix, ModelShape
 from llama_gui.library.sizes import in_words
 
@@ -137,6 +135,8 @@ def cache_bytes(shape: ModelShape, tokens: int, width: int) -> int:
 
 def machine_here(bandwidth: float | None = None) -> Machine:
     """This computer without its graphics card: what is known without loading torch."""
+    import psutil  # here: the window shows sooner
+
     memory = psutil.virtual_memory()
     return Machine(memory.total, memory.available, has_bfloat16=_has_bfloat16(), bandwidth=bandwidth)
 

@@ -11,7 +11,6 @@ from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER
 from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.chats.tree import ChatSummary
-from llama_gui.ui.bin_dialog import BinDialog
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.sidebar import Sidebar
 
@@ -97,6 +96,8 @@ class ChatKeeping(QObject):
     @Slot()
     def show_bin(self) -> None:
         """Open the bin."""
+        from llama_gui.ui.bin_dialog import BinDialog  # here: the window shows sooner
+
         BinDialog(self._shelving, self._window).open()
 
     # Undo

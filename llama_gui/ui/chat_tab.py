@@ -26,7 +26,6 @@ from llama_gui.ui.tab_files import TabFiles
 from llama_gui.ui.tab_news import TabNews
 from llama_gui.ui.tab_pages import TabPages
 from llama_gui.ui.theme import COLUMN_WIDTH
-from llama_gui.ui.transcript.branch_map import BranchMap
 from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
 from llama_gui.ui.widgets import Notice, Surface
@@ -128,6 +127,8 @@ class ChatTab(Surface):
 
     def show_branches(self) -> None:
         """Open the map of the chat."""
+        from llama_gui.ui.transcript.branch_map import BranchMap  # here: the window shows sooner
+
         branch_map = BranchMap(self.session.map_dots(), self)
         branch_map.chosen.connect(self.go_to_message)
         branch_map.open()

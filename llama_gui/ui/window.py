@@ -17,7 +17,6 @@ from llama_gui.settings import UserSettings
 from llama_gui.ui.actions import Actions
 from llama_gui.ui.chat_keeping import ChatKeeping
 from llama_gui.ui.deck import TabDeck
-from llama_gui.ui.dialogs import CommandPalette, KeysDialog
 from llama_gui.ui.exchange_dialogs import ExchangeDialogs
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.kept_settings import KeptSettings
@@ -185,10 +184,14 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_palette(self) -> None:
+        from llama_gui.ui.dialogs import CommandPalette  # here: the window shows sooner
+
         CommandPalette(self.actions_, self).open()
 
     @Slot()
     def _show_help(self) -> None:
+        from llama_gui.ui.dialogs import KeysDialog
+
         KeysDialog(self.actions_, self).open()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

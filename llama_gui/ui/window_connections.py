@@ -1,6 +1,7 @@
 """What of the window meets other programs: our server for them, and the servers of others for us."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
@@ -8,9 +9,10 @@ from PySide6.QtWidgets import QWidget
 from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, remote_entries
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.settings import UserSettings
-from llama_gui.ui.endpoints_dialog import EndpointsDialog
-from llama_gui.ui.server_dialog import ServerDialog
 from llama_gui.vocabulary import ModelEntry
+
+if TYPE_CHECKING:
+    from llama_gui.ui.server_dialog import ServerDialog
 
 
 class WindowConnections(QObject):
@@ -34,6 +36,7 @@ class WindowConnections(QObject):
         self._settings = settings
         self._keep = keep
         self._window = window
+        self._switch: ServerDialog | None = None  # while it is open
         server.started.connect(self._on_started)
         server.failed.connect(self._on_failed)
         desk.models_found.connect(self._on_models)
@@ -56,14 +59,23 @@ class WindowConnections(QObject):
     @Slot()
     def show_server(self) -> None:
         """Open the switch for other programs."""
-        dialog = ServerDialog(self._server, self._settings().server_port, self._window)
+        from llama_gui.ui.server_dialog import ServerDialog  # here: the window shows sooner
+
+        self._switch = dialog = ServerDialog(self._server, self._settings().server_port, self._window)
+        dialog.finished.connect(self._on_switch_closed)
         dialog.wanted.connect(self._on_wanted)
         dialog.open()
 
     @Slot()
     def show_endpoints(self) -> None:
         """Open the list of remote servers."""
+        from llama_gui.ui.endpoints_dialog import EndpointsDialog
+
         EndpointsDialog(self._desk, self._window).open()
+
+    @Slot()
+    def _on_switch_closed(self) -> None:
+        self._switch = None
 
     @Slot(bool, int)
     def _on_wanted(self, is_on: bool, port: int) -> None:
@@ -75,7 +87,7 @@ class WindowConnections(QObject):
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
-        if self._window.findChild(ServerDialog) is None:  # which says it itself
+        if self._switch is None:  # else the dialog says it
             self.told.emit(text)
 
     @Slot(str, object)

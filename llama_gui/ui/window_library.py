@@ -15,12 +15,12 @@ from llama_gui.settings import UserSettings
 from llama_gui.ui.composer import dropped_paths, model_among
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.download_line import DownloadLine
-from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.models.words import percent, plain, size_words
 from llama_gui.vocabulary import STARTER, ModelEntry, ModelInfo, is_remote
 
 if TYPE_CHECKING:
     from llama_gui.library.download_queue import QueuedDownload, QueueTotals
+    from llama_gui.ui.models.window import ModelsWindow
 
 KEPT = ("offline", "download_limit", "model_folders")
 """What of the settings is chosen in the window of models."""
@@ -90,10 +90,12 @@ class WindowLibrary(QObject):
         self._show("shelf")
 
     @property
-    def models_window(self) -> ModelsWindow:
+    def models_window(self) -> "ModelsWindow":
         """The window of models, made when it is first asked for."""
         if self._opened is None:
             parts = self._parts
+            from llama_gui.ui.models.window import ModelsWindow  # here: the main window shows sooner
+
             made = self._opened = ModelsWindow(parts.desk, parts.settings(), parts.icons, self._window)
             made.model_chosen.connect(parts.choose)
             made.settings_changed.connect(self._on_settings)

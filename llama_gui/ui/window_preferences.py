@@ -10,7 +10,6 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.settings import UserSettings
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.kept_settings import KeptSettings
-from llama_gui.ui.preferences import PREFERENCES, PreferencesDialog
 from llama_gui.ui.window_looks import WindowLooks
 
 
@@ -39,12 +38,16 @@ class WindowPreferences(QObject):
     @Slot()
     def show_dialog(self) -> None:
         """Open the dialog."""
+        from llama_gui.ui.preferences import PreferencesDialog  # here: the window shows sooner
+
         dialog = PreferencesDialog(self._kept.now(), self._data, self._icons, self._window)
         dialog.changed.connect(self._on_changed)
         dialog.open()
 
     @Slot(object)
     def _on_changed(self, settings: UserSettings) -> None:
+        from llama_gui.ui.preferences import PREFERENCES
+
         self._kept.keep(**{name: getattr(settings, name) for name in PREFERENCES})
         self._host.models.unload_after(settings.unload_after_minutes)
         self._looks.set_zoom(settings.zoom)
