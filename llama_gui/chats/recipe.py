@@ -28,7 +28,8 @@ class Recipe:
     `model` is the folder's path, `fingerprint`, `template` and `tokenizer` tell whether model, chat template and tokens
     are still the same. `sampling` is complete, with the seed as used. `now` is what the template took for the present,
     in ISO format. With `prompt_token_ids` the messages need not be put together again. `finish_reason` '': it was not
-    finished when this was written.
+    finished when this was written. `continued_tokens`: so many of its tokens were there before, `timings` are of the
+    others.
     """
 
     model: str = ""
@@ -48,6 +49,7 @@ class Recipe:
     now: str = ""
     prompt_token_ids: tuple[int, ...] = ()
     token_ids: tuple[int, ...] = ()
+    continued_tokens: int = 0
     dropped_messages: int = 0
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
@@ -93,6 +95,7 @@ def recipe_text(
         now=request.now.isoformat() if request.now else "",
         prompt_token_ids=tuple(prompt_token_ids or request.token_ids or ()),
         token_ids=tuple(token_ids),
+        continued_tokens=len(request.answer_token_ids),
     )
     return recipe_to_json(_with_result(_with_model(recipe, model), result))
 
@@ -143,6 +146,7 @@ def read_recipe(text: str) -> Recipe:
         regex=_of_type(values, "regex", str, None),
         prompt_token_ids=_ids(values.get("prompt_token_ids")),
         token_ids=_ids(values.get("token_ids")),
+        continued_tokens=_count(values.get("continued_tokens")),
         dropped_messages=_count(values.get("dropped_messages")),
         usage=_numbers(Usage, values.get("usage")),
         timings=_numbers(Timings, values.get("timings")),

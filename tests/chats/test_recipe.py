@@ -43,6 +43,11 @@ def test_without_a_model_it_tells_what_was_asked():
     assert recipe["sampling"]["temperature"] is None
 
 
+def test_it_knows_how_many_tokens_were_there_before():
+    request = GenerateRequest(prompt="Hi", answer_token_ids=(7, 8, 9))
+    assert read_recipe(recipe_text(request, MODEL, RESULT)).continued_tokens == 3
+
+
 # --- reading it again
 
 

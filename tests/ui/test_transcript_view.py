@@ -90,6 +90,13 @@ def test_a_footer_without_numbers():
     assert footer_of(answer(1, "x", recipe='{"usage": {"completion_tokens": 1}}')).facts == ("1 token",)
 
 
+def test_a_footer_counts_what_an_interrupted_answer_has_and_times_what_was_added():
+    broken = answer(1, "x", recipe=json.dumps({"usage": {"completion_tokens": 0}, "token_ids": [5, 6, 7]}))
+    assert footer_of(broken).facts == ("3 tokens",)
+    whole = {"usage": {"completion_tokens": 30}, "timings": {"decode": 2.0}, "continued_tokens": 10}
+    assert footer_of(answer(1, "x", recipe=json.dumps(whole))).facts == ("30 tokens", "10.0 tok/s")
+
+
 def test_only_the_last_answer_can_be_asked_for_again(view, qtbot):
     view.show_path([user(1), answer(1, "One")])
     assert view.toPlainText().count("Again") == 1

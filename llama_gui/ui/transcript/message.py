@@ -33,19 +33,28 @@ def footer_of(node: Node) -> Footer:
     usage = recipe.get("usage") or {}
     timings = recipe.get("timings") or {}
     facts: list[str] = []
-    tokens = usage.get("completion_tokens")
-    if isinstance(tokens, int):
+    tokens = usage.get("completion_tokens") or _length(recipe.get("token_ids"))  # an interrupted one has no usage
+    if isinstance(tokens, int) and usage:
         label = translate("Transcript", "{} token") if tokens == 1 else translate("Transcript", "{} tokens")
         facts.append(label.format(number_text(tokens)))
         seconds = timings.get("decode")
-        if isinstance(seconds, int | float) and seconds > 0 and tokens > 1:
-            facts.append(translate("Transcript", "{} tok/s").format(number_text(tokens / seconds, 1)))
+        written = tokens - _count(recipe.get("continued_tokens"))
+        if isinstance(seconds, int | float) and seconds > 0 and written > 1:
+            facts.append(translate("Transcript", "{} tok/s").format(number_text(written / seconds, 1)))
     if (seed := (recipe.get("sampling") or {}).get("seed")) is not None:
         facts.append(translate("Transcript", "seed {}").format(seed))
     if reason := _reason(node.status) or _reason(str(recipe.get("finish_reason"))):
         facts.append(reason)
     error = (node.error or translate("Transcript", "The answer failed.")) if node.status == "failed" else ""
     return Footer(tuple(facts), error)
+
+
+def _length(ids: object) -> int:
+    return len(ids) if isinstance(ids, list) else 0
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _reason(code: str) -> str:
