@@ -66,6 +66,7 @@ class EngineHost(QObject):
         self._refused.connect(self.submit_failed, Qt.ConnectionType.QueuedConnection)
         self._stats_timer = QTimer(self, interval=STATS_MS)
         self._stats_timer.timeout.connect(self._show_stats)
+        self._has_guests = False  # others than the tabs use the engines: the server does
 
     # --- what the window reads
 
@@ -260,8 +261,17 @@ class EngineHost(QObject):
             self.models.touch(ticket.key)
         self.models.settle()
         if not any(ticket.announced for ticket in self._tickets):
-            self._stats_timer.stop()
+            if not self._has_guests:
+                self._stats_timer.stop()
             self._show_stats()
+
+    def expect_guests(self, expects: bool) -> None:
+        """Tell what the engines do also while no tab is answered: others may be asking them, or no longer."""
+        self._has_guests = expects
+        if expects:
+            self._stats_timer.start()
+        elif not any(ticket.announced for ticket in self._tickets):
+            self._stats_timer.stop()
 
     @Slot()
     def _show_stats(self) -> None:

@@ -120,11 +120,13 @@ class ServerHost(QObject):
     @Slot(object)
     def _on_started(self, answer: tuple[str, str, bool]) -> None:
         self.url, self.key, is_for_others = answer
+        self._host.expect_guests(True)
         self.started.emit(self.url, is_for_others)
 
     @Slot(object)
     def _on_stopped(self, _answer: object) -> None:
         self.url = ""
+        self._host.expect_guests(False)
         self.stopped.emit()
 
     @Slot(object)

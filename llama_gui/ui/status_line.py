@@ -42,6 +42,7 @@ class StatusLine(Surface):
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.costs = plain_label("", "muted", TINY_PX)
         self._name = ""
+        self._own = 0
         layout = QHBoxLayout(self)
         layout.setContentsMargins(15, 1, 15, 0)
         layout.setSpacing(4)
@@ -55,6 +56,7 @@ class StatusLine(Surface):
 
     def set_answering(self, count: int) -> None:
         """How many chats answer."""
+        self._own = count
         self.answering.setText(self.tr("{} answering").format(count) if count else "")
         self.answering.setVisible(count > 0)
         self._dot.setVisible(count > 0)
@@ -86,6 +88,7 @@ class StatusLine(Surface):
     def show_stats(self, stats: EngineStats) -> None:
         """Show the engine's numbers."""
         self.work.setText(self._work_text(stats))
+        self.work.setVisible(self._own > 0 or stats.running > 0)
         weights = self.tr("weights {}").format(size_text(stats.weight_bytes)) if stats.weight_bytes else ""
         cache = self.tr("cache {}").format(size_text(stats.kv_bytes)) if stats.kv_bytes else ""
         threads = self.tr("1 thread") if stats.threads == 1 else self.tr("{} threads").format(stats.threads)
@@ -99,7 +102,8 @@ class StatusLine(Surface):
             return waiting
         batch = self.tr("batch {}").format(stats.batch_size)
         speed = self.tr("{} tok/s").format(f"{stats.tokens_per_second:.0f}")
-        return "      ".join(part for part in (speed, batch, waiting) if part)
+        guests = self.tr("for other programs") if stats.running and not self._own else ""
+        return "      ".join(part for part in (guests, speed, batch, waiting) if part)
 
 
 def _machine(*parts: str) -> str:

@@ -2582,6 +2582,10 @@
 <context>
     <name>StatusLine</name>
     <message>
+        <source>for other programs</source>
+        <translation>für andere Programme</translation>
+    </message>
+    <message>
         <source>{} answering</source>
         <translation>{} in Arbeit</translation>
     </message>

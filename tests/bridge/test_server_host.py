@@ -12,6 +12,7 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.desktop import engine_loader
 from llama_gui.settings import UserSettings
+from llama_gui.vocabulary import GenerateRequest
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
 
@@ -82,3 +83,20 @@ def test_a_port_that_is_taken_is_said(qtbot: QtBot, server, host, tmp_path: Path
 def test_a_switch_that_was_never_touched_has_no_thread(server):
     assert server.shutdown()
     assert server.findChildren(object) == []
+
+
+def test_the_window_hears_what_is_done_for_other_programs(qtbot: QtBot, server, host):
+    with qtbot.waitSignal(server.started):
+        server.start(0)
+    heard: list[int] = []
+    host.stats_changed.connect(lambda _key, stats: heard.append(stats.running))
+    engine = host.models.engine_of("starter")
+    job = engine.submit(GenerateRequest(prompt="A long story:", max_tokens=600, min_tokens=600))
+    qtbot.waitUntil(lambda: 1 in heard)
+    job.cancel()
+    with qtbot.waitSignal(server.stopped):
+        server.stop()
+    qtbot.wait(700)
+    heard.clear()
+    qtbot.wait(700)
+    assert heard == []
