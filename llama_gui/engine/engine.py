@@ -16,7 +16,7 @@ from llama_gui.engine.config import GenerationDefaults
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.linear import PROMPT_TILE
+from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop

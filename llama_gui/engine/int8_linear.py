@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.errors import UnsupportedModelError
 
 _LARGEST = 127.0
@@ -33,6 +34,7 @@ class Int8Linear:
             scales[rows] = (wide.abs().amax(1) / _LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
             rounded[rows] = (wide / scales[rows].unsqueeze(1)).round_().to(torch.int8)
         self._packed = torch.ops.onednn.qlinear_prepack(rounded, None)
+        use_huge_pages(self._packed)
         self._scales = scales
         self._zeros = torch.zeros(len(scales), dtype=torch.int32)
         self._bias = bias

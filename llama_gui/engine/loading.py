@@ -188,6 +188,7 @@ def load_model(
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
     context = _context(max_context, config)
+    keep_scratch_memory()  # before kernels are timed
     threads = threads or thread_count(round(_parameter_count(config) * precision.weight_bytes))
     # As many threads as later: the rows of a product are probed while it is loaded.
     with torch_threads(threads), model.weights(watch.read) as checkpoint:
@@ -195,7 +196,6 @@ def load_model(
     watch.finish()
     # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
     give_memory_back()
-    keep_scratch_memory()
     info = ModelInfo(
         name=name or model.name,
         path=str(model_folder(path)) if isinstance(path, str | Path) else "",

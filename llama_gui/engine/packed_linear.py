@@ -1,0 +1,180 @@
+"""A product whose weight oneDNN has laid out once for its own kernels: the fast one on CPUs, and exact where probed.
+
+Up to `TILE` rows go through the linear kernel, which reads the weight at the speed of the memory; more through
+`WideKernel` over the same bytes, whose rows have the same bits in calls of any size that was tried. Where the linear
+one has others (some sizes of wide weights), the wide one takes its place. Where this machine has no wide one, the rows
+go through the linear one in such calls as `RowTiles` finds exact.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.huge_pages import use_huge_pages
+from llama_gui.engine.row_tiles import TILE, Product, RowPlan, RowTiles, SameBits, pad_rows, random_rows
+from llama_gui.engine.wide_kernel import WideKernel, multiply_wide
+
+MOST_TILED = 2**27
+"""Numbers of a weight that is probed with many rows: nobody wants the logits of many."""
+
+_PROBED_ROW_COUNTS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 25, 31)
+_SETUP_SECONDS, _MOST_TIMES_SLOWER = 0.05, 40  # of a call, beside one of `TILE` rows
+_SMALL_WIDE_COUNTS = (1, 2, 4, 8, 16, TILE, 2 * TILE)
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What was found out about one shape of weight.
+
+    `min_rows`: in the smallest call of the linear kernel. `tiles`: calls with more than `TILE` rows. `wide_rows`: for
+    which numbers of up to `TILE` rows the wide kernel takes the place of the linear one, and in calls of how many.
+    """
+
+    min_rows: int
+    tiles: RowTiles
+    wide: WideKernel | None = None
+    wide_rows: Mapping[int, int] = field(default_factory=dict)
+
+
+Known = dict[tuple[int, ...], Probed]
+"""By the shape of the weight, for one dtype and number of threads."""
+
+
+class PackedLinear:
+    """A weight packed by oneDNN (CPU only).
+
+    Source of the private operators: torch's Inductor uses them for frozen weights. `pack` probes them.
+    """
+
+    def __init__(self, packed: Tensor, bias: Tensor | None, weight_bytes: int, plan: RowPlan | None = None) -> None:
+        self._packed = packed
+        self._wide: Tensor | None = None
+        self._plan = plan
+        self._bias = bias
+        self._weight_bytes = weight_bytes
+        self._found = Probed(1, RowTiles())
+
+    @classmethod
+    def pack(cls, weight: Tensor, bias: Tensor | None, known: Known, plan: RowPlan | None = None) -> "PackedLinear":
+        """Pack `weight` ``[out, in]``; `known` remembers what was found out about each shape.
+
+        Raises:
+            RuntimeError: this build or CPU lacks the operators, or they are wrong or not batch-invariant here.
+        """
+        packed = torch.ops.mkldnn._reorder_linear_weight(weight, 1)  # for one row: the layout that both kernels share
+        use_huge_pages(packed)
+        linear = cls(packed, bias, sum(t.numel() * t.element_size() for t in (weight, bias) if t is not None), plan)
+        shape = tuple(weight.shape)
+        if shape not in known:
+            known[shape] = linear._probe(weight)
+        linear._use(known[shape])
+        return linear
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight and the bias take."""
+        return self._weight_bytes
+
+    @property
+    def is_batch_invariant(self) -> bool:
+        """True: `pack` refuses a kernel that is not."""
+        return True
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``."""
+        # The wide kernel costs no speed, so nobody has to go without exactness for the sake of it.
+        exact = self._plan is None or self._wide is not None
+        tiles = self._found.tiles.tiles(x) if exact else self._plan.tiles(x)
+        parts = [self._run(tile, least) for tile, least in tiles]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _run(self, x: Tensor, least: int = 1) -> Tensor:
+        rows, x = len(x), x.contiguous()
+        found = self._found
+        if self._wide is not None and (least > TILE or rows in found.wide_rows):
+            least = least if least > TILE else found.wide_rows[rows]
+            return multiply_wide(pad_rows(x, least), self._wide, self._bias)[:rows]
+        return self._multiply(pad_rows(x, max(found.min_rows, least)), self._bias)[:rows]
+
+    def _multiply(self, x: Tensor, bias: Tensor | None) -> Tensor:
+        return torch.ops.mkldnn._linear_pointwise(x, self._packed, bias, "none", [], "")
+
+    def _use(self, found: Probed) -> None:
+        self._found = found
+        self._wide = found.wide.view(self._packed) if found.wide is not None else None
+
+    # --- probing
+
+    def _probe(self, weight: Tensor) -> Probed:
+        self._compare_with_plain(weight)
+        if weight.numel() > MOST_TILED:
+            return Probed(self._probe_few(weight), RowTiles())
+        wide = self._probe_wide(weight)
+        if wide is not None:
+            return wide
+        min_rows = self._probe_few(weight)
+        check = SameBits(self._multiply, weight)
+        return Probed(min_rows, RowTiles.probe(self._multiply, self._multiply, check))
+
+    def _probe_few(self, weight: Tensor) -> int:
+        """The smallest row count from which on every count up to `TILE` gives the same rows."""
+        x = random_rows(weight, TILE)
+        full = self._run(x)
+        differing = [n for n in _PROBED_ROW_COUNTS if not torch.equal(self._run(x[:n]), full[:n])]
+        moved = self._run(x.roll(7, 0)).roll(-7, 0)
+        if not torch.equal(moved, full):
+            raise RuntimeError("a row's result depends on its place")
+        return min((n for n in (*_PROBED_ROW_COUNTS, TILE) if n > max(differing, default=0)), default=TILE)
+
+    def _compare_with_plain(self, weight: Tensor) -> None:
+        x = random_rows(weight, TILE)
+        rows = slice(0, 4096)  # enough columns to see a wrong layout, without another product of the vocabulary's size
+        want = F.linear(x.float(), weight[rows].float(), None if self._bias is None else self._bias[rows].float())
+        error = (self._run(x)[:, rows].float() - want).abs().max() / want.abs().max().clamp(min=1e-6)
+        if not error < 0.05:  # also true for NaN; bfloat16 alone gives about 0.005
+            raise RuntimeError(f"the packed product is wrong by {error:.3g}")
+
+    def _probe_wide(self, weight: Tensor) -> Probed | None:
+        """None: there is no such kernel here, or its rows differ, too."""
+        try:
+            kernel = WideKernel.of(weight, self._packed)
+            view = kernel.view(self._packed)
+
+            def multiply(x: Tensor, bias: Tensor | None) -> Tensor:
+                return multiply_wide(x, view, bias)
+
+            wide = self._compare_wide(weight, multiply)
+        except (RuntimeError, AttributeError, NotImplementedError, OSError, KeyError):
+            return None
+        return Probed(1, wide[0], kernel, wide[1]) if wide is not None else None
+
+    def _compare_wide(self, weight: Tensor, multiply: Product) -> tuple[RowTiles, dict[int, int]] | None:
+        """Calls of the wide kernel for more than `TILE` rows and, where the linear one's bits are others, for fewer.
+
+        For some numbers of rows the wide kernel wants another layout, and converts the weight in each call.
+        """
+        x = random_rows(weight, TILE)
+        limit = _SETUP_SECONDS + _MOST_TIMES_SLOWER * _seconds(self._multiply, x)
+        tile = next((n for n in (TILE, 2 * TILE) if _seconds(multiply, random_rows(weight, n)) < limit), None)
+        if tile is None:
+            return None
+        check = SameBits(multiply, weight, tile, limit)
+        small = {n: check.seconds(multiply, n) for n in _SMALL_WIDE_COUNTS}
+        calls = {n: seconds for n, seconds in small.items() if seconds is not None}
+        few = {n for n in range(1, TILE + 1) if not check.holds(self._multiply, n)}
+        few |= {n for n in _PROBED_ROW_COUNTS if check.seconds(self._multiply, n) is None}
+        if few and max(calls, default=0) < max(few):
+            return None
+        rows = {n: min((seconds, size) for size, seconds in calls.items() if size >= n)[1] for n in few}
+        tiles = RowTiles.probe(multiply if TILE in few else self._multiply, multiply, check)
+        return (tiles, rows) if len(tiles.sizes) > 1 else None
+
+
+def _seconds(product: Product, x: Tensor) -> float:
+    began = time.perf_counter()
+    product(x, None)
+    return time.perf_counter() - began

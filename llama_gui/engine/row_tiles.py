@@ -1,0 +1,144 @@
+"""How the rows of a product are shared out between calls, so that each row has the bits of a small call.
+
+oneDNN chooses another blocking, and with it another order of summing, by the number of rows. For one weight there are
+only a few such orders (measured: torch 2.13, AMX, bfloat16), and some large calls use that of the small ones. Which
+ones they are is found out here for each shape, on the machine at hand; a call of many rows does two to three times the
+work of small ones in the same time.
+"""
+
+import itertools
+import math
+import time
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+TILE = 32
+"""Rows in one call, at most, unless a larger number was found to have the same bits."""
+
+PROMPT_TILE = 128
+"""Rows of prompts in one call where nobody asks for exactness."""
+
+CANDIDATES = (256, 512, 128, 384, 64, 192, 96)
+"""Numbers of rows that are tried, the most useful first."""
+
+_PROBE_SECONDS = 0.4
+"""Trying ends after so long, whatever is left: for one shape, of which a model has about five."""
+
+_FEW_RUNS, _MANY_ROWS = 3, 128
+
+Product = Callable[[Tensor, Tensor | None], Tensor]
+"""``[rows, in] -> [rows, out]`` in one call, with a bias ``[out]`` or without."""
+
+
+class RowPlan:
+    """Which rows of a step are drawn tokens: the first `writers`; the rest are of prompts. Told before each call."""
+
+    def __init__(self) -> None:
+        self.writers = 0
+
+    def tiles(self, x: Tensor) -> list[tuple[Tensor, int]]:
+        """`x` ``[rows, in]`` in parts for one call each, with the rows that each call must have at least."""
+        written, read = x[: self.writers], x[self.writers :]
+        parts = [(part, 1) for part in written.split(TILE) if len(part)]
+        return parts + [(part, PROMPT_TILE) for part in read.split(PROMPT_TILE) if len(part)]
+
+
+class SameBits:
+    """Compares calls of many sizes with calls of `tile` rows.
+
+    Results in half precision hide most differences of their sums. So all rows are made the same once, and a bias takes
+    away what they sum up to: what is left is the error of the sum, and shows its order in every number.
+    """
+
+    def __init__(self, product: Product, weight: Tensor, tile: int = TILE, limit: float = math.inf) -> None:
+        """`product`: what is right in calls of `tile` rows. A call of over `limit` seconds counts as different."""
+        self._limit = limit
+        self._x = random_rows(weight, max(CANDIDATES))
+        self._want = torch.cat([product(part, None) for part in self._x.split(tile)])
+        self._same = self._x[:1].expand(len(self._x), -1).contiguous()
+        self._bias = -self._want[0]
+        self._error = product(self._same[:tile], self._bias)[:1]
+
+    def holds(self, product: Product, rows: int) -> bool:
+        """Whether a call of `product` with `rows` rows, at most the most of `CANDIDATES`, sums up as one of `tile`."""
+        began = time.perf_counter()
+        error = product(self._same[:rows], self._bias)
+        return time.perf_counter() - began < self._limit and torch.equal(error, self._error.expand(rows, -1))
+
+    def seconds(self, product: Product, rows: int) -> float | None:
+        """What a call of `rows` rows takes, or None: its bits are others.
+
+        The first call is slower and not counted: kernels are made for a number of rows when it is first met.
+        """
+        if not self.holds(product, rows):
+            return None
+        got = product(self._x[:rows], None)
+        seconds: list[float] = []
+        for _ in range(_FEW_RUNS if rows < _MANY_ROWS else 1):  # a short one is more easily disturbed
+            began = time.perf_counter()
+            product(self._x[:rows], None)
+            seconds.append(time.perf_counter() - began)
+        return min(seconds) if torch.equal(got, self._want[:rows]) else None
+
+
+class RowTiles:
+    """Which numbers of rows a call may have for one shape of weight, and the seconds that each took."""
+
+    def __init__(self, seconds: dict[int, float] | None = None) -> None:
+        """`seconds` by number of rows; with `TILE` alone every call is small."""
+        self._seconds = seconds or {TILE: 1.0}
+        self._plans: dict[int, tuple[int, ...]] = {}
+
+    @classmethod
+    def probe(cls, small: Product, large: Product, check: SameBits) -> "RowTiles":
+        """Try `large` with more rows than `small` may have, which is exact for `TILE`."""
+        began = time.perf_counter()
+        seconds = {TILE: check.seconds(small, TILE) or 0.0}
+        for rows in CANDIDATES:
+            if time.perf_counter() - began > _PROBE_SECONDS:
+                break
+            taken = check.seconds(large, rows)
+            if taken is not None:
+                seconds[rows] = taken
+        return cls(seconds)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of rows that a call may have, beside all up to `TILE`."""
+        return tuple(sorted(self._seconds))
+
+    def tiles(self, x: Tensor) -> list[tuple[Tensor, int]]:
+        """`x` ``[rows, in]`` in parts for one call each, with the rows that each call must have at least."""
+        if len(x) <= TILE:
+            return [(x, 1)]
+        counts = self.split(len(x))
+        ends = itertools.accumulate(counts)
+        return [(x[end - n : end], n if n > TILE else 1) for n, end in zip(counts, ends, strict=True)]
+
+    def split(self, rows: int) -> tuple[int, ...]:
+        """Rows of each call for `rows` in all, that take the least time; the last call may have to be filled up."""
+        if rows not in self._plans:
+            self._plans[rows] = self._fastest(rows)
+        return self._plans[rows]
+
+    def _fastest(self, rows: int) -> tuple[int, ...]:
+        """Dynamic programming over what is left, in steps of a tile."""
+        best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+        for left in range(1, -(-rows // TILE) + 1):
+            rests = [(size, seconds, best[max(0, left - size // TILE)]) for size, seconds in self._seconds.items()]
+            best.append(min((seconds + rest[0], (size, *rest[1])) for size, seconds, rest in rests))
+        return tuple(sorted(best[-1][1], reverse=True))
+
+
+def random_rows(weight: Tensor, rows: int) -> Tensor:
+    """``[rows, in]`` for a weight ``[out, in]``, always the same."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(rows, weight.shape[1], generator=generator).to(weight.dtype)
+
+
+def pad_rows(x: Tensor, rows: int) -> Tensor:
+    """`x` ``[rows, in]`` with rows of zeros behind it, so that it has at least `rows`."""
+    return F.pad(x, (0, 0, 0, rows - x.shape[0])) if x.shape[0] < rows else x
