@@ -14,7 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     # Before torch is loaded. Its threads wait for each other by spinning, some milliseconds unless told otherwise. On a
     # busy desktop the one that spins keeps the one it waits for off the core: 3 tokens/s where 140 are possible.
-    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    os.environ.setdefault("GOMP_SPINCOUNT", "30000")
     paths = Paths.in_profile(options.profile) if options.profile else Paths.default()
     # Imported only now: the terminal command needs no Qt, and --help needs neither Qt nor torch.
     if options.command == "ask":

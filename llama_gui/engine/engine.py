@@ -16,11 +16,11 @@ from llama_gui.engine.config import GenerationDefaults
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.request_reader import RequestReader
+from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
 from llama_gui.engine.scheduler import PieceBudget, Scheduler
 from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence

@@ -23,7 +23,7 @@ def use_huge_pages(weight: Tensor) -> bool:
     """
     if sys.platform != "linux" or weight.device.type != "cpu":
         return False
-    if weight.layout == torch._mkldnn:
+    if weight.is_mkldnn:
         address, size = torch.ops.mkldnn.data_ptr(weight), torch.ops.mkldnn._nbytes(weight)
     else:
         address, size = weight.untyped_storage().data_ptr(), weight.untyped_storage().nbytes()

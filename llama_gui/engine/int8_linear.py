@@ -5,16 +5,25 @@ their sums are exact in any order, so a row's bits depend on nothing but the row
 2022, without its outlier columns).
 """
 
+import time
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.errors import UnsupportedModelError
 
 _LARGEST = 127.0
+_LEAST_SCALE = torch.finfo(torch.bfloat16).tiny
 _ROWS = 4096
+_FAR = 4.0  # a lone row that takes so many times what two take
 _PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
+
+
+LeastRows = dict[tuple[int, ...], int]
+"""By the shape of a weight, how many rows a call must have."""
 
 
 class Int8Linear:
@@ -23,8 +32,11 @@ class Int8Linear:
     Source of the two private operators: torch's Inductor uses them for static quantisation. `probe` tries them.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype."""
+    def __init__(self, weight: Tensor, bias: Tensor | None, least_rows: LeastRows | None = None) -> None:
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype.
+
+        `least_rows` remembers what was found out about each shape.
+        """
         rounded = torch.empty(weight.shape, dtype=torch.int8)
         scales = torch.empty(len(weight))
         # Some rows at a time: in one piece a vocabulary projection takes nine times the room of its result.
@@ -39,6 +51,12 @@ class Int8Linear:
         self._zeros = torch.zeros(len(scales), dtype=torch.int32)
         self._bias = bias
         self._dtype = weight.dtype
+        self._width = weight.shape[1]
+        known = {} if least_rows is None else least_rows
+        shape = tuple(weight.shape)
+        if shape not in known:
+            known[shape] = self._probe_lone_row()
+        self._least_rows = known[shape]
         self._bytes = (
             rounded.numel() + 4 * 2 * len(scales) + (0 if bias is None else bias.numel() * bias.element_size())
         )
@@ -55,22 +73,71 @@ class Int8Linear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        wide = x.to(torch.float32, copy=True)
-        largest = torch.maximum(wide.amax(1, keepdim=True), wide.amin(1, keepdim=True).neg_())
-        # In the dtype of the result: what a row is divided by is exactly what its products are multiplied with.
-        scales = largest.div_(_LARGEST).to(self._dtype).clamp_(min=torch.finfo(self._dtype).tiny)
-        y = self._multiply(wide.div_(scales).round_().to(torch.int8), self._dtype).mul_(scales)
+        y, scales = self.unscaled(x)
+        y.mul_(scales)
         return y if self._bias is None else y.add_(self._bias)
+
+    def unscaled(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The product ``[rows, out]`` without the scales ``[rows, 1]`` that its rows are to be multiplied with."""
+        levels, scales = quantise_rows(x, self._dtype)
+        return self._multiply(levels, self._dtype), scales
+
+    def of_levels(self, levels: Tensor, scales: Tensor) -> Tensor:
+        """The product of rows that are quantised already: int8 ``[rows, in]`` times ``scales [rows, 1]``."""
+        return self._multiply(levels, self._dtype).mul_(scales)
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether it adds something to the product."""
+        return self._bias is not None
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of input and result."""
+        return self._dtype
 
     def _multiply(self, x: Tensor, dtype: torch.dtype) -> Tensor:
         """Int8 ``[rows, in]`` times the weight, with the weight's scales."""
-        rows = len(x)
-        if rows == 1:  # of some widths (256, 768) a lone row gets oneDNN's reference kernel, hundreds of times slower
-            x = F.pad(x, (0, 0, 0, 1))
-        y = torch.ops.onednn.qlinear_pointwise(
+        if len(x) < self._least_rows:
+            return self._run(F.pad(x, (0, 0, 0, 1)), dtype)[:1]
+        return self._run(x, dtype)
+
+    def _probe_lone_row(self) -> int:
+        """Of some widths (256, 768) a lone row gets oneDNN's reference kernel, hundreds of times slower: 2, else 1."""
+        seconds: list[float] = []
+        for rows in (1, 2):
+            x = torch.ones(rows, self._width, dtype=torch.int8)
+            self._run(x, self._dtype)
+            began = time.perf_counter()
+            self._run(x, self._dtype)
+            seconds.append(time.perf_counter() - began)
+        return 2 if seconds[0] > _FAR * seconds[1] else 1
+
+    def _run(self, x: Tensor, dtype: torch.dtype) -> Tensor:
+        return torch.ops.onednn.qlinear_pointwise(
             x, 1.0, 0, self._packed, self._scales, self._zeros, None, 1.0, 0, dtype, "none", [], ""
         )
-        return y[:rows]
+
+
+def quantise_rows(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Int8 levels ``[rows, in]``, and scales ``[rows, 1]`` of `dtype`.
+
+    Some rows at a time, so that they stay in the cache from one operation to the next.
+    """
+    block = max(1, BLOCK_SIZE // x.shape[1])
+    if len(x) <= block:
+        return quantise_block(x, dtype)
+    levels, scales = zip(*(quantise_block(part, dtype) for part in x.split(block)), strict=True)
+    return torch.cat(levels), torch.cat(scales)
+
+
+def quantise_block(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """As `quantise_rows`, all rows at once."""
+    wide = x.to(torch.float32, copy=True)
+    largest = wide.abs().amax(1, keepdim=True)
+    # In the dtype of the result: what a row is divided by is exactly what its products are multiplied with.
+    scales = largest.div_(_LARGEST).clamp_(min=_LEAST_SCALE).to(dtype)
+    return wide.div_(scales).round_().to(torch.int8), scales
 
 
 def probe() -> None:

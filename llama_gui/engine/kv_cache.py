@@ -11,8 +11,10 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.layers import padded_key_count
 from llama_gui.errors import GenerationError
+
+KEY_BLOCK = 512
+"""Slots hold a multiple of this many tokens: of the blocks of keys that attention sees."""
 
 _GROWTH = 1.5
 _MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to look for
@@ -50,6 +52,10 @@ class Slot:
     def claimed(self) -> int:
         """Bytes that nobody else may have: while it is busy, also those that it was promised to grow into."""
         return max(self.byte_count, self.set_aside) if self.busy else self.byte_count
+
+
+def _whole_blocks(tokens: int) -> int:
+    return -(-tokens // KEY_BLOCK) * KEY_BLOCK
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
@@ -92,7 +98,7 @@ class KVCache:
     def bytes_for(self, tokens: int) -> int:
         """Bytes of a slot with room for `tokens`."""
         layers, kv_heads, head_dim = self._shape
-        return 2 * layers * kv_heads * head_dim * padded_key_count(tokens) * self._dtype.itemsize
+        return 2 * layers * kv_heads * head_dim * _whole_blocks(tokens) * self._dtype.itemsize
 
     def has_room(self, tokens: int) -> bool:
         """Whether `tokens` more fit once every idle slot is gone."""
@@ -161,9 +167,9 @@ class KVCache:
         """
         if tokens <= slot.capacity:
             return
-        wanted = padded_key_count(max(tokens, int(slot.capacity * _GROWTH)))
+        wanted = _whole_blocks(max(tokens, int(slot.capacity * _GROWTH)))
         if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
-            wanted = padded_key_count(tokens)
+            wanted = _whole_blocks(tokens)
             if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
                 raise self._no_memory(wanted)
         keys, values = self._allocate(wanted)
@@ -191,7 +197,7 @@ class KVCache:
     def _new_slot(self, key: str | None, tokens: int, keep: Slot | None) -> Slot:
         if not self._make_room(self.bytes_for(tokens), keep) and not self._make_room(self.bytes_for(tokens), None):
             raise self._no_memory(tokens)
-        slot = Slot(key, *self._allocate(padded_key_count(tokens)))
+        slot = Slot(key, *self._allocate(_whole_blocks(tokens)))
         self._slots.append(slot)
         return slot
 

@@ -1,6 +1,5 @@
 """The parts of the network: RMS norm, attention over one conversation's cache, gated MLP."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,40 +7,44 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.attention_blocks import AttentionBlocks, attend
+from llama_gui.engine.gating import gated_rows
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.rotary import rotate
-
-KEY_BLOCK = 512
-"""Attention always sees a multiple of this many keys, the surplus masked.
-
-The CPU kernel works through the keys in blocks, so a row's bits change with the number of keys. With whole blocks and
-a mask every query row is bit-identical however a prompt is cut (measured; a fully masked block adds exact zeros).
-"""
-
-_SPLIT_SIZE = 32768  # at::internal::GRAIN_SIZE: an element-wise operation of this size runs in several threads
-
-QUERY_BLOCK = 8
-"""Query rows come in multiples of this: fewer take another path through the matrix kernels, with other sums.
-
-Measured with float32, bfloat16 and float16, heads of 16 to 128, groups of 1 to 8: 8 is exact, 4 is not.
-"""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where one segment's rows lie: rows ``[row, row + length)`` of the step are positions ``[start, start + length)``
-    of the conversation with keys and values ``[layers, kv_heads, capacity, head_dim]``.
+    """Where one segment's rows lie: rows ``[row, row + length)`` of the step are one conversation's next tokens.
+
+    By layer: `keys` and `values` ``[1, kv_heads, keys, head_dim]`` are what it sees, in whole blocks; `new_keys` and
+    `new_values` ``[kv_heads, length, head_dim]`` are where its own go. `mask`: see `causal_mask`; `window_mask`: the
+    same for layers that see a sliding window only.
     """
 
     row: int
-    start: int
     length: int
-    keys: Tensor
-    values: Tensor
+    keys: Sequence[Tensor]
+    values: Sequence[Tensor]
+    new_keys: Sequence[Tensor]
+    new_values: Sequence[Tensor]
     mask: Tensor
-    """``[group * length, keys]`` in whole blocks (``[1, keys]`` for one row): 0 where seen, -inf where not."""
     window_mask: Tensor
-    """The same for layers that see a sliding window only."""
+
+    @classmethod
+    def of(
+        cls,
+        row: int,
+        tokens: tuple[int, int],
+        cache: tuple[Tensor, Tensor],
+        mask: Tensor,
+        window_mask: Tensor | None = None,
+    ) -> "Span":
+        """`tokens`: how many are in `cache` and how many come. `cache`: ``[layers, kv_heads, capacity, head_dim]``."""
+        start, length = tokens
+        keys, values = (part[:, None, :, : mask.shape[-1]].unbind() for part in cache)
+        new_keys, new_values = (part[:, :, start : start + length].unbind() for part in cache)
+        return cls(row, length, keys, values, new_keys, new_values, mask, mask if window_mask is None else window_mask)
 
 
 class RMSNorm:
@@ -49,42 +52,14 @@ class RMSNorm:
 
     def __init__(self, weight: Tensor, eps: float) -> None:
         self.weight = weight
-        self.eps = eps
+        self._eps = torch.tensor(eps, device=weight.device)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[..., size] -> [..., size]``."""
         wide = x.float()
-        wide = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True).add_(self.eps))
-        return wide.to(x.dtype).mul_(self.weight)
-
-
-def padded_key_count(length: int) -> int:
-    """`length` rounded up to whole key blocks."""
-    return -(-length // KEY_BLOCK) * KEY_BLOCK
-
-
-def causal_mask(
-    start: int, length: int, group: int, dtype: torch.dtype, device: torch.device, window: int | None = None
-) -> Tensor:
-    """What each row of a segment may see: itself and what is before it, at most `window` tokens; see `Span.mask`.
-
-    The query heads of a group lie behind one another.
-    """
-    key_positions = torch.arange(padded_key_count(start + length), device=device).unsqueeze(0)
-    row_positions = torch.arange(start, start + length, device=device).unsqueeze(1)
-    hidden = key_positions > row_positions
-    if window is not None:
-        hidden |= key_positions <= row_positions - window
-    mask = torch.zeros(hidden.shape, dtype=dtype, device=device).masked_fill_(hidden, -math.inf)
-    return mask if length == 1 else F.pad(mask.repeat(group, 1), (0, 0, 0, -group * length % QUERY_BLOCK))
-
-
-def _attend_exactly(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
-    """Attention whose rows have the same bits whatever rows they are computed with, see the two blocks above."""
-    width, rows = mask.shape[-1], q.shape[2]
-    q = F.pad(q, (0, 0, 0, -rows % QUERY_BLOCK))
-    y = F.scaled_dot_product_attention(q, keys[:, :, :width], values[:, :, :width], attn_mask=mask)
-    return y[:, :, :rows]
+        norm = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
+        factor = torch.addcmul(self._eps, norm, norm, value=1 / x.shape[-1]).rsqrt_()
+        return (wide * factor).to(x.dtype).mul_(self.weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,60 +83,64 @@ class Attention:
         qkv: Linear,
         out: Linear,
         heads: Heads,
+        blocks: AttentionBlocks,
         norms: tuple[RMSNorm, RMSNorm] | None = None,
         slides: bool = False,
     ) -> None:
         self.qkv = qkv
         self.out = out
         self.heads = heads
+        self.blocks = blocks
         self.norms = norms
         self.slides = slides
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Sequence[Span]) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
-        heads, kv_heads, dim = self.heads.count, self.heads.kv_count, self.heads.dim
-        q, k, v = self.qkv(x).split([heads * dim, kv_heads * dim, kv_heads * dim], -1)
-        q, k = q.reshape(-1, heads, dim), k.reshape(-1, kv_heads, dim)
-        if self.norms is not None:
-            q, k = self.norms[0](q), self.norms[1](k)
-        q, k, v = rotate(q, cos, sin), rotate(k, cos, sin), v.reshape(-1, kv_heads, dim)
-        seen = [self._attend(q, k, v, layer, span) for span in spans]
+        q, k, v = self._heads(self.qkv(x), cos, sin)
+        lengths = [span.length for span in spans]
+        for span, new_k, new_v in zip(spans, k.split(lengths), v.split(lengths), strict=True):
+            span.new_keys[layer].copy_(new_k.transpose(0, 1))
+            span.new_values[layer].copy_(new_v.transpose(0, 1))
+        drawn = next((i for i, length in enumerate(lengths) if length > 1), len(spans))
+        seen = [self._attend_singly(q[:drawn], layer, spans[:drawn])] if drawn else []
+        seen += [self._attend(q[span.row : span.row + span.length], layer, span) for span in spans[drawn:]]
         return self.out(seen[0] if len(seen) == 1 else torch.cat(seen))
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, layer: int, span: Span) -> Tensor:
-        rows, n = slice(span.row, span.row + span.length), span.length
-        heads, kv_heads, dim = self.heads.count, self.heads.kv_count, self.heads.dim
-        group = heads // kv_heads
-        keys, values = span.keys[layer], span.values[layer]
-        end = span.start + n
-        keys[:, span.start : end] = k[rows].transpose(0, 1)
-        values[:, span.start : end] = v[rows].transpose(0, 1)
-        # The query heads that share a key head become further query rows: no copy of keys or values.
-        folded = q[rows].reshape(n, kv_heads, group, dim).permute(1, 2, 0, 3).reshape(1, kv_heads, group * n, dim)
-        mask = span.window_mask if self.slides else span.mask
-        y = _attend_exactly(folded, keys[None], values[None], mask)
-        return y.reshape(kv_heads, group, n, dim).permute(2, 0, 1, 3).reshape(n, heads * dim)
+    def _heads(self, y: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Rotated queries, rotated keys and values ``[rows, heads, head_dim]``."""
+        count, kv_count, dim = self.heads.count, self.heads.kv_count, self.heads.dim
+        y = y.unflatten(1, (-1, dim))
+        if self.norms is None:  # both in one go
+            turned, v = y.split((count + kv_count, kv_count), 1)
+            q, k = rotate(turned, cos, sin).split((count, kv_count), 1)
+            return q, k, v
+        q, k, v = y.split((count, kv_count, kv_count), 1)
+        return rotate(self.norms[0](q), cos, sin), rotate(self.norms[1](k), cos, sin), v
 
+    # The query heads that share a key head become further query rows: no copy of keys or values.
 
-def silu_rows(x: Tensor) -> Tensor:
-    """SiLU of ``[rows, width]``, a strided half of a wider tensor: the same bits whatever rows are computed with a row.
+    def _attend_singly(self, q: Tensor, layer: int, spans: Sequence[Span]) -> Tensor:
+        """The first rows of a step, each of a conversation of its own."""
+        rows, kv_heads, dim = len(q), self.heads.kv_count, self.heads.dim
+        group = self.heads.count // kv_heads
+        folded = q.reshape(rows, kv_heads, group, dim)
+        if group % self.blocks.queries:
+            folded = F.pad(folded, (0, 0, 0, -group % self.blocks.queries))
+        y = [
+            attend(one, span.keys[layer], span.values[layer], self._mask(span), self.blocks)
+            for one, span in zip(folded.split(1), spans, strict=True)
+        ]
+        return (y[0] if rows == 1 else torch.cat(y))[:, :, :group].reshape(rows, -1)
 
-    torch splits a large element-wise operation evenly between threads, if need be in the middle of a row, and computes
-    what is left of a stretch behind its last whole vector by scalar code, whose exponential differs in the last bit.
-    So the number of rows in a large call is a multiple of the threads; the rest go in calls too small to be split.
-    """
-    rows, width = x.shape
-    few, threads = max(1, (_SPLIT_SIZE - 1) // width), torch.get_num_threads()
-    if x.device.type != "cpu" or rows <= few:
-        return F.silu(x)
-    y = torch.empty(x.shape, dtype=x.dtype)
-    whole = rows // threads * threads
-    if whole * width < threads * _SPLIT_SIZE:  # fewer threads would share it
-        whole = 0
-    torch.ops.aten.silu.out(x[:whole], out=y[:whole])
-    for start in range(whole, rows, few):
-        torch.ops.aten.silu.out(x[start : start + few], out=y[start : start + few])
-    return y
+    def _attend(self, q: Tensor, layer: int, span: Span) -> Tensor:
+        n, kv_heads, dim = span.length, self.heads.kv_count, self.heads.dim
+        group = self.heads.count // kv_heads
+        folded = q.reshape(n, kv_heads, group, dim).permute(1, 2, 0, 3).reshape(1, kv_heads, group * n, dim)
+        y = attend(folded, span.keys[layer], span.values[layer], self._mask(span), self.blocks)
+        return y.reshape(kv_heads, group, n, dim).permute(2, 0, 1, 3).reshape(n, -1)
+
+    def _mask(self, span: Span) -> Tensor:
+        return span.window_mask if self.slides else span.mask
 
 
 class MLP:
@@ -173,5 +152,4 @@ class MLP:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
-        gate, up = self.gate_up(x).chunk(2, -1)
-        return self.down(silu_rows(gate).mul_(up))
+        return self.down(gated_rows(self.gate_up(x)))

@@ -21,7 +21,7 @@ from torch import Tensor
 from llama_gui.engine.device import Precision
 from llama_gui.engine.int4_linear import GROUP, Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
-from llama_gui.engine.int8_linear import Int8Linear
+from llama_gui.engine.int8_linear import Int8Linear, LeastRows
 from llama_gui.engine.int8_linear import probe as probe_int8
 from llama_gui.engine.packed_linear import Known, PackedLinear
 from llama_gui.engine.row_tiles import TILE, RowPlan, pad_rows
@@ -118,6 +118,7 @@ class LinearFactory:
     def __init__(self, precision: Precision | None = None, *, exact: bool = True) -> None:
         self.plan = None if exact else RowPlan()
         self._known: Known = {}
+        self._least_rows: LeastRows = {}
         self._can_pack = True
         self._quantised = precision.quantised if precision is not None else None
         if self._quantised is not None:
@@ -131,7 +132,7 @@ class LinearFactory:
             return self(weight)
         # In parts, or the largest weight of all would be in memory twice while it is packed.
         channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
-        parts = [Int8Linear(part, None) for part in weight.split(channels)]
+        parts = [Int8Linear(part, None, self._least_rows) for part in weight.split(channels)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
@@ -139,7 +140,7 @@ class LinearFactory:
         if self._quantised == "int4" and weight.shape[1] % GROUP == 0:
             return Int4Linear(weight, bias)
         if self._quantised is not None:
-            return Int8Linear(weight, bias)
+            return Int8Linear(weight, bias, self._least_rows)
         if weight.device.type != "cpu" or not self._can_pack:
             return PlainLinear(weight, bias, self.plan)
         try:

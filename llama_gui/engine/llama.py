@@ -7,11 +7,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.attention_blocks import LARGEST, causal_mask, find_blocks
 from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
+from llama_gui.engine.int8_linear import Int8Linear
+from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import Slot
-from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, causal_mask
+from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.rotary import Rotary
 
@@ -40,7 +43,7 @@ class Block:
     attention_norm: RMSNorm
     attention: Attention
     mlp_norm: RMSNorm
-    mlp: MLP
+    mlp: MLP | Int8MLP
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Sequence[Span]) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
@@ -70,6 +73,7 @@ class Llama:
         self.blocks = tuple(blocks)
         self.norm = norm
         self.head = head
+        self.attention_blocks = self.blocks[0].attention.blocks
         self.rotary = Rotary(config.head_dim, config.rope, embedding.dtype, embedding.device)
 
     @property
@@ -102,9 +106,10 @@ class Llama:
             Float32 logits ``[rows that want them, vocab]``, in the order of the segments. `Slot.tokens` are not
             changed: the caller adds the ids when it accepts the step.
         """
-        spans, ids = self._spans(segments)
-        positions = torch.cat([torch.arange(s.start, s.start + s.length, device=self.device) for s in spans])
-        cos, sin = self.rotary.rows(positions, max(s.start + s.length for s in spans) - 1)
+        spans = self._spans(segments)
+        ids = [token_id for segment in segments for token_id in segment.token_ids]
+        positions = [n for s in segments for n in range(len(s.slot.tokens), len(s.slot.tokens) + len(s.token_ids))]
+        cos, sin = self.rotary.rows(torch.tensor(positions, device=self.device), max(positions))
         x = F.embedding(torch.tensor(ids, device=self.device), self.embedding)
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
         for layer, block in enumerate(self.blocks):
@@ -120,25 +125,27 @@ class Llama:
     @property
     def is_exact(self) -> bool:
         """Whether a row has the same bits as a drawn token and as one of a prompt."""
-        return self._plan is None and all(linear.is_batch_invariant for linear in self.linears)
+        invariant = all(linear.is_batch_invariant for linear in self.linears) and self.attention_blocks.is_exact
+        return self._plan is None and invariant
 
     def _plan_rows(self, writers: int) -> None:
         if self._plan is not None:
             self._plan.writers = writers
 
-    def _spans(self, segments: Sequence[Segment]) -> tuple[list[Span], list[int]]:
+    def _spans(self, segments: Sequence[Segment]) -> list[Span]:
         group = self.config.num_attention_heads // self.config.num_key_value_heads
         spans: list[Span] = []
-        ids: list[int] = []
+        row = 0
         for segment in segments:
             slot, start, length = segment.slot, len(segment.slot.tokens), len(segment.token_ids)
-            mask = causal_mask(start, length, group, self.dtype, self.device)
+            mask = causal_mask(start, length, group, self.attention_blocks, self.embedding)
             window = self.config.sliding_window
-            sees_all = window is None or start + length <= window
-            window_mask = mask if sees_all else causal_mask(start, length, group, self.dtype, self.device, window)
-            spans.append(Span(len(ids), start, length, slot.keys, slot.values, mask, window_mask))
-            ids.extend(segment.token_ids)
-        return spans, ids
+            window_mask = None
+            if window is not None and start + length > window:
+                window_mask = causal_mask(start, length, group, self.attention_blocks, self.embedding, window)
+            spans.append(Span.of(row, (start, length), (slot.keys, slot.values), mask, window_mask))
+            row += length
+        return spans
 
 
 def _logits_rows(segments: Sequence[Segment], spans: Sequence[Span]) -> list[int]:
@@ -147,6 +154,12 @@ def _logits_rows(segments: Sequence[Segment], spans: Sequence[Span]) -> list[int
         end = span.row + span.length
         rows.extend(range(end - segment.logits, end))
     return rows
+
+
+def _mlp(gate_up: Linear, down: Linear) -> MLP | Int8MLP:
+    if isinstance(gate_up, Int8Linear) and isinstance(down, Int8Linear) and not gate_up.has_bias | down.has_bias:
+        return Int8MLP(gate_up, down)
+    return MLP(gate_up, down)
 
 
 _HEAD = "lm_head.weight"
@@ -197,6 +210,7 @@ class NetworkLoader:
         self._dtype = precision.dtype
         self._device = device
         self._linear = LinearFactory(precision, exact=exact or precision.quantised is not None)
+        self._blocks = LARGEST  # until the weights are known to be there: a config alone may hold any number
 
     def load(self) -> Llama:
         """Check every name and shape, then read.
@@ -209,6 +223,8 @@ class NetworkLoader:
         if _HEAD in self._checkpoint.names:
             shapes[_HEAD] = shapes["model.embed_tokens.weight"]
         self._checkpoint.check(shapes, IGNORED_WEIGHTS)
+        group = config.num_attention_heads // config.num_key_value_heads
+        self._blocks = find_blocks(group, config.head_dim, self._dtype, self._device)
         embedding = self._weight("model.embed_tokens.weight")
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
@@ -228,13 +244,12 @@ class NetworkLoader:
             self._fused(prefix + "self_attn.", ("q_proj", "k_proj", "v_proj"), config.qkv_bias),
             self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
             Heads(config.num_attention_heads, config.num_key_value_heads, config.head_dim),
+            self._blocks,
             self._head_norms(prefix) if config.qk_norm else None,
             layer in config.sliding_layers,
         )
-        mlp = MLP(
-            self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias),
-            self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias),
-        )
+        gate_up = self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias)
+        mlp = _mlp(gate_up, self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias))
         attention_norm = self._norm(prefix + "input_layernorm.weight")
         return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight"), mlp)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from llama_gui.engine.apart import Apart
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
@@ -183,17 +184,25 @@ def load_model(
     precision = resolve_precision(dtype, torch_device)
     model = open_model(model_folder(path)) if isinstance(path, str | Path) else path
     config, defaults = model.config, model.defaults
-    watch = _Watch(_parameter_count(config), on_progress, is_cancelled)
-    watch.check()
+    _Watch(0, None, is_cancelled).check()
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
     context = _context(max_context, config)
     keep_scratch_memory()  # before kernels are timed
     threads = threads or thread_count(round(_parameter_count(config) * precision.weight_bytes))
-    # As many threads as later: the rows of a product are probed while it is loaded.
-    with torch_threads(threads), model.weights(watch.read) as checkpoint:
-        network = NetworkLoader(config, checkpoint, precision, torch_device, exact=exact).load()
-    watch.finish()
+
+    def read(report: Callable[[LoadProgress], None], is_unwanted: Callable[[], bool]) -> Llama:
+        def is_over() -> bool:
+            return is_unwanted() or (is_cancelled is not None and is_cancelled())
+
+        watch = _Watch(_parameter_count(config), report, is_over)
+        # As many threads as later: the rows of a product are probed while it is loaded.
+        with torch_threads(threads), model.weights(watch.read) as checkpoint:
+            network = NetworkLoader(config, checkpoint, precision, torch_device, exact=exact).load()
+        watch.finish()
+        return network
+
+    network = Apart(read, "llama-gui-load").result(on_progress)
     # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
     give_memory_back()
     info = ModelInfo(

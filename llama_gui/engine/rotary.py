@@ -62,7 +62,10 @@ class Rotary:
         self._cos = self._sin = torch.empty(0, head_dim, dtype=dtype, device=device)
 
     def rows(self, positions: Tensor, last: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines ``[rows, 1, head_dim]`` for int64 `positions` ``[rows]``, none above `last`."""
+        """Cosines and sines ``[rows, 1, head_dim]`` for int64 `positions` ``[rows]``, none above `last`.
+
+        The sines of the first half are negative: what `rotate` adds to it.
+        """
         if last >= len(self._cos):
             self._grow(last + 1)
         return self._cos[positions].unsqueeze(1), self._sin[positions].unsqueeze(1)
@@ -73,9 +76,12 @@ class Rotary:
         angles = torch.outer(positions, self._frequencies).repeat(1, 2)
         self._cos = (angles.cos() * self._scale).to(self._dtype)
         self._sin = (angles.sin() * self._scale).to(self._dtype)
+        self._sin[:, : self._sin.shape[1] // 2].neg_()
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turn the halves of each head ``[rows, heads, head_dim]`` against each other (Hugging Face's layout)."""
-    first, second = x.chunk(2, -1)
-    return x * cos + torch.cat((-second, first), -1) * sin
+    """Turn the halves of each head ``[rows, heads, head_dim]`` against each other (Hugging Face's layout).
+
+    `cos` and `sin` come from `Rotary.rows`.
+    """
+    return (x * cos).add_(x.roll(x.shape[-1] // 2, -1).mul_(sin))

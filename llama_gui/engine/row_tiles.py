@@ -27,7 +27,11 @@ CANDIDATES = (256, 512, 128, 384, 64, 192, 96)
 _PROBE_SECONDS = 0.4
 """Trying ends after so long, whatever is left: for one shape, of which a model has about five."""
 
+_PROBED_SUMS, _MOST_TRIALS = 4096, 16
+"""Sums whose order is looked at: of a weight with few channels for several rows."""
+
 _FEW_RUNS, _MANY_ROWS = 3, 128
+_OWN_ROWS, _FAR = 32, 2.5
 
 Product = Callable[[Tensor, Tensor | None], Tensor]
 """``[rows, in] -> [rows, out]`` in one call, with a bias ``[out]`` or without."""
@@ -53,20 +57,35 @@ class SameBits:
     away what they sum up to: what is left is the error of the sum, and shows its order in every number.
     """
 
-    def __init__(self, product: Product, weight: Tensor, tile: int = TILE, limit: float = math.inf) -> None:
-        """`product`: what is right in calls of `tile` rows. A call of over `limit` seconds counts as different."""
+    def __init__(
+        self, product: Product, weight: Tensor, tile: int = TILE, limit: float = math.inf, most: int = max(CANDIDATES)
+    ) -> None:
+        """`product`: what is right in calls of `tile` rows. A call of over `limit` seconds counts as different.
+
+        `most`: rows in one call.
+        """
         self._limit = limit
-        self._x = random_rows(weight, max(CANDIDATES))
+        self._x = random_rows(weight, most)
         self._want = torch.cat([product(part, None) for part in self._x.split(tile)])
-        self._same = self._x[:1].expand(len(self._x), -1).contiguous()
-        self._bias = -self._want[0]
-        self._error = product(self._same[:tile], self._bias)[:1]
+        self._trials = [
+            self._trial(product, row, tile) for row in self._x[: min(_MOST_TRIALS, 1 + _PROBED_SUMS // len(weight))]
+        ]
+
+    @staticmethod
+    def _trial(product: Product, row: Tensor, tile: int) -> tuple[Tensor, Tensor, Tensor]:
+        rows = row.expand(tile, -1).contiguous()
+        bias = -product(rows, None)[0]
+        return row, bias, product(rows, bias)[:1]
 
     def holds(self, product: Product, rows: int) -> bool:
-        """Whether a call of `product` with `rows` rows, at most the most of `CANDIDATES`, sums up as one of `tile`."""
+        """Whether a call of `product` with `rows` rows sums up as one of `tile` does."""
         began = time.perf_counter()
-        error = product(self._same[:rows], self._bias)
-        return time.perf_counter() - began < self._limit and torch.equal(error, self._error.expand(rows, -1))
+        for row, bias, error in self._trials:
+            if not torch.equal(product(row.expand(rows, -1).contiguous(), bias), error.expand(rows, -1)):
+                return False
+            if time.perf_counter() - began > self._limit:
+                return False
+        return True
 
     def seconds(self, product: Product, rows: int) -> float | None:
         """What a call of `rows` rows takes, or None: its bits are others.
@@ -103,7 +122,7 @@ class RowTiles:
             taken = check.seconds(large, rows)
             if taken is not None:
                 seconds[rows] = taken
-        return cls(seconds)
+        return cls(_smooth(seconds))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -131,6 +150,16 @@ class RowTiles:
             rests = [(size, seconds, best[max(0, left - size // TILE)]) for size, seconds in self._seconds.items()]
             best.append(min((seconds + rest[0], (size, *rest[1])) for size, seconds, rest in rests))
         return tuple(sorted(best[-1][1], reverse=True))
+
+
+def _smooth(seconds: dict[int, float]) -> dict[int, float]:
+    """`seconds` without what disturbed single measurements: a call takes as long as its rows, and a little for itself.
+
+    Only what is far slower than that is believed: for some numbers of rows a kernel converts the weight in each call.
+    """
+    each = min(taken / rows for rows, taken in seconds.items())
+    expected = {rows: _OWN_ROWS * each + rows * each for rows in seconds}
+    return {rows: expected[rows] if taken < _FAR * expected[rows] else taken for rows, taken in seconds.items()}
 
 
 def random_rows(weight: Tensor, rows: int) -> Tensor:

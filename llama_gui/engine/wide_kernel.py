@@ -13,6 +13,7 @@ import ctypes
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -83,4 +84,5 @@ def _opaque_view(address: int, sizes: tuple[int, ...], dtype: torch.dtype, layou
         raise RuntimeError("torch refused the view of a packed weight")
     wrap = ctypes.pythonapi.PyCapsule_New
     wrap.restype, wrap.argtypes = ctypes.py_object, [pointer, ctypes.c_char_p, pointer]
-    return torch._C._aoti.alloc_tensor_by_stealing_from_void_ptr(wrap(handle, None, None))
+    aoti: Any = getattr(torch._C, "_aoti")  # noqa: B009 - torch's annotations do not know it
+    return aoti.alloc_tensor_by_stealing_from_void_ptr(wrap(handle, None, None))

@@ -88,7 +88,7 @@ def compare(name: str, folder: Path, shape: ModelShape, dtypes: Sequence[str]) -
     """One line for each dtype. The bandwidth is measured beside each, on a machine that others use too."""
     for dtype in dtypes:
         command = [sys.executable, "-m", "tests.benchmarks.fit", "--measure", str(folder), "--dtype", dtype]
-        environment = {**os.environ, "GOMP_SPINCOUNT": "10000"}  # as the application runs it
+        environment = {**os.environ, "GOMP_SPINCOUNT": "30000"}  # as the application runs it
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True, env=environment)
         found = json.loads(done.stdout.splitlines()[-1])
         bandwidth = read_bandwidth(hardware().physical_cores)

@@ -49,7 +49,7 @@ class Worker:
             ["-m", "tests.benchmarks.peers"] if python == sys.executable else [str(ROOT / "tests/benchmarks/peers.py")]
         )
         threads = str(physical_cores())
-        env = {**os.environ, "GOMP_SPINCOUNT": "10000", "OMP_NUM_THREADS": threads}
+        env = {**os.environ, "GOMP_SPINCOUNT": "30000", "OMP_NUM_THREADS": threads}
         command = [python, *script, *arguments, "--threads", threads]
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

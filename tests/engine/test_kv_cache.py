@@ -7,8 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.engine.kv_cache import KVCache, common_prefix
-from llama_gui.engine.layers import KEY_BLOCK
+from llama_gui.engine.kv_cache import KEY_BLOCK, KVCache, common_prefix
 from llama_gui.errors import GenerationError
 
 LAYERS, KV_HEADS, DIM = 2, 3, 4

@@ -8,18 +8,10 @@ import torch.nn.functional as F
 from transformers import LlamaConfig
 from transformers.models.llama import modeling_llama as theirs
 
-from llama_gui.engine.layers import (
-    KEY_BLOCK,
-    MLP,
-    QUERY_BLOCK,
-    Attention,
-    Heads,
-    RMSNorm,
-    Span,
-    causal_mask,
-    padded_key_count,
-    silu_rows,
-)
+from llama_gui.engine import gating
+from llama_gui.engine.attention_blocks import AttentionBlocks, causal_mask
+from llama_gui.engine.gating import gated_rows, silu_rows
+from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span
 from llama_gui.engine.linear import LinearFactory
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import Rotary
@@ -28,6 +20,7 @@ CPU = torch.device("cpu")
 DTYPES = (torch.float32, torch.bfloat16)
 HEADS, KV_HEADS, DIM = 4, 2, 16
 ROPE = RopeConfig(10000.0)
+BLOCKS = AttentionBlocks(8, 256)
 
 
 def numbers(*shape, dtype=torch.float32, seed=1):
@@ -70,30 +63,28 @@ def test_mlp(dtype):
 @pytest.mark.parametrize(("rows", "width"), [(20, 100), (9, 8200), (3, 40000)])
 def test_a_row_of_the_activation_has_the_same_bits_beside_others(dtype, rows, width):
     x = numbers(rows, 2 * width, dtype=dtype).chunk(2, -1)[0]  # a part of a wider product, as in the MLP
-    whole = silu_rows(x)
+
+    def silu(x):
+        y = torch.empty(x.shape, dtype=dtype)
+        silu_rows(x, y)
+        return y
+
+    whole = silu(x)
     torch.testing.assert_close(whole, F.silu(x))
-    assert [n for n in range(rows) if not torch.equal(silu_rows(x[n : n + 1])[0], whole[n])] == []
-    assert [n for n in range(2, rows) if not torch.equal(silu_rows(x[:n]), whole[:n])] == []
+    assert [n for n in range(rows) if not torch.equal(silu(x[n : n + 1])[0], whole[n])] == []
+    assert [n for n in range(2, rows) if not torch.equal(silu(x[:n]), whole[:n])] == []
+
+
+@pytest.mark.parametrize("size", [1, 250, 10**9], ids=["a row at a time", "two and a bit", "in one piece"])
+def test_gate_and_up_are_multiplied_some_rows_at_a_time(monkeypatch, size):
+    monkeypatch.setattr(gating, "BLOCK_SIZE", size)
+    x = numbers(7, 200)
+    given = x.clone()
+    torch.testing.assert_close(gated_rows(x), F.silu(x[:, :100]) * x[:, 100:])
+    assert torch.equal(x, given)
 
 
 # --- attention
-
-
-@pytest.mark.parametrize(("start", "length"), [(0, 1), (511, 1), (512, 1), (0, 5), (510, 4), (3, 16)])
-def test_mask(start, length):
-    group = 3
-    mask = causal_mask(start, length, group, torch.bfloat16, CPU)
-    assert mask.shape[1] == padded_key_count(start + length) == math.ceil((start + length) / KEY_BLOCK) * KEY_BLOCK
-    if length == 1:
-        assert (mask[0] == 0).nonzero()[:, 0].tolist() == list(range(start + 1))
-        assert len(mask) == 1
-        return
-    assert len(mask) == math.ceil(group * length / QUERY_BLOCK) * QUERY_BLOCK
-    for row in range(group * length):
-        seen = start + row % length + 1
-        assert (mask[row, :seen] == 0).all()
-        assert (mask[row, seen:] == -math.inf).all()
-    assert (mask[group * length :] == 0).all()  # a row that sees nothing would be NaN
 
 
 def run(attention, x, pieces, garbage=0.0):
@@ -102,8 +93,8 @@ def run(attention, x, pieces, garbage=0.0):
     caches, spans, positions, row = {}, [], [], 0
     for name, start, length in pieces:
         keys, values = caches.setdefault(name, torch.full((2, 1, KV_HEADS, 1024, DIM), garbage, dtype=x.dtype))
-        mask = causal_mask(start, length, HEADS // KV_HEADS, x.dtype, CPU)
-        spans.append(Span(row, start, length, keys, values, mask, mask))
+        mask = causal_mask(start, length, HEADS // KV_HEADS, BLOCKS, x)
+        spans.append(Span.of(row, (start, length), (keys, values), mask))
         positions += range(start, start + length)
         row += length
     return attention(x, 0, *rotary.rows(torch.tensor(positions), max(positions)), spans), caches
@@ -121,7 +112,7 @@ def ours(reference, dtype):
     parts = [part.weight.data.to(dtype) for part in (reference.q_proj, reference.k_proj, reference.v_proj)]
     factory = LinearFactory()
     out = factory(reference.o_proj.weight.data.to(dtype))
-    return Attention(factory(torch.cat(parts)), out, Heads(HEADS, KV_HEADS, DIM))
+    return Attention(factory(torch.cat(parts)), out, Heads(HEADS, KV_HEADS, DIM), BLOCKS)
 
 
 @torch.no_grad()

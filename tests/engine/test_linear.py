@@ -8,7 +8,8 @@ import torch.nn.functional as F
 
 from llama_gui.engine import linear as linear_module
 from llama_gui.engine.device import Precision
-from llama_gui.engine.linear import TILE, LinearFactory, PackedLinear, PlainLinear, StackedLinear
+from llama_gui.engine.linear import LinearFactory, PlainLinear, StackedLinear
+from llama_gui.engine.row_tiles import TILE
 
 # An odd one, and one large enough for oneDNN and MKL to block by rows: plain calls of it do differ here.
 SHAPES = ((33, 17), (512, 512))
@@ -16,9 +17,6 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 TOLERANCES = dict(zip(DTYPES, (1e-5, 8e-3, 1e-3), strict=True))
 # Beyond a tile a call is cut, so few counts will do: on a busy machine every call waits for its second thread.
 COUNTS = (*range(1, TILE + 1), 33, 47, 63)
-
-
-needs_kernel = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch is built without oneDNN")
 
 
 def numbers(*shape, dtype=torch.float32, seed=1):
@@ -72,20 +70,13 @@ def test_bytes(kind, dtype, size):
     assert make(kind, (33, 17), dtype, bias=False)[0].weight_bytes == 33 * 17 * size
 
 
-@needs_kernel
-def test_no_call_carries_more_than_a_tile(monkeypatch):
-    """Larger calls are another family of kernels; a machine where they happen to agree must not hide that."""
+def test_a_plain_call_carries_exactly_a_tile(monkeypatch):
+    """Other numbers are another family of kernels; a machine where they happen to agree must not hide that."""
     sizes = []
     true_linear = F.linear
     monkeypatch.setattr(F, "linear", lambda x, w, b=None: sizes.append(len(x)) or true_linear(x, w, b))
     make(PlainLinear, (8, 8), torch.float32)[0](numbers(2 * TILE + 3, 8))
-    assert sizes == [TILE] * 3  # fewer are padded, because plain kernels differ for every count
-
-    packed = make(LinearFactory(), (8, 8), torch.float32)[0]
-    sizes.clear()
-    monkeypatch.setattr(packed, "_run", lambda x, least: sizes.append(len(x)) or x)
-    packed(numbers(2 * TILE + 3, 8))
-    assert sizes == [TILE, TILE, 3]
+    assert sizes == [TILE] * 3
 
 
 def test_a_quantised_head_in_parts_has_the_bits_of_the_whole(monkeypatch):
@@ -97,65 +88,6 @@ def test_a_quantised_head_in_parts_has_the_bits_of_the_whole(monkeypatch):
     assert isinstance(parts, StackedLinear)
     assert torch.equal(parts(x), whole(x))
     assert (parts.weight_bytes, parts.is_batch_invariant) == (whole.weight_bytes, True)
-
-
-# --- machines that differ from this one
-
-
-@pytest.fixture
-def kernel(monkeypatch):
-    """Put `spoil(result, rows)` behind the packed kernel, as another CPU's might err; the row counts of its calls."""
-    true_kernel = torch.ops.mkldnn._linear_pointwise
-
-    def kernel(spoil):
-        calls = []
-
-        def call(x, *arguments):
-            calls.append(len(x))
-            return spoil(true_kernel(x, *arguments), len(x))
-
-        monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", call)
-        return calls
-
-    return kernel
-
-
-@needs_kernel
-@pytest.mark.parametrize(("differing", "least"), [((), 1), ((1,), 2), ((1, 4), 5), ((20,), 24), ((31,), TILE)])
-def test_small_calls_are_padded_beyond_the_last_count_that_differs(kernel, differing, least):
-    calls = kernel(lambda y, rows: y + (1e-3 if rows in differing else 0))
-    linear = PackedLinear.pack(numbers(16, 8), None, {})
-    x = numbers(TILE, 8, seed=3)
-    whole = linear(x)
-    calls.clear()
-    assert [n for n in range(1, TILE) if not torch.equal(linear(x[:n]), whole[:n])] == []
-    assert calls == [max(n, least) for n in range(1, TILE)]
-
-
-@needs_kernel
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        (lambda y, rows: y * 1.2, "wrong by"),
-        (lambda y, rows: y * float("nan"), "wrong by"),
-        (lambda y, rows: y + 1e-3 * torch.arange(len(y))[:, None], "depends on its place"),
-    ],
-)
-def test_a_kernel_that_cannot_be_exact_is_refused(kernel, spoil, said):
-    kernel(spoil)
-    with pytest.raises(RuntimeError, match=said):
-        PackedLinear.pack(numbers(16, 8), None, {})
-
-
-@needs_kernel
-def test_each_shape_is_probed_once(kernel):
-    calls = kernel(lambda y, rows: y)
-    probed = {}
-    PackedLinear.pack(numbers(16, 8), None, probed)
-    assert probed == {(16, 8): 1}
-    calls.clear()
-    assert PackedLinear.pack(numbers(16, 8), None, {(16, 8): 7}).min_rows == 7
-    assert calls == []
 
 
 @pytest.mark.parametrize("error", [RuntimeError("wrong by 3"), AttributeError("no such op"), NotImplementedError()])

@@ -9,7 +9,7 @@ import torch
 
 from llama_gui.engine import Engine
 from llama_gui.engine.device import _has_native_bfloat16, resolve_precision
-from llama_gui.engine.layers import KEY_BLOCK
+from llama_gui.engine.kv_cache import KEY_BLOCK
 from llama_gui.library import fit
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import Machine, activation_bytes, best_choice, choices, estimate, weight_bytes

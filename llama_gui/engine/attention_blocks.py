@@ -1,0 +1,119 @@
+"""In which blocks of queries and keys attention is computed, so that each row has the same bits in every step.
+
+The CPU kernel works through the keys in blocks, so a row's bits change with the number of keys, masked or not; and
+few query rows take another path through the matrix kernels than many, with other sums. With whole blocks and a mask
+each query row is bit-identical however a prompt is cut. How large the blocks have to be depends on the dtype and on
+the width of the heads (measured with torch 2.13 and AMX: 8 queries and 256 keys for heads of 64 and 128, 64 queries
+for bfloat16 heads of 80 or 112), so it is tried for each network.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+_MOST_KEYS = 1024
+_HEADS, _SIZE, _SMALL = 2, 64.0, 0.02
+_LENGTHS = (5, 700)  # of the conversation whose last row is compared
+_BEFORE, _BEHIND = (0, 3, 50), (0, 60, 300)  # rows of the same call
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionBlocks:
+    """Attention gets a multiple of `queries` rows, and shows them a multiple of `keys` keys; the surplus is masked."""
+
+    queries: int
+    keys: int
+    is_exact: bool = True
+
+
+_CANDIDATES = tuple(AttentionBlocks(queries, keys) for queries in (8, 32, 64) for keys in (256, 512))
+LARGEST = AttentionBlocks(64, 512, is_exact=False)
+
+
+def find_blocks(group: int, head_dim: int, dtype: torch.dtype, device: torch.device) -> AttentionBlocks:
+    """The smallest blocks whose rows are exact here, for `group` query heads on each key head of width `head_dim`."""
+    if device.type != "cpu":
+        return AttentionBlocks(1, 1, is_exact=False)
+    trials = [_Trial(group, head_dim, dtype, of_scores=of_scores) for of_scores in (True, False)]
+    return next((blocks for blocks in _CANDIDATES if all(trial.is_exact(blocks) for trial in trials)), LARGEST)
+
+
+def attend(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor, blocks: AttentionBlocks) -> Tensor:
+    """Attention of ``[1, kv_heads, rows, head_dim]`` over whole blocks of keys, see `causal_mask`."""
+    rows = q.shape[2]
+    if rows % blocks.queries:
+        q = F.pad(q, (0, 0, 0, -rows % blocks.queries))
+    return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)[:, :, :rows]
+
+
+def causal_mask(
+    start: int,
+    length: int,
+    group: int,
+    blocks: AttentionBlocks,
+    like: Tensor,
+    window: int | None = None,
+) -> Tensor:
+    """What each row of a segment may see: itself and what is before it, at most `window` tokens.
+
+    ``[group * length, keys]`` in whole blocks (``[1, keys]`` for one row), of the dtype and device of `like`: 0 where
+    seen, -inf where not. The query heads of a group lie behind one another.
+    """
+    key_positions = torch.arange(padded(start + length, blocks.keys), device=like.device).unsqueeze(0)
+    row_positions = torch.arange(start, start + length, device=like.device).unsqueeze(1)
+    hidden = key_positions > row_positions
+    if window is not None:
+        hidden |= key_positions <= row_positions - window
+    mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device).masked_fill_(hidden, -math.inf)
+    return mask if length == 1 else F.pad(mask.repeat(group, 1), (0, 0, 0, -group * length % blocks.queries))
+
+
+def padded(length: int, block: int) -> int:
+    """`length` rounded up to whole blocks."""
+    return -(-length // block) * block
+
+
+class _Trial:
+    """One row at the end of some tokens, beside other rows.
+
+    Results in half precision hide most differences. So what is summed up nearly cancels, and what is left shows the
+    order of the sum: either that of the scores, or that of the values, which are of one size and both signs.
+    """
+
+    def __init__(self, group: int, head_dim: int, dtype: torch.dtype, *, of_scores: bool) -> None:
+        generator = torch.Generator().manual_seed(0)
+
+        def numbers(rows: int, width: int) -> Tensor:
+            return torch.randn((1, _HEADS, rows, width), generator=generator)
+
+        if of_scores:
+            order = torch.randperm(head_dim, generator=generator)
+            half, queries = numbers(_MOST_KEYS, head_dim // 2), numbers(group, head_dim // 2)
+            keys = torch.cat((half, -half), 3)[..., order] * _SIZE
+            q = torch.cat((queries, queries), 3)[..., order] * _SIZE
+            values = numbers(_MOST_KEYS, head_dim)
+        else:
+            keys, values = numbers(_MOST_KEYS, head_dim), numbers(_MOST_KEYS, head_dim).sign() * _SIZE
+            q = numbers(group, head_dim) * _SMALL
+        self._keys, self._values, self._q = keys.to(dtype), values.to(dtype), q.to(dtype)
+
+    def is_exact(self, blocks: AttentionBlocks) -> bool:
+        """Whether the row is the same alone and with rows in front of it and behind it."""
+        for length in _LENGTHS:
+            alone = self._last_row(blocks, length, 0, 0)
+            pieces = itertools.product((min(before, length - 1) for before in _BEFORE), _BEHIND)
+            if not all(torch.equal(self._last_row(blocks, length, *piece), alone) for piece in pieces):
+                return False
+        return True
+
+    def _last_row(self, blocks: AttentionBlocks, length: int, before: int, behind: int) -> Tensor:
+        group, rows = self._q.shape[2], before + 1 + behind
+        q = self._keys.new_ones(1, _HEADS, group, rows, self._q.shape[3])
+        q[:, :, :, before] = self._q
+        mask = causal_mask(length - 1 - before, rows, group, blocks, self._keys)
+        keys, values = (cache[:, :, : mask.shape[1]] for cache in (self._keys, self._values))
+        return attend(q.flatten(2, 3), keys, values, mask, blocks).unflatten(2, (group, rows))[:, :, :, before]

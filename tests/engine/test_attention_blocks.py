@@ -1,0 +1,75 @@
+"""Attention whose rows have the same bits however a prompt is cut, and how large its blocks must be for that."""
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from llama_gui.engine import attention_blocks
+from llama_gui.engine.attention_blocks import LARGEST, AttentionBlocks, attend, causal_mask, find_blocks
+
+CPU = torch.device("cpu")
+BLOCKS = AttentionBlocks(8, 256)
+
+
+def numbers(*shape, dtype=torch.float32, seed=1):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+@pytest.mark.parametrize(("start", "length"), [(0, 1), (255, 1), (256, 1), (0, 5), (254, 4), (3, 16)])
+def test_mask(start, length):
+    group = 3
+    mask = causal_mask(start, length, group, BLOCKS, torch.empty(0, dtype=torch.bfloat16))
+    assert mask.dtype == torch.bfloat16
+    assert mask.shape[1] == math.ceil((start + length) / 256) * 256
+    if length == 1:
+        assert (mask[0] == 0).nonzero()[:, 0].tolist() == list(range(start + 1))
+        assert len(mask) == 1
+        return
+    assert len(mask) == math.ceil(group * length / 8) * 8
+    for row in range(group * length):
+        seen = start + row % length + 1
+        assert (mask[row, :seen] == 0).all()
+        assert (mask[row, seen:] == -math.inf).all()
+    assert (mask[group * length :] == 0).all()  # a row that sees nothing would be NaN
+
+
+# Heads of 80 and 112 (bfloat16) and of 192 (float32) need larger blocks than the others.
+@pytest.mark.parametrize(
+    ("dtype", "dim"),
+    [*itertools.product((torch.bfloat16,), (16, 64, 80, 112, 128)), (torch.float32, 64), (torch.float32, 192)],
+    ids=str,
+)
+def test_a_row_has_the_same_bits_in_every_piece_of_a_prompt(dtype, dim):
+    group, heads, total = 4, 2, 1024
+    blocks = find_blocks(group, dim, dtype, CPU)
+    assert blocks.is_exact
+    keys, values = numbers(1, heads, total, dim, dtype=dtype), numbers(1, heads, total, dim, dtype=dtype, seed=2)
+    queries = numbers(1, heads, group, total, dim, dtype=dtype, seed=3)
+
+    def read(start, length):
+        """The rows of one piece ``[1, heads, group, length, dim]``."""
+        mask = causal_mask(start, length, group, blocks, keys)
+        width = mask.shape[1]
+        q = queries[:, :, :, start : start + length].flatten(2, 3)
+        y = attend(q, keys[:, :, :width], values[:, :, :width], mask, blocks)
+        return y.unflatten(2, (group, length))
+
+    whole = read(0, total)
+    for piece in (1, 7, 64, 300):
+        starts = range(0, total, piece) if piece > 1 else (0, 1, 255, 256, 600, 1023)
+        for start in starts:
+            length = min(piece, total - start)
+            assert torch.equal(read(start, length), whole[:, :, :, start : start + length]), (piece, start)
+
+
+def test_a_kernel_that_is_never_exact_is_said_to_be_none(monkeypatch):
+    true = attention_blocks.attend
+    monkeypatch.setattr(attention_blocks, "attend", lambda q, *rest: true(q, *rest) * (1 + 1e-3 * q.shape[2]))
+    assert find_blocks(4, 16, torch.float32, CPU) == LARGEST
+    assert not LARGEST.is_exact
+
+
+def test_elsewhere_than_on_the_cpu_nothing_is_padded_or_promised():
+    assert find_blocks(4, 16, torch.float16, torch.device("meta")) == AttentionBlocks(1, 1, is_exact=False)

@@ -1,0 +1,173 @@
+"""Packed weights: right numbers and the same bits in calls of every size, on this machine and on odd ones."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from llama_gui.engine import packed_linear, wide_kernel
+from llama_gui.engine.packed_linear import PackedLinear, Probed
+from llama_gui.engine.row_tiles import TILE, RowPlan, RowTiles
+
+pytestmark = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch is built without oneDNN")
+
+# The last two: the linear kernel sums long rows in another order than the wide one, for some or all small calls.
+SHAPES = ((96, 128), (64, 64), (576, 576), (512, 2048), (256, 5632), (256, 14336))
+COUNTS = (*range(1, TILE + 2), 40, 64, 65, 100, 256, 300, 512, 600)
+
+
+def numbers(*shape, dtype=torch.float32, seed=1):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def cancelling(rows, width, out, dtype):
+    """Rows and a weight whose products nearly cancel: the order of each sum shows in every number."""
+    order = torch.randperm(width // 2 * 2, generator=torch.Generator().manual_seed(3))
+    x, weight = numbers(rows, width // 2, dtype=dtype), numbers(out, width // 2, dtype=dtype, seed=2)
+    return torch.cat((x, x), 1)[:, order], torch.cat((weight, -weight), 1)[:, order].contiguous()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_row_has_the_same_bits_in_calls_of_every_size(shape, dtype):
+    x, weight = cancelling(max(COUNTS), shape[1], shape[0], dtype)
+    linear = PackedLinear.pack(weight, None, {})
+    whole = linear(x)
+    assert [n for n in COUNTS if not torch.equal(linear(x[:n]), whole[:n])] == []
+    assert [n for n in COUNTS if not torch.equal(linear(x[-n:]), whole[-n:])] == []
+
+
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_numbers(shape, bias):
+    weight = numbers(*shape, dtype=torch.bfloat16)
+    offsets = numbers(shape[0], dtype=torch.bfloat16, seed=2) if bias else None
+    x = numbers(300, shape[1], dtype=torch.bfloat16, seed=3)
+    want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
+    got = PackedLinear.pack(weight, offsets, {})(x)
+    assert (got.shape, got.dtype) == ((300, shape[0]), torch.bfloat16)
+    assert (got - want).abs().max() < 8e-3 * want.abs().max()
+
+
+# --- machines that differ from this one
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    """Put `spoil(result, rows)` behind the kernels, as another CPU's might err; it returns the linear's row counts."""
+    true_linear, true_wide = torch.ops.mkldnn._linear_pointwise, packed_linear.multiply_wide
+
+    def spoil_them(spoil=lambda y, rows: y, spoil_wide=None):
+        calls = []
+
+        def linear(x, *arguments):
+            calls.append(len(x))
+            return spoil(true_linear(x, *arguments), len(x))
+
+        def wide(x, *arguments):
+            if spoil_wide is None:
+                raise RuntimeError("no such kernel")
+            return spoil_wide(true_wide(x, *arguments), len(x))
+
+        monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", linear)
+        monkeypatch.setattr(packed_linear, "multiply_wide", wide)
+        return calls
+
+    return spoil_them
+
+
+@pytest.mark.parametrize(("differing", "least"), [((), 1), ((1,), 2), ((1, 4), 5), ((20,), 24), ((31,), TILE)])
+def test_small_calls_are_padded_beyond_the_last_count_that_differs(kernels, differing, least):
+    known = {}
+    kernels()
+    PackedLinear.pack(numbers(16, 8), None, known)
+    least = max(least, known[(16, 8)].min_rows)  # what this machine itself needs
+    calls = kernels(lambda y, rows: y + (1e-3 if rows in differing else 0))
+    linear = PackedLinear.pack(numbers(16, 8), None, {})
+    x = numbers(TILE, 8, seed=3)
+    whole = linear(x)
+    calls.clear()
+    assert [n for n in range(1, TILE) if not torch.equal(linear(x[:n]), whole[:n])] == []
+    assert calls == [max(n, least) for n in range(1, TILE)]
+
+
+def test_large_calls_that_differ_are_cut(kernels):
+    calls = kernels(lambda y, rows: y + (1e-3 if rows > TILE and rows != 128 else 0))
+    linear = PackedLinear.pack(numbers(16, 8), None, {})
+    x = numbers(3 * 128, 8, seed=3)
+    whole = torch.cat([linear(part) for part in x.split(TILE)])
+    calls.clear()
+    assert torch.equal(linear(x), whole)
+    assert set(calls) <= {TILE, 128}
+
+
+def test_without_exactness_prompts_go_in_large_calls_where_there_is_no_wide_kernel(kernels):
+    calls = kernels()
+    plan = RowPlan()
+    linear = PackedLinear.pack(numbers(16, 8), None, {}, plan)
+    calls.clear()
+    plan.writers = 3
+    linear(numbers(3 + 130, 8))
+    assert calls == [3, 128, 128]
+
+
+@pytest.mark.parametrize("spoil", [lambda y, rows: y + 1e-3 * rows, lambda y, rows: y * float("nan")])
+def test_a_wide_kernel_that_differs_is_not_used(kernels, spoil):
+    kernels(spoil_wide=spoil)
+    known = {}
+    PackedLinear.pack(numbers(64, 64, dtype=torch.bfloat16), None, known)
+    assert known[(64, 64)].wide is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda y, rows: y * 1.2, "wrong by"),
+        (lambda y, rows: y * float("nan"), "wrong by"),
+        (lambda y, rows: y + 1e-3 * torch.arange(len(y))[:, None], "depends on its place"),
+    ],
+)
+def test_a_kernel_that_cannot_be_exact_is_refused(kernels, spoil, said):
+    kernels(spoil)
+    with pytest.raises(RuntimeError, match=said):
+        PackedLinear.pack(numbers(16, 8), None, {})
+
+
+def test_each_shape_is_probed_once(kernels):
+    calls = kernels()
+    known = {}
+    PackedLinear.pack(numbers(16, 8), None, known)
+    assert set(known) == {(16, 8)}
+    calls.clear()
+    linear = PackedLinear.pack(numbers(16, 8), None, {(16, 8): Probed(7, RowTiles())})
+    assert calls == []
+    linear(numbers(2, 8))
+    assert calls == [7]
+
+
+# --- two kernels over the same bytes
+
+
+def test_both_kernels_read_the_same_bytes():
+    weight = numbers(128, 256, dtype=torch.bfloat16)
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight, 1)
+    try:
+        view = wide_kernel.WideKernel.of(weight, packed).view(packed)
+    except RuntimeError:
+        pytest.skip("this CPU lays the two out differently")
+    assert torch.ops.mkldnn.data_ptr(view) == torch.ops.mkldnn.data_ptr(packed)
+    x, bias = numbers(50, 256, dtype=torch.bfloat16, seed=2), numbers(128, dtype=torch.bfloat16, seed=3)
+    want = F.linear(x.double(), weight.double(), bias.double())
+    assert (wide_kernel.multiply_wide(x, view, bias) - want).abs().max() < 8e-3 * want.abs().max()
+    del view  # it does not own them
+    assert torch.isfinite(torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")).all()
+
+
+def test_a_weight_of_another_size_is_no_such_weight():
+    weight = numbers(128, 256, dtype=torch.bfloat16)
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight, 1)
+    try:
+        kernel = wide_kernel.WideKernel.of(weight, packed)
+    except RuntimeError:
+        pytest.skip("this CPU lays the two out differently")
+    with pytest.raises(RuntimeError, match="room between"):
+        kernel.view(torch.ops.mkldnn._reorder_linear_weight(weight[:64].contiguous(), 1))
