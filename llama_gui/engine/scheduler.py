@@ -16,7 +16,7 @@ GRAIN = 32
 MAX_PIECE = 1024
 WRITING_PATIENCE = 2.5
 """A step with a piece of a prompt may take this many times a step without one; we promise three."""
-ALONE_SECONDS = 0.5
+ALONE_SECONDS = 0.75
 """Aim for a step in which nobody writes: short, because a new question waits for its end."""
 GOOD_PIECE = 256
 """Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
