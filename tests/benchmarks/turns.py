@@ -87,6 +87,38 @@ def arrival(engine: Engine, tokens: int, chats: int, rounds: int) -> None:
     )
 
 
+def cache_worth(model: RandomModel, dtype: str, tokens: int, rounds: int) -> None:
+    """A step with the cache of keys and values, against reading the whole text again for each token."""
+    network = load_model(model, dtype=dtype).network
+    cache = KVCache(network.config, network.dtype, network.device, 2**34)
+    ids = torch.randint(0, 2000, (tokens,)).tolist()
+    with torch.inference_mode(), torch_threads(physical_cores()):
+        slot = cache.acquire("one", ids)
+
+        def step(known: int) -> Callable[[], float]:
+            def run() -> float:
+                slot.tokens = ids[:known]
+                began = time.perf_counter()
+                network.forward([Segment(slot, ids[known:])])
+                return time.perf_counter() - began
+
+            return run
+
+        worth = ratio(step(tokens - 1), step(0), rounds)
+    print(f"a token behind {tokens - 1}: {worth:.0f} times as fast with the cache as without", flush=True)
+
+
+def cache_memory(engine: Engine, model: RandomModel, tokens: int) -> None:
+    """Keys and values of a chat of `tokens` tokens, against what they need in bfloat16."""
+    for words, prompt in (("read at once", tokens - 100), ("written from 50 on", 50)):
+        before = engine.stats().kv_bytes
+        job, _ = submit(engine, random_prompt(engine, prompt, 4500), tokens - prompt, words)
+        job.result()
+        used, config = engine.stats().kv_bytes - before, model.config
+        least = 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * tokens * 2
+        print(f"keys and values of {tokens} tokens, {words}: {used / 2**20:.0f} MiB, {used / least:.2f} of the least")
+
+
 def context_cost(
     model: RandomModel, dtype: str, lengths: list[int], chat_counts: list[int], threads: int | None
 ) -> None:
@@ -138,7 +170,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--contexts", default="1024,4096,16384,32768")
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--only", choices=("turn", "arrival", "context"))
+    parser.add_argument("--only", choices=("turn", "arrival", "context", "cache"))
     options = parser.parse_args()
     config = preset_config(options.preset)
     config |= {"num_hidden_layers": options.layers} if options.layers else {}
@@ -147,12 +179,17 @@ def main() -> None:
         context_cost(
             model, options.dtype, [int(n) for n in options.contexts.split(",")], [2, 4, 8, 16], options.threads
         )
-    if options.only in (None, "turn", "arrival"):
-        with Engine.load(model, dtype=options.dtype, threads=options.threads) as engine:
-            if options.only != "arrival":
-                second_turn(engine, options.prompt_tokens, options.rounds)
-            if options.only != "turn":
-                arrival(engine, options.prompt_tokens, options.chats, options.rounds)
+    if options.only in (None, "cache"):
+        cache_worth(model, options.dtype, 256, options.rounds)
+    if options.only == "context":
+        return
+    with Engine.load(model, dtype=options.dtype, threads=options.threads) as engine:
+        if options.only in (None, "cache"):
+            cache_memory(engine, model, 2048)
+        if options.only in (None, "turn"):
+            second_turn(engine, options.prompt_tokens, options.rounds)
+        if options.only in (None, "arrival"):
+            arrival(engine, options.prompt_tokens, options.chats, options.rounds)
 
 
 if __name__ == "__main__":
