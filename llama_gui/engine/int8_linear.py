@@ -16,7 +16,7 @@ from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.errors import UnsupportedModelError
 
 _LARGEST = 127.0
-_LEAST_SCALE = torch.finfo(torch.bfloat16).tiny
+_LEAST_SCALE = torch.tensor(torch.finfo(torch.bfloat16).tiny)
 _ROWS = 4096
 _FAR = 4.0  # a lone row that takes so many times what two take
 _PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
@@ -72,7 +72,7 @@ class Int8Linear:
         return True
 
     def __call__(self, x: Tensor) -> Tensor:
-        """``[rows, in] -> [rows, out]``."""
+        """``[rows, in] -> [rows, out]``; `x` of the weight's dtype or of float32."""
         y, scales = self.unscaled(x)
         y.mul_(scales)
         return y if self._bias is None else y.add_(self._bias)
@@ -114,7 +114,7 @@ class Int8Linear:
         return 2 if seconds[0] > _FAR * seconds[1] else 1
 
     def _run(self, x: Tensor, dtype: torch.dtype) -> Tensor:
-        return torch.ops.onednn.qlinear_pointwise(
+        return torch.ops.onednn.qlinear_pointwise.default(
             x, 1.0, 0, self._packed, self._scales, self._zeros, None, 1.0, 0, dtype, "none", [], ""
         )
 
@@ -133,11 +133,11 @@ def quantise_rows(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
 
 def quantise_block(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """As `quantise_rows`, all rows at once."""
-    wide = x.to(torch.float32, copy=True)
+    wide = x.float()
     largest = wide.abs().amax(1, keepdim=True)
     # In the dtype of the result: what a row is divided by is exactly what its products are multiplied with.
-    scales = largest.div_(_LARGEST).clamp_(min=_LEAST_SCALE).to(dtype)
-    return wide.div_(scales).round_().to(torch.int8), scales
+    scales = torch.add(_LEAST_SCALE, largest, alpha=1 / _LARGEST).to(dtype)
+    return torch.div(wide, scales).round_().to(torch.int8), scales
 
 
 def probe() -> None:

@@ -48,10 +48,13 @@ class Span:
 
 
 class RMSNorm:
-    """Root mean square norm over the last dimension, as transformers computes it: float32 inside, then the weight."""
+    """Root mean square norm over the last dimension, as transformers computes it: float32 inside, then the weight.
 
-    def __init__(self, weight: Tensor, eps: float) -> None:
-        self.weight = weight
+    `stays_wide`: the result is float32, for a linear that quantises it anyway.
+    """
+
+    def __init__(self, weight: Tensor, eps: float, *, stays_wide: bool = False) -> None:
+        self.weight = weight.float() if stays_wide else weight
         self._eps = torch.tensor(eps, device=weight.device)
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -59,7 +62,7 @@ class RMSNorm:
         wide = x.float()
         norm = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
         factor = torch.addcmul(self._eps, norm, norm, value=1 / x.shape[-1]).rsqrt_()
-        return (wide * factor).to(x.dtype).mul_(self.weight)
+        return (wide * factor).to(self.weight.dtype).mul_(self.weight)
 
 
 @dataclass(frozen=True, slots=True)

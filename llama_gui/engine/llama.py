@@ -250,8 +250,8 @@ class NetworkLoader:
         )
         gate_up = self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias)
         mlp = _mlp(gate_up, self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias))
-        attention_norm = self._norm(prefix + "input_layernorm.weight")
-        return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight"), mlp)
+        attention_norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
+        return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight", gate_up), mlp)
 
     def _head_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
@@ -261,8 +261,9 @@ class NetworkLoader:
         bias = torch.cat([self._weight(f"{prefix}{name}.bias") for name in names]) if has_bias else None
         return self._linear(weight, bias)
 
-    def _norm(self, name: str) -> RMSNorm:
-        return RMSNorm(self._weight(name), self._config.rms_norm_eps)
+    def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
+        """`behind`: the linear that takes what comes out."""
+        return RMSNorm(self._weight(name), self._config.rms_norm_eps, stays_wide=isinstance(behind, Int8Linear))
 
     def _weight(self, name: str) -> Tensor:
         return self._checkpoint.weight(name, self._dtype, self._device)

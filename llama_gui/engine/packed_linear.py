@@ -101,7 +101,7 @@ class PackedLinear:
         return self._multiply(pad_rows(x, max(found.min_rows, least)), self._bias)[:rows]
 
     def _multiply(self, x: Tensor, bias: Tensor | None) -> Tensor:
-        return torch.ops.mkldnn._linear_pointwise(x, self._packed, bias, "none", [], "")
+        return torch.ops.mkldnn._linear_pointwise.default(x, self._packed, bias, "none", [], "")
 
     def _use(self, found: Probed) -> None:
         self._found = found

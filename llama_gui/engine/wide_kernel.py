@@ -56,7 +56,7 @@ def multiply_wide(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """``x [rows, in] -> [rows, out]`` with a weight from `WideKernel.view` and a bias ``[out]``."""
     rows, wide = x.shape
     pixels = x.contiguous().view(1, 1, rows, wide).permute(0, 3, 1, 2)
-    y = torch.ops.mkldnn._convolution_pointwise(pixels, weight, bias, _NONE, _ONES, _ONES, 1, "none", [], "")
+    y = torch.ops.mkldnn._convolution_pointwise.default(pixels, weight, bias, _NONE, _ONES, _ONES, 1, "none", [], "")
     return y.permute(0, 2, 3, 1).reshape(rows, -1)
 
 

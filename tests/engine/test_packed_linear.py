@@ -54,21 +54,21 @@ def test_numbers(shape, bias):
 @pytest.fixture
 def kernels(monkeypatch):
     """Put `spoil(result, rows)` behind the kernels, as another CPU's might err; it returns the linear's row counts."""
-    true_linear, true_wide = torch.ops.mkldnn._linear_pointwise, packed_linear.multiply_wide
+    true_linear, true_wide = PackedLinear._multiply, packed_linear.multiply_wide
 
     def spoil_them(spoil=lambda y, rows: y, spoil_wide=None):
         calls = []
 
-        def linear(x, *arguments):
+        def linear(self, x, bias):
             calls.append(len(x))
-            return spoil(true_linear(x, *arguments), len(x))
+            return spoil(true_linear(self, x, bias), len(x))
 
         def wide(x, *arguments):
             if spoil_wide is None:
                 raise RuntimeError("no such kernel")
             return spoil_wide(true_wide(x, *arguments), len(x))
 
-        monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", linear)
+        monkeypatch.setattr(PackedLinear, "_multiply", linear)
         monkeypatch.setattr(packed_linear, "multiply_wide", wide)
         return calls
 
