@@ -16,7 +16,7 @@ GRAIN = 32
 MAX_PIECE = 1024
 WRITING_PATIENCE = 2.5
 """A step with a piece of a prompt may take this many times a step without one; we promise three."""
-ALONE_SECONDS = 0.75
+ALONE_SECONDS = 1.0
 """Aim for a step in which nobody writes: short, because a new question waits for its end."""
 GOOD_PIECE = 256
 """Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
@@ -49,7 +49,7 @@ class PieceBudget:
         if not prompt_tokens:
             self._write_seconds = _smooth(self._write_seconds, seconds)
             return
-        base = (self._write_seconds or 0.0) if writers else 0.0
+        base = self._write_seconds or 0.0  # every step reads the weights
         # A tiny piece says little: its time is the reading of the weights.
         if prompt_tokens >= GRAIN // 2:
             self._token_seconds = _smooth(self._token_seconds, max(seconds - base, 1e-6) / prompt_tokens)
@@ -60,7 +60,9 @@ class PieceBudget:
         if self._token_seconds is None:
             rows = 2 * GRAIN if writers else 4 * GRAIN
         elif not writers:
-            rows = int(max(ALONE_SECONDS / self._token_seconds, min(GOOD_PIECE, MOST_SECONDS / self._token_seconds)))
+            base = self._write_seconds or 0.0
+            wished, most = ((seconds - base) / self._token_seconds for seconds in (ALONE_SECONDS, MOST_SECONDS))
+            rows = int(max(wished, min(GOOD_PIECE, most)))
         elif self._write_seconds is None:
             rows = GRAIN  # nobody knows yet how long the writers' own step is
         else:
