@@ -31,14 +31,19 @@ def use_huge_pages(weight: Tensor) -> bool:
 
 
 def _collapse(address: int, size: int) -> bool:
-    # Whole pages around it: what else lies there belongs to this process, too, and moves without noticing.
-    start = address // _PAGE * _PAGE
-    end = -(-(address + size) // _PAGE) * _PAGE
     try:
         madvise = ctypes.CDLL(None).madvise
     except (OSError, AttributeError):  # not every C library has it
         return False
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    # Parts that cannot have it (ends that belong to nobody, files) are skipped, and reported as an error of the whole.
-    madvise(start, end - start, _MADV_HUGEPAGE)
-    return madvise(start, end - start, _MADV_COLLAPSE) == 0
+
+    def advise(start: int, end: int) -> bool:
+        madvise(start, end - start, _MADV_HUGEPAGE)
+        return madvise(start, end - start, _MADV_COLLAPSE) == 0
+
+    first, last = -(-address // _PAGE) * _PAGE, (address + size) // _PAGE * _PAGE
+    # What else lies on the pages at both ends belongs to this process, too, and moves without noticing. If a part of
+    # such a page belongs to nobody, the kernel refuses all that it is asked for at once: so the ends come separately.
+    advise(first - _PAGE, first)
+    advise(last, last + _PAGE)
+    return advise(first, last)
