@@ -18,7 +18,7 @@ from torch import Tensor
 _MOST_KEYS = 1024
 _HEADS, _SIZE, _SMALL = 2, 64.0, 0.02
 _LENGTHS = (5, 700)  # of the conversation whose last row is compared
-_BEFORE, _BEHIND = (0, 3, 50), (0, 60, 300)  # rows of the same call
+_BEFORE, _BEHIND = (0, 50), (0, 60, 300)  # rows of the same call
 
 
 @dataclass(frozen=True, slots=True)

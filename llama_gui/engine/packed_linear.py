@@ -18,8 +18,8 @@ from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.engine.row_tiles import TILE, Product, RowPlan, RowTiles, SameBits, pad_rows, random_rows
 from llama_gui.engine.wide_kernel import WideKernel, multiply_wide
 
-MOST_TILED = 2**27
-"""Numbers of a weight that is probed with many rows: nobody wants the logits of many."""
+LEAST_TILED, MOST_TILED = 2**19, 2**27
+"""Numbers of a weight that is probed with many rows: small ones are fast anyway, nobody wants many rows of logits."""
 
 _PROBED_ROW_COUNTS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 25, 31)
 _SETUP_SECONDS, _MOST_TIMES_SLOWER = 0.05, 40  # of a call, beside one of `TILE` rows
@@ -111,7 +111,7 @@ class PackedLinear:
 
     def _probe(self, weight: Tensor) -> Probed:
         self._compare_with_plain(weight)
-        if weight.numel() > MOST_TILED:
+        if not LEAST_TILED <= weight.numel() <= MOST_TILED:
             return Probed(self._probe_few(SameBits(self._multiply, weight, most=TILE)), RowTiles())
         wide = self._probe_wide(weight)
         if wide is not None:

@@ -27,7 +27,7 @@ CANDIDATES = (256, 512, 128, 384, 64, 192, 96)
 _PROBE_SECONDS = 0.4
 """Trying ends after so long, whatever is left: for one shape, of which a model has about five."""
 
-_PROBED_SUMS, _MOST_TRIALS = 4096, 16
+_PROBED_SUMS, _MOST_TRIALS = 4096, 4
 """Sums whose order is looked at: of a weight with few channels for several rows."""
 
 _FEW_RUNS, _MANY_ROWS = 3, 128

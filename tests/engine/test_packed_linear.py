@@ -10,6 +10,12 @@ from llama_gui.engine.row_tiles import TILE, RowPlan, RowTiles
 
 pytestmark = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch is built without oneDNN")
 
+
+@pytest.fixture(autouse=True)
+def small_weights_are_probed_too(monkeypatch):
+    monkeypatch.setattr(packed_linear, "LEAST_TILED", 1)
+
+
 # The last two: the linear kernel sums long rows in another order than the wide one, for some or all small calls.
 SHAPES = ((96, 128), (64, 64), (576, 576), (512, 2048), (256, 5632), (256, 14336))
 COUNTS = (*range(1, TILE + 2), 40, 64, 65, 100, 256, 300, 512, 600)
