@@ -143,7 +143,8 @@ class PackedLinear:
             def multiply(x: Tensor, bias: Tensor | None) -> Tensor:
                 return multiply_wide(x, view, bias)
 
-            wide = self._compare_wide(weight, multiply)
+            # Twice at most: a machine that stood still for a moment must not decide which bits an answer has.
+            wide = self._compare_wide(weight, multiply) or self._compare_wide(weight, multiply)
         except (RuntimeError, AttributeError, NotImplementedError, OSError, KeyError):
             return None
         return Probed(1, wide[0], kernel, wide[1]) if wide is not None else None

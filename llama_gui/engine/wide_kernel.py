@@ -41,7 +41,7 @@ class WideKernel:
         picture = torch.ops.mkldnn._reorder_convolution_weight(
             weight.view(out, wide, 1, 1), _NONE, _ONES, _ONES, 1, [1, wide, 1, 1]
         )
-        if _bytes(picture) != _bytes(packed):
+        if not torch.equal(_bytes(picture), _bytes(packed)):
             raise RuntimeError("the two kernels lay their weights out differently")
         return cls((out, wide), weight.dtype, torch.ops.mkldnn._get_mkldnn_serialized_md(picture))
 
@@ -60,8 +60,10 @@ def multiply_wide(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return y.permute(0, 2, 3, 1).reshape(rows, -1)
 
 
-def _bytes(packed: Tensor) -> bytes:
-    return ctypes.string_at(torch.ops.mkldnn.data_ptr(packed), torch.ops.mkldnn._nbytes(packed))
+def _bytes(packed: Tensor) -> Tensor:
+    """No copy: valid as long as `packed` is."""
+    kind = ctypes.c_byte * torch.ops.mkldnn._nbytes(packed)
+    return torch.frombuffer(kind.from_address(torch.ops.mkldnn.data_ptr(packed)), dtype=torch.int8)
 
 
 def _opaque_view(address: int, sizes: tuple[int, ...], dtype: torch.dtype, layout: Tensor) -> Tensor:

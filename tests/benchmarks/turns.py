@@ -108,15 +108,16 @@ def cache_worth(model: RandomModel, dtype: str, tokens: int, rounds: int) -> Non
     print(f"a token behind {tokens - 1}: {worth:.0f} times as fast with the cache as without", flush=True)
 
 
-def cache_memory(engine: Engine, model: RandomModel, tokens: int) -> None:
-    """Keys and values of a chat of `tokens` tokens, against what they need in bfloat16."""
-    for words, prompt in (("read at once", tokens - 100), ("written from 50 on", 50)):
-        before = engine.stats().kv_bytes
-        job, _ = submit(engine, random_prompt(engine, prompt, 4500), tokens - prompt, words)
-        job.result()
-        used, config = engine.stats().kv_bytes - before, model.config
-        least = 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * tokens * 2
-        print(f"keys and values of {tokens} tokens, {words}: {used / 2**20:.0f} MiB, {used / least:.2f} of the least")
+def cache_memory(model: RandomModel, tokens: int) -> None:
+    """Keys and values of a chat that was written token by token, against what they need in bfloat16."""
+    config = model.config
+    cache = KVCache(config, torch.bfloat16, torch.device("cpu"), 2**34)
+    slot = cache.acquire("written", [1, 2])
+    for length in range(2, tokens + 1):
+        cache.ensure_capacity(slot, length)
+    least = 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * tokens * 2
+    share = cache.byte_count / least
+    print(f"keys and values of {tokens} tokens: {cache.byte_count / 2**20:.0f} MiB, {share:.2f} of the least")
 
 
 def context_cost(
@@ -181,11 +182,11 @@ def main() -> None:
         )
     if options.only in (None, "cache"):
         cache_worth(model, options.dtype, 256, options.rounds)
-    if options.only == "context":
+        cache_memory(model, 2048)
+        cache_memory(model, 3000)
+    if options.only in ("context", "cache"):
         return
     with Engine.load(model, dtype=options.dtype, threads=options.threads) as engine:
-        if options.only in (None, "cache"):
-            cache_memory(engine, model, 2048)
         if options.only in (None, "turn"):
             second_turn(engine, options.prompt_tokens, options.rounds)
         if options.only in (None, "arrival"):
