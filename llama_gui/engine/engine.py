@@ -104,7 +104,8 @@ class Engine:
             threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's or file's name.
             exact: the same bits however a prompt was cut, cached, evicted and read again. False reads prompts faster
-                (on CPU in float32, bfloat16 and float16); then answers still do not change each other.
+                where exact rows need small products (not in int8, nor in bfloat16 on CPUs with AMX); then answers
+                still do not change each other.
             on_progress: hears how far the loading is, in the calling thread.
             is_cancelled: asked before each weight; once it is true, the loading ends.
             shared: the thread that steps this engine and others (`ModelPool`); None: one of its own.
