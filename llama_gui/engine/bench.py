@@ -49,6 +49,7 @@ def measure(engine: Engine, chats: Many[int], prompt_tokens: int, new_tokens: in
     for name, number, least in (("prompt_tokens", prompt_tokens, 1), ("new_tokens", new_tokens, 2)):
         if number < least:
             raise InvalidRequestError(name, number, f"a whole number of at least {least}")
+    engine.settle()
     engine.warmup()
     yield prefill(engine, prompt_tokens)
     for count in chats:

@@ -272,6 +272,10 @@ class Engine:
         """Run one token, so that the first request finds the weights in memory."""
         self._loop.call(lambda: self._runner.logits([0]))
 
+    def settle(self) -> None:
+        """Wait until the weights lie in memory as they will stay (some seconds after loading): for measurements."""
+        self._runner.settle()
+
     @overload
     def apply_chat_template(
         self, messages: Many[Message], *, add_generation_prompt: bool = True, tokenize: Literal[True], **variables: Any

@@ -7,13 +7,51 @@ nothing changes but the speed.
 
 import ctypes
 import sys
+import threading
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 _PAGE = 2 * 2**20
 _MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25  # asm-generic/mman-common.h
+_PIECE = 16 * _PAGE  # what is moved between two looks at whether anybody wants it
 _LEAST_BYTES = 2**20  # below this there is hardly a whole page in it
+
+
+class HugePages:
+    """Moves weights into huge pages in a thread of its own, while others compute with them already."""
+
+    def __init__(self, weights: Sequence[Tensor]) -> None:
+        """Begins at once, where there is something to move."""
+        # Addresses only: whoever lets go of the weights need not wait, and to advise about others' memory does no harm.
+        places = [place for weight in weights for place in [_place(weight)] if place is not None]
+        self._pieces = [
+            (start, min(_PIECE, address + size - start))
+            for address, size in places
+            for start in range(address, address + size, _PIECE)
+        ]
+        self._unwanted = threading.Event()
+        self._thread: threading.Thread | None = None
+        if self._pieces:
+            self._thread = threading.Thread(target=self._run, name="llama-gui-pages", daemon=True)
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Until all are moved."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def close(self) -> None:
+        """Stop after the piece that is being moved."""
+        self._unwanted.set()
+        self.wait()
+
+    def _run(self) -> None:
+        for address, size in self._pieces:
+            if self._unwanted.is_set():
+                return
+            _collapse(address, size)
 
 
 def use_huge_pages(weight: Tensor) -> bool:
@@ -21,13 +59,19 @@ def use_huge_pages(weight: Tensor) -> bool:
 
     The copy is the kernel's: addresses and contents stay. Takes about a second for each GB. Returns whether it worked.
     """
+    place = _place(weight)
+    return place is not None and _collapse(*place)
+
+
+def _place(weight: Tensor) -> tuple[int, int] | None:
+    """Address and size in bytes, where it is worth the trouble."""
     if sys.platform != "linux" or weight.device.type != "cpu":
-        return False
+        return None
     if weight.is_mkldnn:
         address, size = torch.ops.mkldnn.data_ptr(weight), torch.ops.mkldnn._nbytes(weight)
     else:
         address, size = weight.untyped_storage().data_ptr(), weight.untyped_storage().nbytes()
-    return size >= _LEAST_BYTES and _collapse(address, size)
+    return (address, size) if size >= _LEAST_BYTES else None
 
 
 def _collapse(address: int, size: int) -> bool:

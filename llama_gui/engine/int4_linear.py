@@ -8,7 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.errors import UnsupportedModelError
 
 GROUP = 32
@@ -30,10 +29,14 @@ class Int4Linear:
         weight = F.pad(weight, (0, 0, 0, -self._out % _ALIGNMENT))
         levels, scales, offsets = _quantise(weight)
         self._packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(levels, 1)
-        use_huge_pages(self._packed)
         # [groups, out, 2], as the kernel wants it
         self._scales = torch.stack((scales.t(), offsets.t()), 2).to(weight.dtype).contiguous()
         self._bias = bias
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._packed,)
 
     @property
     def weight_bytes(self) -> int:

@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.gating import BLOCK_SIZE
-from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.errors import UnsupportedModelError
 
 _LARGEST = 127.0
@@ -46,7 +45,6 @@ class Int8Linear:
             scales[rows] = (wide.abs().amax(1) / _LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
             rounded[rows] = (wide / scales[rows].unsqueeze(1)).round_().to(torch.int8)
         self._packed = torch.ops.onednn.qlinear_prepack(rounded, None)
-        use_huge_pages(self._packed)
         self._scales = scales
         self._zeros = torch.zeros(len(scales), dtype=torch.int32)
         self._bias = bias
@@ -60,6 +58,11 @@ class Int8Linear:
         self._bytes = (
             rounded.numel() + 4 * 2 * len(scales) + (0 if bias is None else bias.numel() * bias.element_size())
         )
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._packed,)
 
     @property
     def weight_bytes(self) -> int:

@@ -36,6 +36,11 @@ class Linear(Protocol):
     """``y = x W^T + b`` for rows ``x [rows, in_features] -> y [rows, out_features]``."""
 
     @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        ...
+
+    @property
     def weight_bytes(self) -> int:
         """Bytes that the weight and the bias take."""
         ...
@@ -68,6 +73,11 @@ class PlainLinear:
         self._plan = plan
 
     @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self.weight,)
+
+    @property
     def weight_bytes(self) -> int:
         """Bytes that the weight and the bias take."""
         return byte_count(self.weight, self.bias)
@@ -91,6 +101,11 @@ class StackedLinear:
 
     def __init__(self, parts: Sequence[Linear]) -> None:
         self._parts = tuple(parts)
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weights as they lie in memory."""
+        return tuple(weight for part in self._parts for weight in part.packed)
 
     @property
     def weight_bytes(self) -> int:

@@ -14,7 +14,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.engine.row_tiles import TILE, Product, RowPlan, RowTiles, SameBits, pad_rows, random_rows
 from llama_gui.engine.wide_kernel import WideKernel, multiply_wide
 
@@ -66,13 +65,17 @@ class PackedLinear:
             RuntimeError: this build or CPU lacks the operators, or they are wrong or not batch-invariant here.
         """
         packed = torch.ops.mkldnn._reorder_linear_weight(weight, 1)  # for one row: the layout that both kernels share
-        use_huge_pages(packed)
         linear = cls(packed, bias, sum(t.numel() * t.element_size() for t in (weight, bias) if t is not None), plan)
         shape = tuple(weight.shape)
         if shape not in known:
             known[shape] = linear._probe(weight)
         linear._use(known[shape])
         return linear
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._packed,)
 
     @property
     def weight_bytes(self) -> int:

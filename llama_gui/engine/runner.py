@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama, PassCancelled, Segment
 from llama_gui.engine.sequence import Sequence
@@ -29,6 +30,7 @@ class Runner:
 
     def __init__(self, network: Llama, cache: KVCache) -> None:
         self._loaded: Llama | None = network
+        self._pages = HugePages([weight for linear in network.linears for weight in linear.packed])
         self._cache = cache
 
     @property
@@ -37,8 +39,13 @@ class Runner:
             raise EngineClosedError("The engine was closed.")
         return self._loaded
 
+    def settle(self) -> None:
+        """Wait until the weights lie as they will stay. In any thread."""
+        self._pages.wait()
+
     def close(self) -> None:
         """Let go of the weights, whoever still holds the engine."""
+        self._pages.close()
         self._loaded = None
 
     def step(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:

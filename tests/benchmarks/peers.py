@@ -25,6 +25,7 @@ def ours(options: argparse.Namespace) -> tuple[Decode, Prefill]:
 
     model = RandomModel(options.preset, preset_config(options.preset), STARTER)
     engine = Engine.load(model, dtype=options.dtype, max_batch=64, exact=not options.not_exact)
+    engine.settle()
 
     seeds = itertools.count(10**6)
 

@@ -1,12 +1,13 @@
 """Weights in huge pages: the same numbers at the same place."""
 
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 import torch
 
-from llama_gui.engine.huge_pages import use_huge_pages
+from llama_gui.engine.huge_pages import HugePages, use_huge_pages
 
 
 def huge_kilobytes_at(address):
@@ -41,3 +42,24 @@ def test_small_ones_and_other_devices_are_left_alone():
 def test_elsewhere_than_on_linux_nothing_is_done(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     assert not use_huge_pages(torch.ones(2**22))
+
+
+def test_in_the_background():
+    weights = [torch.full((2048, 2048), float(n)) for n in range(3)] + [torch.ones(10)]
+    pages = HugePages(weights)
+    pages.wait()
+    assert [weight.unique().tolist() for weight in weights] == [[0.0], [1.0], [2.0], [1.0]]
+    pages.close()
+
+
+def test_who_lets_go_of_the_weights_need_not_wait_for_all():
+    pages = HugePages([torch.ones(2048, 2048) for _ in range(20)])  # nobody holds them
+    pages.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "llama-gui-pages"]
+
+
+def test_small_weights_start_no_thread():
+    before = threading.active_count()
+    pages = HugePages([torch.ones(100)])
+    assert threading.active_count() == before
+    pages.close()
