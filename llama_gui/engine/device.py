@@ -169,6 +169,11 @@ def _free_bytes(device: torch.device) -> int:
     return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
 
 
+def byte_count(*tensors: torch.Tensor | None) -> int:
+    """Bytes of all that are there."""
+    return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+
+
 def keep_scratch_memory() -> None:
     """Let the C library keep what a step frees for the next step.
 

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.device import byte_count
 from llama_gui.errors import UnsupportedModelError
 
 GROUP = 32
@@ -41,8 +42,7 @@ class Int4Linear:
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight, its scales and the bias take."""
-        tensors = (self._packed, self._scales, self._bias)
-        return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+        return byte_count(self._packed, self._scales, self._bias)
 
     @property
     def is_batch_invariant(self) -> bool:

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.device import byte_count
 from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.errors import UnsupportedModelError
 
@@ -55,9 +56,7 @@ class Int8Linear:
         if shape not in known:
             known[shape] = self._probe_lone_row()
         self._least_rows = known[shape]
-        self._bytes = (
-            rounded.numel() + 4 * 2 * len(scales) + (0 if bias is None else bias.numel() * bias.element_size())
-        )
+        self._bytes = byte_count(rounded, self._scales, self._zeros, bias)
 
     @property
     def packed(self) -> tuple[Tensor, ...]:

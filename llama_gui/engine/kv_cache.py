@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.errors import GenerationError
 
@@ -56,10 +57,6 @@ class Slot:
         return max(self.byte_count, self.set_aside) if self.busy else self.byte_count
 
 
-def _whole_blocks(tokens: int) -> int:
-    return -(-tokens // KEY_BLOCK) * KEY_BLOCK
-
-
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
     """How many leading ids two sequences share."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
@@ -100,7 +97,7 @@ class KVCache:
     def bytes_for(self, tokens: int) -> int:
         """Bytes of a slot with room for `tokens`."""
         layers, kv_heads, head_dim = self._shape
-        return 2 * layers * kv_heads * head_dim * _whole_blocks(tokens) * self._dtype.itemsize
+        return 2 * layers * kv_heads * head_dim * padded(tokens, KEY_BLOCK) * self._dtype.itemsize
 
     def has_room(self, tokens: int) -> bool:
         """Whether `tokens` more fit once every idle slot is gone."""
@@ -169,9 +166,9 @@ class KVCache:
         """
         if tokens <= slot.capacity:
             return
-        wanted = _whole_blocks(max(tokens, int(slot.capacity * _GROWTH)))
+        wanted = padded(max(tokens, int(slot.capacity * _GROWTH)), KEY_BLOCK)
         if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
-            wanted = _whole_blocks(tokens)
+            wanted = padded(tokens, KEY_BLOCK)
             if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
                 raise self._no_memory(wanted)
         keys, values = self._allocate(wanted)
@@ -199,7 +196,7 @@ class KVCache:
     def _new_slot(self, key: str | None, tokens: int, keep: Slot | None) -> Slot:
         if not self._make_room(self.bytes_for(tokens), keep) and not self._make_room(self.bytes_for(tokens), None):
             raise self._no_memory(tokens)
-        slot = Slot(key, *self._allocate(_whole_blocks(tokens)))
+        slot = Slot(key, *self._allocate(padded(tokens, KEY_BLOCK)))
         self._slots.append(slot)
         return slot
 

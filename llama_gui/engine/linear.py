@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.device import Precision
+from llama_gui.engine.device import Precision, byte_count
 from llama_gui.engine.int4_linear import GROUP, Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
 from llama_gui.engine.int8_linear import Int8Linear, LeastRows
@@ -53,11 +53,6 @@ class Linear(Protocol):
     def __call__(self, x: Tensor) -> Tensor:
         """Multiply; `x` is ``[rows, in_features]`` of the weight's dtype."""
         ...
-
-
-def byte_count(*tensors: Tensor | None) -> int:
-    """Bytes of all that are there."""
-    return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
 class PlainLinear:

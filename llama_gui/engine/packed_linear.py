@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.device import byte_count
 from llama_gui.engine.row_tiles import TILE, Product, RowPlan, RowTiles, SameBits, pad_rows, random_rows
 from llama_gui.engine.wide_kernel import WideKernel, multiply_wide
 
@@ -65,7 +66,7 @@ class PackedLinear:
             RuntimeError: this build or CPU lacks the operators, or they are wrong or not batch-invariant here.
         """
         packed = torch.ops.mkldnn._reorder_linear_weight(weight, 1)  # for one row: the layout that both kernels share
-        linear = cls(packed, bias, sum(t.numel() * t.element_size() for t in (weight, bias) if t is not None), plan)
+        linear = cls(packed, bias, byte_count(weight, bias), plan)
         shape = tuple(weight.shape)
         if shape not in known:
             known[shape] = linear._probe(weight)
