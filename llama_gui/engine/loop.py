@@ -59,6 +59,7 @@ class Loop:
         self._sequences: dict[int, Sequence] = {}
         self._written: deque[_Written] = deque()
         self._commands: deque[Callable[[], None]] = deque()
+        self._cancelled: deque[int] = deque()
         self._changed = threading.Condition()
         self._stopping = False
         self._end = threading.Event()
@@ -73,7 +74,7 @@ class Loop:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no sequence is in flight and nothing was asked for."""
+        """Whether no sequence is in flight and nothing was asked for but the end of some."""
         return not self._sequences and not self._commands
 
     def submit(self, sequence: Sequence) -> None:
@@ -86,10 +87,11 @@ class Loop:
 
     def cancel(self, number: int) -> None:
         """End a sequence behind the step that runs now; unknown numbers are ignored."""
-        try:
-            self._command(lambda: self._cancel(number))
-        except EngineClosedError:
-            return  # the end of the loop has ended, or is ending, every sequence
+        with self._changed:
+            self._cancelled.append(number)
+            self._changed.notify_all()
+        if self._shared is not None:
+            self._shared.wake()
 
     def call(self, function: Callable[[], T]) -> T:
         """Run `function` between two steps, in the loop's thread, and wait for what it returns.
@@ -184,7 +186,7 @@ class Loop:
     def _turn(self) -> None:
         if not self._try_step():
             with self._changed:
-                self._changed.wait_for(lambda: self._commands or self._stopping)
+                self._changed.wait_for(lambda: self._commands or self._cancelled or self._stopping)
 
     def _try_step(self) -> bool:
         """Run what others asked for, and a step; False when nobody waits for one."""
@@ -221,6 +223,8 @@ class Loop:
     def _run_commands(self) -> None:
         while self._commands:
             self._commands.popleft()()
+        while self._cancelled:
+            self._cancel(self._cancelled.popleft())
 
     def _add(self, sequence: Sequence) -> None:
         self._sequences[sequence.number] = sequence

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from llama_gui.engine import Engine, GenerateRequest, LoadProgress, ModelPool, SamplingParams
+from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Job, LoadProgress, ModelPool, SamplingParams
 from llama_gui.engine.loading import estimate_bytes
 from llama_gui.errors import (
     BugError,
@@ -97,6 +97,21 @@ def test_a_model_that_answers_is_not_unloaded(make_pool, folders: list[Path]):
     job.result(WAIT)
     assert pool.submit(folders[1], REQUEST).result(WAIT).finish_reason == "length"
     assert names(pool) == ["model 1"]
+
+
+def test_a_model_makes_room_at_once_behind_a_cancelled_answer(make_pool, folders: list[Path]):
+    # A cancel that comes while a step runs is still queued when the step has ended the answer. The loop stands there.
+    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    engine = pool.engine(folders[0])
+    looked: list[bool] = []
+
+    def look(job: Job, _result: GenerateResult) -> None:
+        engine._loop.cancel(-1)
+        looked.append(engine.is_idle)
+
+    pool.submit(folders[0], REQUEST, on_finish=look).result(WAIT)
+    pool.engine(folders[1])
+    assert looked == [True]
 
 
 def test_an_engine_that_made_room_says_so(make_pool, folders: list[Path]):
