@@ -94,8 +94,8 @@ class Precision:
 
     @property
     def weight_bytes(self) -> float:
-        """Bytes of one weight of a layer; four bits come with a scale and an offset for each group of 32."""
-        return {"int8": 1.0, "int4": 0.5 + 2 * self.dtype.itemsize / 32}.get(self.quantised or "", self.dtype.itemsize)
+        """Bytes of one weight of a layer; four bits come with a step and an offset for each group of 32."""
+        return {"int8": 1.0, "int4": 0.5 + 4 / 32}.get(self.quantised or "", self.dtype.itemsize)
 
     @property
     def head_bytes(self) -> float:

@@ -1,97 +1,132 @@
-"""Weights of four bits, in groups of 32 with a scale and an offset each: a third of the memory of bfloat16.
+"""Weights of four bits: a third of the memory of bfloat16, and rows that are exact in calls of any size.
 
-Rounded to the nearest (no calibration); torch's kernel expands the weights while it multiplies, so the input keeps its
-dtype. Its rows are exact in calls of any size on the machines that were tried; `probe` tries this one.
+Rows are quantised to eight bits, so that all sums are whole numbers; see `int4_levels`. Few rows go through torch's
+kernel, which expands the weight while it multiplies, many through `int4_panels`.
 """
+
+from collections.abc import Sequence
+from functools import reduce
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
+from llama_gui.engine.int4_levels import GROUP, Int4Levels, parts_of, quantise
+from llama_gui.engine.int4_panels import COLUMNS, Packed, find_columns, interleave, multiply_in_panels
+from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.errors import UnsupportedModelError
 
-GROUP = 32
-_LEVELS = 15
-_MIDDLE = 8  # the kernel's: value = (level - 8) * scale + offset
-_ALIGNMENT = 16  # output channels come in blocks of so many
+_MIDDLE = 8  # the kernel's: value = (level - 8) * step + offset
+_FEW = 20  # rows, up to which the kernel is the faster one
+_QUANTISED_AT_A_TIME = 2**19  # numbers, so that they stay in the cache
+_kernel = torch.ops.aten._weight_int4pack_mm_for_cpu.default
 _PROBED_ROW_COUNTS = (1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64)
 
 
-class Int4Linear:
+class Int4Linear(QuantisedLinear):
     """``y = x W^T + b`` with the weight in four bits, on CPU; `in_features` must be a multiple of `GROUP`.
 
     Source of the two private operators: torchao's and gpt-fast's weight-only quantisation for CPU.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype."""
-        self._out = weight.shape[0]
-        weight = F.pad(weight, (0, 0, 0, -self._out % _ALIGNMENT))
-        levels, scales, offsets = _quantise(weight)
-        self._packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(levels, 1)
-        # [groups, out, 2], as the kernel wants it
-        self._scales = torch.stack((scales.t(), offsets.t()), 2).to(weight.dtype).contiguous()
-        self._bias = bias
+    def __init__(self, weight: Tensor, bias: Tensor | None, columns: int | None = None) -> None:
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype.
+
+        `columns`: what `probe` found.
+        """
+        super().__init__(bias, weight.dtype)
+        self._out, width = weight.shape
+        self._has_panels = columns is not None
+        self._columns = columns or COLUMNS
+        self._widths = parts_of(width)
+        padded = self._out + -self._out % COLUMNS
+        self._scales = torch.empty(padded, dtype=weight.dtype)
+        self._ordered_scales = self._scales.view(2, -1, self._columns // 2)
+        self._parts = [_empty_part(padded, size) for size in self._widths]
+        weight = F.pad(weight, (0, 0, 0, padded - self._out)).unflatten(0, (2, -1))
+        step = max(1, _QUANTISED_AT_A_TIME // width // COLUMNS) * (COLUMNS // 2)
+        for start in range(0, padded // 2, step):
+            self._set(start, quantise(weight[:, start : start + step].flatten(0, 1)))
+
+    def _set(self, start: int, found: Int4Levels) -> None:
+        """`found` are channels from `start` on, and as many from there on in the second half."""
+        count = len(found.scales)
+        self._scales.view(2, -1)[:, start : start + count // 2] = found.scales.view(2, -1)
+        groups = [width // GROUP for width in self._widths]
+        offsets = found.lows + _MIDDLE * found.steps
+        pieces = (found.levels.split(self._widths, 1), found.steps.split(groups, 1), offsets.split(groups, 1))
+        rows = slice(2 * start, 2 * start + count)
+        for part, *numbers in zip(self._parts, *pieces, strict=True):
+            levels, steps, shifts = (interleave(some, self._columns) for some in numbers)
+            packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(levels.to(torch.int32), 1)
+            part.levels[rows] = packed.view(count, -1)
+            part.table[:, rows] = torch.stack((steps.t(), shifts.t()), 2).to(torch.bfloat16)
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._packed,)
+        return tuple(part.levels for part in self._parts)
 
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight, its scales and the bias take."""
-        return byte_count(self._packed, self._scales, self._bias)
+        tensors = (tensor for part in self._parts for tensor in (part.levels, part.table))
+        return byte_count(*tensors, self._scales, self._bias)
 
-    @property
-    def is_batch_invariant(self) -> bool:
-        """True: `probe` refuses a kernel that is not."""
-        return True
+    def multiply(self, levels: Tensor) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight and its scales."""
+        parts = [levels] if len(self._parts) == 1 else [x.contiguous() for x in levels.split(self._widths, 1)]
+        many = self._has_panels and len(levels) > _FEW
+        y = self._by_panels(parts) if many else self._by_kernel(parts)
+        return y if y.shape[1] == self._out else y[:, : self._out]
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """``[rows, in] -> [rows, out]``."""
-        y = torch.ops.aten._weight_int4pack_mm_for_cpu(x.contiguous(), self._packed, GROUP, self._scales)
-        y = y[:, : self._out]
-        return y if self._bias is None else y + self._bias
+    def _by_panels(self, parts: Sequence[Tensor]) -> Tensor:
+        return multiply_in_panels(parts, self._parts, self._scales, self._columns)
 
-
-def _quantise(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Int32 levels ``[out, in]`` from 0 to 15, float32 scales and offsets ``[out, in / GROUP]``."""
-    groups = weight.float().unflatten(1, (-1, GROUP))
-    # Zero lies within each range, so that a weight of nothing stays nothing.
-    low, high = groups.amin(2).clamp(max=0), groups.amax(2).clamp(min=0)
-    # Rounded as the kernel will see them, so that the levels fit what they are multiplied with.
-    scales = ((high - low) / _LEVELS).to(weight.dtype).float().clamp(min=torch.finfo(torch.bfloat16).tiny)
-    offsets = (low + _MIDDLE * scales).to(weight.dtype).float()
-    levels = (groups - offsets.unsqueeze(2)).div_(scales.unsqueeze(2)).round_().add_(_MIDDLE).clamp_(0, _LEVELS)
-    return levels.flatten(1).to(torch.int32), scales, offsets
+    def _by_kernel(self, parts: Sequence[Tensor]) -> Tensor:
+        # Levels of eight bits are whole in bfloat16; the kernel is slow for any other dtype.
+        sums = [_kernel(x.bfloat16(), w.levels, GROUP, w.table) for x, w in zip(parts, self._parts, strict=True)]
+        ordered = reduce(Tensor.add_, sums).view(len(sums[0]), -1, 2, self._columns // 2).transpose(1, 2)
+        y = torch.empty(ordered.shape, dtype=self.dtype)
+        torch.mul(ordered, self._ordered_scales, out=y)
+        return y.view(len(y), -1)
 
 
-def probe(dtype: torch.dtype) -> None:
-    """Multiply with numbers that four bits hold exactly, in calls of many sizes.
+def _empty_part(out: int, width: int) -> Packed:
+    levels = torch.empty(out, width // 2, dtype=torch.uint8)
+    return Packed(levels, torch.empty(width // GROUP, out, 2, dtype=torch.bfloat16))
+
+
+def probe() -> int | None:
+    """Multiply the largest numbers that there are, in calls of many sizes.
+
+    Returns:
+        How the weights are packed, see `find_columns`; None: only by torch's kernel, which is slow for many rows.
 
     Raises:
-        UnsupportedModelError: this machine, or this build of torch, cannot, or its rows depend on their neighbours.
+        UnsupportedModelError: this machine, or this build of torch, cannot, or does not add exactly.
     """
     try:
-        sound = _is_sound(dtype)
+        columns = find_columns()
+        sound = _is_exact(columns)
     except (RuntimeError, AttributeError, NotImplementedError) as error:
         raise UnsupportedModelError(
             f"int4 cannot be used on this machine ({error}). Use int8, bfloat16 or auto."
         ) from error
     if not sound:
         raise UnsupportedModelError("This machine does not multiply int4 exactly. Use int8, bfloat16 or auto.")
+    return columns
 
 
-def _is_sound(dtype: torch.dtype) -> bool:
+def _is_exact(columns: int | None) -> bool:
     generator = torch.Generator().manual_seed(0)
-    weight = torch.randint(-8, 8, (96, 512), generator=generator).to(dtype)
-    weight[:, ::GROUP], weight[:, 1::GROUP] = -8, 7  # so that each scale is one
-    x = torch.randn(max(_PROBED_ROW_COUNTS), 512, generator=generator).to(dtype)
-    linear = Int4Linear(weight, None)
-    full = linear(x)
-    want = F.linear(x.float(), weight.float())
-    if not (full.float() - want).abs().max() < 0.02 * want.abs().max():
-        return False
-    return all(torch.equal(linear(x[:rows]), full[:rows]) for rows in _PROBED_ROW_COUNTS)
+    weight = torch.randint(-127, 128, (96, 512), generator=generator).float()
+    weight[0], weight[1] = 127, -127
+    linear = Int4Linear(weight, None, columns)
+    found = quantise(weight)
+    values = found.levels * found.steps.repeat_interleave(GROUP, 1) + found.lows.repeat_interleave(GROUP, 1)
+    levels = torch.randint(-127, 128, (max(_PROBED_ROW_COUNTS), 512), generator=generator)
+    levels[0], levels[1] = 127, -127
+    want = (levels.double() @ values.double().t()).float().bfloat16().float() * found.scales
+    return all(torch.equal(linear.multiply(levels[:rows].to(torch.int8)), want[:rows]) for rows in _PROBED_ROW_COUNTS)

@@ -1,8 +1,6 @@
 """Weights of eight bits: half the memory of bfloat16, and rows that are exact in calls of any size.
 
-Each output channel of the weight has a scale, each row of the input gets one, and oneDNN multiplies the whole numbers:
-their sums are exact in any order, so a row's bits depend on nothing but the row (the W8A8 of LLM.int8, Dettmers et al.
-2022, without its outlier columns).
+Each output channel of the weight has a scale; oneDNN multiplies the whole numbers.
 """
 
 import time
@@ -12,11 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
-from llama_gui.engine.gating import BLOCK_SIZE
+from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.errors import UnsupportedModelError
 
 _LARGEST = 127.0
-_LEAST_SCALE = torch.tensor(torch.finfo(torch.bfloat16).tiny)
 _ROWS = 4096
 _FAR = 4.0  # a lone row that takes so many times what two take
 _PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
@@ -26,7 +23,7 @@ LeastRows = dict[tuple[int, ...], int]
 """By the shape of a weight, how many rows a call must have."""
 
 
-class Int8Linear:
+class Int8Linear(QuantisedLinear):
     """``y = x W^T + b`` with the weight in int8, on CPU.
 
     Source of the two private operators: torch's Inductor uses them for static quantisation. `probe` tries them.
@@ -37,6 +34,7 @@ class Int8Linear:
 
         `least_rows` remembers what was found out about each shape.
         """
+        super().__init__(bias, weight.dtype)
         rounded = torch.empty(weight.shape, dtype=torch.int8)
         scales = torch.empty(len(weight))
         # Some rows at a time: in one piece a vocabulary projection takes nine times the room of its result.
@@ -48,8 +46,6 @@ class Int8Linear:
         self._packed = torch.ops.onednn.qlinear_prepack(rounded, None)
         self._scales = scales
         self._zeros = torch.zeros(len(scales), dtype=torch.int32)
-        self._bias = bias
-        self._dtype = weight.dtype
         self._width = weight.shape[1]
         known = {} if least_rows is None else least_rows
         shape = tuple(weight.shape)
@@ -68,38 +64,11 @@ class Int8Linear:
         """Bytes that the weight, its scales and the bias take."""
         return self._bytes
 
-    @property
-    def is_batch_invariant(self) -> bool:
-        """True: sums of whole numbers are exact."""
-        return True
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """``[rows, in] -> [rows, out]``; `x` of the weight's dtype or of float32."""
-        y, scales = self.unscaled(x)
-        y.mul_(scales)
-        return y if self._bias is None else y.add_(self._bias)
-
-    def unscaled(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The product ``[rows, out]`` without the scales ``[rows, 1]`` that its rows are to be multiplied with."""
-        levels, scales = quantise_rows(x, self._dtype)
-        return self._multiply(levels, self._dtype), scales
-
-    def of_levels(self, levels: Tensor, scales: Tensor) -> Tensor:
-        """The product of rows that are quantised already: int8 ``[rows, in]`` times ``scales [rows, 1]``."""
-        return self._multiply(levels, self._dtype).mul_(scales)
-
-    @property
-    def has_bias(self) -> bool:
-        """Whether it adds something to the product."""
-        return self._bias is not None
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Of input and result."""
-        return self._dtype
+    def multiply(self, levels: Tensor) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight and its scales."""
+        return self._multiply(levels, self._dtype)
 
     def _multiply(self, x: Tensor, dtype: torch.dtype) -> Tensor:
-        """Int8 ``[rows, in]`` times the weight, with the weight's scales."""
         if len(x) < self._least_rows:
             return self._run(F.pad(x, (0, 0, 0, 1)), dtype)[:1]
         return self._run(x, dtype)
@@ -119,27 +88,6 @@ class Int8Linear:
         return torch.ops.onednn.qlinear_pointwise.default(
             x, 1.0, 0, self._packed, self._scales, self._zeros, None, 1.0, 0, dtype, "none", [], ""
         )
-
-
-def quantise_rows(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Int8 levels ``[rows, in]``, and scales ``[rows, 1]`` of `dtype`.
-
-    Some rows at a time, so that they stay in the cache from one operation to the next.
-    """
-    block = max(1, BLOCK_SIZE // x.shape[1])
-    if len(x) <= block:
-        return quantise_block(x, dtype)
-    levels, scales = zip(*(quantise_block(part, dtype) for part in x.split(block)), strict=True)
-    return torch.cat(levels), torch.cat(scales)
-
-
-def quantise_block(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """As `quantise_rows`, all rows at once."""
-    wide = x.float()
-    largest = wide.abs().amax(1, keepdim=True)
-    # In the dtype of the result: what a row is divided by is exactly what its products are multiplied with.
-    scales = torch.add(_LEAST_SCALE, largest, alpha=1 / _LARGEST).to(dtype)
-    return torch.div(wide, scales).round_().to(torch.int8), scales
 
 
 def probe() -> None:

@@ -1,33 +1,28 @@
-"""The gated feed-forward part with both weights in int8, in one go: between the products all stays in the cache.
+"""The gated feed-forward part on rows of eight bits, in one go: between the products all stays in the cache.
 
 The rows of the first product are not multiplied with their scales, except for the gate: the second product gets a scale
 for each row anyway, whatever the size of the row.
 """
 
-import torch
 from torch import Tensor
 
-from llama_gui.engine.gating import BLOCK_SIZE, silu_rows
-from llama_gui.engine.int8_linear import Int8Linear, quantise_block
+from llama_gui.engine.gating import silu_rows
+from llama_gui.engine.quantised_linear import QuantisedLinear, join_rows, quantise_block, rows_at_a_time
 
 
 class Int8MLP:
     """``down(silu(gate(x)) * up(x))``, gate and up fused; neither may have a bias."""
 
-    def __init__(self, gate_up: Int8Linear, down: Int8Linear) -> None:
+    def __init__(self, gate_up: QuantisedLinear, down: QuantisedLinear) -> None:
         self.gate_up = gate_up
         self.down = down
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
         y, scales = self.gate_up.unscaled(x)
-        width = y.shape[1] // 2
-        rows = max(1, BLOCK_SIZE // width)
+        rows = rows_at_a_time(y.shape[1] // 2)
         parts = [self._between(*part) for part in zip(y.split(rows), scales.split(rows), strict=True)]
-        if len(parts) == 1:
-            return self.down.of_levels(*parts[0])
-        levels, scales = zip(*parts, strict=True)
-        return self.down.of_levels(torch.cat(levels), torch.cat(scales))
+        return self.down.of_levels(*join_rows(parts))
 
     def _between(self, y: Tensor, scales: Tensor) -> tuple[Tensor, Tensor]:
         gate, up = y.chunk(2, 1)

@@ -19,7 +19,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import Precision, byte_count
-from llama_gui.engine.int4_linear import GROUP, Int4Linear
+from llama_gui.engine.int4_levels import GROUP
+from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
 from llama_gui.engine.int8_linear import Int8Linear, LeastRows
 from llama_gui.engine.int8_linear import probe as probe_int8
@@ -133,8 +134,7 @@ class LinearFactory:
         self._quantised = precision.quantised if precision is not None else None
         if self._quantised is not None:
             probe_int8()
-        if precision is not None and self._quantised == "int4":
-            probe_int4(precision.dtype)
+        self._columns = probe_int4() if self._quantised == "int4" else None
 
     def head(self, weight: Tensor) -> Linear:
         """The vocabulary projection, of at least eight bits."""
@@ -148,7 +148,7 @@ class LinearFactory:
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""
         if self._quantised == "int4" and weight.shape[1] % GROUP == 0:
-            return Int4Linear(weight, bias)
+            return Int4Linear(weight, bias, self._columns)
         if self._quantised is not None:
             return Int8Linear(weight, bias, self._least_rows)
         if weight.device.type != "cpu" or not self._can_pack:

@@ -11,11 +11,11 @@ from llama_gui.engine.attention_blocks import LARGEST, causal_mask, find_blocks
 from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
-from llama_gui.engine.int8_linear import Int8Linear
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
+from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
@@ -157,7 +157,11 @@ def _logits_rows(segments: Sequence[Segment], spans: Sequence[Span]) -> list[int
 
 
 def _mlp(gate_up: Linear, down: Linear) -> MLP | Int8MLP:
-    if isinstance(gate_up, Int8Linear) and isinstance(down, Int8Linear) and not gate_up.has_bias | down.has_bias:
+    if (
+        isinstance(gate_up, QuantisedLinear)
+        and isinstance(down, QuantisedLinear)
+        and not gate_up.has_bias | down.has_bias
+    ):
         return Int8MLP(gate_up, down)
     return MLP(gate_up, down)
 
@@ -263,7 +267,7 @@ class NetworkLoader:
 
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
         """`behind`: the linear that takes what comes out."""
-        return RMSNorm(self._weight(name), self._config.rms_norm_eps, stays_wide=isinstance(behind, Int8Linear))
+        return RMSNorm(self._weight(name), self._config.rms_norm_eps, stays_wide=isinstance(behind, QuantisedLinear))
 
     def _weight(self, name: str) -> Tensor:
         return self._checkpoint.weight(name, self._dtype, self._device)

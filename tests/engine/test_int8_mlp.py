@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from llama_gui.engine import int8_mlp
+from llama_gui.engine import quantised_linear
+from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int8_linear import Int8Linear
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.layers import MLP
@@ -20,18 +21,19 @@ def weights(dtype):
     return numbers(2 * INNER, HIDDEN, dtype=dtype) / 8, numbers(HIDDEN, INNER, dtype=dtype, seed=2) / 8
 
 
-def make(dtype):
-    return Int8MLP(*(Int8Linear(weight, None) for weight in weights(dtype)))
+def make(dtype, kind=Int8Linear):
+    return Int8MLP(*(kind(weight, None) for weight in weights(dtype)))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_near_to_the_plain_one(dtype):
+@pytest.mark.parametrize(("kind", "error"), [(Int8Linear, 0.03), (Int4Linear, 0.2)])
+def test_near_to_the_plain_one(dtype, kind, error):
     factory = LinearFactory()
     x = numbers(40, HIDDEN, dtype=dtype, seed=3)
     want = MLP(*(factory(weight) for weight in weights(dtype)))(x).float()
-    got = make(dtype)(x)
+    got = make(dtype, kind)(x)
     assert (got.shape, got.dtype) == (x.shape, dtype)
-    assert (got.float() - want).norm() / want.norm() < 0.03
+    assert (got.float() - want).norm() / want.norm() < error
     assert torch.equal(x, numbers(40, HIDDEN, dtype=dtype, seed=3))
 
 
@@ -41,7 +43,7 @@ def test_a_row_is_the_same_in_steps_of_any_size(monkeypatch, dtype, block):
     mlp = make(dtype)
     x = numbers(100, HIDDEN, dtype=dtype, seed=3)
     whole = mlp(x)
-    monkeypatch.setattr(int8_mlp, "BLOCK_SIZE", block)
+    monkeypatch.setattr(quantised_linear, "BLOCK_SIZE", block)
     assert torch.equal(mlp(x), whole)
     assert [n for n in (1, 2, 3, 8, 31, 33, 64, 99) if not torch.equal(mlp(x[:n]), whole[:n])] == []
 
