@@ -7,7 +7,7 @@ for each row anyway, whatever the size of the row.
 from torch import Tensor
 
 from llama_gui.engine.gating import silu_rows
-from llama_gui.engine.quantised_linear import QuantisedLinear, join_rows, quantise_block, rows_at_a_time
+from llama_gui.engine.quantised_linear import QuantisedLinear, blocks_of_rows, quantise_into, room_for_levels
 
 
 class Int8MLP:
@@ -20,13 +20,11 @@ class Int8MLP:
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
         y, scales = self.gate_up.unscaled(x)
-        rows = rows_at_a_time(y.shape[1] // 2)
-        parts = [self._between(*part) for part in zip(y.split(rows), scales.split(rows), strict=True)]
-        return self.down.of_levels(*join_rows(parts))
-
-    def _between(self, y: Tensor, scales: Tensor) -> tuple[Tensor, Tensor]:
-        gate, up = y.chunk(2, 1)
-        inner = gate * scales
-        silu_rows(inner, inner)
-        levels, new_scales = quantise_block(inner.mul_(up), self.down.dtype)
-        return levels, new_scales.mul_(scales)
+        shape = (len(y), y.shape[1] // 2)
+        levels, new_scales = room_for_levels(shape, self.down.dtype)
+        for rows in blocks_of_rows(shape):
+            gate, up = y[rows].chunk(2, 1)
+            inner = gate * scales[rows]
+            silu_rows(inner, inner)
+            quantise_into(inner.mul_(up), levels[rows], new_scales[rows])
+        return self.down.of_levels(levels, new_scales.mul_(scales))

@@ -5,6 +5,7 @@ without its outlier columns).
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from torch import Tensor
 from llama_gui.engine.gating import BLOCK_SIZE
 
 _LARGEST = 127.0
+_MANY_ROWS = 16
 _LEAST_SCALE = torch.tensor(torch.finfo(torch.bfloat16).tiny)
 
 
@@ -75,29 +77,33 @@ def quantise_rows(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
 
     Some rows at a time, so that they stay in the cache from one operation to the next.
     """
-    rows = rows_at_a_time(x.shape[1])
-    if len(x) <= rows:
-        return quantise_block(x, dtype)
-    return join_rows([quantise_block(part, dtype) for part in x.split(rows)])
+    levels, scales = room_for_levels(x.shape, dtype)
+    for rows in blocks_of_rows(x.shape):
+        quantise_into(x[rows], levels[rows], scales[rows])
+    return levels, scales
 
 
-def quantise_block(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """As `quantise_rows`, all rows at once."""
+def room_for_levels(shape: Sequence[int], dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Uninitialised int8 levels of `shape` ``[rows, in]``, and scales ``[rows, 1]`` of `dtype`."""
+    return torch.empty(shape, dtype=torch.int8), torch.empty(shape[0], 1, dtype=dtype)
+
+
+def blocks_of_rows(shape: Sequence[int]) -> list[slice]:
+    """As many rows of `shape` ``[rows, numbers]`` at a time as stay in the cache."""
+    rows = max(1, BLOCK_SIZE // shape[1])
+    return [slice(start, start + rows) for start in range(0, shape[0], rows)]
+
+
+def quantise_into(x: Tensor, levels: Tensor, scales: Tensor) -> None:
+    """As `quantise_rows`, all rows at once, into `levels` and `scales`."""
     wide = x.float()
-    largest = wide.abs().amax(1, keepdim=True)
     # In the dtype of the result: what a row is divided by is exactly what its products are multiplied with.
-    scales = torch.add(_LEAST_SCALE, largest, alpha=1 / _LARGEST).to(dtype)
-    return torch.div(wide, scales).round_().to(torch.int8), scales
+    scales.copy_(torch.add(_LEAST_SCALE, _largest(wide), alpha=1 / _LARGEST))
+    levels.copy_(torch.div(wide, scales).round_())
 
 
-def rows_at_a_time(width: int) -> int:
-    """How many rows of `width` numbers stay in the cache."""
-    return max(1, BLOCK_SIZE // width)
-
-
-def join_rows(parts: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-    """The levels and scales of all rows, from those of some rows each."""
-    if len(parts) == 1:
-        return parts[0]
-    levels, scales = zip(*parts, strict=True)
-    return torch.cat(levels), torch.cat(scales)
+def _largest(wide: Tensor) -> Tensor:
+    if len(wide) < _MANY_ROWS:
+        return wide.abs().amax(1, keepdim=True)
+    # Longer, but without a copy of them all.
+    return torch.maximum(wide.amax(1, keepdim=True), wide.amin(1, keepdim=True).neg_())
