@@ -187,6 +187,7 @@ def main() -> None:
     if options.only in ("context", "cache"):
         return
     with Engine.load(model, dtype=options.dtype, threads=options.threads) as engine:
+        engine.settle()
         if options.only in (None, "turn"):
             second_turn(engine, options.prompt_tokens, options.rounds)
         if options.only in (None, "arrival"):
