@@ -10,11 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
-from llama_gui.engine.quantised_linear import QuantisedLinear
+from llama_gui.engine.quantised_linear import QuantisedLinear, blocks_of_rows
 from llama_gui.errors import UnsupportedModelError
 
 _LARGEST = 127.0
-_ROWS = 4096
 _FAR = 4.0  # a lone row that takes so many times what two take
 _PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
 
@@ -37,9 +36,8 @@ class Int8Linear(QuantisedLinear):
         super().__init__(bias, weight.dtype)
         rounded = torch.empty(weight.shape, dtype=torch.int8)
         scales = torch.empty(len(weight))
-        # Some rows at a time: in one piece a vocabulary projection takes nine times the room of its result.
-        for start in range(0, len(weight), _ROWS):
-            rows = slice(start, start + _ROWS)
+        # In one piece a vocabulary projection would take nine times the room of its result.
+        for rows in blocks_of_rows(weight.shape):
             wide = weight[rows].float()
             scales[rows] = (wide.abs().amax(1) / _LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
             rounded[rows] = (wide / scales[rows].unsqueeze(1)).round_().to(torch.int8)
