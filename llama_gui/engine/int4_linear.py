@@ -44,10 +44,11 @@ class Int4Linear(QuantisedLinear):
         self._scales = torch.empty(padded, dtype=weight.dtype)
         self._ordered_scales = self._scales.view(2, -1, self._columns // 2)
         self._parts = [_empty_part(padded, size) for size in self._widths]
-        weight = F.pad(weight, (0, 0, 0, padded - self._out)).unflatten(0, (2, -1))
+        whole = weight if padded == self._out else F.pad(weight, (0, 0, 0, padded - self._out))
+        halves = whole.unflatten(0, (2, -1))
         step = max(1, _QUANTISED_AT_A_TIME // width // COLUMNS) * (COLUMNS // 2)
         for start in range(0, padded // 2, step):
-            self._set(start, quantise(weight[:, start : start + step].flatten(0, 1)))
+            self._set(start, quantise(halves[:, start : start + step].flatten(0, 1)))
 
     def _set(self, start: int, found: Int4Levels) -> None:
         """`found` are channels from `start` on, and as many from there on in the second half."""

@@ -261,9 +261,13 @@ class NetworkLoader:
         return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
 
     def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
-        weight = torch.cat([self._weight(f"{prefix}{name}.weight") for name in names])
-        bias = torch.cat([self._weight(f"{prefix}{name}.bias") for name in names]) if has_bias else None
+        weight = self._joined([f"{prefix}{name}.weight" for name in names])
+        bias = self._joined([f"{prefix}{name}.bias" for name in names]) if has_bias else None
         return self._linear(weight, bias)
+
+    def _joined(self, names: Sequence[str]) -> Tensor:
+        parts = [self._weight(name) for name in names]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
         """`behind`: the linear that takes what comes out."""
