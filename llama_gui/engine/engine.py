@@ -22,7 +22,7 @@ from llama_gui.engine.loop import Loop
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
-from llama_gui.engine.scheduler import PieceBudget, Scheduler
+from llama_gui.engine.scheduler import GOOD_PIECE, PieceBudget, Scheduler
 from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
@@ -131,8 +131,7 @@ class Engine:
         speculator = _load_speculator(draft, model)
         cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache)
-        budget = PieceBudget() if network.is_exact else PieceBudget(PROMPT_TILE, shares_tiles=False)
-        scheduler = Scheduler(strategy, max_batch, budget)
+        scheduler = Scheduler(strategy, max_batch, _piece_budget(network, info))
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator, shared)
         return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)
 
@@ -370,6 +369,13 @@ def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator
     network = other.network
     cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device) // 4)
     return Speculator(DraftNetwork(network, cache))
+
+
+def _piece_budget(network: Llama, info: ModelInfo) -> PieceBudget:
+    if not network.is_exact:
+        return PieceBudget(PROMPT_TILE, shares_tiles=False)
+    # Weights of four bits are written out anew for each piece.
+    return PieceBudget(good_piece=(2 if info.dtype == "int4" else 1) * GOOD_PIECE)
 
 
 def _first_stats(model: LoadedModel) -> EngineStats:

@@ -35,12 +35,14 @@ class Piece:
 class PieceBudget:
     """How many prompt tokens fit a step, learnt from the seconds that steps took.
 
-    `grain`: the rows of a tile. `shares_tiles`: drawn tokens go into the same tiles as prompts.
+    `grain`: the rows of a tile. `shares_tiles`: drawn tokens go into the same tiles as prompts. `good_piece`: more than
+    `GOOD_PIECE` where a piece has costs of its own.
     """
 
-    def __init__(self, grain: int = GRAIN, *, shares_tiles: bool = True) -> None:
+    def __init__(self, grain: int = GRAIN, *, shares_tiles: bool = True, good_piece: int = GOOD_PIECE) -> None:
         self._grain = grain
         self._shares_tiles = shares_tiles
+        self._good_piece = good_piece
         self._write_seconds: float | None = None
         self._token_seconds: float | None = None
 
@@ -62,7 +64,7 @@ class PieceBudget:
         elif not writers:
             base = self._write_seconds or 0.0
             wished, most = ((seconds - base) / self._token_seconds for seconds in (ALONE_SECONDS, MOST_SECONDS))
-            rows = int(max(wished, min(GOOD_PIECE, most)))
+            rows = int(max(wished, min(self._good_piece, most)))
         elif self._write_seconds is None:
             rows = GRAIN  # nobody knows yet how long the writers' own step is
         else:

@@ -221,6 +221,13 @@ def test_alone_a_piece_is_worth_a_reading_of_the_weights_and_takes_no_age(token_
     assert budget.tokens(0) == tokens
 
 
+def test_pieces_that_cost_something_are_longer():
+    budget, longer = PieceBudget(), PieceBudget(good_piece=2 * GOOD_PIECE)
+    for some in (budget, longer):
+        some.record(0, 64, 64 * MOST_SECONDS / 480)
+    assert (budget.tokens(0), longer.tokens(0)) == (ALONE_SECONDS * 320 // GRAIN * GRAIN, 480)
+
+
 def test_a_tiny_piece_teaches_nothing():
     """Its time is the reading of the weights: taken for the tokens', it would make all pieces tiny."""
     budget = PieceBudget()
