@@ -7,9 +7,9 @@ equal for 20). A sum of whole numbers has the same bits in both.
 The panels read the packing of that kernel, of which nothing is promised: `find_columns` tries it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import torch
 from torch import Tensor
@@ -50,31 +50,59 @@ def multiply_in_panels(levels: Sequence[Tensor], parts: Sequence[Packed], scales
 
     Of each part of the inputs, the exact sum is rounded to bfloat16.
     """
+    rows, half = len(levels[0]), columns // 2
     tables = [_steps_and_lows(part.table, columns) for part in parts]
-    y = torch.empty(len(levels[0]), 2, len(scales) // 2, dtype=scales.dtype)
+    y = torch.empty(rows, 2, len(scales) // 2, dtype=scales.dtype)
     scales = scales.view(2, -1)
-    blocks = scales.shape[1] * 2 // columns
-    size = max(1, _PANEL_CHANNELS // columns)
+    blocks = scales.shape[1] // half
+    size = min(blocks, max(1, _PANEL_CHANNELS // columns))
+    scratch = _Scratch(rows, max(x.shape[1] for x in levels), size * half)
     for start in range(0, blocks, size):
-        some = slice(start, start + size)
-        channels = slice(start * columns // 2, (start + size) * columns // 2)
-        expanded = [_expand(part.levels, table, some, columns) for part, table in zip(parts, tables, strict=True)]
-        for half, panels in enumerate(zip(*expanded, strict=True)):
-            sums = [torch._int_mm(x, panel).bfloat16() for x, panel in zip(levels, panels, strict=True)]
-            torch.mul(reduce(Tensor.add_, sums), scales[half, channels], out=y[:, half, channels])
+        some, channels = slice(start, start + size), slice(start * half, (start + size) * half)
+        sums = scratch.sums(scales[:, channels].shape[1])
+        for number, (x, part, table) in enumerate(zip(levels, parts, tables, strict=True)):
+            packed = part.levels.view(blocks, x.shape[1], half)[some]
+            for panel, total in zip(_expand(packed, table[:, :, :, some], scratch), sums, strict=True):
+                product = torch._int_mm(x, panel, out=scratch.product(total.shape))
+                total.copy_(product) if number == 0 else total.add_(product.bfloat16())
+        for total, scale, part_of_y in zip(sums, scales, y.unbind(1), strict=True):
+            torch.mul(total, scale[channels], out=part_of_y[:, channels])
     return y.flatten(1)
 
 
-def _expand(packed: Tensor, table: Tensor, some: slice, columns: int) -> list[Tensor]:
-    """Some blocks in eight bits: ``[in, channels]`` from the first half of the channels, and from the second."""
-    blocks = packed.view(table.shape[3], -1, columns // 2)[some]
-    wide = blocks.transpose(0, 1).reshape(blocks.shape[1], -1).view(torch.int64)  # eight pairs of levels in each
-    # Not in place: a single block is no copy, but the weight itself.
-    halves = [(wide & _LOW_BITS).view(torch.int8), (wide >> 4).bitwise_and_(_LOW_BITS).view(torch.int8)]
-    for half, levels in enumerate(halves):
-        steps, lows = table[:, half, :, some].flatten(2).unsqueeze(2)
+class _Scratch:
+    """Room that every panel of a product uses anew, so that it stays in the cache."""
+
+    def __init__(self, rows: int, width: int, channels: int) -> None:
+        self._rows = rows
+        self._levels = torch.empty(2, width * channels, dtype=torch.int8)
+        self._product = torch.empty(rows * channels, dtype=torch.int32)
+        self._sums = torch.empty(2, rows * channels, dtype=torch.bfloat16)
+
+    def levels(self, shape: Sequence[int]) -> tuple[Tensor, ...]:
+        """Two of int8."""
+        return tuple(some[: math.prod(shape)].view(shape) for some in self._levels)
+
+    def product(self, shape: Sequence[int]) -> Tensor:
+        """Int32."""
+        return self._product[: math.prod(shape)].view(shape)
+
+    def sums(self, channels: int) -> tuple[Tensor, ...]:
+        """Two of bfloat16, ``[rows, channels]``."""
+        return tuple(some[: self._rows * channels].view(self._rows, channels) for some in self._sums)
+
+
+def _expand(packed: Tensor, table: Tensor, scratch: _Scratch) -> tuple[Tensor, Tensor]:
+    """Blocks ``[blocks, in, columns / 2]`` in eight bits: ``[in, channels]`` from both halves of the channels."""
+    first, second = scratch.levels((packed.shape[1], len(packed) * packed.shape[2]))
+    second.view(torch.uint8).view(len(first), *packed.shape[::2]).copy_(packed.transpose(0, 1))
+    pairs = second.view(torch.int64)  # eight bytes at a time, two levels in each
+    torch.bitwise_and(pairs, _LOW_BITS, out=first.view(torch.int64))
+    torch.bitwise_right_shift(pairs, 4, out=pairs).bitwise_and_(_LOW_BITS)
+    for half, levels in enumerate((first, second)):
+        steps, lows = table[:, half].flatten(2).unsqueeze(2)
         levels.unflatten(0, (-1, GROUP)).mul_(steps).add_(lows)
-    return halves
+    return first, second
 
 
 def _steps_and_lows(table: Tensor, columns: int) -> Tensor:

@@ -18,14 +18,14 @@ _LAYER_S = 0.3e-3
 """What a layer takes however small it is."""
 
 _GROUP = 32
-_ALIGNMENT = 16
+_ALIGNMENT = 64
 _KEY_BLOCK = 512
-"""The engine's own, see `engine.int4_linear` and `engine.layers`; a test keeps them together."""
+"""The engine's own: of `int4_levels`, `int4_panels` and `kv_cache`; a test keeps them together."""
 
 _RUNTIME = {"float32": 60 * 10**6, "bfloat16": 60 * 10**6, "int8": 20 * 10**6, "int4": 20 * 10**6}
 """What the engine's libraries come to hold beside the weights: kernels, scratch, the tokenizer."""
 
-_ROUNDED_ROWS = 4096
+_ROUNDED_NUMBERS = 2**19
 
 _TIGHT = 0.85
 """Above this share of what is free, other programs get into trouble first."""
@@ -145,8 +145,8 @@ def _matrix_bytes(matrix: Matrix, dtype: str, width: int) -> int:
     bias = matrix.rows * width if matrix.has_bias else 0
     if dtype == "int4" and matrix.columns % _GROUP == 0:
         rows = -(-matrix.rows // _ALIGNMENT) * _ALIGNMENT
-        # Half a byte each; a scale and an offset for each group.
-        return rows * matrix.columns // 2 + rows * (matrix.columns // _GROUP) * 2 * width + bias
+        # Half a byte each; a step and an offset for each group, a scale for each row.
+        return rows * (matrix.columns // 2 + matrix.columns // _GROUP * 4 + width) + bias
     if dtype in ("int8", "int4"):
         return matrix.numbers + 8 * matrix.rows + bias  # a scale and a zero for each row
     return matrix.numbers * width + bias
@@ -158,9 +158,8 @@ def _loading_bytes(shape: ModelShape, dtype: str, width: int, weights: int) -> i
     own = 0 if shape.is_tied else numbers * width
     if dtype not in ("int8", "int4"):
         return weights + own
-    # The rounded numbers are there twice while they are packed, and some rows of them in float32.
-    rows = min(shape.vocabulary, _ROUNDED_ROWS)
-    return weights - (numbers + 8 * shape.vocabulary) + own + 2 * numbers + 9 * rows * shape.hidden
+    # The rounded numbers are there twice while they are packed, and some of them in float32.
+    return weights - (numbers + 8 * shape.vocabulary) + own + 2 * numbers + 9 * _ROUNDED_NUMBERS
 
 
 def _speed(shape: ModelShape, dtype: str, width: int, machine: Machine, context: int) -> float | None:

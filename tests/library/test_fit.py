@@ -9,6 +9,8 @@ import torch
 
 from llama_gui.engine import Engine
 from llama_gui.engine.device import _has_native_bfloat16, resolve_precision
+from llama_gui.engine.int4_levels import GROUP
+from llama_gui.engine.int4_panels import COLUMNS
 from llama_gui.engine.kv_cache import KEY_BLOCK
 from llama_gui.library import fit
 from llama_gui.library.bandwidth import read_bandwidth
@@ -45,7 +47,7 @@ def test_this_machine_is_seen_as_the_engine_sees_it():
     machine = fit.machine_here()
     assert machine.has_bfloat16 == _has_native_bfloat16()
     assert 0 < machine.free <= machine.total
-    assert fit._KEY_BLOCK == KEY_BLOCK
+    assert (fit._KEY_BLOCK, fit._GROUP, fit._ALIGNMENT) == (KEY_BLOCK, GROUP, COLUMNS)
     for dtype in ("auto", *fit.OFFERED_DTYPES):
         precision = resolve_precision(dtype, torch.device("cpu"))
         assert fit.resolve(dtype, machine) == precision.name
