@@ -22,7 +22,7 @@ from llama_gui.engine.loop import Loop
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
-from llama_gui.engine.scheduler import GOOD_PIECE, PieceBudget, Scheduler
+from llama_gui.engine.scheduler import INT4_OVERHEAD, PieceBudget, Scheduler
 from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
@@ -374,8 +374,7 @@ def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator
 def _piece_budget(network: Llama, info: ModelInfo) -> PieceBudget:
     if not network.is_exact:
         return PieceBudget(PROMPT_TILE, shares_tiles=False)
-    # Weights of four bits are written out anew for each piece.
-    return PieceBudget(good_piece=(2 if info.dtype == "int4" else 1) * GOOD_PIECE)
+    return PieceBudget(overhead=INT4_OVERHEAD if info.dtype == "int4" else 0)
 
 
 def _first_stats(model: LoadedModel) -> EngineStats:

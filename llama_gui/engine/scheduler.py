@@ -21,6 +21,8 @@ ALONE_SECONDS = 1.0
 GOOD_PIECE = 256
 """Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
 MOST_SECONDS = 1.5
+INT4_OVERHEAD = 256
+"""Weights of four bits are written out anew for each piece, which takes about as long as so many tokens."""
 SMOOTHING = 0.3
 
 
@@ -35,14 +37,14 @@ class Piece:
 class PieceBudget:
     """How many prompt tokens fit a step, learnt from the seconds that steps took.
 
-    `grain`: the rows of a tile. `shares_tiles`: drawn tokens go into the same tiles as prompts. `good_piece`: more than
-    `GOOD_PIECE` where a piece has costs of its own.
+    `grain`: the rows of a tile. `shares_tiles`: drawn tokens go into the same tiles as prompts. `overhead`: what a
+    piece costs however short it is, in tokens; pieces are not much shorter then, even if others wait longer.
     """
 
-    def __init__(self, grain: int = GRAIN, *, shares_tiles: bool = True, good_piece: int = GOOD_PIECE) -> None:
+    def __init__(self, grain: int = GRAIN, *, shares_tiles: bool = True, overhead: int = 0) -> None:
         self._grain = grain
         self._shares_tiles = shares_tiles
-        self._good_piece = good_piece
+        self._overhead = overhead
         self._write_seconds: float | None = None
         self._token_seconds: float | None = None
 
@@ -54,23 +56,37 @@ class PieceBudget:
         base = self._write_seconds or 0.0  # every step reads the weights
         # A tiny piece says little: its time is the reading of the weights.
         if prompt_tokens >= GRAIN // 2:
-            self._token_seconds = _smooth(self._token_seconds, max(seconds - base, 1e-6) / prompt_tokens)
+            self._token_seconds = _smooth(
+                self._token_seconds, max(seconds - base, 1e-6) / (prompt_tokens + self._overhead)
+            )
 
     def tokens(self, writers: int) -> int:
         """Prompt tokens beside `writers` rows, so that the step's rows fill whole tiles."""
-        grain = self._grain
-        if self._token_seconds is None:
-            rows = 2 * GRAIN if writers else 4 * GRAIN
-        elif not writers:
-            base = self._write_seconds or 0.0
-            wished, most = ((seconds - base) / self._token_seconds for seconds in (ALONE_SECONDS, MOST_SECONDS))
-            rows = int(max(wished, min(self._good_piece, most)))
-        elif self._write_seconds is None:
-            rows = GRAIN  # nobody knows yet how long the writers' own step is
-        else:
-            rows = int((WRITING_PATIENCE - 1) * self._write_seconds / self._token_seconds) + writers
-        rows = min(max(rows, grain), MAX_PIECE) // grain * grain
+        grain, overhead = self._grain, self._overhead
+        rows = self._rows_beside(writers) if writers else self._rows_alone()
+        rows = min(max(rows, grain, overhead // 2 if writers else overhead), MAX_PIECE) // grain * grain
         return max(rows - writers % grain, grain // 2) if self._shares_tiles else rows
+
+    def piece(self, pending: int, writers: int) -> int:
+        """How many of so many tokens to run; all, rather than leave a rest that costs more than it is long."""
+        tokens = self.tokens(writers)
+        return pending if pending <= tokens + self._overhead // 4 else tokens
+
+    def _rows_alone(self) -> int:
+        if self._token_seconds is None:
+            return 4 * GRAIN
+        base = self._write_seconds or 0.0
+        whole = ((seconds - base) / self._token_seconds for seconds in (ALONE_SECONDS, MOST_SECONDS))
+        wished, most = (tokens - self._overhead for tokens in whole)
+        return int(max(wished, min(GOOD_PIECE + self._overhead, most)))
+
+    def _rows_beside(self, writers: int) -> int:
+        if self._token_seconds is None:
+            return 2 * GRAIN
+        if self._write_seconds is None:
+            return GRAIN  # nobody knows yet how long the writers' own step is
+        patience = (WRITING_PATIENCE - 1) * self._write_seconds
+        return int(patience / self._token_seconds) - self._overhead + writers
 
 
 def _smooth(old: float | None, new: float) -> float:
@@ -127,11 +143,11 @@ class Scheduler:
         if self.strategy != "batched":
             number = next(iter(self._running))
             others = min(len(self._running) - 1, 1)  # somebody waits for the end of this step
-            return self._served([Piece(number, min(pending(number), self.budget.tokens(others)))])
+            return self._served([Piece(number, self.budget.piece(pending(number), others))])
         pieces = [Piece(number, 1) for number in self._running if pending(number) == 1]
         reader = next((number for number in self._running if pending(number) > 1), None)
         if reader is not None:
-            pieces.append(Piece(reader, min(pending(reader), self.budget.tokens(len(pieces)))))
+            pieces.append(Piece(reader, self.budget.piece(pending(reader), len(pieces))))
         return self._served(pieces)
 
     def _served(self, pieces: list[Piece]) -> list[Piece]:

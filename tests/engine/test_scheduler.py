@@ -221,11 +221,22 @@ def test_alone_a_piece_is_worth_a_reading_of_the_weights_and_takes_no_age(token_
     assert budget.tokens(0) == tokens
 
 
-def test_pieces_that_cost_something_are_longer():
-    budget, longer = PieceBudget(), PieceBudget(good_piece=2 * GOOD_PIECE)
-    for some in (budget, longer):
-        some.record(0, 64, 64 * MOST_SECONDS / 480)
-    assert (budget.tokens(0), longer.tokens(0)) == (ALONE_SECONDS * 320 // GRAIN * GRAIN, 480)
+@pytest.mark.parametrize(
+    ("token_seconds", "alone", "beside"),
+    [(1e-6, MAX_PIECE, MAX_PIECE), (0.0015, GOOD_PIECE + 256, 128), (0.05, 256, 128)],
+)
+def test_pieces_that_cost_something_however_short_are_longer(token_seconds, alone, beside):
+    budget = PieceBudget(overhead=256)
+    assert (budget.tokens(0), budget.tokens(1)) == (256, 127)
+    budget.record(0, 64, (64 + 256) * token_seconds)
+    budget.record(1, 0, 0.05)
+    assert (budget.tokens(0), budget.tokens(32)) == (alone, beside)
+
+
+def test_no_short_rest_where_a_piece_costs_something():
+    budget, plain = PieceBudget(overhead=256), PieceBudget()
+    assert [budget.piece(pending, 0) for pending in (5, 256, 320, 321)] == [5, 256, 320, 256]
+    assert [plain.piece(pending, 0) for pending in (5, 128, 129)] == [5, 128, 128]
 
 
 def test_a_tiny_piece_teaches_nothing():
