@@ -1,5 +1,6 @@
 """The model of the current chat: which one, how it is loaded, how far it is; its menu holds the others."""
 
+import textwrap
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -17,6 +18,7 @@ from llama_gui.vocabulary import LoadOptions, ModelEntry, ModelInfo, is_remote
 OFFERED_DTYPES = ("float32", "bfloat16", "int8", "int4")
 SHORT_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 _BAR = 3.0
+_REASON_WIDTH = 48
 _CANCEL_WIDTH = 32
 
 
@@ -108,10 +110,9 @@ class ModelPicker(Picker):
             automatic = f"{automatic} ({SHORT_DTYPES.get(info.dtype, info.dtype)})"
         for dtype, text in {"auto": automatic, **{dtype: dtype for dtype in OFFERED_DTYPES}}.items():
             self._add_option(menu, text, dtype == options.dtype, LoadOptions(dtype, options.device))
-        reason = getattr(info, "reason", "")
-        if reason:
-            why = menu.addAction(menu_text(reason))
-            why.setEnabled(False)
+        # In short lines: a menu is as wide as its longest.
+        for line in textwrap.wrap(getattr(info, "reason", ""), _REASON_WIDTH):
+            menu.addAction(menu_text(line)).setEnabled(False)
         if len(self._devices) > 1:
             menu.addSeparator()
             names = {"auto": self.tr("Automatic device"), "cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
