@@ -1,5 +1,7 @@
 """What is between the two products of the feed-forward part, row by row: the same bits beside any rows."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -7,6 +9,12 @@ _SPLIT_SIZE = 32768  # at::internal::GRAIN_SIZE: an element-wise operation of th
 
 BLOCK_SIZE = 2**19
 """Numbers that a chain of element-wise operations takes at a time, so that they stay in the cache on the way."""
+
+
+def blocks_of_rows(shape: Sequence[int]) -> list[slice]:
+    """As many rows of `shape` ``[rows, numbers]`` at a time as stay in the cache."""
+    rows = max(1, BLOCK_SIZE // shape[1])
+    return [slice(start, start + rows) for start in range(0, shape[0], rows)]
 
 
 def silu_rows(x: Tensor, y: Tensor) -> None:
@@ -32,9 +40,8 @@ def gated_rows(x: Tensor) -> Tensor:
     """``silu(gate) * up`` of gate and up side by side: ``[rows, 2 * width] -> [rows, width]``, some rows at a time."""
     width = x.shape[1] // 2
     y = x.new_empty(len(x), width)
-    rows = max(1, BLOCK_SIZE // width)
-    for wide, part in zip(x.split(rows), y.split(rows), strict=True):
-        gate, up = wide.chunk(2, 1)
-        silu_rows(gate, part)
-        part.mul_(up)
+    for rows in blocks_of_rows(y.shape):
+        gate, up = x[rows].chunk(2, 1)
+        silu_rows(gate, y[rows])
+        y[rows].mul_(up)
     return y

@@ -36,6 +36,12 @@ class Int4Levels:
     lows: Tensor
     scales: Tensor
 
+    @property
+    def values(self) -> Tensor:
+        """The whole numbers ``[out, in]``, without the scales."""
+        groups = self.levels.unflatten(1, (-1, GROUP))
+        return torch.addcmul(self.lows.unsqueeze(2), groups, self.steps.unsqueeze(2)).flatten(1)
+
 
 def parts_of(width: int) -> list[int]:
     """Into how many inputs each a weight of `width` inputs is cut, so that sums stay small; multiples of `GROUP`."""
@@ -51,10 +57,7 @@ def quantise(weight: Tensor) -> Int4Levels:
     scales = scales.clamp(min=torch.finfo(weight.dtype).tiny).to(weight.dtype)
     while True:
         found = _round(wide, scales)
-        values = torch.addcmul(
-            found.lows.unsqueeze(2), found.levels.unflatten(1, (-1, GROUP)), found.steps.unsqueeze(2)
-        )
-        too_heavy = _heaviest(values.flatten(1), parts) > _MOST
+        too_heavy = _heaviest(found.values, parts) > _MOST
         if not too_heavy.any():
             return found
         scales = torch.where(too_heavy, scales * _STRETCH, scales)

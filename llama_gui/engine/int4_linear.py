@@ -11,15 +11,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.device import byte_count
+from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP, Int4Levels, parts_of, quantise
-from llama_gui.engine.int4_panels import COLUMNS, Packed, find_columns, interleave, multiply_in_panels
+from llama_gui.engine.int4_panels import COLUMNS, Packed, find_columns, multiply_in_panels, pack
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.errors import UnsupportedModelError
 
-_MIDDLE = 8  # the kernel's: value = (level - 8) * step + offset
 _FEW = 20  # rows, up to which the kernel is the faster one
-_QUANTISED_AT_A_TIME = 2**19  # numbers, so that they stay in the cache
 _kernel = torch.ops.aten._weight_int4pack_mm_for_cpu.default
 _PROBED_ROW_COUNTS = (1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64)
 
@@ -40,14 +40,14 @@ class Int4Linear(QuantisedLinear):
         self._has_panels = columns is not None
         self._columns = columns or COLUMNS
         self._widths = parts_of(width)
-        padded = self._out + -self._out % COLUMNS
-        self._scales = torch.empty(padded, dtype=weight.dtype)
+        out = padded(self._out, COLUMNS)
+        self._scales = torch.empty(out, dtype=weight.dtype)
         self._ordered_scales = self._scales.view(2, -1, self._columns // 2)
-        self._parts = [_empty_part(padded, size) for size in self._widths]
-        whole = weight if padded == self._out else F.pad(weight, (0, 0, 0, padded - self._out))
+        self._parts = [_empty_part(out, size) for size in self._widths]
+        whole = weight if out == self._out else F.pad(weight, (0, 0, 0, out - self._out))
         halves = whole.unflatten(0, (2, -1))
-        step = max(1, _QUANTISED_AT_A_TIME // width // COLUMNS) * (COLUMNS // 2)
-        for start in range(0, padded // 2, step):
+        step = max(1, BLOCK_SIZE // width // COLUMNS) * (COLUMNS // 2)
+        for start in range(0, out // 2, step):
             self._set(start, quantise(halves[:, start : start + step].flatten(0, 1)))
 
     def _set(self, start: int, found: Int4Levels) -> None:
@@ -55,14 +55,11 @@ class Int4Linear(QuantisedLinear):
         count = len(found.scales)
         self._scales.view(2, -1)[:, start : start + count // 2] = found.scales.view(2, -1)
         groups = [width // GROUP for width in self._widths]
-        offsets = found.lows + _MIDDLE * found.steps
-        pieces = (found.levels.split(self._widths, 1), found.steps.split(groups, 1), offsets.split(groups, 1))
+        pieces = (found.levels.split(self._widths, 1), found.steps.split(groups, 1), found.lows.split(groups, 1))
         rows = slice(2 * start, 2 * start + count)
-        for part, *numbers in zip(self._parts, *pieces, strict=True):
-            levels, steps, shifts = (interleave(some, self._columns) for some in numbers)
-            packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(levels.to(torch.int32), 1)
-            part.levels[rows] = packed.view(count, -1)
-            part.table[:, rows] = torch.stack((steps.t(), shifts.t()), 2).to(torch.bfloat16)
+        for part, levels, steps, lows in zip(self._parts, *pieces, strict=True):
+            some = pack(levels, steps, lows, self._columns)
+            part.levels[rows], part.table[:, rows] = some.levels, some.table
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
@@ -126,8 +123,7 @@ def _is_exact(columns: int | None) -> bool:
     weight[0], weight[1] = 127, -127
     linear = Int4Linear(weight, None, columns)
     found = quantise(weight)
-    values = found.levels * found.steps.repeat_interleave(GROUP, 1) + found.lows.repeat_interleave(GROUP, 1)
     levels = torch.randint(-127, 128, (max(_PROBED_ROW_COUNTS), 512), generator=generator)
     levels[0], levels[1] = 127, -127
-    want = (levels.double() @ values.double().t()).float().bfloat16().float() * found.scales
+    want = (levels.double() @ found.values.double().t()).float().bfloat16().float() * found.scales
     return all(torch.equal(linear.multiply(levels[:rows].to(torch.int8)), want[:rows]) for rows in _PROBED_ROW_COUNTS)

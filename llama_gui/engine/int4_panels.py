@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from llama_gui.engine.int4_levels import GROUP
+from llama_gui.engine.int4_levels import GROUP, Int4Levels
 
 COLUMNS = 64
 """Output channels come in blocks of so many, or of parts of it."""
 
 _COLUMNS = (COLUMNS, COLUMNS // 2)  # with AVX512, with AVX2
+_MIDDLE = 8  # value = (level - 8) * step + offset
 _PANEL_CHANNELS = 1024  # half of which are expanded at a time
 _LOW_BITS = torch.tensor(0x0F0F0F0F0F0F0F0F)
 
@@ -43,6 +44,13 @@ def interleave(channels: Tensor, columns: int) -> Tensor:
     together lies side by side. ``[out, ...] -> [out, ...]``; `out` is a multiple of `columns`.
     """
     return channels.unflatten(0, (2, -1, columns // 2)).transpose(0, 1).flatten(0, 2)
+
+
+def pack(levels: Tensor, steps: Tensor, lows: Tensor, columns: int) -> Packed:
+    """Some channels, as `Int4Levels` has them; their number is a multiple of `COLUMNS`."""
+    levels, steps, offsets = (interleave(some, columns) for some in (levels, steps, lows + _MIDDLE * steps))
+    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(levels.to(torch.int32), 1)
+    return Packed(packed.view(len(levels), -1), torch.stack((steps.t(), offsets.t()), 2).bfloat16())
 
 
 def multiply_in_panels(levels: Sequence[Tensor], parts: Sequence[Packed], scales: Tensor, columns: int) -> Tensor:
@@ -108,7 +116,7 @@ def _expand(packed: Tensor, table: Tensor, scratch: _Scratch) -> tuple[Tensor, T
 def _steps_and_lows(table: Tensor, columns: int) -> Tensor:
     """Int8 ``[2, 2, groups, blocks, columns / 2]``: steps and lows, by half of a block."""
     both = table.to(torch.int8).unflatten(1, (-1, 2, columns // 2)).permute(4, 2, 0, 1, 3).contiguous()
-    both[1] -= 8 * both[0]  # beyond eight bits on the way, but not behind it
+    both[1] -= _MIDDLE * both[0]  # beyond eight bits on the way, but not behind it
     return both
 
 
@@ -124,17 +132,15 @@ def find_columns() -> int | None:
 def _reads(columns: int) -> bool:
     generator = torch.Generator().manual_seed(0)
     out, width = 4 * columns, 4 * GROUP
-    weight = torch.randint(0, 16, (out, width), generator=generator)
-    steps = torch.randint(1, 17, (width // GROUP, out), generator=generator)
+    weight = torch.randint(0, 16, (out, width), generator=generator).float()
+    steps = torch.randint(1, 17, (out, width // GROUP), generator=generator).float()
     lows = torch.minimum(torch.randint(-128, 0, steps.shape, generator=generator), 127 - 15 * steps)
-    weight[0], weight[1], steps[:, :2], lows[:, :2] = 15, 0, 17, -128  # the largest: these saturate first
-    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(interleave(weight, columns).to(torch.int32), 1)
-    table = torch.stack([interleave(part.t(), columns).t() for part in (steps, lows + 8 * steps)], 2).bfloat16()
+    weight[0], weight[1], steps[:2], lows[:2] = 15, 0, 17, -128  # the largest: these saturate first
+    part, scales = pack(weight, steps, lows, columns), torch.ones(out, dtype=torch.bfloat16)
     levels = torch.randint(-127, 128, (40, width), generator=generator)
     levels[0], levels[1] = 127, -127
-    values = weight * steps.t().repeat_interleave(GROUP, 1) + lows.t().repeat_interleave(GROUP, 1)
-    if packed.numel() * packed.element_size() != out * width // 2:
+    if part.levels.numel() * part.levels.element_size() != out * width // 2:
         return False
-    scales = torch.ones(out, dtype=torch.bfloat16)
-    got = multiply_in_panels([levels.to(torch.int8)], [Packed(packed, table)], scales, columns)
-    return torch.equal(got, (levels @ values.t()).bfloat16())
+    values = Int4Levels(weight, steps, lows, scales).values
+    got = multiply_in_panels([levels.to(torch.int8)], [part], scales, columns)
+    return torch.equal(got, (levels.double() @ values.double().t()).bfloat16())

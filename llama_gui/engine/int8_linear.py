@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
-from llama_gui.engine.quantised_linear import QuantisedLinear, blocks_of_rows
+from llama_gui.engine.gating import blocks_of_rows
+from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.errors import UnsupportedModelError
 
 _LARGEST = 127.0
@@ -64,27 +65,24 @@ class Int8Linear(QuantisedLinear):
 
     def multiply(self, levels: Tensor) -> Tensor:
         """Int8 ``[rows, in]`` times the weight and its scales."""
-        return self._multiply(levels, self._dtype)
-
-    def _multiply(self, x: Tensor, dtype: torch.dtype) -> Tensor:
-        if len(x) < self._least_rows:
-            return self._run(F.pad(x, (0, 0, 0, 1)), dtype)[:1]
-        return self._run(x, dtype)
+        if len(levels) < self._least_rows:
+            return self._run(F.pad(levels, (0, 0, 0, 1)))[:1]
+        return self._run(levels)
 
     def _probe_lone_row(self) -> int:
         """Of some widths (256, 768) a lone row gets oneDNN's reference kernel, hundreds of times slower: 2, else 1."""
         seconds: list[float] = []
         for rows in (1, 2):
             x = torch.ones(rows, self._width, dtype=torch.int8)
-            self._run(x, self._dtype)
+            self._run(x)
             began = time.perf_counter()
-            self._run(x, self._dtype)
+            self._run(x)
             seconds.append(time.perf_counter() - began)
         return 2 if seconds[0] > _FAR * seconds[1] else 1
 
-    def _run(self, x: Tensor, dtype: torch.dtype) -> Tensor:
+    def _run(self, x: Tensor) -> Tensor:
         return torch.ops.onednn.qlinear_pointwise.default(
-            x, 1.0, 0, self._packed, self._scales, self._zeros, None, 1.0, 0, dtype, "none", [], ""
+            x, 1.0, 0, self._packed, self._scales, self._zeros, None, 1.0, 0, self._dtype, "none", [], ""
         )
 
 
@@ -111,7 +109,4 @@ def _is_exact() -> bool:
     x = torch.randint(-127, 128, (max(_PROBED_ROW_COUNTS), 256), generator=generator)
     x[0], x[1] = 127, -127
     want = F.linear(x.double(), weight.double()).float()
-    return all(
-        torch.equal(linear._multiply(x[:rows].to(torch.int8), torch.float32), want[:rows])
-        for rows in _PROBED_ROW_COUNTS
-    )
+    return all(torch.equal(linear.multiply(x[:rows].to(torch.int8)), want[:rows]) for rows in _PROBED_ROW_COUNTS)

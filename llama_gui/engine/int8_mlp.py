@@ -6,8 +6,8 @@ for each row anyway, whatever the size of the row.
 
 from torch import Tensor
 
-from llama_gui.engine.gating import silu_rows
-from llama_gui.engine.quantised_linear import QuantisedLinear, blocks_of_rows, quantise_into, room_for_levels
+from llama_gui.engine.gating import blocks_of_rows, silu_rows
+from llama_gui.engine.quantised_linear import QuantisedLinear, quantise_into, room_for_levels
 
 
 class Int8MLP:

@@ -87,11 +87,8 @@ class Loop:
 
     def cancel(self, number: int) -> None:
         """End a sequence behind the step that runs now; unknown numbers are ignored."""
-        with self._changed:
-            self._cancelled.append(number)
-            self._changed.notify_all()
-        if self._shared is not None:
-            self._shared.wake()
+        self._cancelled.append(number)
+        self._wake()
 
     def call(self, function: Callable[[], T]) -> T:
         """Run `function` between two steps, in the loop's thread, and wait for what it returns.
@@ -119,9 +116,7 @@ class Loop:
         """End every sequence as cancelled and let `run` return. For good: a later `run` returns at once."""
         with self._changed:
             self._stopping = True
-            self._changed.notify_all()
-        if self._shared is not None:
-            self._shared.wake()
+        self._wake()
 
     def close(self) -> None:
         """Stop, wait for the loop's end (unless the loop itself calls), and free the cache and the weights."""
@@ -140,6 +135,10 @@ class Loop:
             self._commands.append(command)
             if self._thread is None:
                 self._start_thread()
+        self._wake()
+
+    def _wake(self) -> None:
+        with self._changed:
             self._changed.notify_all()
         if self._shared is not None:
             self._shared.wake()

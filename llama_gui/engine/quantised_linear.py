@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from llama_gui.engine.gating import BLOCK_SIZE
+from llama_gui.engine.gating import blocks_of_rows
 
 _LARGEST = 127.0
 _MANY_ROWS = 16
@@ -86,12 +86,6 @@ def quantise_rows(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
 def room_for_levels(shape: Sequence[int], dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Uninitialised int8 levels of `shape` ``[rows, in]``, and scales ``[rows, 1]`` of `dtype`."""
     return torch.empty(shape, dtype=torch.int8), torch.empty(shape[0], 1, dtype=dtype)
-
-
-def blocks_of_rows(shape: Sequence[int]) -> list[slice]:
-    """As many rows of `shape` ``[rows, numbers]`` at a time as stay in the cache."""
-    rows = max(1, BLOCK_SIZE // shape[1])
-    return [slice(start, start + rows) for start in range(0, shape[0], rows)]
 
 
 def quantise_into(x: Tensor, levels: Tensor, scales: Tensor) -> None:

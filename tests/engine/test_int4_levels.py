@@ -22,11 +22,6 @@ def channels(kind: str, out: int, width: int) -> torch.Tensor:
     return weight
 
 
-def values(found) -> torch.Tensor:
-    steps, lows = (part.repeat_interleave(GROUP, 1) for part in (found.steps, found.lows))
-    return found.levels * steps + lows
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize(
     ("kind", "error"),
@@ -36,7 +31,7 @@ def values(found) -> torch.Tensor:
 def test_near_and_whole(kind: str, error: float, width: int, dtype: torch.dtype):
     weight = channels(kind, 24, width).to(dtype)
     found = quantise(weight)
-    whole = values(found)
+    whole = found.values
     got = whole * found.scales.float().unsqueeze(1)
     want = weight.double()
     assert float((got.double() - want).norm() / want.norm()) < error
@@ -61,4 +56,4 @@ def test_parts_are_whole_groups_and_not_too_long(width: int):
 def test_zeros_stay_zeros():
     weight = torch.zeros(3, 64)
     weight[0, :32] = 1
-    assert not values(quantise(weight))[:, 32:].any()
+    assert not quantise(weight).values[:, 32:].any()

@@ -81,13 +81,13 @@ def test_this_machine_is_exact_or_says_so():
 
 @pytest.mark.parametrize("wrong", ["saturates", "is missing"])
 def test_a_machine_that_cannot(monkeypatch, wrong):
-    multiply = Int8Linear._multiply
+    multiply = Int8Linear.multiply
 
-    def broken(self, x, dtype):
+    def broken(self, levels):
         if wrong == "is missing":
             raise RuntimeError("could not create a primitive descriptor")
-        return multiply(self, x, dtype).clamp(-(2**15) * 100, 2**15 * 100)
+        return multiply(self, levels).clamp(-(2**15) * 100, 2**15 * 100)
 
-    monkeypatch.setattr(int8_linear.Int8Linear, "_multiply", broken)
+    monkeypatch.setattr(int8_linear.Int8Linear, "multiply", broken)
     with pytest.raises(UnsupportedModelError, match="Use bfloat16 or auto"):
         probe()

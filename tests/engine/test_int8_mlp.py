@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from llama_gui.engine import quantised_linear
+from llama_gui.engine import gating
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int8_linear import Int8Linear
 from llama_gui.engine.int8_mlp import Int8MLP
@@ -43,7 +43,7 @@ def test_a_row_is_the_same_in_steps_of_any_size(monkeypatch, dtype, block):
     mlp = make(dtype)
     x = numbers(100, HIDDEN, dtype=dtype, seed=3)
     whole = mlp(x)
-    monkeypatch.setattr(quantised_linear, "BLOCK_SIZE", block)
+    monkeypatch.setattr(gating, "BLOCK_SIZE", block)
     assert torch.equal(mlp(x), whole)
     assert [n for n in (1, 2, 3, 8, 31, 33, 64, 99) if not torch.equal(mlp(x[:n]), whole[:n])] == []
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from llama_gui.engine import quantised_linear
+from llama_gui.engine import gating
 from llama_gui.engine.quantised_linear import quantise_rows
 
 
@@ -24,7 +24,7 @@ def test_within_half_a_step(dtype: torch.dtype):
 def test_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch, block: int):
     x = rows(20, torch.bfloat16)
     whole = quantise_rows(x, torch.bfloat16)
-    monkeypatch.setattr(quantised_linear, "BLOCK_SIZE", block)
+    monkeypatch.setattr(gating, "BLOCK_SIZE", block)
     assert all(torch.equal(a, b) for a, b in zip(quantise_rows(x, torch.bfloat16), whole, strict=True))
 
 

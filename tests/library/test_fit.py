@@ -9,6 +9,7 @@ import torch
 
 from llama_gui.engine import Engine
 from llama_gui.engine.device import _has_native_bfloat16, resolve_precision
+from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import COLUMNS
 from llama_gui.engine.kv_cache import KEY_BLOCK
@@ -48,6 +49,7 @@ def test_this_machine_is_seen_as_the_engine_sees_it():
     assert machine.has_bfloat16 == _has_native_bfloat16()
     assert 0 < machine.free <= machine.total
     assert (fit._KEY_BLOCK, fit._GROUP, fit._ALIGNMENT) == (KEY_BLOCK, GROUP, COLUMNS)
+    assert fit._ROUNDED_NUMBERS == BLOCK_SIZE
     for dtype in ("auto", *fit.OFFERED_DTYPES):
         precision = resolve_precision(dtype, torch.device("cpu"))
         assert fit.resolve(dtype, machine) == precision.name
