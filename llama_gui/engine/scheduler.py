@@ -1,11 +1,11 @@
 """Who runs next, in plain numbers: no tensor, no text, no clock of its own.
 
 Everything is "tokens known" against "tokens run" (vLLM v1): a sequence with more than one token to run is reading its
-prompt, one with a single token is writing. A step carries every writer, and at most one piece of one prompt.
+prompt, one with a single token is writing. A step carries every writer, and a piece of one prompt or several short ones.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from llama_gui.vocabulary import Strategy
@@ -137,7 +137,7 @@ class Scheduler:
         self._running[number] = None
 
     def plan(self, pending: Callable[[int], int]) -> list[Piece]:
-        """The next step: writers first, then at most one piece of a prompt. `pending`: tokens a sequence has to run."""
+        """The next step: writers first, then prompts. `pending`: tokens a sequence has to run."""
         if not self._running:
             return []
         if self.strategy != "batched":
@@ -145,10 +145,19 @@ class Scheduler:
             others = min(len(self._running) - 1, 1)  # somebody waits for the end of this step
             return self._served([Piece(number, self.budget.piece(pending(number), others))])
         pieces = [Piece(number, 1) for number in self._running if pending(number) == 1]
-        reader = next((number for number in self._running if pending(number) > 1), None)
-        if reader is not None:
-            pieces.append(Piece(reader, self.budget.piece(pending(reader), len(pieces))))
-        return self._served(pieces)
+        readers = [number for number in self._running if pending(number) > 1]
+        return self._served(pieces + self._prompts(readers, pending, len(pieces)))
+
+    def _prompts(self, readers: Sequence[int], pending: Callable[[int], int], writers: int) -> list[Piece]:
+        """A piece of the first, and what others have left, as long as that is worth sharing a reading of the weights."""
+        pieces: list[Piece] = []
+        room = min(self.budget.tokens(writers), GOOD_PIECE) if len(readers) > 1 else 0
+        for number in readers:
+            tokens = self.budget.piece(pending(number), writers)
+            if not pieces or tokens <= room:
+                pieces.append(Piece(number, tokens))
+                room -= tokens
+        return pieces
 
     def _served(self, pieces: list[Piece]) -> list[Piece]:
         for piece in pieces:

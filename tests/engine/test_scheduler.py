@@ -109,6 +109,27 @@ def test_the_last_piece_is_what_is_left():
     assert [machine.step()[0] for _ in range(2)] == [[Piece(1, 128)], [Piece(1, 6)]]
 
 
+def test_short_prompts_share_a_step():
+    """Each would read the weights for itself; a long one in between is next."""
+    machine = Machine("batched")
+    for number, prompt in enumerate((30, 40, 200, 50, 60)):
+        machine.ask(number, prompt=prompt, answer=2)
+    assert machine.step()[0] == [Piece(0, 30), Piece(1, 40), Piece(3, 50)]
+    pieces, _ = machine.step()
+    assert [piece.number for piece in pieces] == [0, 1, 3, 2]
+
+
+def test_prompts_that_share_a_step_keep_no_answer_waiting():
+    machine = Machine("batched", max_batch=20)
+    machine.ask(0)
+    for _ in range(3):
+        machine.step()
+    for number in range(1, 16):
+        machine.ask(number, prompt=40)
+    slowest = max(machine.step()[1] for _ in range(20))
+    assert machine.write_seconds < slowest <= 3 * machine.write_seconds
+
+
 # --- fairness
 
 
