@@ -1,7 +1,7 @@
 """Who runs next, in plain numbers: no tensor, no text, no clock of its own.
 
 Everything is "tokens known" against "tokens run" (vLLM v1): a sequence with more than one token to run is reading its
-prompt, one with a single token is writing. A step carries every writer, and a piece of one prompt or several short ones.
+prompt, one with a single token is writing. A step carries every writer, and a piece of one prompt or some short ones.
 """
 
 from collections import OrderedDict
@@ -149,7 +149,7 @@ class Scheduler:
         return self._served(pieces + self._prompts(readers, pending, len(pieces)))
 
     def _prompts(self, readers: Sequence[int], pending: Callable[[int], int], writers: int) -> list[Piece]:
-        """A piece of the first, and what others have left, as long as that is worth sharing a reading of the weights."""
+        """A piece of the first, and all that others have left, where that together is still a good piece."""
         pieces: list[Piece] = []
         room = min(self.budget.tokens(writers), GOOD_PIECE) if len(readers) > 1 else 0
         for number in readers:
