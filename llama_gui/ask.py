@@ -29,7 +29,7 @@ def run_ask(options: argparse.Namespace, paths: Paths) -> int:
     try:
         # The request is checked before torch is loaded: a wrong number is told at once.
         request = _request(options)
-        return _answer(options.model or str(paths.starter_model), request, as_json=options.json)
+        return _answer(options.model or str(paths.starter_model), request, paths.kernel_notes, as_json=options.json)
     except LlamaGuiError as error:
         print(f"llama-gui: {error}", file=sys.stderr)
         return FAILED
@@ -74,10 +74,10 @@ def _read(file: str) -> str:
         raise InvalidRequestError("file", file, f"one that can be read ({reason})") from error
 
 
-def _answer(model: str, request: GenerateRequest, *, as_json: bool) -> int:
+def _answer(model: str, request: GenerateRequest, kernel_notes: Path, *, as_json: bool) -> int:
     from llama_gui.engine import Engine
 
-    with Engine.load(model) as engine:
+    with Engine.load(model, kernel_notes=kernel_notes) as engine:
         job = engine.submit(request)
         try:
             _stream(job, as_json=as_json)

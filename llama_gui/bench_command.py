@@ -54,7 +54,13 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> None:
         model = RandomModel(options.preset, preset_config(options.preset), paths.starter_model)
     else:
         model = options.model or paths.starter_model
-    with Engine.load(model, dtype=options.dtype, threads=options.threads, max_batch=max(chats)) as engine:
+    with Engine.load(
+        model,
+        dtype=options.dtype,
+        threads=options.threads,
+        max_batch=max(chats),
+        kernel_notes=paths.kernel_notes,
+    ) as engine:
         rows = measure(engine, chats, options.prompt_tokens, options.new_tokens)
         if options.json:
             _print_json(rows)

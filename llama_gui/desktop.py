@@ -87,7 +87,11 @@ def _run(application: "QApplication", paths: Paths) -> int:
     faults, collector = Faults(), GarbageCollector()
     endpoints = EndpointDesk(paths.endpoints_file)
     loader = engine_loader(
-        paths.starter_model, settings, lambda: names_in(load_notes(paths.shelf_file)), endpoints.endpoint
+        paths.starter_model,
+        settings,
+        lambda: names_in(load_notes(paths.shelf_file)),
+        endpoints.endpoint,
+        paths.kernel_notes,
     )
     host = EngineHost(loader)
     book = ChatBook(StoreLane(paths.chats_file), host)
@@ -148,10 +152,12 @@ def engine_loader(
     settings: "UserSettings",
     names: Callable[[], Mapping[str, str]] = dict,
     endpoint_of: "Callable[[str], Endpoint] | None" = None,
+    kernel_notes: Path | None = None,
 ) -> "LoadEngine":
     """How the window loads a model: as the user has set it, and under the name that the user sees.
 
     `names`: what the user calls models, by their real paths. `endpoint_of`: a remote server by its name.
+    `kernel_notes`: see `Engine.load`.
     """
     from llama_gui.bridge.model_loader import ModelLoader
 
@@ -160,6 +166,7 @@ def engine_loader(
         lambda path: shelf.name_of(path, starter, names()),
         strategy=settings.strategy,
         threads=settings.threads,
+        kernel_notes=kernel_notes,
         endpoint_of=endpoint_of,
     )
 

@@ -71,6 +71,11 @@ class Paths:
         return self.data / "downloads.json"
 
     @property
+    def kernel_notes(self) -> Path:
+        """What was found out about this machine's kernels; made anew when it is gone."""
+        return self.cache / "kernels.json"
+
+    @property
     def starter_model(self) -> Path:
         """The model that comes with llama-gui."""
         return self.resources / "starter_model"

@@ -50,7 +50,9 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
     from llama_gui.engine import ModelPool
     from llama_gui.server.served import LazyModels
 
-    with ModelPool(max_batch=MAX_BATCH, dtype=options.dtype, max_context=options.max_context) as pool:
+    with ModelPool(
+        max_batch=MAX_BATCH, dtype=options.dtype, max_context=options.max_context, kernel_notes=paths.kernel_notes
+    ) as pool:
         models = LazyModels(folders, pool.engine)
         models.engine(models.names()[0])  # what is wrong with it is told now, not to the first client
         with ApiServer(models, server_options) as server:

@@ -31,6 +31,7 @@ class ModelLoader:
     Args:
         starter: where the model with the key `STARTER` lies.
         name_of: what the user calls the model at a path.
+        kernel_notes: as `Engine.load` has it.
         endpoint_of: the server of this name; it raises what the user should read when there is none.
     """
 
@@ -41,12 +42,14 @@ class ModelLoader:
         *,
         strategy: Strategy = "batched",
         threads: int | None = None,
+        kernel_notes: Path | None = None,
         endpoint_of: "Callable[[str], Endpoint] | None" = None,
     ) -> None:
         self._starter = str(starter)
         self._name_of = name_of
         self._strategy: Strategy = strategy
         self._threads = threads
+        self._kernel_notes = kernel_notes
         self._endpoint_of = endpoint_of
         self._turn = threading.Lock()
         self._shared: SharedThread | None = None
@@ -99,6 +102,7 @@ class ModelLoader:
             device=device,
             strategy=self._strategy,
             threads=self._threads,
+            kernel_notes=self._kernel_notes,
             name=self._name_of(path),
             on_progress=order.tell,
             is_cancelled=order.is_cancelled,

@@ -84,6 +84,7 @@ class Engine:
         threads: int | None = None,
         name: str | None = None,
         exact: bool = True,
+        kernel_notes: Path | None = None,
         on_progress: Callable[[LoadProgress], None] | None = None,
         is_cancelled: Callable[[], bool] | None = None,
         shared: SharedThread | None = None,
@@ -106,6 +107,8 @@ class Engine:
             exact: the same bits however a prompt was cut, cached, evicted and read again. False reads prompts faster
                 where exact rows need small products (not in int8, nor in bfloat16 on CPUs with AMX); then answers
                 still do not change each other.
+            kernel_notes: a file that keeps what is found out about this machine's kernels, so that later loads are
+                seconds shorter; None: it is found out each time.
             on_progress: hears how far the loading is, in the calling thread.
             is_cancelled: asked before each weight; once it is true, the loading ends.
             shared: the thread that steps this engine and others (`ModelPool`); None: one of its own.
@@ -124,6 +127,7 @@ class Engine:
             threads=threads,
             name=name,
             exact=exact,
+            kernel_notes=kernel_notes,
             on_progress=on_progress,
             is_cancelled=is_cancelled,
         )

@@ -24,6 +24,7 @@ from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
 from llama_gui.engine.int8_linear import Int8Linear, LeastRows
 from llama_gui.engine.int8_linear import probe as probe_int8
+from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.packed_linear import Known, PackedLinear
 from llama_gui.engine.row_tiles import TILE, RowPlan, pad_rows
 
@@ -123,12 +124,14 @@ class LinearFactory:
 
     Without `exact`, `plan` is told before each step which of its rows are drawn tokens.
     `precision`: whether the weights are quantised, and how. Raises `UnsupportedModelError` where that cannot be done,
-    see `int8_linear.probe` and `int4_linear.probe`.
+    see `int8_linear.probe` and `int4_linear.probe`. `notes`: what an earlier run found out.
     """
 
-    def __init__(self, precision: Precision | None = None, *, exact: bool = True) -> None:
+    def __init__(
+        self, precision: Precision | None = None, *, exact: bool = True, notes: KernelNotes | None = None
+    ) -> None:
         self.plan = None if exact else RowPlan()
-        self._known: Known = {}
+        self._known = Known(notes=notes)
         self._least_rows: LeastRows = {}
         self._can_pack = True
         self._quantised = precision.quantised if precision is not None else None

@@ -12,6 +12,7 @@ from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
 from llama_gui.engine.int8_mlp import Int8MLP
+from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
@@ -208,12 +209,13 @@ class NetworkLoader:
         device: torch.device,
         *,
         exact: bool = True,
+        notes: KernelNotes | None = None,
     ) -> None:
         self._config = config
         self._checkpoint = checkpoint
         self._dtype = precision.dtype
         self._device = device
-        self._linear = LinearFactory(precision, exact=exact or precision.quantised is not None)
+        self._linear = LinearFactory(precision, exact=exact or precision.quantised is not None, notes=notes)
         self._blocks = LARGEST  # until the weights are known to be there: a config alone may hold any number
 
     def load(self) -> Llama:

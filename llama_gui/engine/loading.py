@@ -23,6 +23,7 @@ from llama_gui.engine.device import (
     thread_count,
     torch_threads,
 )
+from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
@@ -176,6 +177,7 @@ def load_model(
     threads: int | None = None,
     name: str | None = None,
     exact: bool = True,
+    kernel_notes: Path | None = None,
     on_progress: Callable[[LoadProgress], None] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> LoadedModel:
@@ -196,10 +198,12 @@ def load_model(
             return is_unwanted() or (is_cancelled is not None and is_cancelled())
 
         watch = _Watch(_parameter_count(config), report, is_over)
+        notes = KernelNotes(kernel_notes, precision, threads)
         # As many threads as later: the rows of a product are probed while it is loaded.
         with torch_threads(threads), model.weights(watch.read) as checkpoint:
-            network = NetworkLoader(config, checkpoint, precision, torch_device, exact=exact).load()
+            network = NetworkLoader(config, checkpoint, precision, torch_device, exact=exact, notes=notes).load()
         watch.finish()
+        notes.save()
         return network
 
     network = Apart(read, "llama-gui-load").result(on_progress)

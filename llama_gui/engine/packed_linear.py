@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
+from llama_gui.engine.kernel_notes import KernelNote, KernelNotes
 from llama_gui.engine.row_tiles import TILE, Product, RowPlan, RowTiles, SameBits, pad_rows, random_rows
 from llama_gui.engine.wide_kernel import WideKernel, multiply_wide
 
@@ -22,6 +23,7 @@ LEAST_TILED, MOST_TILED = 2**19, 2**27
 """Numbers of a weight that is probed with many rows: small ones are fast anyway, nobody wants many rows of logits."""
 
 _PROBED_ROW_COUNTS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 25, 31)
+_MISSING = (RuntimeError, AttributeError, NotImplementedError, OSError, KeyError)  # no such operator or library
 _SETUP_SECONDS, _MOST_TIMES_SLOWER = 0.05, 40  # of a call, beside one of `TILE` rows
 _SMALL_WIDE_COUNTS = (1, 2, 4, 8, 16, TILE, 2 * TILE)
 
@@ -39,9 +41,17 @@ class Probed:
     wide: WideKernel | None = None
     wide_rows: Mapping[int, int] = field(default_factory=dict)
 
+    def note(self) -> KernelNote:
+        """The same for a later run."""
+        return KernelNote(self.min_rows, self.tiles.seconds, self.wide is not None, self.wide_rows, time.time())
 
-Known = dict[tuple[int, ...], Probed]
-"""By the shape of the weight, for one dtype and number of threads."""
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """By the shape of the weight, for one dtype and number of threads. `notes`: of earlier runs, and for later ones."""
+
+    found: dict[tuple[int, ...], Probed] = field(default_factory=dict)
+    notes: KernelNotes | None = None
 
 
 class PackedLinear:
@@ -68,9 +78,9 @@ class PackedLinear:
         packed = torch.ops.mkldnn._reorder_linear_weight(weight, 1)  # for one row: the layout that both kernels share
         linear = cls(packed, bias, byte_count(weight, bias), plan)
         shape = tuple(weight.shape)
-        if shape not in known:
-            known[shape] = linear._probe(weight)
-        linear._use(known[shape])
+        if shape not in known.found:
+            known.found[shape] = linear._find_out(weight, known.notes)
+        linear._use(known.found[shape])
         return linear
 
     @property
@@ -113,8 +123,26 @@ class PackedLinear:
 
     # --- probing
 
-    def _probe(self, weight: Tensor) -> Probed:
+    def _find_out(self, weight: Tensor, notes: KernelNotes | None) -> Probed:
         self._compare_with_plain(weight)
+        shape = tuple(weight.shape)
+        note = notes.find(shape) if notes is not None else None
+        found = self._believe(weight, note) if note is not None else None
+        if found is None:
+            found = self._probe(weight)
+            if notes is not None:
+                notes.add(shape, found.note())
+        return found
+
+    def _believe(self, weight: Tensor, note: KernelNote) -> Probed | None:
+        """None: the kernel of the note is not there."""
+        try:
+            wide = WideKernel.of(weight, self._packed) if note.is_wide else None
+        except _MISSING:
+            return None
+        return Probed(note.min_rows, RowTiles(dict(note.seconds)), wide, note.wide_rows)
+
+    def _probe(self, weight: Tensor) -> Probed:
         if not LEAST_TILED <= weight.numel() <= MOST_TILED:
             return Probed(self._probe_few(SameBits(self._multiply, weight, most=TILE)), RowTiles())
         wide = self._probe_wide(weight)
@@ -149,7 +177,7 @@ class PackedLinear:
 
             # Twice at most: a machine that stood still for a moment must not decide which bits an answer has.
             wide = self._compare_wide(weight, multiply) or self._compare_wide(weight, multiply)
-        except (RuntimeError, AttributeError, NotImplementedError, OSError, KeyError):
+        except _MISSING:
             return None
         return Probed(1, wide[0], kernel, wide[1]) if wide is not None else None
 

@@ -125,6 +125,11 @@ class RowTiles:
         return cls(_smooth(seconds))
 
     @property
+    def seconds(self) -> dict[int, float]:
+        """What it was made of."""
+        return dict(self._seconds)
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The numbers of rows that a call may have, beside all up to `TILE`."""
         return tuple(sorted(self._seconds))

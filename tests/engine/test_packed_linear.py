@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from llama_gui.engine import packed_linear, wide_kernel
-from llama_gui.engine.packed_linear import PackedLinear, Probed
+from llama_gui.engine.packed_linear import Known, PackedLinear, Probed
 from llama_gui.engine.row_tiles import TILE, RowPlan, RowTiles
 
 pytestmark = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch is built without oneDNN")
@@ -36,7 +36,7 @@ def cancelling(rows, width, out, dtype):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_row_has_the_same_bits_in_calls_of_every_size(shape, dtype):
     x, weight = cancelling(max(COUNTS), shape[1], shape[0], dtype)
-    linear = PackedLinear.pack(weight, None, {})
+    linear = PackedLinear.pack(weight, None, Known())
     whole = linear(x)
     assert [n for n in COUNTS if not torch.equal(linear(x[:n]), whole[:n])] == []
     assert [n for n in COUNTS if not torch.equal(linear(x[-n:]), whole[-n:])] == []
@@ -49,7 +49,7 @@ def test_numbers(shape, bias):
     offsets = numbers(shape[0], dtype=torch.bfloat16, seed=2) if bias else None
     x = numbers(300, shape[1], dtype=torch.bfloat16, seed=3)
     want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
-    got = PackedLinear.pack(weight, offsets, {})(x)
+    got = PackedLinear.pack(weight, offsets, Known())(x)
     assert (got.shape, got.dtype) == ((300, shape[0]), torch.bfloat16)
     assert (got - want).abs().max() < 8e-3 * want.abs().max()
 
@@ -83,12 +83,12 @@ def kernels(monkeypatch):
 
 @pytest.mark.parametrize(("differing", "least"), [((), 1), ((1,), 2), ((1, 4), 5), ((20,), 24), ((31,), TILE)])
 def test_small_calls_are_padded_beyond_the_last_count_that_differs(kernels, differing, least):
-    known = {}
+    known = Known()
     kernels()
     PackedLinear.pack(numbers(16, 8), None, known)
-    least = max(least, known[(16, 8)].min_rows)  # what this machine itself needs
+    least = max(least, known.found[(16, 8)].min_rows)  # what this machine itself needs
     calls = kernels(lambda y, rows: y + (1e-3 if rows in differing else 0))
-    linear = PackedLinear.pack(numbers(16, 8), None, {})
+    linear = PackedLinear.pack(numbers(16, 8), None, Known())
     x = numbers(TILE, 8, seed=3)
     whole = linear(x)
     calls.clear()
@@ -98,7 +98,7 @@ def test_small_calls_are_padded_beyond_the_last_count_that_differs(kernels, diff
 
 def test_large_calls_that_differ_are_cut(kernels):
     calls = kernels(lambda y, rows: y + (1e-3 if rows > TILE and rows != 128 else 0))
-    linear = PackedLinear.pack(numbers(16, 8), None, {})
+    linear = PackedLinear.pack(numbers(16, 8), None, Known())
     x = numbers(3 * 128, 8, seed=3)
     whole = torch.cat([linear(part) for part in x.split(TILE)])
     calls.clear()
@@ -109,7 +109,7 @@ def test_large_calls_that_differ_are_cut(kernels):
 def test_without_exactness_prompts_go_in_large_calls_where_there_is_no_wide_kernel(kernels):
     calls = kernels()
     plan = RowPlan()
-    linear = PackedLinear.pack(numbers(16, 8), None, {}, plan)
+    linear = PackedLinear.pack(numbers(16, 8), None, Known(), plan)
     calls.clear()
     plan.writers = 3
     linear(numbers(3 + 130, 8))
@@ -119,9 +119,9 @@ def test_without_exactness_prompts_go_in_large_calls_where_there_is_no_wide_kern
 @pytest.mark.parametrize("spoil", [lambda y, rows: y + 1e-3 * rows, lambda y, rows: y * float("nan")])
 def test_a_wide_kernel_that_differs_is_not_used(kernels, spoil):
     kernels(spoil_wide=spoil)
-    known = {}
+    known = Known()
     PackedLinear.pack(numbers(64, 64, dtype=torch.bfloat16), None, known)
-    assert known[(64, 64)].wide is None
+    assert known.found[(64, 64)].wide is None
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_a_wide_kernel_that_differs_is_not_used(kernels, spoil):
 def test_a_kernel_that_cannot_be_exact_is_refused(kernels, spoil, said):
     kernels(spoil)
     with pytest.raises(RuntimeError, match=said):
-        PackedLinear.pack(numbers(16, 8), None, {})
+        PackedLinear.pack(numbers(16, 8), None, Known())
 
 
 def test_each_shape_is_probed_once(kernels):
     calls = kernels()
-    known = {}
+    known = Known()
     PackedLinear.pack(numbers(16, 8), None, known)
-    assert set(known) == {(16, 8)}
+    assert set(known.found) == {(16, 8)}
     calls.clear()
-    linear = PackedLinear.pack(numbers(16, 8), None, {(16, 8): Probed(7, RowTiles())})
+    linear = PackedLinear.pack(numbers(16, 8), None, Known({(16, 8): Probed(7, RowTiles())}))
     assert calls == []
     linear(numbers(2, 8))
     assert calls == [7]
