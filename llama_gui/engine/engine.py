@@ -22,7 +22,7 @@ from llama_gui.engine.loop import Loop
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
-from llama_gui.engine.scheduler import INT4_OVERHEAD, PieceBudget, Scheduler
+from llama_gui.engine.scheduler import PieceBudget, Scheduler
 from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
@@ -135,7 +135,7 @@ class Engine:
         speculator = _load_speculator(draft, model)
         cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache)
-        scheduler = Scheduler(strategy, max_batch, _piece_budget(network, info))
+        scheduler = Scheduler(strategy, max_batch, _piece_budget(network))
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator, shared)
         return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)
 
@@ -375,10 +375,10 @@ def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator
     return Speculator(DraftNetwork(network, cache))
 
 
-def _piece_budget(network: Llama, info: ModelInfo) -> PieceBudget:
+def _piece_budget(network: Llama) -> PieceBudget:
     if not network.is_exact:
         return PieceBudget(PROMPT_TILE, shares_tiles=False)
-    return PieceBudget(overhead=INT4_OVERHEAD if info.dtype == "int4" else 0)
+    return PieceBudget(overhead=max(linear.overhead for linear in network.linears))
 
 
 def _first_stats(model: LoadedModel) -> EngineStats:

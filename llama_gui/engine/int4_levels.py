@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from llama_gui.engine.quantised_linear import LARGEST_LEVEL
+
 GROUP = 32
 """Weights of a channel that share a step and a low."""
 
 _TOP = 15  # the highest level
-_LARGEST = 127  # of the levels of rows, and of steps and lows
-_MOST = 2**24 // _LARGEST  # that the whole numbers of a channel may add up to, so that its product with any row fits
+_MOST = 2**24 // LARGEST_LEVEL  # what the whole numbers of a channel may add up to: its product with any row fits
 _LONGEST = 4096  # inputs, of which a channel of normally distributed numbers stays below that
 _CLOSER = 0.5  # steps are a little short: what sticks out at the ends costs less than coarser levels
 _STRETCH = 1.125
@@ -53,7 +54,7 @@ def parts_of(width: int) -> list[int]:
 def quantise(weight: Tensor) -> Int4Levels:
     """The nearest levels of `weight` ``[out, in]``, `in` a multiple of `GROUP`."""
     wide, parts = weight.float(), parts_of(weight.shape[1])
-    scales = torch.maximum(wide.abs().amax(1) / _LARGEST, _heaviest(wide, parts) / _MOST)
+    scales = torch.maximum(wide.abs().amax(1) / LARGEST_LEVEL, _heaviest(wide, parts) / _MOST)
     scales = scales.clamp(min=torch.finfo(weight.dtype).tiny).to(weight.dtype)
     while True:
         found = _round(wide, scales)
@@ -71,8 +72,8 @@ def _heaviest(wide: Tensor, parts: list[int]) -> Tensor:
 def _round(wide: Tensor, scales: Tensor) -> Int4Levels:
     groups = (wide / scales.float().unsqueeze(1)).unflatten(1, (-1, GROUP))
     least, most = groups.amin(2), groups.amax(2)
-    steps = ((most - least) / _TOP - _CLOSER).ceil_().clamp_(1, 2 * _LARGEST // _TOP + 1)
-    lows = ((least + most) / 2 - _TOP / 2 * steps).round_().clamp_(min=-_LARGEST - 1)
-    lows = torch.minimum(lows, _LARGEST - _TOP * steps)
+    steps = ((most - least) / _TOP - _CLOSER).ceil_().clamp_(1, 2 * LARGEST_LEVEL // _TOP + 1)
+    lows = ((least + most) / 2 - _TOP / 2 * steps).round_().clamp_(min=-LARGEST_LEVEL - 1)
+    lows = torch.minimum(lows, LARGEST_LEVEL - _TOP * steps)
     levels = (groups - lows.unsqueeze(2)).div_(steps.unsqueeze(2)).round_().clamp_(0, _TOP)
     return Int4Levels(levels.flatten(1), steps, lows, scales)

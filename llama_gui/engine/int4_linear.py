@@ -15,7 +15,7 @@ from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.device import byte_count
 from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP, Int4Levels, parts_of, quantise
-from llama_gui.engine.int4_panels import COLUMNS, Packed, find_columns, multiply_in_panels, pack
+from llama_gui.engine.int4_panels import COLUMNS, OVERHEAD, Packed, find_columns, multiply_in_panels, pack
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.errors import UnsupportedModelError
 
@@ -37,12 +37,11 @@ class Int4Linear(QuantisedLinear):
         """
         super().__init__(bias, weight.dtype)
         self._out, width = weight.shape
-        self._has_panels = columns is not None
-        self._columns = columns or COLUMNS
+        self._columns = columns
         self._widths = parts_of(width)
         out = padded(self._out, COLUMNS)
         self._scales = torch.empty(out, dtype=weight.dtype)
-        self._ordered_scales = self._scales.view(2, -1, self._columns // 2)
+        self._ordered_scales = self._scales.view(2, -1, self._block // 2)
         self._parts = [_empty_part(out, size) for size in self._widths]
         whole = weight if out == self._out else F.pad(weight, (0, 0, 0, out - self._out))
         halves = whole.unflatten(0, (2, -1))
@@ -58,8 +57,18 @@ class Int4Linear(QuantisedLinear):
         pieces = (found.levels.split(self._widths, 1), found.steps.split(groups, 1), found.lows.split(groups, 1))
         rows = slice(2 * start, 2 * start + count)
         for part, levels, steps, lows in zip(self._parts, *pieces, strict=True):
-            some = pack(levels, steps, lows, self._columns)
+            some = pack(levels, steps, lows, self._block)
             part.levels[rows], part.table[:, rows] = some.levels, some.table
+
+    @property
+    def _block(self) -> int:
+        """How many channels are packed together; where nobody knows how, any number will do."""
+        return self._columns or COLUMNS
+
+    @property
+    def overhead(self) -> int:
+        """That of writing the weight out for a product of many rows."""
+        return 0 if self._columns is None else OVERHEAD
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
@@ -75,17 +84,16 @@ class Int4Linear(QuantisedLinear):
     def multiply(self, levels: Tensor) -> Tensor:
         """Int8 ``[rows, in]`` times the weight and its scales."""
         parts = [levels] if len(self._parts) == 1 else [x.contiguous() for x in levels.split(self._widths, 1)]
-        many = self._has_panels and len(levels) > _FEW
-        y = self._by_panels(parts) if many else self._by_kernel(parts)
+        if self._columns is not None and len(levels) > _FEW:
+            y = multiply_in_panels(parts, self._parts, self._scales, self._columns)
+        else:
+            y = self._by_kernel(parts)
         return y if y.shape[1] == self._out else y[:, : self._out]
-
-    def _by_panels(self, parts: Sequence[Tensor]) -> Tensor:
-        return multiply_in_panels(parts, self._parts, self._scales, self._columns)
 
     def _by_kernel(self, parts: Sequence[Tensor]) -> Tensor:
         # Levels of eight bits are whole in bfloat16; the kernel is slow for any other dtype.
         sums = [_kernel(x.bfloat16(), w.levels, GROUP, w.table) for x, w in zip(parts, self._parts, strict=True)]
-        ordered = reduce(Tensor.add_, sums).view(len(sums[0]), -1, 2, self._columns // 2).transpose(1, 2)
+        ordered = reduce(Tensor.add_, sums).view(len(sums[0]), -1, 2, self._block // 2).transpose(1, 2)
         y = torch.empty(ordered.shape, dtype=self.dtype)
         torch.mul(ordered, self._ordered_scales, out=y)
         return y.view(len(y), -1)

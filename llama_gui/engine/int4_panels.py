@@ -19,6 +19,9 @@ from llama_gui.engine.int4_levels import GROUP, Int4Levels
 COLUMNS = 64
 """Output channels come in blocks of so many, or of parts of it."""
 
+OVERHEAD = 256
+"""To write a weight out takes about as long as to multiply so many rows with it."""
+
 _COLUMNS = (COLUMNS, COLUMNS // 2)  # with AVX512, with AVX2
 _MIDDLE = 8  # value = (level - 8) * step + offset
 _PANEL_CHANNELS = 1024  # half of which are expanded at a time

@@ -11,10 +11,9 @@ from torch import Tensor
 
 from llama_gui.engine.device import byte_count
 from llama_gui.engine.gating import blocks_of_rows
-from llama_gui.engine.quantised_linear import QuantisedLinear
+from llama_gui.engine.quantised_linear import LARGEST_LEVEL, QuantisedLinear
 from llama_gui.errors import UnsupportedModelError
 
-_LARGEST = 127.0
 _FAR = 4.0  # a lone row that takes so many times what two take
 _PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
 
@@ -40,7 +39,7 @@ class Int8Linear(QuantisedLinear):
         # In one piece a vocabulary projection would take nine times the room of its result.
         for rows in blocks_of_rows(weight.shape):
             wide = weight[rows].float()
-            scales[rows] = (wide.abs().amax(1) / _LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
+            scales[rows] = (wide.abs().amax(1) / LARGEST_LEVEL).clamp(min=torch.finfo(torch.float32).tiny)
             rounded[rows] = (wide / scales[rows].unsqueeze(1)).round_().to(torch.int8)
         self._packed = torch.ops.onednn.qlinear_prepack(rounded, None)
         self._scales = scales

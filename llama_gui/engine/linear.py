@@ -52,6 +52,11 @@ class Linear(Protocol):
         """Whether a row's bits are the same beside any other rows."""
         ...
 
+    @property
+    def overhead(self) -> int:
+        """What a call of many rows costs beside them, in rows."""
+        ...
+
     def __call__(self, x: Tensor) -> Tensor:
         """Multiply; `x` is ``[rows, in_features]`` of the weight's dtype."""
         ...
@@ -84,6 +89,11 @@ class PlainLinear:
         """True on CPU."""
         return self.weight.device.type == "cpu"
 
+    @property
+    def overhead(self) -> int:
+        """None."""
+        return 0
+
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
         if not self.is_batch_invariant:
@@ -113,6 +123,11 @@ class StackedLinear:
     def is_batch_invariant(self) -> bool:
         """Whether all of them are."""
         return all(part.is_batch_invariant for part in self._parts)
+
+    @property
+    def overhead(self) -> int:
+        """That of the most expensive."""
+        return max(part.overhead for part in self._parts)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""

@@ -98,6 +98,11 @@ class PackedLinear:
         """True: `pack` refuses a kernel that is not."""
         return True
 
+    @property
+    def overhead(self) -> int:
+        """None."""
+        return 0
+
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
         # The wide kernel costs no speed, so nobody has to go without exactness for the sake of it.

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from llama_gui.engine.gating import blocks_of_rows
 
-_LARGEST = 127.0
+LARGEST_LEVEL = 127
+"""Of eight bits, with either sign."""
+
 _MANY_ROWS = 16
 _LEAST_SCALE = torch.tensor(torch.finfo(torch.bfloat16).tiny)
 
@@ -56,6 +58,11 @@ class QuantisedLinear(ABC):
         """True: sums of whole numbers are exact."""
         return True
 
+    @property
+    def overhead(self) -> int:
+        """None."""
+        return 0
+
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``; `x` of the weight's dtype or of float32."""
         y, scales = self.unscaled(x)
@@ -92,7 +99,7 @@ def quantise_into(x: Tensor, levels: Tensor, scales: Tensor) -> None:
     """As `quantise_rows`, all rows at once, into `levels` and `scales`."""
     wide = x.float()
     # In the dtype of the result: what a row is divided by is exactly what its products are multiplied with.
-    scales.copy_(torch.add(_LEAST_SCALE, _largest(wide), alpha=1 / _LARGEST))
+    scales.copy_(torch.add(_LEAST_SCALE, _largest(wide), alpha=1 / LARGEST_LEVEL))
     levels.copy_(torch.div(wide, scales).round_())
 
 

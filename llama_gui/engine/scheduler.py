@@ -21,8 +21,6 @@ ALONE_SECONDS = 1.0
 GOOD_PIECE = 256
 """Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
 MOST_SECONDS = 1.5
-INT4_OVERHEAD = 256
-"""Weights of four bits are written out anew for each piece, which takes about as long as so many tokens."""
 SMOOTHING = 0.3
 
 

@@ -11,6 +11,8 @@ import torch.nn.functional as F
 from llama_gui.engine import int4_linear
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_linear import Int4Linear, probe
+from llama_gui.engine.int4_panels import OVERHEAD
+from llama_gui.engine.linear import StackedLinear
 from llama_gui.errors import UnsupportedModelError
 
 DTYPES = (torch.float32, torch.bfloat16)
@@ -106,6 +108,13 @@ def test_machines_that_pack_in_another_way(capability: str):
     command = [sys.executable, "-c", code]
     child = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert child.stdout.strip() in ("None", "32", "64"), child.stderr
+
+
+def test_prompts_are_read_in_longer_pieces_only_where_panels_cost_something():
+    weight = numbers(64, 64)
+    with_panels, without = Int4Linear(weight, None, 64), Int4Linear(weight, None)
+    assert (with_panels.overhead, without.overhead) == (OVERHEAD, 0)
+    assert StackedLinear([without, with_panels]).overhead == OVERHEAD
 
 
 @pytest.mark.parametrize("wrong", ["rounds", "is missing"])
