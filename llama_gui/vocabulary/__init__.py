@@ -1,0 +1,69 @@
+"""Frozen values that travel between the rooms. No Qt, no torch, no behaviour beyond checking themselves."""
+
+from llama_gui.vocabulary.chats import ChatSettings
+from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Hardware, Strategy
+from llama_gui.vocabulary.messages import ROLES, Message, Role
+from llama_gui.vocabulary.models import (
+    DEVICES,
+    DTYPES,
+    STARTER,
+    LoadOptions,
+    LoadProgress,
+    ModelEntry,
+    ModelInfo,
+    is_remote,
+)
+from llama_gui.vocabulary.requests import OVERFLOWS, ContextUse, GenerateRequest, Overflow
+from llama_gui.vocabulary.results import (
+    FinishReason,
+    GenerateResult,
+    JobProgress,
+    JobState,
+    Timings,
+    TokenOutput,
+    TopLogprob,
+    Usage,
+)
+from llama_gui.vocabulary.sampling import (
+    DEFAULT_SAMPLING,
+    MAX_SEED,
+    SAMPLING_RANGES,
+    SamplingParams,
+    sampling_from_json,
+)
+
+__all__ = [
+    "DEFAULT_SAMPLING",
+    "DEVICES",
+    "DTYPES",
+    "MAX_SEED",
+    "OVERFLOWS",
+    "ROLES",
+    "SAMPLING_RANGES",
+    "STARTER",
+    "STRATEGIES",
+    "ChatSettings",
+    "ContextUse",
+    "EngineStats",
+    "FinishReason",
+    "GenerateRequest",
+    "GenerateResult",
+    "Hardware",
+    "JobProgress",
+    "JobState",
+    "LoadOptions",
+    "LoadProgress",
+    "Message",
+    "ModelEntry",
+    "ModelInfo",
+    "Overflow",
+    "Role",
+    "SamplingParams",
+    "Strategy",
+    "Timings",
+    "TokenOutput",
+    "TopLogprob",
+    "Usage",
+    "is_remote",
+    "sampling_from_json",
+]

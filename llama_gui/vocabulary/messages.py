@@ -1,0 +1,34 @@
+"""Who said what: the turns of a conversation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from llama_gui.errors import InvalidRequestError
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation.
+
+    `tool_calls`, `tool_call_id` and `name` are handed to the model's chat template as they are: what the assistant
+    called (OpenAI's shape), which call a "tool" turn answers, and who speaks.
+
+    Raises:
+        InvalidRequestError: the role is not one of `ROLES`, or the content is not text.
+    """
+
+    role: Role
+    content: str
+    tool_calls: Sequence[Mapping[str, Any]] = ()
+    tool_call_id: str = ""
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise InvalidRequestError("role", self.role, f"one of {', '.join(ROLES)}")
+        if not isinstance(self.content, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("content", self.content, "text")

@@ -1,0 +1,95 @@
+"""What an engine is asked, and what of it fits."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from llama_gui.errors import InvalidRequestError
+from llama_gui.vocabulary.checks import check_number
+from llama_gui.vocabulary.messages import Message
+from llama_gui.vocabulary.sampling import SamplingParams
+
+Overflow = Literal["drop_oldest", "error"]
+OVERFLOWS: tuple[Overflow, ...] = ("drop_oldest", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """What to generate from, and how.
+
+    Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context. Before
+    `min_tokens` no token that would end the answer is drawn. `answer_token_ids` go on with an answer: these were drawn
+    already, and count for `max_tokens`; the job's outputs are the new ones, its result is the whole answer. So does
+    `answer_text`, for an answer whose tokens are not known, because somebody edited it.
+    `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape.
+    `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
+    own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
+    are for the chat template, so they go with `messages`. `overflow`: whether messages that do not fit the context
+    are an error, or their oldest turns are left out ("drop_oldest"; the result says how many messages). The answer
+    follows `json_schema`, or matches `regex` as a whole; one that is cut before that is an error.
+
+    Raises:
+        InvalidRequestError: a field is missing, doubled, empty or outside its range.
+    """
+
+    prompt: str | None = None
+    messages: Sequence[Message] | None = None
+    token_ids: Sequence[int] | None = None
+    max_tokens: int | None = None
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    stop: Sequence[str] = ()
+    logprobs: int = 0
+    cache_key: str | None = None
+    logits_processor: Callable[[list[int], Any], Any] | None = None
+    min_tokens: int = 0
+    tools: Sequence[Mapping[str, Any]] | None = None
+    now: datetime | None = None
+    chat_template_kwargs: Mapping[str, Any] | None = None
+    overflow: Overflow = "drop_oldest"
+    answer_token_ids: Sequence[int] = ()
+    answer_text: str = ""
+    json_schema: Mapping[str, Any] | None = None
+    regex: str | None = None
+
+    def __post_init__(self) -> None:
+        given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise InvalidRequestError("request", given or "empty", "exactly one of prompt, messages and token_ids")
+        if len(getattr(self, given[0])) == 0:
+            raise InvalidRequestError(given[0], getattr(self, given[0]), "something that is not empty")
+        if self.messages is not None:
+            self._check_messages(self.messages)
+        if self.max_tokens is not None:
+            check_number("max_tokens", self.max_tokens, 1, math.inf, integer=True)
+        check_number("min_tokens", self.min_tokens, 0, self.max_tokens or math.inf, integer=True)
+        check_number("logprobs", self.logprobs, 0, 50, integer=True)
+        if self.answer_text and len(self.answer_token_ids):
+            raise InvalidRequestError("answer_text", self.answer_text[:80], "left out when answer_token_ids are given")
+        if self.json_schema is not None and self.regex is not None:
+            raise InvalidRequestError("regex", self.regex, "left out when json_schema is given")
+        if self.overflow not in ("drop_oldest", "error"):
+            raise InvalidRequestError("overflow", self.overflow, "drop_oldest or error")
+        if isinstance(self.stop, str) or not all(isinstance(s, str) and s for s in self.stop):
+            raise InvalidRequestError("stop", self.stop, "a list of texts that are not empty")
+
+    @staticmethod
+    def _check_messages(messages: Sequence[Message]) -> None:
+        for message in messages:
+            if message.role == "user" and not message.content.strip():
+                raise InvalidRequestError("message", message.content, "a text that is not empty")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """What a request comes to with one model: tokens that are sent, of how many it reads, and messages left out."""
+
+    tokens: int
+    max_context: int
+    dropped_messages: int = 0
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the model refuses it."""
+        return self.tokens >= self.max_context

@@ -1,0 +1,138 @@
+"""How tokens are drawn: the values, their ranges, and ours where nobody says anything."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from llama_gui.errors import InvalidRequestError
+from llama_gui.vocabulary.checks import check_number
+
+MAX_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """How the next token is drawn. ``None`` means the model's own recommendation, then ours.
+
+    Ranges: temperature 0 to 100 (0 is greedy), top_k of at least 0 (0: off), top_p above 0 up to 1 (1: off),
+    min_p 0 to 1 (0: off), repetition_penalty above 0 up to 100 (1: off), frequency_penalty and presence_penalty
+    -100 to 100 (0: off), penalty_window of at least -1 (how many last tokens the penalties see; -1: all, 0: none),
+    logit_bias token id -> number from -1000 to 1000, seed 0 to 2**63 - 1 (None: drawn, and recorded),
+    typical_p above 0 up to 1 (1: off), xtc_probability 0 to 1 (0: off) and xtc_threshold 0 to 1, dry_multiplier 0 to
+    100 (0: off), dry_base 1 to 10, dry_allowed_length of at least 1, dry_window of at least -1 (-1: all),
+    dry_sequence_breakers texts, allowed_token_ids (None: all) and banned_token_ids.
+
+    Raises:
+        InvalidRequestError: a value is outside its range.
+    """
+
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    repetition_penalty: float | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    penalty_window: int | None = None
+    logit_bias: Mapping[int, float] | None = None
+    seed: int | None = None
+    typical_p: float | None = None
+    xtc_probability: float | None = None
+    xtc_threshold: float | None = None
+    dry_multiplier: float | None = None
+    dry_base: float | None = None
+    dry_allowed_length: int | None = None
+    dry_window: int | None = None
+    dry_sequence_breakers: Sequence[str] | None = None
+    allowed_token_ids: Sequence[int] | None = None
+    banned_token_ids: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        for name, (low, high, integer) in SAMPLING_RANGES.items():
+            value = getattr(self, name)
+            if value is not None:
+                check_number(name, value, low, high, integer=integer)
+        for name, high in (("top_p", 1), ("typical_p", 1), ("repetition_penalty", 100)):
+            if getattr(self, name) == 0:
+                raise InvalidRequestError(name, getattr(self, name), f"a number above 0, up to {high}")
+        for token_id, bias in (self.logit_bias or {}).items():
+            check_number("logit_bias token id", token_id, 0, math.inf, integer=True)
+            check_number(f"logit_bias[{token_id}]", bias, -1000, 1000)
+        self._check_lists()
+
+    def _check_lists(self) -> None:
+        for name in ("allowed_token_ids", "banned_token_ids"):
+            for token_id in getattr(self, name) or ():
+                check_number(name, token_id, 0, math.inf, integer=True)
+        if self.allowed_token_ids is not None and not self.allowed_token_ids:
+            raise InvalidRequestError("allowed_token_ids", self.allowed_token_ids, "a list of at least one id, or None")
+        breakers = self.dry_sequence_breakers or ()
+        if isinstance(breakers, str) or not all(isinstance(text, str) and text for text in breakers):
+            raise InvalidRequestError("dry_sequence_breakers", breakers, "a list of texts that are not empty")
+
+    @property
+    def named_token_ids(self) -> Iterator[tuple[str, int]]:
+        """Every token id that these values name, behind the field that names it."""
+        for name in ("logit_bias", "allowed_token_ids", "banned_token_ids"):
+            for token_id in getattr(self, name) or ():
+                yield name, token_id
+
+    def or_else(self, defaults: "SamplingParams") -> "SamplingParams":
+        """These values, with each missing one taken from `defaults`."""
+        missing = {f.name: getattr(defaults, f.name) for f in fields(self) if getattr(self, f.name) is None}
+        return replace(self, **missing)
+
+
+def sampling_from_json(values: Mapping[str, Any]) -> SamplingParams:
+    """What ``dataclasses.asdict`` and JSON made of a `SamplingParams`: there keys are texts, and tuples lists.
+
+    Raises:
+        InvalidRequestError: a value is out of its range.
+        TypeError: it holds an unknown field.
+    """
+    known: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in values.items()}
+    if known.get("logit_bias"):
+        known["logit_bias"] = {int(token_id): bias for token_id, bias in known["logit_bias"].items()}
+    return SamplingParams(**known)
+
+
+SAMPLING_RANGES: dict[str, tuple[float, float, bool]] = {
+    "temperature": (0, 100, False),
+    "top_k": (0, math.inf, True),
+    "top_p": (0, 1, False),
+    "min_p": (0, 1, False),
+    "repetition_penalty": (0, 100, False),
+    "frequency_penalty": (-100, 100, False),
+    "presence_penalty": (-100, 100, False),
+    "penalty_window": (-1, math.inf, True),
+    "seed": (0, MAX_SEED, True),
+    "typical_p": (0, 1, False),
+    "xtc_probability": (0, 1, False),
+    "xtc_threshold": (0, 1, False),
+    "dry_multiplier": (0, 100, False),
+    "dry_base": (1, 10, False),
+    "dry_allowed_length": (1, math.inf, True),
+    "dry_window": (-1, math.inf, True),
+}
+"""Field -> lowest, highest, whole number only. The window's settings panel reads this too."""
+
+DEFAULT_SAMPLING = SamplingParams(
+    temperature=0.8,
+    top_k=40,
+    top_p=0.95,
+    min_p=0.05,
+    repetition_penalty=1.0,
+    frequency_penalty=0.0,
+    presence_penalty=0.0,
+    penalty_window=64,
+    typical_p=1.0,
+    xtc_probability=0.0,
+    xtc_threshold=0.1,
+    dry_multiplier=0.0,
+    dry_base=1.75,
+    dry_allowed_length=2,
+    dry_window=-1,
+    dry_sequence_breakers=("\n", ":", '"', "*"),
+)
+"""What we use where neither the caller nor the model says anything."""
