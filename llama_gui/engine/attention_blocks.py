@@ -32,12 +32,13 @@ class AttentionBlocks:
 
 _CANDIDATES = tuple(AttentionBlocks(queries, keys) for queries in (8, 32, 64) for keys in (256, 512))
 LARGEST = AttentionBlocks(64, 512, is_exact=False)
+_ELSEWHERE = AttentionBlocks(1, 256, is_exact=False)  # few lengths: each may have kernels and recordings of its own
 
 
 def find_blocks(group: int, head_dim: int, dtype: torch.dtype, device: torch.device) -> AttentionBlocks:
     """The smallest blocks whose rows are exact here, for `group` query heads on each key head of width `head_dim`."""
     if device.type != "cpu":
-        return AttentionBlocks(1, 1, is_exact=False)
+        return _ELSEWHERE
     trials = [_Trial(group, head_dim, dtype, of_scores=of_scores) for of_scores in (True, False)]
     return next((blocks for blocks in _CANDIDATES if all(trial.is_exact(blocks) for trial in trials)), LARGEST)
 

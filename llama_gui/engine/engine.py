@@ -13,6 +13,7 @@ from torch import Tensor
 from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.config import GenerationDefaults
+from llama_gui.engine.decode_graph import decode_graphs
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
@@ -134,7 +135,7 @@ class Engine:
         network, info = model.network, model.info
         speculator = _load_speculator(draft, model)
         cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
-        runner = Runner(network, cache)
+        runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _piece_budget(network))
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator, shared)
         return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)

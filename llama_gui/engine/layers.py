@@ -46,6 +46,11 @@ class Span:
         new_keys, new_values = (part[:, :, start : start + length].unbind() for part in cache)
         return cls(row, length, keys, values, new_keys, new_values, mask, mask if window_mask is None else window_mask)
 
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
+        """Its own ``[length, kv_heads, head_dim]`` go into the cache of `layer`."""
+        self.new_keys[layer].copy_(keys.transpose(0, 1))
+        self.new_values[layer].copy_(values.transpose(0, 1))
+
 
 class RMSNorm:
     """Root mean square norm over the last dimension, as transformers computes it: float32 inside, then the weight.
@@ -102,8 +107,7 @@ class Attention:
         q, k, v = self._heads(self.qkv(x), cos, sin)
         lengths = [span.length for span in spans]
         for span, new_k, new_v in zip(spans, k.split(lengths), v.split(lengths), strict=True):
-            span.new_keys[layer].copy_(new_k.transpose(0, 1))
-            span.new_values[layer].copy_(new_v.transpose(0, 1))
+            span.write(layer, new_k, new_v)
         drawn = next((i for i, length in enumerate(lengths) if length > 1), len(spans))
         seen = [self._attend_singly(q[:drawn], layer, spans[:drawn])] if drawn else []
         seen += [self._attend(q[span.row : span.row + span.length], layer, span) for span in spans[drawn:]]

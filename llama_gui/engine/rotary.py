@@ -66,9 +66,14 @@ class Rotary:
 
         The sines of the first half are negative: what `rotate` adds to it.
         """
-        if last >= len(self._cos):
-            self._grow(last + 1)
-        return self._cos[positions].unsqueeze(1), self._sin[positions].unsqueeze(1)
+        cos, sin = self.table(last + 1)
+        return cos[positions].unsqueeze(1), sin[positions].unsqueeze(1)
+
+    def table(self, length: int) -> tuple[Tensor, Tensor]:
+        """Cosines and sines ``[at least length, head_dim]`` of all positions below `length`."""
+        if length > len(self._cos):
+            self._grow(length)
+        return self._cos, self._sin
 
     def _grow(self, length: int) -> None:
         size = max(1024, 2 ** math.ceil(math.log2(length)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from llama_gui.engine.decode_graph import DecodeGraphs
 from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama, PassCancelled, Segment
@@ -26,12 +27,16 @@ _LOGITS_CHUNK = 256
 
 
 class Runner:
-    """Runs the network for sequences that hold a slot. One thread, alone, uses it."""
+    """Runs the network for sequences that hold a slot. One thread, alone, uses it.
 
-    def __init__(self, network: Llama, cache: KVCache) -> None:
+    `graphs`: recordings of steps, where the device has such.
+    """
+
+    def __init__(self, network: Llama, cache: KVCache, graphs: DecodeGraphs | None = None) -> None:
         self._loaded: Llama | None = network
         self._pages = HugePages([weight for linear in network.linears for weight in linear.packed])
         self._cache = cache
+        self._graphs = graphs
 
     @property
     def _network(self) -> Llama:
@@ -46,7 +51,7 @@ class Runner:
     def close(self) -> None:
         """Let go of the weights, whoever still holds the engine."""
         self._pages.close()
-        self._loaded = None
+        self._loaded = self._graphs = None
 
     def step(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
         """Run all `works` in one forward pass.
@@ -74,7 +79,10 @@ class Runner:
         segments = [self._segment(work) for work in works]
         jobs = [work.sequence.job for work in works]
         try:
-            logits = self._network.forward(segments, lambda: all(job.is_cancelled for job in jobs)).cpu()
+            logits = self._graphs.run(segments) if self._graphs is not None else None
+            if logits is None:
+                logits = self._network.forward(segments, lambda: all(job.is_cancelled for job in jobs))
+            logits = logits.cpu()
         except PassCancelled:
             for segment in segments:  # what was written so far belongs to no token, and may be NaN
                 segment.slot.keys[:, :, len(segment.slot.tokens) :] = 0

@@ -1,0 +1,185 @@
+"""A step in which every conversation writes one token, recorded once as a CUDA graph and played again.
+
+A card reads the weights of a small model in a millisecond, and Python needs several to launch the few hundred kernels
+of a step one by one. So, as nano-vllm and vLLM do, the launches are recorded. Theirs is a graph for each size of
+batch, over pages; ours is for the very slots that write, whose place in memory stays while nobody joins or leaves and
+nobody grows: it is recorded when a step was the same some times, and forgotten when it is another.
+
+What the graph reads anew each time (ids, positions) lies in tensors of fixed place. Nothing in it depends on a length:
+keys and values are written to the place that a tensor names, and the mask is computed from the positions.
+"""
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.attention_blocks import padded
+from llama_gui.engine.layers import Span
+from llama_gui.engine.llama import Llama, Segment
+
+_STEPS_BEFORE = 4
+"""Recording costs about three steps, and somebody often joins soon after somebody else."""
+
+Key = tuple[tuple[int, int], ...]
+"""Of each slot in a step: where its keys lie, and how many of them are shown."""
+
+_log = logging.getLogger(__name__)
+
+
+class Recorder(Protocol):
+    """Runs a function that takes and returns nothing, and gives back one that does the same on the device."""
+
+    def __call__(self, run: Callable[[], None]) -> Callable[[], None]:
+        """`run` reads and writes tensors of fixed place only."""
+        ...
+
+
+class CudaRecorder:
+    """Records what `run` launches. All recordings share one pool of memory, since one at a time is kept."""
+
+    def __init__(self) -> None:
+        self._pool = torch.cuda.graph_pool_handle()
+
+    def __call__(self, run: Callable[[], None]) -> Callable[[], None]:
+        """Raises RuntimeError when something in `run` cannot be recorded."""
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):  # libraries set themselves up at first use, which cannot be recorded
+            run()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        # Another thread may be loading a model: only what this one does is recorded.
+        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+            run()
+        return graph.replay
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSpan(Span):
+    """One row whose place in the cache is in a tensor: `position` int64 ``[1]``."""
+
+    position: Tensor
+
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
+        """See `Span.write`."""
+        self.keys[layer][0].index_copy_(1, self.position, keys.transpose(0, 1))
+        self.values[layer][0].index_copy_(1, self.position, values.transpose(0, 1))
+
+
+class FixedStep:
+    """A step of one row for each of some slots, that can be run again and again: nothing in it has a new place."""
+
+    def __init__(self, network: Llama, segments: Sequence[Segment]) -> None:
+        self._network = network
+        self._slots = [(s.slot.keys, s.slot.values) for s in segments]  # as long as we write there, they are there
+        self._shown = [_shown(segment, network) for segment in segments]
+        self._ids = torch.zeros(len(segments), dtype=torch.int64, device=network.device)
+        self._positions = torch.zeros_like(self._ids)
+        self._table = network.rotary.table(max(self._shown))  # kept: a longer one would take its place
+        self._keys = torch.arange(max(self._shown), device=network.device)
+        self.logits = torch.empty(len(segments), network.config.vocab_size, device=network.device)
+
+    def set(self, segments: Sequence[Segment]) -> None:
+        """What is to be run next; slots and shown keys are those it was made for."""
+        tokens = [(segment.token_ids[0], len(segment.slot.tokens)) for segment in segments]
+        both = torch.tensor(tokens, dtype=torch.int64).t()
+        self._ids.copy_(both[0])
+        self._positions.copy_(both[1])
+
+    def run(self) -> None:
+        """Write keys and values, and `logits`: float32 ``[slots, vocab]``."""
+        cos, sin = (part[self._positions].unsqueeze(1) for part in self._table)
+        x = F.embedding(self._ids, self._network.embedding)
+        spans = self._spans()
+        for layer, block in enumerate(self._network.blocks):
+            x = block(x, layer, cos, sin, spans)
+        self.logits.copy_(self._network.head(self._network.norm(x)))
+
+    def _spans(self) -> list[Span]:
+        window = self._network.config.sliding_window
+        spans: list[Span] = []
+        for row, ((keys, values), shown) in enumerate(zip(self._slots, self._shown, strict=True)):
+            position = self._positions[row : row + 1]
+            mask = self._mask(position, shown, None)
+            window_mask = mask if window is None else self._mask(position, shown, window)
+            seen = [part[:, None, :, :shown].unbind() for part in (keys, values)]
+            spans.append(FixedSpan(row, 1, seen[0], seen[1], (), (), mask, window_mask, position))
+        return spans
+
+    def _mask(self, position: Tensor, shown: int, window: int | None) -> Tensor:
+        keys = self._keys[:shown]
+        hidden = keys > position
+        if window is not None:
+            hidden |= keys <= position - window
+        like = self._network.embedding
+        return torch.zeros_like(keys, dtype=like.dtype).masked_fill_(hidden, -math.inf).unsqueeze(0)
+
+
+class DecodeGraphs:
+    """Plays a step of drawn tokens from a recording, where there is one for it."""
+
+    def __init__(self, network: Llama, recorder: Recorder) -> None:
+        self._network = network
+        self._recorder = recorder
+        self._key: Key | None = None
+        self._times = 0
+        self._step: FixedStep | None = None
+        self._replay: Callable[[], None] | None = None
+        self._can_record = True
+
+    def run(self, segments: Sequence[Segment]) -> Tensor | None:
+        """Float32 logits ``[segments, vocab]``, valid until the next call; None: run the step in the ordinary way.
+
+        The slots have room for the token.
+        """
+        if not self._can_record or not all(_is_drawn(segment) for segment in segments):
+            return None
+        key = tuple((segment.slot.keys.data_ptr(), _shown(segment, self._network)) for segment in segments)
+        if key != self._key:
+            self.forget()
+            self._key = key
+        self._times += 1
+        if self._times <= _STEPS_BEFORE:
+            return None
+        if self._step is None or self._replay is None:
+            return self._record(segments)
+        self._step.set(segments)
+        self._replay()
+        return self._step.logits
+
+    def forget(self) -> None:
+        """Let go of the recording and of what it holds."""
+        self._key, self._times, self._step, self._replay = None, 0, None, None
+
+    def _record(self, segments: Sequence[Segment]) -> Tensor | None:
+        step = FixedStep(self._network, segments)
+        step.set(segments)
+        try:
+            replay = self._recorder(step.run)
+        except RuntimeError as error:
+            _log.warning("Steps cannot be recorded on this device (%s); each is launched anew.", error)
+            self._can_record = False
+            self.forget()
+            return None
+        self._step, self._replay = step, replay
+        replay()  # recording alone computes nothing
+        return step.logits
+
+
+def _is_drawn(segment: Segment) -> bool:
+    return not segment.is_prompt and len(segment.token_ids) == 1 and segment.logits == 1
+
+
+def _shown(segment: Segment, network: Llama) -> int:
+    return padded(len(segment.slot.tokens) + 1, network.attention_blocks.keys)
+
+
+def decode_graphs(network: Llama) -> DecodeGraphs | None:
+    """Those of the device on which `network` is; None: launching costs nothing worth the trouble there."""
+    return DecodeGraphs(network, CudaRecorder()) if network.device.type == "cuda" else None

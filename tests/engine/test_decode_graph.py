@@ -1,0 +1,190 @@
+"""Recorded steps give the bits of ordinary ones, and a recording is only played for the slots it was made for.
+
+There is no card here. torch.fx takes CUDA's place: it, too, records which kernels run on which tensors, and plays
+those again without the Python around them. What Python decides or computes is fixed in both.
+"""
+
+import pytest
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams, decode_graph
+from llama_gui.engine import engine as engine_module
+from llama_gui.engine.decode_graph import DecodeGraphs, FixedStep, decode_graphs
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.llama import Segment
+from llama_gui.engine.loading import load_model
+from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
+
+PROMPT = torch.randint(0, 250, (300,), generator=torch.Generator().manual_seed(5)).tolist()
+NOTHING = torch.empty(0)  # make_fx wants an argument
+WARM = decode_graph._STEPS_BEFORE
+
+
+class Recorder:
+    """Records for the CPU, and counts."""
+
+    def __init__(self, fails=False):
+        self.recorded = self.played = 0
+        self.fails = fails
+
+    def __call__(self, run):
+        if self.fails:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        recording = make_fx(lambda _: run())(NOTHING)
+        self.recorded += 1
+
+        def replay():
+            self.played += 1
+            recording(NOTHING)
+
+        return replay
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory):
+    def load(shape, dtype):
+        folder = write_tiny_llama(tmp_path_factory.mktemp("tiny"), shape)
+        return load_model(folder, dtype=dtype).network
+
+    return load
+
+
+def conversations(network, lengths):
+    """A cache, and slots with so many tokens of the prompt in them."""
+    cache = KVCache(network.config, network.dtype, network.device, 2**27)
+    slots = []
+    for number, length in enumerate(lengths):
+        tokens = PROMPT[number : number + length]
+        slot = cache.acquire(str(number), [*tokens, 0], length + 100)
+        slot.tokens = []
+        network.forward([Segment(slot, tokens, 0, is_prompt=True)])
+        slot.tokens = list(tokens)
+        slots.append(slot)
+    return cache, slots
+
+
+def drawn(slots, token=7):
+    return [Segment(slot, [token + n]) for n, slot in enumerate(slots)]
+
+
+def accept(segments):
+    for segment in segments:
+        segment.slot.tokens.extend(segment.token_ids)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("shape", [*SHAPES, "mistral", "qwen3"])
+@torch.inference_mode()
+def test_a_fixed_step_has_the_bits_of_an_ordinary_one(networks, shape, dtype):
+    network = networks(shape, dtype)
+    (_, ours), (_, theirs) = (conversations(network, (5, 100, 254)) for _ in range(2))
+    step = FixedStep(network, drawn(ours))
+    for token in (7, 50):
+        segments, others = drawn(ours, token), drawn(theirs, token)
+        step.set(segments)
+        step.run()
+        assert torch.equal(step.logits, network.forward(others))
+        accept([*segments, *others])
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.equal(one.keys, other.keys)
+        assert torch.equal(one.values, other.values)
+
+
+@torch.inference_mode()
+def test_a_step_is_recorded_when_it_was_the_same_some_times(networks):
+    network, recorder = networks("llama-3.2", "float32"), Recorder()
+    graphs = DecodeGraphs(network, recorder)
+    _, slots = conversations(network, (5, 9))
+    for _ in range(WARM):
+        assert graphs.run(drawn(slots)) is None
+    for token in (9, 33):
+        segments = drawn(slots, token)
+        got = graphs.run(segments)
+        assert got is not None
+        assert torch.equal(got, network.forward(segments))
+        accept(segments)
+    assert (recorded := recorder.recorded, recorder.played) == (1, 2)
+    assert graphs.run(drawn(slots[:1])) is None  # one has left
+    for _ in range(WARM):
+        graphs.run(drawn(slots[:1]))
+    assert recorder.recorded == recorded + 1
+
+
+@torch.inference_mode()
+def test_a_prompt_in_between_forgets_nothing_and_more_keys_do(networks):
+    network, recorder = networks("llama-3.2", "float32"), Recorder()
+    graphs = DecodeGraphs(network, recorder)
+    _, slots = conversations(network, (250, 9))
+    for _ in range(WARM + 1):
+        graphs.run(drawn(slots[:1]))
+    prompt = Segment(slots[1], [1, 2, 3], is_prompt=True)
+    guesses = Segment(slots[0], [1, 2], 2)
+    assert graphs.run([*drawn(slots[:1]), prompt]) is graphs.run([guesses]) is None
+    assert graphs.run(drawn(slots[:1])) is not None
+    slots[0].tokens += [0] * 6  # 256: the next is the first of another block of keys
+    assert graphs.run(drawn(slots[:1])) is None
+
+
+@torch.inference_mode()
+def test_a_device_that_cannot_record_is_asked_once(networks, caplog):
+    network, recorder = networks("llama-3.2", "float32"), Recorder(fails=True)
+    graphs = DecodeGraphs(network, recorder)
+    _, slots = conversations(network, (5,))
+    assert [graphs.run(drawn(slots)) for _ in range(3 * WARM)] == [None] * (3 * WARM)
+    assert caplog.text.count("cannot be recorded") == 1
+
+
+@torch.inference_mode()
+def test_what_was_recorded_outlives_a_longer_table_of_rotations(networks):
+    network = networks("llama-3.2", "float32")
+    _, slots = conversations(network, (5,))
+    step = FixedStep(network, drawn(slots))
+    network.rotary.table(5000)
+    step.set(drawn(slots))
+    step.run()
+    assert torch.equal(step.logits, network.forward(drawn(slots)))
+
+
+def answers(engine):
+    sampling = SamplingParams(temperature=1, top_k=0, top_p=0.95, min_p=0, seed=7)
+    requests = [
+        GenerateRequest(token_ids=PROMPT[n : 40 * n + 5], max_tokens=12 * n, sampling=sampling, logprobs=2)
+        for n in range(1, 6)
+    ]
+    jobs = [engine.submit(request) for request in requests]
+    return [[(out.token_id, out.logprob, out.top_logprobs) for out in job] for job in jobs]
+
+
+def test_a_whole_engine_writes_the_same(tmp_path, monkeypatch):
+    folder, recorder = write_tiny_llama(tmp_path), Recorder()
+    with Engine.load(folder, dtype="bfloat16") as engine:
+        want = answers(engine)
+    monkeypatch.setattr(engine_module, "decode_graphs", lambda network: DecodeGraphs(network, recorder))
+    with Engine.load(folder, dtype="bfloat16") as engine:
+        assert answers(engine) == want
+    assert recorder.recorded > 2
+    assert recorder.played > 20
+
+
+def test_on_a_cpu_nothing_is_recorded(networks):
+    assert decode_graphs(networks("llama-3.2", "float32")) is None
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@torch.inference_mode()
+def test_a_real_recording(tmp_path):
+    network = load_model(write_tiny_llama(tmp_path), dtype="bfloat16", device="cuda").network
+    graphs = decode_graphs(network)
+    assert graphs is not None
+    _, slots = conversations(network, (5, 100))
+    played = 0
+    for token in range(WARM + 3):
+        segments = drawn(slots, token)
+        want = network.forward(segments)
+        got = graphs.run(segments)
+        if got is not None:
+            played += 1
+            torch.testing.assert_close(got, want, atol=1e-2, rtol=0)
+        accept(segments)
+    assert played == 3
