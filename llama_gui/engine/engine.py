@@ -2,7 +2,7 @@
 
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Many
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +40,7 @@ from llama_gui.vocabulary import (
     ModelInfo,
     Strategy,
 )
+from llama_gui.vocabulary.checks import check_number
 
 
 class Engine:
@@ -85,7 +86,7 @@ class Engine:
         threads: int | None = None,
         name: str | None = None,
         exact: bool = True,
-        kernel_notes: Path | None = None,
+        kernel_notes: str | Path | None = None,
         on_progress: Callable[[LoadProgress], None] | None = None,
         is_cancelled: Callable[[], bool] | None = None,
         shared: SharedThread | None = None,
@@ -265,6 +266,8 @@ class Engine:
         Raises:
             InvalidRequestError: no ids, ids that the model does not know, or more than the context.
         """
+        if not isinstance(token_ids, Iterable):
+            raise InvalidRequestError("token_ids", token_ids, "a list of token ids")
         ids = list(token_ids)
         self._reader.check_ids(ids)
         if len(ids) > self._info.max_context:
@@ -310,6 +313,7 @@ class Engine:
 
         Raises:
             ChatTemplateError: the template is broken, runs too long or refuses the messages.
+            InvalidRequestError: `messages` are no list of `Message`.
         """
         prompt = self._reader.chat_ids if tokenize else self._reader.chat_prompt
         return prompt(messages, add_generation_prompt=add_generation_prompt, **variables)
@@ -356,10 +360,9 @@ class Engine:
 def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> None:
     if strategy not in STRATEGIES:
         raise InvalidRequestError("strategy", strategy, f"one of {', '.join(STRATEGIES)}")
-    if max_batch < 1:
-        raise InvalidRequestError("max_batch", max_batch, "a whole number of at least 1")
-    if threads is not None and threads < 1:
-        raise InvalidRequestError("threads", threads, "a whole number of at least 1")
+    check_number("max_batch", max_batch, 1, integer=True)
+    if threads is not None:
+        check_number("threads", threads, 1, integer=True)
 
 
 def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator | None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import torch
+
 from llama_gui.engine.apart import Apart
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
@@ -28,6 +30,7 @@ from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
+from llama_gui.vocabulary.checks import check_number
 
 _GGUF = ".gguf"
 _LATER_PART = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$", re.ASCII)
@@ -177,38 +180,23 @@ def load_model(
     threads: int | None = None,
     name: str | None = None,
     exact: bool = True,
-    kernel_notes: Path | None = None,
+    kernel_notes: str | Path | None = None,
     on_progress: Callable[[LoadProgress], None] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> LoadedModel:
     """Load the model at `path`, or one that is open already; for arguments and errors see `Engine.load`."""
     torch_device = resolve_device(device)
     precision = resolve_precision(dtype, torch_device)
-    model = open_model(model_folder(path)) if isinstance(path, str | Path) else path
+    model = _opened(path)
     config, defaults = model.config, model.defaults
     _Watch(0, None, is_cancelled).check()
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
     context = _context(max_context, config)
-    keep_scratch_memory()  # before kernels are timed
     threads = threads or thread_count(round(_parameter_count(config) * precision.weight_bytes))
-
-    def read(report: Callable[[LoadProgress], None], is_unwanted: Callable[[], bool]) -> Llama:
-        def is_over() -> bool:
-            return is_unwanted() or (is_cancelled is not None and is_cancelled())
-
-        watch = _Watch(_parameter_count(config), report, is_over)
-        notes = KernelNotes(kernel_notes, precision, threads)
-        # As many threads as later: the rows of a product are probed while it is loaded.
-        with torch_threads(threads), model.weights(watch.read) as checkpoint:
-            network = NetworkLoader(config, checkpoint, precision, torch_device, exact=exact, notes=notes).load()
-        watch.finish()
-        notes.save()
-        return network
-
-    network = Apart(read, "llama-gui-load").result(on_progress)
-    # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
-    give_memory_back()
+    notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
+    reader = _NetworkReader(model, precision, torch_device, threads, exact, notes)
+    network = reader.read(on_progress, is_cancelled)
     info = ModelInfo(
         name=name or model.name,
         path=str(model_folder(path)) if isinstance(path, str | Path) else "",
@@ -225,12 +213,58 @@ def load_model(
     return LoadedModel(network, tokenizer, template, defaults, info, threads)
 
 
+@dataclass(frozen=True, slots=True)
+class _NetworkReader:
+    """How the weights of a model get into memory."""
+
+    model: ModelFiles
+    precision: Precision
+    device: torch.device
+    threads: int
+    exact: bool
+    notes: KernelNotes
+
+    def read(
+        self, on_progress: Callable[[LoadProgress], None] | None, is_cancelled: Callable[[], bool] | None
+    ) -> Llama:
+        """Read them in a thread of their own, and wait."""
+        keep_scratch_memory()  # before kernels are timed
+
+        def read(report: Callable[[LoadProgress], None], is_unwanted: Callable[[], bool]) -> Llama:
+            def is_over() -> bool:
+                return is_unwanted() or (is_cancelled is not None and is_cancelled())
+
+            return self._read(_Watch(_parameter_count(self.model.config), report, is_over))
+
+        network = Apart(read, "llama-gui-load").result(on_progress)
+        # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
+        give_memory_back()
+        return network
+
+    def _read(self, watch: _Watch) -> Llama:
+        # As many threads as later: the rows of a product are probed while it is loaded.
+        with torch_threads(self.threads), self.model.weights(watch.read) as checkpoint:
+            network = NetworkLoader(
+                self.model.config, checkpoint, self.precision, self.device, exact=self.exact, notes=self.notes
+            ).load()
+        watch.finish()
+        self.notes.save()
+        return network
+
+
+def _opened(path: str | Path | ModelFiles) -> ModelFiles:
+    if isinstance(path, str | Path):
+        return open_model(model_folder(path))
+    if not hasattr(path, "weights"):
+        raise InvalidRequestError("path", path, "where a model folder or a GGUF file lies")
+    return path
+
+
 def _context(max_context: int | None, config: NetworkConfig) -> int:
     trained = max(config.max_position_embeddings, config.rope.stretched_context)
     if max_context is None:
         return trained
-    if not 2 <= max_context <= trained:
-        raise InvalidRequestError("max_context", max_context, f"a whole number from 2 to {trained}")
+    check_number("max_context", max_context, 2, trained, integer=True)
     return max_context
 
 

@@ -14,7 +14,7 @@ from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Grammar, GrammarCompiler
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, PromptTooLongError
-from llama_gui.vocabulary import ContextUse, FinishReason, GenerateRequest, Message, ModelInfo
+from llama_gui.vocabulary import ContextUse, FinishReason, GenerateRequest, Message, ModelInfo, check_messages
 
 _PLAIN_STOP = "\nUser:"
 
@@ -69,6 +69,8 @@ class RequestReader:
         Raises:
             InvalidRequestError, PromptTooLongError, ChatTemplateError, UserError: it cannot be run.
         """
+        if not isinstance(request, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("request", request, "a GenerateRequest")
         if request.answer_text:
             known = self._tokenizer.encode_literally(request.answer_text)
             request = replace(request, answer_token_ids=known, answer_text="")
@@ -93,13 +95,16 @@ class RequestReader:
 
         Raises:
             ChatTemplateError: the template is broken, runs too long or refuses the messages.
+            InvalidRequestError: `messages` are something else.
         """
+        check_messages(messages)
         if self._template is None:
             return plain_prompt(messages)
         return self._template.render(messages, add_generation_prompt=add_generation_prompt, **variables)
 
     def chat_ids(self, messages: Many[Message], *, add_generation_prompt: bool = True, **variables: Any) -> list[int]:
         """The ids of the same."""
+        check_messages(messages)
         if self._template is None:
             return self._tokenizer.encode(plain_prompt(messages), add_special_tokens=True)
         return self._template.encode(messages, add_generation_prompt=add_generation_prompt, **variables)

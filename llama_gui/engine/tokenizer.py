@@ -89,8 +89,8 @@ class Tokenizer:
 
     # --- text -> ids
 
-    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
-        """Ids of `text`; the texts of control tokens in it become control tokens.
+    def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]:
+        """Ids of `text`, as the engine reads a `prompt`; the texts of control tokens in it become control tokens.
 
         Raises:
             BrokenModelError: the tokenizer fails on it.

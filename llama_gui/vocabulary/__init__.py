@@ -2,7 +2,7 @@
 
 from llama_gui.vocabulary.chats import ChatSettings
 from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Hardware, Strategy
-from llama_gui.vocabulary.messages import ROLES, Message, Role
+from llama_gui.vocabulary.messages import ROLES, Message, Role, check_messages
 from llama_gui.vocabulary.models import (
     DEVICES,
     DTYPES,
@@ -64,6 +64,7 @@ __all__ = [
     "TokenOutput",
     "TopLogprob",
     "Usage",
+    "check_messages",
     "is_remote",
     "sampling_from_json",
 ]

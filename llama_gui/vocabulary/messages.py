@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
+from llama_gui.vocabulary.checks import check_kind
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
@@ -32,3 +33,13 @@ class Message:
             raise InvalidRequestError("role", self.role, f"one of {', '.join(ROLES)}")
         if not isinstance(self.content, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("content", self.content, "text")
+        check_kind("tool_calls", self.tool_calls, Sequence, "a list of calls")
+
+
+def check_messages(messages: object) -> None:
+    """Raise InvalidRequestError unless these are a list of `Message`: the objects of other libraries are none."""
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        raise InvalidRequestError("messages", messages, "a list of Message")
+    for message in messages:
+        if not isinstance(message, Message):
+            raise InvalidRequestError("messages", message, 'a list of Message, as in [Message("user", "Hi")]')

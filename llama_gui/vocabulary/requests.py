@@ -1,18 +1,28 @@
 """What an engine is asked, and what of it fits."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_number
-from llama_gui.vocabulary.messages import Message
+from llama_gui.vocabulary.checks import check_kind, check_number, check_texts
+from llama_gui.vocabulary.messages import Message, check_messages
 from llama_gui.vocabulary.sampling import SamplingParams
 
 Overflow = Literal["drop_oldest", "error"]
 OVERFLOWS: tuple[Overflow, ...] = ("drop_oldest", "error")
+
+_KINDS: dict[str, tuple[type, str]] = {
+    "cache_key": (str, "a text, or None"),
+    "tools": (Sequence, "a list of JSON schemas, or None"),
+    "now": (datetime, "a datetime, or None"),
+    "chat_template_kwargs": (Mapping, "values by name, or None"),
+    "json_schema": (Mapping, "a JSON schema, or None"),
+    "regex": (str, "a text, or None"),
+}
+"""Field -> what it is when it is given, and the same in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,7 @@ class GenerateRequest:
     follows `json_schema`, or matches `regex` as a whole; one that is cut before that is an error.
 
     Raises:
-        InvalidRequestError: a field is missing, doubled, empty or outside its range.
+        InvalidRequestError: a field is missing, doubled, empty, of another type or outside its range.
     """
 
     prompt: str | None = None
@@ -57,26 +67,41 @@ class GenerateRequest:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
         if len(given) != 1:
             raise InvalidRequestError("request", given or "empty", "exactly one of prompt, messages and token_ids")
+        self._check_prompt()
         if len(getattr(self, given[0])) == 0:
             raise InvalidRequestError(given[0], getattr(self, given[0]), "something that is not empty")
-        if self.messages is not None:
-            self._check_messages(self.messages)
+        self._check_kinds()
         if self.max_tokens is not None:
-            check_number("max_tokens", self.max_tokens, 1, math.inf, integer=True)
+            check_number("max_tokens", self.max_tokens, 1, integer=True)
         check_number("min_tokens", self.min_tokens, 0, self.max_tokens or math.inf, integer=True)
         check_number("logprobs", self.logprobs, 0, 50, integer=True)
         if self.answer_text and len(self.answer_token_ids):
             raise InvalidRequestError("answer_text", self.answer_text[:80], "left out when answer_token_ids are given")
         if self.json_schema is not None and self.regex is not None:
             raise InvalidRequestError("regex", self.regex, "left out when json_schema is given")
-        if self.overflow not in ("drop_oldest", "error"):
-            raise InvalidRequestError("overflow", self.overflow, "drop_oldest or error")
-        if isinstance(self.stop, str) or not all(isinstance(s, str) and s for s in self.stop):
-            raise InvalidRequestError("stop", self.stop, "a list of texts that are not empty")
+        if self.overflow not in OVERFLOWS:
+            raise InvalidRequestError("overflow", self.overflow, " or ".join(OVERFLOWS))
+        check_texts("stop", self.stop)
 
-    @staticmethod
-    def _check_messages(messages: Sequence[Message]) -> None:
-        for message in messages:
+    def _check_kinds(self) -> None:
+        if not isinstance(self.sampling, SamplingParams):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("sampling", self.sampling, "a SamplingParams")
+        if not isinstance(self.answer_text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("answer_text", self.answer_text, "a text")
+        if not isinstance(self.answer_token_ids, Sized) or isinstance(self.answer_token_ids, str):
+            raise InvalidRequestError("answer_token_ids", self.answer_token_ids, "a list of token ids")
+        if self.logits_processor is not None and not callable(self.logits_processor):
+            raise InvalidRequestError("logits_processor", self.logits_processor, "a function, or None")
+        for name, (kind, allowed) in _KINDS.items():
+            check_kind(name, getattr(self, name), kind, allowed)
+
+    def _check_prompt(self) -> None:
+        check_kind("prompt", self.prompt, str, "a text")
+        check_kind("token_ids", self.token_ids, Sized, "a list of token ids")
+        if self.messages is None:
+            return
+        check_messages(self.messages)
+        for message in self.messages:
             if message.role == "user" and not message.content.strip():
                 raise InvalidRequestError("message", message.content, "a text that is not empty")
 

@@ -1,12 +1,12 @@
 """How tokens are drawn: the values, their ranges, and ours where nobody says anything."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_number
+from llama_gui.vocabulary.checks import check_kind, check_number, check_texts
 
 MAX_SEED = 2**63 - 1
 
@@ -56,20 +56,20 @@ class SamplingParams:
         for name, high in (("top_p", 1), ("typical_p", 1), ("repetition_penalty", 100)):
             if getattr(self, name) == 0:
                 raise InvalidRequestError(name, getattr(self, name), f"a number above 0, up to {high}")
-        for token_id, bias in (self.logit_bias or {}).items():
-            check_number("logit_bias token id", token_id, 0, math.inf, integer=True)
-            check_number(f"logit_bias[{token_id}]", bias, -1000, 1000)
-        self._check_lists()
+        self._check_collections()
 
-    def _check_lists(self) -> None:
+    def _check_collections(self) -> None:
+        check_kind("logit_bias", self.logit_bias, Mapping, "numbers by token id, or None")
+        for token_id, bias in (self.logit_bias or {}).items():
+            check_number("logit_bias token id", token_id, 0, integer=True)
+            check_number(f"logit_bias[{token_id}]", bias, -1000, 1000)
         for name in ("allowed_token_ids", "banned_token_ids"):
+            check_kind(name, getattr(self, name), Iterable, "a list of token ids, or None")
             for token_id in getattr(self, name) or ():
-                check_number(name, token_id, 0, math.inf, integer=True)
+                check_number(name, token_id, 0, integer=True)
         if self.allowed_token_ids is not None and not self.allowed_token_ids:
             raise InvalidRequestError("allowed_token_ids", self.allowed_token_ids, "a list of at least one id, or None")
-        breakers = self.dry_sequence_breakers or ()
-        if isinstance(breakers, str) or not all(isinstance(text, str) and text for text in breakers):
-            raise InvalidRequestError("dry_sequence_breakers", breakers, "a list of texts that are not empty")
+        check_texts("dry_sequence_breakers", self.dry_sequence_breakers or ())
 
     @property
     def named_token_ids(self) -> Iterator[tuple[str, int]]:

@@ -421,11 +421,37 @@ def test_the_template_gets_tools_the_clock_and_more(tmp_path, load):
         ({"device": "tpu"}, InvalidRequestError),
         ({"draft": "/no/such/draft"}, ModelNotFoundError),
         ({"threads": 0}, InvalidRequestError),
+        ({"threads": 1.5}, InvalidRequestError),
+        ({"max_batch": "3"}, InvalidRequestError),
+        ({"max_context": "32"}, InvalidRequestError),
+        ({"draft": 5}, InvalidRequestError),
     ],
 )
 def test_bad_options(tiny_folder, options, error):
     with pytest.raises(error):
         Engine.load(tiny_folder("llama-3.2"), **options)
+
+
+@pytest.mark.parametrize("path", [None, 5, b"folder"])
+def test_what_is_no_path(path):
+    with pytest.raises(InvalidRequestError, match="path"):
+        Engine.load(path)
+
+
+def test_what_is_no_request(load):
+    engine = load()
+    with pytest.raises(InvalidRequestError, match="GenerateRequest"):
+        engine.generate("Hi")
+    with pytest.raises(InvalidRequestError, match="list of Message"):
+        engine.apply_chat_template([{"role": "user", "content": "Hi"}])
+    with pytest.raises(InvalidRequestError, match="token_ids"):
+        engine.logits(5)
+
+
+def test_the_tokenizer_reads_a_text_as_a_prompt_is_read(load):
+    engine = load()
+    request = GenerateRequest(prompt="one two", max_tokens=1)
+    assert engine.generate(request).usage.prompt_tokens == len(engine.tokenizer.encode("one two"))
 
 
 def test_missing_folder(tmp_path):
