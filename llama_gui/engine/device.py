@@ -116,8 +116,9 @@ def resolve_precision(name: str, device: torch.device) -> Precision:
         raise InvalidRequestError("dtype", name, f"one of {', '.join(DTYPES)}")
     if name not in ("int8", "int4"):
         return Precision(_TORCH_DTYPES.get(name) or _best_dtype(device))
-    if device.type != "cpu":
-        raise UnsupportedModelError(f"dtype {name} runs on the CPU only. Use auto.")
+    if device.type != "cpu" and (name, device.type) != ("int8", "cuda"):
+        where = "the CPU and CUDA" if name == "int8" else "the CPU"
+        raise UnsupportedModelError(f"dtype {name} runs on {where} only. Use auto.")
     return Precision(_best_dtype(device), quantised=name)
 
 

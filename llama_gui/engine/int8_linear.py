@@ -11,11 +11,10 @@ from torch import Tensor
 
 from llama_gui.engine.device import byte_count
 from llama_gui.engine.gating import blocks_of_rows
-from llama_gui.engine.quantised_linear import LARGEST_LEVEL, QuantisedLinear
+from llama_gui.engine.quantised_linear import LARGEST_LEVEL, QuantisedLinear, adds_exactly
 from llama_gui.errors import UnsupportedModelError
 
 _FAR = 4.0  # a lone row that takes so many times what two take
-_PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
 
 
 LeastRows = dict[tuple[int, ...], int]
@@ -34,13 +33,7 @@ class Int8Linear(QuantisedLinear):
         `least_rows` remembers what was found out about each shape.
         """
         super().__init__(bias, weight.dtype)
-        rounded = torch.empty(weight.shape, dtype=torch.int8)
-        scales = torch.empty(len(weight))
-        # In one piece a vocabulary projection would take nine times the room of its result.
-        for rows in blocks_of_rows(weight.shape):
-            wide = weight[rows].float()
-            scales[rows] = (wide.abs().amax(1) / LARGEST_LEVEL).clamp(min=torch.finfo(torch.float32).tiny)
-            rounded[rows] = (wide / scales[rows].unsqueeze(1)).round_().to(torch.int8)
+        rounded, scales = round_channels(weight)
         self._packed = torch.ops.onednn.qlinear_prepack(rounded, None)
         self._scales = scales
         self._zeros = torch.zeros(len(scales), dtype=torch.int32)
@@ -85,27 +78,27 @@ class Int8Linear(QuantisedLinear):
         )
 
 
+def round_channels(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """The nearest levels of `weight` ``[out, in]``, int8, and the float32 scale of each channel ``[out]``."""
+    rounded = torch.empty(weight.shape, dtype=torch.int8, device=weight.device)
+    scales = torch.empty(len(weight), device=weight.device)
+    # In one piece a vocabulary projection would take nine times the room of its result.
+    for rows in blocks_of_rows(weight.shape):
+        wide = weight[rows].float()
+        scales[rows] = (wide.abs().amax(1) / LARGEST_LEVEL).clamp(min=torch.finfo(torch.float32).tiny)
+        rounded[rows] = (wide / scales[rows].unsqueeze(1)).round_().to(torch.int8)
+    return rounded, scales
+
+
 def probe() -> None:
-    """Try the operators on the largest numbers there are: old CPUs add in 16 bits and saturate.
+    """Try the operators.
 
     Raises:
         UnsupportedModelError: this machine, or this build of torch, cannot multiply int8 exactly.
     """
     try:
-        exact = _is_exact()
+        exact = adds_exactly(lambda weight: Int8Linear(weight, None), torch.device("cpu"))
     except (RuntimeError, AttributeError, NotImplementedError) as error:
         raise UnsupportedModelError(f"int8 cannot be used on this machine ({error}). Use bfloat16 or auto.") from error
     if not exact:
         raise UnsupportedModelError("This CPU does not multiply int8 exactly. Use bfloat16 or auto.")
-
-
-def _is_exact() -> bool:
-    generator = torch.Generator().manual_seed(0)
-    weight = torch.randint(-127, 128, (96, 256), generator=generator).float()
-    weight[0], weight[1] = 127, -127  # whole rows of the largest: these saturate first
-    weight[:, 0] = 127  # so that each channel's scale is one
-    linear = Int8Linear(weight, None)
-    x = torch.randint(-127, 128, (max(_PROBED_ROW_COUNTS), 256), generator=generator)
-    x[0], x[1] = 127, -127
-    want = F.linear(x.double(), weight.double()).float()
-    return all(torch.equal(linear.multiply(x[:rows].to(torch.int8)), want[:rows]) for rows in _PROBED_ROW_COUNTS)

@@ -21,7 +21,7 @@ class Int8MLP:
         """``[rows, hidden] -> [rows, hidden]``."""
         y, scales = self.gate_up.unscaled(x)
         shape = (len(y), y.shape[1] // 2)
-        levels, new_scales = room_for_levels(shape, self.down.dtype)
+        levels, new_scales = room_for_levels(shape, self.down.dtype, x.device)
         for rows in blocks_of_rows(shape):
             gate, up = y[rows].chunk(2, 1)
             inner = gate * scales[rows]

@@ -24,12 +24,16 @@ from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
 from llama_gui.engine.int8_linear import Int8Linear, LeastRows
 from llama_gui.engine.int8_linear import probe as probe_int8
+from llama_gui.engine.int8_matmul import Int8MatMul
+from llama_gui.engine.int8_matmul import probe as probe_matmul
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.packed_linear import Known, PackedLinear
 from llama_gui.engine.row_tiles import TILE, RowPlan, pad_rows
 
 HEAD_PIECE_SIZE = 2**25
 """Numbers of the vocabulary projection that are quantised and packed at a time."""
+
+_CPU = torch.device("cpu")
 
 _log = logging.getLogger(__name__)
 
@@ -139,19 +143,25 @@ class LinearFactory:
 
     Without `exact`, `plan` is told before each step which of its rows are drawn tokens.
     `precision`: whether the weights are quantised, and how. Raises `UnsupportedModelError` where that cannot be done,
-    see `int8_linear.probe` and `int4_linear.probe`. `notes`: what an earlier run found out.
+    see the functions `probe` of `int8_linear`, `int8_matmul` and `int4_linear`. `notes`: what an earlier run found out.
     """
 
     def __init__(
-        self, precision: Precision | None = None, *, exact: bool = True, notes: KernelNotes | None = None
+        self,
+        precision: Precision | None = None,
+        device: torch.device = _CPU,
+        *,
+        exact: bool = True,
+        notes: KernelNotes | None = None,
     ) -> None:
         self.plan = None if exact else RowPlan()
         self._known = Known(notes=notes)
         self._least_rows: LeastRows = {}
         self._can_pack = True
         self._quantised = precision.quantised if precision is not None else None
+        self._is_on_cpu = device.type == "cpu"
         if self._quantised is not None:
-            probe_int8()
+            probe_int8() if self._is_on_cpu else probe_matmul(device)
         self._columns = probe_int4() if self._quantised == "int4" else None
 
     def head(self, weight: Tensor) -> Linear:
@@ -160,7 +170,7 @@ class LinearFactory:
             return self(weight)
         # In parts, or the largest weight of all would be in memory twice while it is packed.
         channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
-        parts = [Int8Linear(part, None, self._least_rows) for part in weight.split(channels)]
+        parts = [self._int8(part, None) for part in weight.split(channels)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
@@ -168,7 +178,7 @@ class LinearFactory:
         if self._quantised == "int4" and weight.shape[1] % GROUP == 0:
             return Int4Linear(weight, bias, self._columns)
         if self._quantised is not None:
-            return Int8Linear(weight, bias, self._least_rows)
+            return self._int8(weight, bias)
         if weight.device.type != "cpu" or not self._can_pack:
             return PlainLinear(weight, bias, self.plan)
         try:
@@ -177,3 +187,6 @@ class LinearFactory:
             _log.warning("Prepacked weights cannot be used here (%s); plain ones are slower.", error)
             self._can_pack = False
             return PlainLinear(weight, bias, self.plan)
+
+    def _int8(self, weight: Tensor, bias: Tensor | None) -> Linear:
+        return Int8Linear(weight, bias, self._least_rows) if self._is_on_cpu else Int8MatMul(weight, bias)

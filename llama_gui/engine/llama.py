@@ -215,7 +215,7 @@ class NetworkLoader:
         self._checkpoint = checkpoint
         self._dtype = precision.dtype
         self._device = device
-        self._linear = LinearFactory(precision, exact=exact or precision.quantised is not None, notes=notes)
+        self._linear = LinearFactory(precision, device, exact=exact or precision.quantised is not None, notes=notes)
         self._blocks = LARGEST  # until the weights are known to be there: a config alone may hold any number
 
     def load(self) -> Llama:

@@ -5,9 +5,10 @@ without its outlier columns).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.gating import blocks_of_rows
@@ -16,11 +17,12 @@ LARGEST_LEVEL = 127
 """Of eight bits, with either sign."""
 
 _MANY_ROWS = 16
+_PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
 _LEAST_SCALE = torch.tensor(torch.finfo(torch.bfloat16).tiny)
 
 
 class QuantisedLinear(ABC):
-    """``y = x W^T + b`` for a weight of whole numbers, on CPU; how it lies in memory is up to the subclass."""
+    """``y = x W^T + b`` for a weight of whole numbers; how it lies in memory is up to the subclass."""
 
     def __init__(self, bias: Tensor | None, dtype: torch.dtype) -> None:
         self._bias = bias
@@ -84,15 +86,15 @@ def quantise_rows(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
 
     Some rows at a time, so that they stay in the cache from one operation to the next.
     """
-    levels, scales = room_for_levels(x.shape, dtype)
+    levels, scales = room_for_levels(x.shape, dtype, x.device)
     for rows in blocks_of_rows(x.shape):
         quantise_into(x[rows], levels[rows], scales[rows])
     return levels, scales
 
 
-def room_for_levels(shape: Sequence[int], dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def room_for_levels(shape: Sequence[int], dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
     """Uninitialised int8 levels of `shape` ``[rows, in]``, and scales ``[rows, 1]`` of `dtype`."""
-    return torch.empty(shape, dtype=torch.int8), torch.empty(shape[0], 1, dtype=dtype)
+    return torch.empty(shape, dtype=torch.int8, device=device), torch.empty(shape[0], 1, dtype=dtype, device=device)
 
 
 def quantise_into(x: Tensor, levels: Tensor, scales: Tensor) -> None:
@@ -108,3 +110,19 @@ def _largest(wide: Tensor) -> Tensor:
         return wide.abs().amax(1, keepdim=True)
     # Longer, but without a copy of them all.
     return torch.maximum(wide.amax(1, keepdim=True), wide.amin(1, keepdim=True).neg_())
+
+
+def adds_exactly(make: Callable[[Tensor], QuantisedLinear], device: torch.device) -> bool:
+    """Whether what `make` does of a float32 weight on `device` multiplies the largest numbers that there are exactly.
+
+    In calls of many sizes: old CPUs, for example, add in 16 bits and saturate.
+    """
+    generator, largest = torch.Generator().manual_seed(0), LARGEST_LEVEL
+    weight = torch.randint(-largest, largest + 1, (96, 256), generator=generator).float()
+    weight[0], weight[1] = largest, -largest  # whole rows of the largest: these saturate first
+    weight[:, 0] = largest  # so that each channel's scale is one
+    x = torch.randint(-largest, largest + 1, (max(_PROBED_ROW_COUNTS), 256), generator=generator)
+    x[0], x[1] = largest, -largest
+    want, levels = F.linear(x.double(), weight.double()).float(), x.to(device, torch.int8)
+    linear = make(weight.to(device))
+    return all(torch.equal(linear.multiply(levels[:rows]).cpu(), want[:rows]) for rows in _PROBED_ROW_COUNTS)

@@ -30,6 +30,9 @@ _ROUNDED_NUMBERS = 2**19
 _TIGHT = 0.85
 """Above this share of what is free, other programs get into trouble first."""
 
+_DEVICES: dict[str, tuple[Device, ...]] = {"int8": ("cpu", "cuda"), "int4": ("cpu",)}
+"""Where quantised weights run; others run anywhere."""
+
 _EFFICIENCY = {"float32": 0.6, "bfloat16": 0.5, "int8": 0.4, "int4": 0.37}
 """The part of the read bandwidth that the kernels reach while they write one token (tests/benchmarks/fit.py)."""
 
@@ -89,7 +92,7 @@ def choices(
     shape: ModelShape, machine: Machine, *, context: int = 4096, chats: int = 1, freed: int = 0
 ) -> tuple[Fit, ...]:
     """Every dtype that we offer on this device, the most exact first."""
-    offered = OFFERED_DTYPES if machine.device == "cpu" else ("float32", "bfloat16")
+    offered = [dtype for dtype in OFFERED_DTYPES if machine.device in _DEVICES.get(dtype, (machine.device,))]
     return tuple(estimate(shape, machine, dtype, context=context, chats=chats, freed=freed) for dtype in offered)
 
 
@@ -115,7 +118,7 @@ def resolve(dtype: str, machine: Machine) -> str:
 def activation_bytes(dtype: str, machine: Machine) -> int:
     """Bytes of one number of the cache and of what the layers hand on."""
     if dtype in ("int8", "int4"):
-        return 2 if machine.has_bfloat16 else 4
+        return 2 if machine.has_bfloat16 or machine.device != "cpu" else 4
     return 4 if dtype == "float32" else 2
 
 
@@ -123,7 +126,7 @@ def weight_bytes(shape: ModelShape, dtype: str, width: int, device: Device = "cp
     """All weights in memory. On the CPU a tied matrix is there twice: to look tokens up, and packed to multiply."""
     linears = sum(_matrix_bytes(matrix, dtype, width) for matrix in shape.matrices)
     embedding = shape.head.numbers * width
-    is_shared = device != "cpu" and shape.is_tied
+    is_shared = device != "cpu" and shape.is_tied and dtype not in ("int8", "int4")
     head = 0 if is_shared else _matrix_bytes(shape.head, "int8" if dtype == "int4" else dtype, width)
     return linears + embedding + head + shape.norms * width
 

@@ -114,8 +114,15 @@ def test_quantised_weights_have_the_best_activations_beside_them(machine, name, 
     precision = device.resolve_precision(name, torch.device("cpu"))
     assert precision == device.Precision(torch.bfloat16, quantised=name)
     assert (precision.name, precision.weight_bytes, precision.head_bytes) == (name, size, 1)
-    with pytest.raises(UnsupportedModelError, match=f"{name} runs on the CPU only"):
-        device.resolve_precision(name, torch.device("cuda"))
+    with pytest.raises(UnsupportedModelError, match=f"{name} runs on the CPU (and CUDA )?only"):
+        device.resolve_precision(name, torch.device("mps"))
+
+
+def test_a_card_multiplies_eight_bits_and_not_four(machine):
+    machine()
+    assert device.resolve_precision("int8", torch.device("cuda")) == device.Precision(torch.bfloat16, "int8")
+    with pytest.raises(UnsupportedModelError, match="int4 runs on the CPU only"):
+        device.resolve_precision("int4", torch.device("cuda"))
 
 
 def test_other_dtypes():

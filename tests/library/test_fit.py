@@ -109,7 +109,17 @@ def test_the_best_choice_is_the_most_exact_that_runs(free: float, taken: str):
 def test_a_card_holds_a_tied_matrix_once():
     card = Machine(8 * GB, 8 * GB, device="cuda")
     assert estimate(LLAMA_1B, card).weights == 2 * 1_235_814_400
-    assert [found.dtype for found in choices(LLAMA_1B, card)] == ["float32", "bfloat16"]
+    assert [found.dtype for found in choices(LLAMA_1B, card)] == ["float32", "bfloat16", "int8"]
+    apple = Machine(8 * GB, 8 * GB, device="mps")
+    assert [found.dtype for found in choices(LLAMA_1B, apple)] == ["float32", "bfloat16"]
+
+
+def test_in_eight_bits_a_card_holds_a_tied_matrix_twice():
+    """To look tokens up in two bytes each, and to multiply."""
+    card = Machine(8 * GB, 8 * GB, device="cuda")
+    embedding = 128256 * 2048
+    small = estimate(LLAMA_1B, card, "int8").weights
+    assert small == pytest.approx(1_235_814_400 + 2 * embedding, rel=0.01)
 
 
 def test_the_bandwidth_is_a_plausible_number():
