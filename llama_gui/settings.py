@@ -1,16 +1,14 @@
 """The user's settings: typed, checked, one JSON file."""
 
-import contextlib
 import json
 import math
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from llama_gui.errors import InvalidRequestError, SettingsError
+from llama_gui.files import write_whole
 from llama_gui.vocabulary import STRATEGIES, LoadOptions, Strategy
 
 ColorScheme = Literal["system", "light", "dark"]
@@ -59,9 +57,9 @@ class UserSettings:
     model_folders: tuple[str, ...] = ()
     """Folders with models that the user has added to the shelf."""
     auto_titles: bool = True
+    """Let an idle model name the chats that still have the title of their first message."""
     default_preset: str = ""
     """What new chats begin with; "" is nothing but the model's defaults."""
-    """Let an idle model name the chats that still have the title of their first message."""
 
 
 def load_settings(path: Path) -> tuple[UserSettings, str]:
@@ -74,12 +72,12 @@ def load_settings(path: Path) -> tuple[UserSettings, str]:
         SettingsError: the file is there but cannot be read or set aside.
     """
     try:
-        text = path.read_bytes()
+        content = path.read_bytes()
     except FileNotFoundError:
         return UserSettings(), ""
     except OSError as error:
         raise SettingsError(f"The settings file {path} cannot be read: {error.strerror}.") from error
-    settings, problem = _parse(text)
+    settings, problem = _parse(content)
     if problem:
         aside = path.with_name(path.name + ".broken")
         try:
@@ -96,32 +94,16 @@ def save_settings(path: Path, settings: UserSettings) -> None:
     Raises:
         SettingsError: they cannot be written.
     """
-    text = json.dumps(asdict(settings), indent=2) + "\n"
+    content = (json.dumps(asdict(settings), indent=2) + "\n").encode()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_whole(path, text.encode())
+        write_whole(path, content)
     except OSError as error:
         raise SettingsError(f"The settings cannot be written to {path}: {error.strerror}.") from error
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    # mkstemp makes the file readable by its owner only, and os.replace keeps it so.
-    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+def _parse(content: bytes) -> tuple[UserSettings, str]:
     try:
-        with open(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())  # else a power cut can leave the new name with nothing in it
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _parse(text: bytes) -> tuple[UserSettings, str]:
-    try:
-        values = json.loads(text)
+        values = json.loads(content)
     except (ValueError, RecursionError):
         return UserSettings(), "it is not JSON"
     if not isinstance(values, dict):

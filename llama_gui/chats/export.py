@@ -1,7 +1,6 @@
 """Chats as Markdown and as JSON, and how an export gets to the disk. HTML is in `export_html.py`."""
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -11,6 +10,7 @@ from pathlib import Path
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.errors import StoreError
+from llama_gui.files import SHARED, open_whole
 
 FORMAT = "llama-gui chats"
 VERSION = 1
@@ -77,20 +77,12 @@ def write_export(path: Path, pieces: Iterable[str]) -> None:
     Raises:
         StoreError: the file cannot be written.
     """
-    partial = path.with_name(path.name + ".partial")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
+        with open_whole(path, SHARED) as file:
             for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+                file.write(piece.encode())
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise StoreError(
             f"The export {path} could not be written: {error.strerror or error}. "
             "Check that its folder exists, has room and may be written, or choose another."
         ) from error
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise

@@ -9,7 +9,6 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -19,6 +18,7 @@ from typing import Any
 import torch
 
 from llama_gui.engine.device import Precision
+from llama_gui.files import write_whole
 
 _DAYS = 30
 _STEERED_BY = ("ATEN_", "DNNL_", "ONEDNN_", "MKL_")  # variables that choose other kernels
@@ -72,8 +72,7 @@ class KernelNotes:
             return
         kinds = self._read() | {self._kind: self._notes}  # another program may have written others
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _write(self._file, json.dumps({"machine": self._machine, "kinds": kinds}))
+            write_whole(self._file, json.dumps({"machine": self._machine, "kinds": kinds}).encode())
         except OSError as error:
             _log.warning("What was found out about kernels cannot be kept in %s: %s", self._file, error)
         self._is_new = False
@@ -107,9 +106,3 @@ def _note(values: Mapping[str, Any]) -> KernelNote:
     if min(note.min_rows, *seconds, *wide_rows, *wide_rows.values()) < 1 or min(seconds.values()) < 0:
         raise ValueError("numbers of rows are positive")
     return note
-
-
-def _write(file: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=file.name, delete=False) as fresh:
-        fresh.write(text)
-    os.replace(fresh.name, file)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from llama_gui.errors import DownloadError, GatedModelError, LlamaGuiError
+from llama_gui.files import write_whole
 from llama_gui.library.access import HubAccess
 from llama_gui.library.download import Download, DownloadProgress
 from llama_gui.library.hub_cache import RepoCache
@@ -74,7 +75,7 @@ class DownloadQueue:
     """The list and the thread that works it off. Every method may be called from any thread.
 
     `access` is asked before each download, so that a new token counts. `on_change` hears the whole list, from whichever
-    thread changed it. `problem` is what the user should know about the file, "" when all is well.
+    thread changed it.
     """
 
     def __init__(
@@ -92,7 +93,8 @@ class DownloadQueue:
         self.limit = limit or SpeedLimit()
         self._patience = patience
         self._lock = threading.RLock()
-        loaded, self.problem = _load(file)
+        loaded, self._reading_problem = _load(file)
+        self._writing_problem = ""
         self._items = {item.id: item for item in loaded}
         self._ids = itertools.count(max(self._items, default=0) + 1)
         self._is_closing = False
@@ -104,6 +106,11 @@ class DownloadQueue:
     def start(self) -> None:
         """Begin to work. What ran when the program ended goes on."""
         self._thread.start()
+
+    @property
+    def problem(self) -> str:
+        """What the user should know about the file, "" when all is well. A list that was lost stays told."""
+        return self._writing_problem or self._reading_problem
 
     @property
     def items(self) -> tuple[QueuedDownload, ...]:
@@ -265,10 +272,12 @@ class DownloadQueue:
             {"id": i.id, "state": i.state, "problem": i.problem, "page": i.page, **i.plan.as_json()} for i in kept
         ]
         try:
-            _write_whole(self._file, json.dumps({"version": 1, "downloads": entries}, indent=1).encode())
-            self.problem = ""
+            write_whole(self._file, json.dumps({"version": 1, "downloads": entries}, indent=1).encode())
+            self._writing_problem = ""
         except OSError as error:
-            self.problem = f"The list of downloads cannot be written to {self._file}: {error.strerror or error}."
+            self._writing_problem = (
+                f"The list of downloads cannot be written to {self._file}: {error.strerror or error}."
+            )
 
 
 def _load(file: Path) -> tuple[Sequence[QueuedDownload], str]:
@@ -279,14 +288,21 @@ def _load(file: Path) -> tuple[Sequence[QueuedDownload], str]:
     except FileNotFoundError:
         return (), ""
     except OSError as error:
-        return (), f"The list of downloads {file} cannot be read: {error.strerror or error}."
+        return (), _set_aside(file, f"cannot be read ({error.strerror or error})")
     try:
         return [_entry(values) for values in json.loads(content)["downloads"]], ""
     except (ValueError, KeyError, TypeError, RecursionError, LlamaGuiError):
-        aside = file.with_name(file.name + ".broken")
-        with contextlib.suppress(OSError):
-            os.replace(file, aside)
-        return (), f"The list of downloads was damaged and set aside as {aside}. Start the downloads again: they go on."
+        return (), _set_aside(file, "is damaged")
+
+
+def _set_aside(file: Path, why: str) -> str:
+    """Move what the next save would write over; what to tell the user."""
+    aside = file.with_name(file.name + ".broken")
+    try:
+        os.replace(file, aside)
+    except OSError as error:
+        return f"The list of downloads {file} {why}, and cannot be moved: {error.strerror or error}."
+    return f"The list of downloads {why} and was set aside as {aside}. Start the downloads again: they go on."
 
 
 def _entry(values: dict[str, Any]) -> QueuedDownload:
@@ -296,13 +312,3 @@ def _entry(values: dict[str, Any]) -> QueuedDownload:
     state = "waiting" if state == "running" else state
     plan = DownloadPlan.from_json(values)
     return QueuedDownload(values["id"], plan, state, str(values.get("problem", "")), str(values.get("page", "")))
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = path.with_name(path.name + ".new")
-    with fresh.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)

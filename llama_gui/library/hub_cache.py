@@ -5,7 +5,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from llama_gui.library.part_file import noted_bytes, sync_folder
+from llama_gui.files import SHARED, sync_folder, write_whole
+from llama_gui.library.part_file import noted_bytes
 from llama_gui.library.plan import DownloadPlan, RemoteFile
 
 HUB_PREFIX = "models--"
@@ -80,9 +81,7 @@ class RepoCache:
             return
         reference = self.folder / "refs" / plan.revision
         reference.parent.mkdir(parents=True, exist_ok=True)
-        fresh = reference.with_name(reference.name + ".new")
-        fresh.write_text(plan.commit, encoding="ascii")
-        os.replace(fresh, reference)
+        write_whole(reference, plan.commit.encode(), SHARED)
 
 
 def unique_files(plan: DownloadPlan) -> list[RemoteFile]:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from llama_gui.files import sync_folder
+
 DURABLE_STEP = 4 * 2**20
 """After so many bytes what was written is forced to the disk and noted. A kill repeats fewer for each open file."""
 
@@ -133,16 +135,6 @@ def noted_bytes(target: Path) -> int:
     except OSError:
         return 0
     return min(int(text), size) if text.isdigit() else 0
-
-
-def sync_folder(folder: Path) -> None:
-    """Make what was renamed or linked in `folder` outlive a power cut, where the system can."""
-    with contextlib.suppress(OSError):  # Windows opens no folders
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 _FLAGS = (

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from llama_gui.errors import InvalidRequestError, ShelfError
+from llama_gui.files import write_whole
 
 _MOST_BYTES = 2**20
 _LONGEST = 80
@@ -76,11 +77,8 @@ def _save(file: Path, notes: dict[str, ShelfNote]) -> dict[str, ShelfNote]:
         path: {"name": note.name, "used": note.last_used.isoformat() if note.last_used else ""}
         for path, note in kept.items()
     }
-    fresh = file.with_name(file.name + ".new")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh.write_text(json.dumps(values, indent=1, ensure_ascii=False), encoding="utf-8")
-        os.replace(fresh, file)
+        write_whole(file, json.dumps(values, indent=1).encode())  # ASCII, because paths are not always Unicode
     except OSError as error:
         raise ShelfError(f"What you noted cannot be written to {file}: {error.strerror or error}.") from error
     return kept

@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
 from llama_gui.errors import HubError, InvalidRequestError
+from llama_gui.files import write_whole
 from llama_gui.library.access import clean_token, hub_home
 
 Place = Literal["environment", "keyring", "file", "nowhere"]
@@ -87,7 +87,7 @@ class TokenKeeper:
                 if self._safe.get_password(_SERVICE, self._endpoint) == token:
                     return SignedIn(token, "keyring", "The token is kept in this system's safe for passwords.")
         try:
-            _write_private(self.file, token)
+            write_whole(self.file, token.encode())
         except OSError as error:
             raise HubError(f"The token cannot be kept in {self.file}: {error.strerror or error}.") from error
         words = f"This system has no safe for passwords that can be used, so the token is kept in the file {self.file}"
@@ -135,19 +135,3 @@ def system_safe() -> Safe | None:
     ):
         return None
     return chosen
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Nobody else can read it, from its first byte on."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise

@@ -6,6 +6,7 @@ import secrets
 from pathlib import Path
 
 from llama_gui.errors import SettingsError
+from llama_gui.files import make_whole
 
 _SHAPE = re.compile(r"[\x21-\x7e]{8,512}")
 
@@ -41,10 +42,7 @@ def _load(path: Path) -> str:
 def _make(path: Path) -> tuple[str, bool]:
     key = "sk-" + secrets.token_urlsafe(32)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(handle, "w", encoding="ascii") as file:
-            file.write(key + "\n")
+        make_whole(path, f"{key}\n".encode())
     except FileExistsError:  # another llama-gui was faster
         return _load(path), False
     except OSError as error:

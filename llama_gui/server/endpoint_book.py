@@ -2,13 +2,12 @@
 
 import contextlib
 import json
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError, SettingsError
+from llama_gui.files import write_whole
 from llama_gui.library.sign_in import Safe
 from llama_gui.server.endpoint import Endpoint
 
@@ -131,17 +130,10 @@ class EndpointBook:
         return entries
 
     def _write(self, entries: list[dict[str, Any]]) -> None:
-        fresh = self._file.with_name(f"{self._file.name}.{os.getpid()}.new")
+        content = json.dumps({"endpoints": entries}, indent=2, ensure_ascii=False).encode()
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, stat.S_IRUSR | stat.S_IWUSR)
-            with open(handle, "w", encoding="utf-8") as file:
-                json.dump({"endpoints": entries}, file, indent=2, ensure_ascii=False)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(fresh, self._file)
+            write_whole(self._file, content)  # it may hold keys, so nobody else can read it
         except OSError as error:
-            fresh.unlink(missing_ok=True)
             raise SettingsError(f"The remote servers cannot be written to {self._file}: {error.strerror}.") from error
 
 

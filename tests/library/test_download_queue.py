@@ -205,6 +205,24 @@ def test_a_damaged_list_is_set_aside(tmp_path: Path, access: HubAccess, open_que
     assert watched.queue.items == ()
     assert "set aside" in watched.queue.problem
     assert file.with_name("downloads.json.broken").read_bytes() == content
+    watched.queue.move_to_front(1)  # saves, and all is well with that
+    assert "set aside" in watched.queue.problem
+
+
+def test_a_list_that_cannot_be_read_is_not_written_over(tmp_path: Path, open_queue, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "data" / "downloads.json"
+    file.parent.mkdir()
+    file.write_bytes(b"kept")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refuse)
+        watched = open_queue(start=False)
+    watched.queue.move_to_front(1)
+    assert "cannot be read (Permission denied)" in watched.queue.problem
+    assert file.with_name("downloads.json.broken").read_bytes() == b"kept"
 
 
 def test_a_list_that_cannot_be_kept_is_told(tmp_path: Path, fake_hub: FakeHub, access: HubAccess, open_queue):

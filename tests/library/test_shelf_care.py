@@ -222,6 +222,14 @@ def test_not_everything_is_a_name(tmp_path: Path, name: str):
         rename(tmp_path / "names.json", "x", name)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="names of files are bytes on POSIX only")
+def test_a_path_that_is_no_unicode_has_notes_too(tmp_path: Path):
+    file, folder = tmp_path / "shelf.json", os.fsdecode(os.fsencode(tmp_path) + b"/model-\xff")
+    notes = rename(file, folder, "Mine")
+    assert load_notes(file) == notes
+    assert note_of(notes, folder).name == "Mine"
+
+
 @pytest.mark.parametrize(
     "content", ["", "[", "[]", '{"a": 1}', '{"a": {"name": "x", "used": "yesterday"}}', "[" * 100_000]
 )
