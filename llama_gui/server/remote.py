@@ -231,9 +231,11 @@ class RemoteEngine:
         self._end.set()
 
     def _start(self, job: RemoteJob, route: str, body: dict[str, Any]) -> None:
-        self._tasks[job] = asyncio.create_task(self._answer(job, route, body))
+        task = self._tasks[job] = asyncio.create_task(self._answer(job, route, body))
+        # A task that is cancelled before its first step never runs: nobody but this tells the job that it ended.
+        task.add_done_callback(lambda ended: self._finish(job, "cancelled") if ended.cancelled() else None)
         if job.is_cancelled or self._end.is_set():
-            self._tasks[job].cancel()
+            task.cancel()
 
     def _cancel_here(self, job: RemoteJob) -> None:
         task = self._tasks.get(job)
@@ -256,6 +258,11 @@ class RemoteEngine:
             error = GenerationError(unreachable(self._endpoint, caught, began=bool(job.output_count)))
         except Exception as caught:
             error = GenerationError(f"The answer of {self._endpoint.name} cannot be read: {type(caught).__name__}.")
+        self._finish(job, reason, usage, error)
+
+    def _finish(
+        self, job: RemoteJob, reason: FinishReason, usage: Usage | None = None, error: Exception | None = None
+    ) -> None:
         self._tasks.pop(job, None)
         job.finish(
             GenerateResult(

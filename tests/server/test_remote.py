@@ -279,6 +279,22 @@ def test_cancel_ends_the_connection_at_once_and_keeps_the_text(talk: Talk, parts
     job.cancel()  # a finished job stays as it is
 
 
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_what_is_cancelled_before_it_was_sent_ends_too(talk: Talk, is_closed: bool):
+    engine, _ = talk(drip(b": still here\n\n"))
+    busy, go_on = threading.Event(), threading.Event()
+    warm = engine.submit(HI)
+    engine._call(lambda: (busy.set(), go_on.wait(5)))
+    assert busy.wait(5)
+    job = engine.submit(HI)  # the engine's thread learns of it and of its end at once
+    engine.stop() if is_closed else job.cancel()
+    go_on.set()
+    assert job.result(5).finish_reason == "cancelled"
+    warm.cancel()
+    assert warm.result(5).finish_reason == "cancelled"
+    eventually(lambda: engine.is_idle)
+
+
 def test_closing_ends_all_and_refuses_more(talk: Talk):
     engine, _ = talk(drip(chunk("Half of"), b": wait\n\n"))
     jobs = [engine.submit(HI) for _ in range(20)]
