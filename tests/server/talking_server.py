@@ -86,7 +86,10 @@ def _read(connection: socket.socket) -> Asked | None:
     line, *lines = top.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (text.partition(":") for text in lines)}
     while len(body) < int(headers.get("content-length", 0)):
-        body += connection.recv(65536)
+        more = connection.recv(65536)
+        if not more:  # it went away before it had asked
+            return None
+        body += more
     return Asked(line, headers, json.loads(body) if body else None)
 
 
