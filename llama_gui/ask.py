@@ -1,45 +1,31 @@
 """``llama-gui ask``: one question, its answer on standard output as it is written."""
 
 import argparse
-import contextlib
-import io
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.errors import InvalidRequestError
 from llama_gui.paths import Paths
+from llama_gui.terminal import in_terminal
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
 
 if TYPE_CHECKING:
     from llama_gui.engine import Job
 
-FAILED, INTERRUPTED = 1, 130
-
 
 def run_ask(options: argparse.Namespace, paths: Paths) -> int:
-    """Answer `options.question`; the exit status. Errors go to standard error as one sentence."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 must not end an answer
-            stream.reconfigure(errors="replace")
-    try:
-        # The request is checked before torch is loaded: a wrong number is told at once.
-        request = _request(options)
-        return _answer(options.model or str(paths.starter_model), request, paths.kernel_notes, as_json=options.json)
-    except LlamaGuiError as error:
-        print(f"llama-gui: {error}", file=sys.stderr)
-        return FAILED
-    except BrokenPipeError:  # the reader, for example `head`, has seen enough
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except KeyboardInterrupt:
-        print()
-        return INTERRUPTED
+    """Answer `options.question`; the exit status."""
+    return in_terminal(lambda: _ask(options, paths))
+
+
+def _ask(options: argparse.Namespace, paths: Paths) -> int:
+    # The request is checked before torch is loaded: a wrong number is told at once.
+    request = _request(options)
+    return _answer(options.model or str(paths.starter_model), request, paths.kernel_notes, as_json=options.json)
 
 
 def _request(options: argparse.Namespace) -> GenerateRequest:

@@ -2,33 +2,23 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.errors import InvalidRequestError
 from llama_gui.paths import Paths
+from llama_gui.terminal import in_terminal
 
 if TYPE_CHECKING:
     from llama_gui.engine.bench import Measurement
 
-FAILED, INTERRUPTED = 1, 130
 MAX_CHATS = 256
 
 
 def run_bench(options: argparse.Namespace, paths: Paths) -> int:
     """Measure, and print a row as soon as it is known; the exit status."""
-    try:
-        chats = _chats(options.chats)
-        _run(options, chats, paths)
-        return 0
-    except LlamaGuiError as error:
-        print(f"llama-gui: {error}", file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        print()
-        return INTERRUPTED
+    return in_terminal(lambda: _run(options, _chats(options.chats), paths))
 
 
 def _chats(text: str) -> list[int]:
@@ -41,7 +31,7 @@ def _chats(text: str) -> list[int]:
     return counts
 
 
-def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> None:
+def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
     from llama_gui.engine import Engine
     from llama_gui.engine.bench import measure
     from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
@@ -64,13 +54,14 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> None:
         rows = measure(engine, chats, options.prompt_tokens, options.new_tokens)
         if options.json:
             _print_json(rows)
-            return
+            return 0
         stats, info = engine.stats(), engine.info
         print(
             f"{info.name}, {info.parameters / 1e6:,.1f} M parameters, {info.dtype} on {info.device}, "
             f"{stats.threads} threads, {stats.weight_bytes / 2**20:,.0f} MiB of weights"
         )
         _print_table(rows)
+    return 0
 
 
 def _print_json(rows: "Iterable[Measurement]") -> None:

@@ -17,32 +17,32 @@ from llama_gui.library.pace import SpeedLimit
 from llama_gui.library.plan import DownloadPlan
 from llama_gui.library.sign_in import TokenKeeper, system_safe
 from llama_gui.library.sizes import in_words
-
-FAILED, INTERRUPTED = 1, 130
+from llama_gui.terminal import INTERRUPTED, in_terminal
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 _PERCENT_STEP = 5
 
 
 def run_download(options: argparse.Namespace) -> int:
-    """Fetch `options.repo`; the exit status. Errors go to standard error as one sentence."""
+    """Fetch `options.repo`; the exit status."""
+    return in_terminal(lambda: _download(options))
+
+
+def _download(options: argparse.Namespace) -> int:
+    limit = SpeedLimit(_speed(options.limit))
     teller = _Teller(sys.stderr)
     try:
-        limit = SpeedLimit(_speed(options.limit))
         access = signed_in_access()
         plan = _plan(access, options)
         print(_summary(plan, access), file=sys.stderr)
         print(_verdict(access, plan), end="", file=sys.stderr)
         folder = asyncio.run(Download(plan, access, teller, limit=limit).run())
-    except LlamaGuiError as error:
-        teller.end()
-        print(f"llama-gui: {error}", file=sys.stderr)
-        return FAILED
     except KeyboardInterrupt:
         teller.end()
         print(f"Paused. What is there is kept; go on with: {_again(options)}", file=sys.stderr)
         return INTERRUPTED
-    teller.end()
+    finally:
+        teller.end()
     print(_model_path(folder, plan))
     return 0
 
@@ -123,6 +123,7 @@ class _Teller:
     def end(self) -> None:
         """What is printed next begins a line."""
         if self._is_open:
+            self._is_open = False
             print(file=self._stream)
 
 

@@ -9,27 +9,21 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.errors import InvalidRequestError
 from llama_gui.library.shelf import STARTER_NAME, name_of
 from llama_gui.paths import Paths
+from llama_gui.terminal import in_terminal
 
 if TYPE_CHECKING:
     from llama_gui.server.serve import ApiServer
 
-FAILED = 1
 MAX_BATCH = 64
 """As many answers run at once as the server lets in."""
 
 
 def run_serve(options: argparse.Namespace, paths: Paths) -> int:
-    """Serve until Ctrl+C or SIGTERM; the exit status. Errors go to standard error as one sentence."""
-    try:
-        return _serve(options, paths)
-    except LlamaGuiError as error:
-        print(f"llama-gui: {error}", file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:  # while the model was loaded
-        return 130
+    """Serve until Ctrl+C or SIGTERM; the exit status."""
+    return in_terminal(lambda: _serve(options, paths))
 
 
 def _serve(options: argparse.Namespace, paths: Paths) -> int:

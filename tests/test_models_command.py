@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from llama_gui.__main__ import main
+from llama_gui.paths import Paths
+from llama_gui.settings import UserSettings, save_settings
 from tests.fakes.fake_hub import FakeHub, model_files
 from tests.library.conftest import fake_hub  # noqa: F401
 from tests.library.test_hub import info
@@ -39,6 +41,34 @@ def test_the_list_names_size_and_place(capsys, profile: Path):
     assert rows == ["Name", "Starter model", "Loose-Q8_0", "Mine", "org/name"]
     assert "2.0 MB" in out
     assert str(profile / "models" / "Mine") in out
+
+
+def test_folders_that_the_window_has_added_are_listed_too(capsys, profile: Path, tmp_path: Path):
+    make_model(tmp_path / "disk" / "Added")
+    make_model(tmp_path / "Opened")
+    settings = UserSettings(recent_models=(str(tmp_path / "Opened"),), model_folders=(str(tmp_path / "disk"),))
+    save_settings(Paths.in_profile(profile).settings_file, settings)
+    _, out, err = models(capsys, profile)
+    assert {"Added", "Opened"} <= {line.split("  ")[0] for line in out.splitlines()}
+    assert err == ""
+
+
+def test_settings_that_were_broken_are_told(capsys, profile: Path):
+    profile.joinpath("settings.json").write_text("{", encoding="utf-8")
+    status, out, err = models(capsys, profile)
+    assert status == 0
+    assert "Mine" in out
+    assert "settings.json.broken" in err
+
+
+def test_a_name_that_several_have_is_told(capsys, profile: Path):
+    make_model(profile / "models" / "MINE")
+    status, _, err = models(capsys, profile, "--delete", "mIne", "--yes")
+    assert status == 1
+    assert "2 models are called mIne" in err
+    assert str(profile / "models" / "MINE") in err
+    assert models(capsys, profile, "--delete", "Mine", "--yes")[0] == 0
+    assert (profile / "models" / "MINE").exists()
 
 
 @needs_links

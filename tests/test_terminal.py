@@ -1,0 +1,47 @@
+"""How commands end, each as a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from llama_gui.errors import UserError
+from llama_gui.terminal import FAILED, INTERRUPTED, in_terminal
+
+
+def llama_gui(profile: Path, *arguments: str, **env: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "llama_gui", "--profile", str(profile), *arguments]
+    here = {**os.environ, "HF_HOME": str(profile / "hub"), **env}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=here)
+
+
+@pytest.mark.parametrize(("error", "status", "said"), [
+    (UserError("Do this."), FAILED, "llama-gui: Do this.\n"),
+    (KeyboardInterrupt(), INTERRUPTED, "\n"),
+])  # fmt: skip
+def test_what_ends_a_command(error: BaseException, status: int, said: str, capsys: pytest.CaptureFixture[str]):
+    def work() -> int:
+        raise error
+
+    assert in_terminal(work) == status
+    assert capsys.readouterr() == ("", said)
+
+
+def test_a_terminal_without_utf_8_shows_the_models(tmp_path: Path):
+    process = llama_gui(tmp_path, "models", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert b"Starter model" in out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes break elsewhere otherwise")
+def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path):
+    process = llama_gui(tmp_path, "models")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(60) == FAILED
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
