@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from llama_gui.errors import EngineClosedError
 from llama_gui.server.answers import Answers, Arrived
 from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
@@ -50,23 +51,30 @@ class Generator:
         arrived = time.monotonic()
         name = name_for(self._models, asked.model)
         with await self.gate.enter(len(asked.requests)):
-            engine = await asyncio.to_thread(self._models.engine, name)
-            try:
-                if asked.tools is not None:
-                    await asyncio.to_thread(check_knows_tools, asked, engine)
-                answers = Answers(engine, asked.requests)
-                self._running.add(answers)
+            for is_last in (False, True):
+                engine = await asyncio.to_thread(self._models.engine, name)
                 try:
-                    await answers.submit()
-                    envelope = Envelope(name, asked.is_chat)
-                    task = _Task(asked, envelope, engine, answers, self._metrics, arrived)
-                    await (task.stream(send, self._limits.ping_seconds) if asked.stream else task.reply(send))
-                finally:
-                    self._running.discard(answers)
-                    answers.cancel()
-            except Exception as error:
-                raise refusal_of(error, engine.info.path, is_chat=asked.is_chat) from error
+                    await self._answer_with(engine, name, asked, send, arrived)
+                    break
+                except Exception as error:
+                    # A pool may close a model, to make room for another one, just before it is asked: load it again.
+                    if is_last or not isinstance(error, EngineClosedError):
+                        raise refusal_of(error, engine.info.path, is_chat=asked.is_chat) from error
         self._metrics.request_seconds.add(time.monotonic() - arrived)
+
+    async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, send: Send, arrived: float) -> None:
+        """Raises EngineClosedError only before anything was sent."""
+        if asked.tools is not None:
+            await asyncio.to_thread(check_knows_tools, asked, engine)
+        answers = Answers(engine, asked.requests)
+        self._running.add(answers)
+        try:
+            await answers.submit()
+            task = _Task(asked, Envelope(name, asked.is_chat), engine, answers, self._metrics, arrived)
+            await (task.stream(send, self._limits.ping_seconds) if asked.stream else task.reply(send))
+        finally:
+            self._running.discard(answers)
+            answers.cancel()
 
 
 class _Task:

@@ -51,8 +51,11 @@ class Gate:
         """Wait for `places`; they are held until the `Place` is left.
 
         Raises:
-            RefusedError: too many wait already (429, with a guess at when to come again), or the gate was closed.
+            RefusedError: too many wait already (429, with a guess at when to come again), the gate was closed, or so
+                many places do not exist.
         """
+        if places > self._places:
+            raise RefusedError(400, f"{places} answers were asked for, and at most {self._places} run here at once.")
         if self._closed:
             raise StoppingError
         if not self._waiting and self._taken + places <= self._places:

@@ -31,7 +31,7 @@ MOST_IDS = 1_000_000
 _log = logging.getLogger(__name__)
 
 
-class Endpoint:
+class RouteApp:
     """A route as an ASGI application: whatever goes wrong in it becomes an error in the protocol's shape."""
 
     def __init__(self, handler: Handler, metrics: Metrics, name: str) -> None:
@@ -89,7 +89,7 @@ class Routes:
         return app
 
     def _route(self, method: str, path: str, handler: Handler) -> Route:
-        return Route(path, Endpoint(handler, self.metrics, path), methods=[method])
+        return Route(path, RouteApp(handler, self.metrics, path), methods=[method])
 
     # --- what is there
 

@@ -1,6 +1,7 @@
 """The server as a thing that is started and stopped: sockets, a thread of its own, an event loop in it."""
 
 import asyncio
+import contextlib
 import errno
 import ipaddress
 import socket
@@ -116,8 +117,9 @@ class ApiServer:
         thread, loop = self._thread, self._loop
         if thread is None:
             return
-        if loop is not None and thread.is_alive():
-            loop.call_soon_threadsafe(self._end_everything)
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                loop.call_soon_threadsafe(self._end_everything)
         thread.join()
         self._thread = self._loop = None
 

@@ -87,6 +87,17 @@ def test_who_gives_up_waiting_keeps_no_place(has_turn: bool):
     run(work())
 
 
+def test_more_places_than_there_are_are_refused_and_hold_up_nobody():
+    async def work() -> None:
+        gate = Gate(2, 5)
+        with pytest.raises(RefusedError, match="at most 2"):
+            await gate.enter(3)
+        with await gate.enter(2):
+            assert gate.taken == 2
+
+    run(work())
+
+
 def test_a_closed_gate_lets_nobody_in():
     async def work() -> None:
         gate = Gate(1, 5)

@@ -152,6 +152,24 @@ def test_a_closed_engine_is_503(serve: Serve):
     assert (status, reply["error"]["code"]) == (503, "model_closed")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_model_that_made_room_for_another_is_loaded_again(serve: Serve, stream: bool):
+    class Evicted(ServedScript):
+        times = 0
+
+        def submit(self, *args, **kwargs):
+            self.times += 1
+            if self.times == 1:
+                raise EngineClosedError("made room")
+            return super().submit(*args, **kwargs)
+
+    server = serve(Evicted())
+    if stream:
+        assert said(events(server, question("one two"))) == "one two"
+    else:
+        assert ask(server, question("one two"))[1]["choices"][0]["message"]["content"] == "one two"
+
+
 def test_an_engine_closed_in_the_middle_is_no_end(serve: Serve):
     engine = ServedScript(hang_at=2)
     server = serve(engine)
