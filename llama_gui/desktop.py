@@ -18,9 +18,12 @@ from llama_gui.paths import Paths
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from llama_gui.bridge.chat_book import ChatBook
+    from llama_gui.bridge.engine_host import EngineHost
     from llama_gui.bridge.engine_thread import LoadEngine
     from llama_gui.server.endpoint import Endpoint
     from llama_gui.settings import UserSettings
+    from llama_gui.ui import MainWindow
     from llama_gui.vocabulary import ModelEntry
 
 _OTHER_PLATFORMS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
@@ -68,23 +71,49 @@ def open_window(paths: Paths) -> int:
 
 
 def _run(application: "QApplication", paths: Paths) -> int:
-    from llama_gui.bridge.chat_book import ChatBook
-    from llama_gui.bridge.endpoint_desk import EndpointDesk
-    from llama_gui.bridge.engine_host import EngineHost
     from llama_gui.bridge.faults import Faults
     from llama_gui.bridge.gc_timer import GarbageCollector
-    from llama_gui.bridge.model_desk import ModelDesk
-    from llama_gui.bridge.server_host import ServerHost
-    from llama_gui.bridge.store_lane import StoreLane
     from llama_gui.bridge.terminal_signals import TerminalSignals
-    from llama_gui.settings import save_settings
-    from llama_gui.ui import MainWindow, apply_theme
+    from llama_gui.ui import apply_theme
     from llama_gui.ui.language import install_language
 
     settings, notice = _settings(paths)
     install_language(application, paths.resources, settings.language, settings.layout_direction)
     apply_theme(application, settings.color_scheme)
     faults, collector = Faults(), GarbageCollector()
+    window, book, host = _built(paths, settings)
+    faults.happened.connect(window.tell)
+    book.chat_closed.connect(collector.collect_soon)
+    host.models.ended.connect(collector.collect_soon)
+    signals = TerminalSignals(window.close)
+    window.show()
+    window.start()
+    if notice:
+        window.tell(notice)
+    status = application.exec()
+    # All of them, whatever the first says; the chats last, because they end the engines that the server asks.
+    ended = all([window.connections.shutdown(), window.library.shutdown(), book.shutdown()])
+    signals.close()
+    collector.stop()
+    faults.close()
+    if not ended:
+        # A model is still being read from disk. Everything is saved; only the process is left to end.
+        logging.shutdown()
+        os._exit(status)
+    return status
+
+
+def _built(paths: Paths, settings: "UserSettings") -> "tuple[MainWindow, ChatBook, EngineHost]":
+    """The window, and of what is behind it the parts that are taken down with it or listened to."""
+    from llama_gui.bridge.chat_book import ChatBook
+    from llama_gui.bridge.endpoint_desk import EndpointDesk
+    from llama_gui.bridge.engine_host import EngineHost
+    from llama_gui.bridge.model_desk import ModelDesk
+    from llama_gui.bridge.server_host import ServerHost
+    from llama_gui.bridge.store_lane import StoreLane
+    from llama_gui.settings import save_settings
+    from llama_gui.ui import MainWindow
+
     endpoints = EndpointDesk(paths.endpoints_file)
     loader = engine_loader(
         paths.starter_model,
@@ -95,7 +124,6 @@ def _run(application: "QApplication", paths: Paths) -> int:
     )
     host = EngineHost(loader)
     book = ChatBook(StoreLane(paths.chats_file), host)
-    server = ServerHost(host, paths.server_key_file)
     desk = ModelDesk(paths, settings)
     window = MainWindow(
         book,
@@ -105,30 +133,11 @@ def _run(application: "QApplication", paths: Paths) -> int:
         lambda opened: models_on_disk(paths, (*opened, *desk.added_folders)),
         paths.resources,
         paths.data,
-        server,
+        ServerHost(host, paths.server_key_file),
         endpoints,
         desk,
     )
-    faults.happened.connect(window.tell)
-    book.chat_closed.connect(collector.collect_soon)
-    host.models.ended.connect(collector.collect_soon)
-    signals = TerminalSignals(window.close)
-    window.show()
-    window.start()
-    if notice:
-        window.tell(notice)
-    status = application.exec()
-    connections_ended = window.connections.shutdown()
-    library_ended = window.library.shutdown()
-    ended = book.shutdown() and connections_ended and library_ended
-    signals.close()
-    collector.stop()
-    faults.close()
-    if not ended:
-        # A model is still being read from disk. Everything is saved; only the process is left to end.
-        logging.shutdown()
-        os._exit(status)
-    return status
+    return window, book, host
 
 
 def _settings(paths: Paths) -> "tuple[UserSettings, str]":

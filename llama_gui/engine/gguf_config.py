@@ -63,7 +63,41 @@ class GgufConfig:
     def network(self) -> NetworkConfig:
         """What shapes the network."""
         self._refuse_options()
-        heads, hidden = self._integer("attention.head_count"), self._integer("embedding_length")
+        config = network_config(Fields({"architectures": [self._architecture], **self._sizes()}, self._path))
+        config = replace(
+            config,
+            # The file does not say which linears have a bias: they have one where there is one.
+            qkv_bias=self._has("self_attn.q_proj.bias"),
+            out_bias=self._has("self_attn.o_proj.bias"),
+            mlp_bias=self._has("mlp.gate_proj.bias"),
+        )
+        divisors = self._tensors.get(ROPE_DIVISORS)
+        return config if divisors is None else replace(config, rope=self._divided(divisors, config))
+
+    def _sizes(self) -> dict[str, Any]:
+        """As config.json has them."""
+        layers = self._integer("block_count")
+        if layers > len(self._tensors):  # before a table with a row for each is made
+            raise self._fields.wrong(
+                self._prefix + "block_count", f"at most {len(self._tensors)}, as there are tensors"
+            )
+        hidden = self._integer("embedding_length")
+        return {
+            "vocab_size": self._vocabulary(),
+            "hidden_size": hidden,
+            "intermediate_size": self._integer("feed_forward_length"),
+            "num_hidden_layers": layers,
+            **self._heads(hidden),
+            "rms_norm_eps": self._fields.number(self._prefix + "attention.layer_norm_rms_epsilon"),
+            "max_position_embeddings": self._integer("context_length"),
+            "rope_parameters": self._rope(),
+            "tie_word_embeddings": "lm_head.weight" not in self._tensors,
+            "eos_token_id": self._enders(),
+            **self._window(),
+        }
+
+    def _heads(self, hidden: int) -> dict[str, int]:
+        heads = self._integer("attention.head_count")
         head_dim = self._integer("attention.key_length", max(hidden // heads, 1))
         for key in ("attention.value_length", "rope.dimension_count"):
             if self._integer(key, head_dim) != head_dim:
@@ -74,36 +108,7 @@ class GgufConfig:
         kv_heads = self._integer("attention.head_count_kv", heads)
         if heads % kv_heads:
             raise self._fields.wrong(self._prefix + "attention.head_count_kv", f"a divisor of the {heads} heads")
-        layers = self._integer("block_count")
-        if layers > len(self._tensors):  # before a table with a row for each is made
-            raise self._fields.wrong(
-                self._prefix + "block_count", f"at most {len(self._tensors)}, as there are tensors"
-            )
-        values = {
-            "vocab_size": self._vocabulary(),
-            "hidden_size": hidden,
-            "intermediate_size": self._integer("feed_forward_length"),
-            "num_hidden_layers": layers,
-            "num_attention_heads": heads,
-            "num_key_value_heads": kv_heads,
-            "head_dim": head_dim,
-            "rms_norm_eps": self._fields.number(self._prefix + "attention.layer_norm_rms_epsilon"),
-            "max_position_embeddings": self._integer("context_length"),
-            "rope_parameters": self._rope(),
-            "tie_word_embeddings": "lm_head.weight" not in self._tensors,
-            "eos_token_id": self._enders(),
-            **self._window(),
-        }
-        config = network_config(Fields({"architectures": [self._architecture], **values}, self._path))
-        config = replace(
-            config,
-            # The file does not say which linears have a bias: they have one where there is one.
-            qkv_bias=self._has("self_attn.q_proj.bias"),
-            out_bias=self._has("self_attn.o_proj.bias"),
-            mlp_bias=self._has("mlp.gate_proj.bias"),
-        )
-        divisors = self._tensors.get(ROPE_DIVISORS)
-        return config if divisors is None else replace(config, rope=self._divided(divisors, config))
+        return {"num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim}
 
     def turned_heads(self, config: NetworkConfig) -> dict[str, int]:
         """Weight -> heads, for the weights whose rows are in pairs; see `gguf_weights`."""
