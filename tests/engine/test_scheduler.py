@@ -277,6 +277,15 @@ def test_the_time_of_the_writers_is_not_that_of_the_prompt():
     assert budget.tokens(0) == (ALONE_SECONDS - 0.2) / 0.001 // GRAIN * GRAIN
 
 
+def test_the_first_step_is_slow_and_soon_forgotten():
+    """Weights come from the disk, kernels are made: that says nothing of the next prompt."""
+    budget = PieceBudget()
+    budget.record(0, 128, 1.28)
+    for _ in range(3):
+        budget.record(0, 128, 0.128)
+    assert budget.tokens(0) >= 512
+
+
 def test_one_slow_step_does_not_change_everything():
     budget = PieceBudget()
     for _ in range(10):
