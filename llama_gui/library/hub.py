@@ -329,9 +329,10 @@ def _problem(model: FoundModel) -> str:
 
 _FRONT_MATTER = re.compile(r"\A\s*---\n.*?\n---\n", re.DOTALL)
 _CODE = re.compile(r"```.*?(```|\Z)", re.DOTALL)
+# With limits: somebody's card of nothing but brackets would hold up the whole program for seconds.
 _TAG = re.compile(r"<[^>]{0,500}>")
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\([^)]{0,1000}\)")
+_LINK = re.compile(r"\[([^\[\]]{0,500})\]\([^)]{0,1000}\)")
 _MARKS = re.compile(r"^[#>\s]+|[*_`]{1,3}", re.MULTILINE)
 
 

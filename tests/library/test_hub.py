@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,13 @@ def test_a_gated_model_can_be_looked_at_but_not_read(fake_hub: FakeHub, access: 
     fake_hub.add(REPO, model_files(), info=info(), gated="manual", token="t")
     details = Hub(access).details(REPO)
     assert (details.found.is_gated, details.excerpt, details.problem) == (True, "", "")
+
+
+@pytest.mark.parametrize("piece", ["[", "![", "[a](", "![a](", "<", "```", "[]("])
+def test_an_excerpt_of_nothing_but_marks_takes_no_time(piece: str):
+    began = time.process_time()
+    plain_excerpt(piece * (64 * 1024 // len(piece)))
+    assert time.process_time() - began < 1.5
 
 
 def test_an_excerpt_is_plain_and_short():
