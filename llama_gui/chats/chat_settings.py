@@ -20,9 +20,7 @@ def settings_from_json(text: str) -> ChatSettings:
     try:
         values = json.loads(text)
         sampling = sampling_from_json(values.pop("sampling"))
-        settings = ChatSettings(**{**values, "stop": tuple(values["stop"])}, sampling=sampling)
-        if not isinstance(settings.model, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            settings = replace(settings, model="")
+        settings = _with_sound_parts(ChatSettings(**{**values, "stop": tuple(values["stop"])}, sampling=sampling))
         if not _is_sound(settings):
             return ChatSettings()
         return clean_settings(settings)
@@ -33,3 +31,18 @@ def settings_from_json(text: str) -> ChatSettings:
 def _is_sound(settings: ChatSettings) -> bool:
     """Whether what no type checks itself can be shown and asked."""
     return isinstance(settings.preset, str) and settings.overflow in (None, *OVERFLOWS)
+
+
+def _with_sound_parts(settings: ChatSettings) -> ChatSettings:
+    """What is no name or no number costs only itself: every message of the chat would be refused for it."""
+    return replace(
+        settings,
+        model=settings.model if isinstance(settings.model, str) else "",  # pyright: ignore[reportUnnecessaryIsInstance]
+        max_tokens=settings.max_tokens if _is_count(settings.max_tokens, 1) else None,
+        min_tokens=settings.min_tokens if _is_count(settings.min_tokens, 0) else None,
+        stop=tuple(text for text in settings.stop if text),
+    )
+
+
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

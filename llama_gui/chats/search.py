@@ -16,10 +16,8 @@ MAX_TERMS = 32
 SNIPPET = 160
 """Characters of a message that are shown around what was found."""
 
-_LOOKED_THROUGH = (
-    20_000,
-    400_000,
-)  # first so much of a message for the words, then so much; a find is almost always early
+_LOOKED_THROUGH = (20_000, 400_000)
+"""First so much of a message for the words, then so much; a find is almost always early."""
 _MAX_PLACES = 200
 _BEFORE = 30  # characters shown before the first find
 

@@ -23,3 +23,19 @@ def test_those_of_a_version_without_models_have_none():
 def test_a_model_that_is_no_name_costs_only_itself(model: object):
     values = {**json.loads(settings_to_json(ChatSettings("Be kind."))), "model": model}
     assert settings_from_json(json.dumps(values)) == ChatSettings("Be kind.")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_tokens", "x"),
+        ("max_tokens", 0),
+        ("max_tokens", True),
+        ("min_tokens", -1),
+        ("min_tokens", 1.5),
+        ("stop", [""]),
+    ],
+)
+def test_a_number_that_no_request_may_have_costs_only_itself(name: str, value: object):
+    values = {**json.loads(settings_to_json(ChatSettings("Be kind."))), name: value}
+    assert settings_from_json(json.dumps(values)) == ChatSettings("Be kind.")
