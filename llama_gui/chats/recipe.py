@@ -56,11 +56,6 @@ class Recipe:
     timings: Timings = field(default_factory=Timings)
 
     @property
-    def can_run_again(self) -> bool:
-        """Whether model and seed are known, without which the same text would be chance."""
-        return bool(self.model) and self.sampling.seed is not None
-
-    @property
     def present(self) -> datetime | None:
         """`now` as a time."""
         try:

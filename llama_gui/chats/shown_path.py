@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from llama_gui.chats.tree import OUTLINE_TEXT, ChatTree, Node
+from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.vocabulary import Role
+
+_MAP_TEXT = 80
+"""Characters of a message on the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +78,14 @@ class ShownPath:
         shown = {node.id for node in self.nodes()}
         found: list[MapDot] = []
         lanes = 0
-        waiting: list[
-            tuple[Node, int | None, int, int]
-        ] = []  # with the parent's place, the row, the lane or -1: a new one
+        # With the parent's place, the row, and the lane (-1: a new one).
+        waiting: list[tuple[Node, int | None, int, int]] = []
         waiting += reversed([(child, None, 0, -1) for child in self.tree.children(None)])
         while waiting:
             node, parent, row, lane = waiting.pop()
             if lane < 0:
                 lane, lanes = lanes, lanes + 1
-            text = " ".join(node.content[: 4 * OUTLINE_TEXT].split())[:OUTLINE_TEXT]
+            text = " ".join(node.content[: 4 * _MAP_TEXT].split())[:_MAP_TEXT]
             found.append(MapDot(node.id, parent, row, lane, node.role, text, node.id in shown))
             here = len(found) - 1
             children = [

@@ -13,8 +13,6 @@ NodeStatus = Literal["complete", "streaming", "stopped", "interrupted", "failed"
 STATUSES: tuple[NodeStatus, ...] = ("complete", "streaming", "stopped", "interrupted", "failed")
 
 DEFAULT_TITLE = "New chat"
-OUTLINE_TEXT = 80
-"""Characters of a message in the outline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +49,6 @@ class ChatSummary:
     folder: str = ""
     archived: bool = False
     deleted: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Messages in a row without a choice between them: from the beginning or a fork to the next fork or the end.
-
-    `parent` is the place of the stretch that it goes on from, in the outline's list; `depth` the number of forks above
-    it. `messages` are in it, `role` and `text` are of the first and tell it from its siblings.
-    """
-
-    first_id: str
-    last_id: str
-    parent: int | None
-    depth: int
-    messages: int
-    role: Role
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +146,6 @@ class ChatTree:
         """The nodes under `node_id`, oldest first; under None, the beginnings of the chat."""
         return [self._nodes[child] for child in self._children.get(node_id, ())]
 
-    def versions(self, node_id: str) -> list[str]:
-        """The ids of a node and its siblings, oldest first."""
-        return list(self._children[self._nodes[node_id].parent_id])
-
-    def leaf_below(self, node_id: str) -> str:
-        """The end of the path that follows the newest child at each fork."""
-        while children := self._children.get(node_id):
-            node_id = children[-1]
-        return node_id
-
     def subtree(self, node_id: str) -> list[Node]:
         """A node and all below it, each parent before its children."""
         found = [self._nodes[node_id]]
@@ -190,26 +161,6 @@ class ChatTree:
             del self._nodes[node.id]
             self._children.pop(node.id, None)
         return removed
-
-    def outline(self) -> list[Stretch]:
-        """The map of the branches: each stretch before those that go on from it, siblings oldest first."""
-        found: list[Stretch] = []
-        waiting: list[tuple[str, int | None, int]] = [(child.id, None, 0) for child in reversed(self.children(None))]
-        while waiting:
-            first_id, parent, depth = waiting.pop()
-            stretch = self._stretch(first_id, parent, depth)
-            found.append(stretch)
-            here = len(found) - 1
-            waiting += [(child.id, here, depth + 1) for child in reversed(self.children(stretch.last_id))]
-        return found
-
-    def _stretch(self, first_id: str, parent: int | None, depth: int) -> Stretch:
-        last_id, count = first_id, 1
-        while len(children := self._children.get(last_id, ())) == 1:
-            last_id, count = children[0], count + 1
-        first = self._nodes[first_id]
-        text = " ".join(first.content[: 4 * OUTLINE_TEXT].split())[:OUTLINE_TEXT]
-        return Stretch(first_id, last_id, parent, depth, count, first.role, text)
 
     def newest_leaf(self) -> str | None:
         """The id of the leaf that was added last, or None in an empty tree."""

@@ -18,7 +18,6 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 from llama_gui.engine.fields import brief, check_regular, shown
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 
-SUFFIX = ".gguf"
 AGAIN = "Download the file again."
 
 _MAGIC = b"GGUF"

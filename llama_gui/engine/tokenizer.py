@@ -105,10 +105,6 @@ class Tokenizer:
         """How many tokens `text` has."""
         return len(self.encode_literally(text))
 
-    def contains_special(self, text: str) -> bool:
-        """Whether `encode` would find a control token in `text`."""
-        return any(self._added[token_id] in text for token_id in self.special_ids)
-
     @property
     def special_texts(self) -> list[str]:
         """The texts of all control tokens, the longest first."""

@@ -89,7 +89,6 @@ def test_it_comes_back_with_all_that_another_run_needs():
         usage=Usage(10, 4, 2),
         timings=Timings(0.1, 0.2, 0.3),
     )
-    assert recipe.can_run_again
     assert recipe.present == datetime(2026, 11, 21, 8, 0)
     assert recipe_to_json(recipe) == text
 
@@ -98,8 +97,6 @@ def test_an_answer_that_is_being_written_has_a_recipe_too():
     request = GenerateRequest(prompt="Hi", sampling=SamplingParams(seed=3))
     recipe = read_recipe(recipe_text(request, MODEL, token_ids=[4, 5]))
     assert (recipe.sampling.seed, recipe.token_ids, recipe.finish_reason) == (3, (4, 5), "")
-    assert recipe.can_run_again
-    assert not read_recipe(recipe_text(GenerateRequest(prompt="Hi"), MODEL)).can_run_again
 
 
 def test_the_first_versions_recipe_is_read():

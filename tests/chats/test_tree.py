@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama_gui.chats.tree import ChatTree, Node, NodeStatus, Stretch, clean_text, sound_nodes
+from llama_gui.chats.tree import ChatTree, Node, NodeStatus, clean_text, sound_nodes
 from llama_gui.errors import BugError
 from llama_gui.vocabulary import Role
 
@@ -90,57 +90,19 @@ def test_answers_without_text_are_left_out_and_their_questions_joined():
     assert [(m.role, m.content) for m in tree.messages()] == [("user", "first\n\nsecond")]
 
 
-def test_versions_are_the_siblings_of_a_message(tree: ChatTree):
-    assert tree.versions("a1") == ["a1", "a2"]
-    assert tree.versions("q2") == ["q2"]
-    assert tree.versions("q1") == ["q1"]
-
-
-def test_the_leaf_below_follows_the_newest_child(tree: ChatTree):
-    assert tree.leaf_below("q1") == "a2"
-    assert tree.leaf_below("a1") == "q2"
-    assert tree.leaf_below("a2") == "a2"
-
-
 def test_a_branch_can_be_taken_out(tree: ChatTree):
     assert ids(tree.subtree("q1")) == ["q1", "a1", "a2", "q2"]
     assert ids(tree.remove("a1")) == ["a1", "q2"]
     assert ids(tree.path()) == ["q1", "a2"]
-    assert tree.versions("a2") == ["a2"]
+    assert ids(tree.children("q1")) == ["a2"]
     assert ids(tree.remove("q1")) == ["q1", "a2"]
-    assert (len(tree), tree.newest_leaf(), tree.outline()) == (0, None, [])
+    assert (len(tree), tree.newest_leaf(), tree.children(None)) == (0, None, [])
 
 
-def test_the_outline_has_a_stretch_for_each_way(tree: ChatTree):
-    tree.add(node("a3", "q2", "assistant", "end\nof it " + "x" * 200))
-    tree.add(node("root2", None, "user", "again"))
-    assert tree.outline() == [
-        Stretch("q1", "q1", None, 0, 1, "user", "first"),
-        Stretch("a1", "a3", 0, 1, 3, "assistant", "one"),
-        Stretch("a2", "a2", 0, 1, 1, "assistant", "other"),
-        Stretch("root2", "root2", None, 0, 1, "user", "again"),
-    ]
-
-
-def test_a_very_long_chat_has_a_short_outline():
+def test_a_very_long_branch_can_be_taken_out():
     tree = ChatTree(node(str(n), str(n - 1) if n else None, "user") for n in range(5000))
-    assert tree.outline() == [Stretch("0", "4999", None, 0, 5000, "user", "text")]
-    assert tree.leaf_below("0") == "4999"
-    assert len(tree.subtree("0")) == 5000
-
-
-@given(st.lists(st.integers(min_value=-1, max_value=30), max_size=40))
-def test_the_stretches_hold_each_message_once(parents: list[int]):
-    tree = ChatTree()
-    for number, parent in enumerate(parents):
-        tree.add(node(str(number), None if parent < 0 or number == 0 else str(min(parent, number - 1)), "user"))
-    outline = tree.outline()
-    assert sum(stretch.messages for stretch in outline) == len(tree)
-    for place, stretch in enumerate(outline):
-        above = None if stretch.parent is None else outline[stretch.parent]
-        assert tree[stretch.first_id].parent_id == (above.last_id if above else None)
-        assert stretch.parent is None or stretch.parent < place
-        assert stretch.depth == (above.depth + 1 if above else 0)
+    assert len(tree.remove("0")) == 5000
+    assert len(tree) == 0
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from([None, *"abcdefgh"])), max_size=12))
@@ -150,7 +112,7 @@ def test_of_any_nodes_a_tree_can_be_made(pairs: list[tuple[str, str | None]]):
     tree = ChatTree(sound)
     assert {found.id for found in sound} == {name for name, _parent in pairs}
     assert all((found.role, found.status) == ("user", "interrupted") for found in sound)
-    assert sum(stretch.messages for stretch in tree.outline()) == len(tree)
+    assert sum(len(tree.subtree(root.id)) for root in tree.children(None)) == len(tree)
 
 
 @given(st.lists(st.integers(min_value=-1, max_value=30), max_size=40))

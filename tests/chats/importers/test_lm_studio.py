@@ -31,8 +31,8 @@ def test_versions_become_branches_and_the_selected_ones_the_shown_path(read_json
         ("assistant", "A bird.", "llama-3.2-1b"),
         ("user", "More.", ""),
     ]
-    assert [tree[node].content for node in tree.versions(path[1].id)] == ["A kite.", "A bird.", "A plane."]
-    assert [tree[node].content for node in tree.versions(path[0].id)] == ["What flies?", "What sails?"]
+    assert [node.content for node in tree.children(path[1].parent_id)] == ["A kite.", "A bird.", "A plane."]
+    assert [node.content for node in tree.children(path[0].parent_id)] == ["What flies?", "What sails?"]
     assert found.left_out == ("3 × note of the model's reasoning was left out.",)
 
 
