@@ -38,11 +38,11 @@ def _unreadable(why: str) -> RefusedError:
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"it has {twice[:80]!r} twice")
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in values:
+            raise ValueError(f"it has {name[:80]!r} twice")
+        values[name] = value
     return values
 
 

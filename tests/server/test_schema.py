@@ -1,6 +1,7 @@
 """Every field of a request: what is taken, what is refused, and by which name."""
 
 import math
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,14 @@ def refused(read, body) -> RefusedError:
         read(body)
     assert caught.value.status == 400
     return caught.value
+
+
+def test_a_name_twice_behind_many_others_is_found_at_once():
+    names = ",".join(f'"{number}":1' for number in range(100_000))
+    began = time.process_time()
+    with pytest.raises(RefusedError, match="it has '99999' twice"):
+        read_object(f'{{{names},"99999":2}}'.encode())
+    assert time.process_time() - began < 2
 
 
 def test_a_plain_question():
