@@ -1,8 +1,8 @@
 """Is a GGUF file all there? Its header says where the last weight ends; a copy that was cut off ends before."""
 
-import mmap
 import struct
 from pathlib import Path
+from typing import BinaryIO
 
 from llama_gui.errors import BrokenModelError
 from llama_gui.library.sizes import in_words
@@ -11,6 +11,8 @@ _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 _ALIGNMENT = 32
 _MOST_ENTRIES = 1_000_000
+_FIRST_BYTES, _MOST_BYTES = 16 * 2**20, 128 * 2**20
+"""Of a header: Llama 3 has 8 MB. The engine takes no more, either."""
 _STRING, _ARRAY = 8, 9
 _VALUE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _BLOCKS = {
@@ -30,11 +32,11 @@ def check_gguf(file: Path) -> None:
     size = file.stat().st_size
     if size < 24:
         raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
-    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        if content[:4] != _MAGIC:
+    with file.open("rb") as stream:
+        if stream.read(4) != _MAGIC:
             raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
         try:
-            promised = _Header(content).end
+            promised = _promised_end(stream, size)
         except (struct.error, ValueError, IndexError, KeyError, OverflowError) as error:
             raise BrokenModelError(
                 f"The file {file} is damaged or cut off: its header cannot be read ({error}). Download it again."
@@ -45,11 +47,29 @@ def check_gguf(file: Path) -> None:
         )
 
 
-class _Header:
-    """Steps over the fields to the table of weights; `end` is where the last of those ends."""
+def _promised_end(stream: BinaryIO, size: int) -> int:
+    """Read, not mapped: a file that another program cuts off meanwhile must not end this one."""
+    most = _FIRST_BYTES
+    while True:
+        stream.seek(0)
+        content = stream.read(most)
+        try:
+            return _Header(content, size).end
+        except struct.error:  # it goes on behind what was read
+            if len(content) < most or most >= _MOST_BYTES:
+                raise
+        most *= 2
 
-    def __init__(self, content: mmap.mmap) -> None:
+
+class _Header:
+    """Steps over the fields to the table of weights; `end` is where the last of those ends.
+
+    `content` is the beginning of a file of `size` bytes; struct.error where the header goes on behind it.
+    """
+
+    def __init__(self, content: bytes, size: int) -> None:
         self._content = content
+        self._size = size
         self._place = 4
         version, weights, fields = self._read("<IQQ")
         if version not in _VERSIONS or max(weights, fields) > _MOST_ENTRIES:
@@ -68,7 +88,7 @@ class _Header:
 
     def _string(self) -> bytes:
         (length,) = self._read("<Q")
-        if length > len(self._content):
+        if length > self._size:
             raise ValueError("a text longer than the file")
         self._place += length
         return self._content[self._place - length : self._place]

@@ -43,6 +43,18 @@ def test_a_whole_file_is_sound(tmp_path: Path, alignment: int | None):
     check_gguf(write(tmp_path / "a.gguf", alignment=alignment))
 
 
+def test_a_header_longer_than_what_is_read_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = write(tmp_path / "a.gguf", tokens=5000)
+    monkeypatch.setattr(gguf_check, "_FIRST_BYTES", 64)
+    check_gguf(file)
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(BrokenModelError, match="not complete"):
+        check_gguf(file)
+    monkeypatch.setattr(gguf_check, "_MOST_BYTES", 1024)
+    with pytest.raises(BrokenModelError, match="cannot be read"):
+        check_gguf(file)
+
+
 def test_a_cut_anywhere_is_found(tmp_path: Path):
     file = write(tmp_path / "a.gguf")
     # Behind the last weight the library fills up to the alignment.
