@@ -192,14 +192,14 @@ class DownloadQueue:
                 item = next((item for item in self._items.values() if item.state == "waiting"), None)
                 if item is not None:
                     self._set(item.id, state="running")
-                    self._running = (item.id, asyncio.ensure_future(self._download(item).run()))
+                    self._running = (item.id, asyncio.ensure_future(self._download(item)))
             if item is None:
                 await self._wake.wait()
                 continue
             self._changed()
             await self._follow(item)
 
-    def _download(self, item: QueuedDownload) -> Download:
+    async def _download(self, item: QueuedDownload) -> Path:
         def tell(progress: DownloadProgress) -> None:
             with self._lock:
                 if item.id not in self._items:
@@ -207,7 +207,8 @@ class DownloadQueue:
                 self._set(item.id, progress=progress)
             self._on_change(self.items)
 
-        return Download(item.plan, self._access(), tell, limit=self.limit, patience=self._patience)
+        # Asked here, and not under the lock: the system's safe may take its time, and its fault is of this one only.
+        return await Download(item.plan, self._access(), tell, limit=self.limit, patience=self._patience).run()
 
     async def _follow(self, item: QueuedDownload) -> None:
         """Wait for the running download and note how it ended."""

@@ -166,6 +166,22 @@ def test_a_failure_is_told_and_the_next_runs(fake_hub: FakeHub, access: HubAcces
     assert watched.wait_for(bad, "finished").problem == ""
 
 
+def test_a_safe_that_fails_ends_its_own_download_only(tmp_path: Path, fake_hub: FakeHub, access: HubAccess, open_queue):
+    broken = [RuntimeError("the safe is locked")]
+
+    def ask_the_safe() -> HubAccess:
+        if broken:
+            raise broken.pop()
+        return access
+
+    watched = open_queue(start=False)
+    watched.queue._access = ask_the_safe
+    ids = [watched.queue.add(plan_of(fake_hub, access, repo)) for repo in ("a/one", "a/two")]
+    watched.queue.start()
+    assert "the safe is locked" in watched.wait_for(ids[0], "failed").problem
+    watched.wait_for(ids[1], "finished")
+
+
 def test_the_same_model_is_queued_once(fake_hub: FakeHub, access: HubAccess, open_queue):
     watched = open_queue(start=False)
     plan = plan_of(fake_hub, access, "a/one")
