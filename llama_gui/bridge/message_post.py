@@ -70,6 +70,7 @@ class MessagePost(QObject):
         def save(store: ChatStore) -> _Saved:
             store.create_chat(node.chat_id, title)
             store.save_nodes((*unsaved, node))
+            store.set_leaf(node.chat_id, node.id)  # shown after a restart, too, also if no answer ever begins
             if settings is not None:
                 store.save_settings(node.chat_id, settings)
             return _Saved(node, title, is_typed)

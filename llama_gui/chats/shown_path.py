@@ -33,9 +33,11 @@ class ShownPath:
         self.leaf = leaf if leaf is not None else self.tree.newest_leaf()
 
     def reset(self, nodes: Iterable[Node], leaf: str | None = None) -> None:
-        """Begin anew with these nodes; the newest path is shown unless `leaf` says otherwise."""
+        """Begin anew with these nodes; the newest path is shown unless `leaf` says otherwise, and all behind `leaf`."""
         self.tree = ChatTree(nodes)
-        self.leaf = leaf if leaf is not None else self.tree.newest_leaf()
+        self.leaf = self.tree.newest_leaf()
+        if leaf is not None:
+            self.show(leaf)
 
     def nodes(self) -> list[Node]:
         """The messages that are shown, first to last."""

@@ -265,6 +265,18 @@ def test_stop_before_the_model_has_loaded_withdraws_the_question(
     assert engine.requests == []
 
 
+def test_a_message_that_nobody_answered_is_shown_after_a_restart(qtbot: QtBot, make_book: MakeBook, ask: Ask):
+    session = make_book().new_chat()
+    ask(session, "one")
+    session.send("two")
+    session.stop()
+    qtbot.waitUntil(lambda: not session.answering)
+    assert [node.content for node in session.path()] == ["one", "one", "two"]
+    again = make_book().open_chat(session.chat_id)
+    qtbot.waitUntil(lambda: again.is_loaded)
+    assert [node.content for node in again.path()] == ["one", "one", "two"]
+
+
 def test_a_message_that_cannot_be_saved_is_not_accepted(
     qtbot: QtBot, make_book: MakeBook, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ):

@@ -45,6 +45,11 @@ def test_a_kept_leaf_is_shown_again(path: ShownPath):
     assert (ids(path), path.versions(), path.question_of()) == ([], {}, None)
 
 
+def test_what_was_written_behind_a_kept_leaf_is_shown_too(path: ShownPath):
+    path.reset(path.tree.path("a3"), "a1")
+    assert ids(path) == ["u1", "a1", "u2", "a3"]
+
+
 def test_a_new_message_is_shown(path: ShownPath):
     path.show("a2")
     path.add(node("u9", "a2"))
