@@ -207,6 +207,7 @@ class ChatBook(QObject):
             return self._has_ended
         self._tabs_timer.stop()
         self.titler.stop()
+        self.search.stop()
         self.exchange.close()
         for session in self.sessions():
             session.stop()

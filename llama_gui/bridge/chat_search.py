@@ -32,6 +32,10 @@ class ChatSearch(QObject):
         else:
             self._timer.stop()
 
+    def stop(self) -> None:
+        """Ask nothing any more: the store is about to be closed."""
+        self._timer.stop()
+
     @Slot()
     def _ask(self) -> None:
         text = self._text

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from llama_gui.bridge.chat_search import WAIT_MS
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.migrations import MIGRATIONS
 from llama_gui.chats.store import ChatStore
@@ -179,3 +180,10 @@ def test_tabs_are_saved_soon_without_shutdown(qtbot: QtBot, make_book: MakeBook,
     with qtbot.waitSignal(book.restored) as blocker:
         book.restore()
     assert blocker.args == [tabs]
+
+
+def test_a_search_that_was_about_to_begin_does_not_outlive_the_store(qtbot: QtBot, make_book: MakeBook):
+    book = make_book()
+    book.search.find("words")
+    assert book.shutdown()
+    qtbot.wait(WAIT_MS + 30)
