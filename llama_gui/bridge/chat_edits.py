@@ -134,7 +134,8 @@ class ChatEdits(QObject):
 
     @Slot(object)
     def _on_forked(self, chat_id: str) -> None:
-        self.forked.emit(chat_id)
+        if not self._store.closed:  # else it is in the list at the next start
+            self.forked.emit(chat_id)
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

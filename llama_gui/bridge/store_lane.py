@@ -41,6 +41,11 @@ class StoreLane(QObject):
         """Call `work` with the store on its thread; then `done` or `failed` on this one."""
         self._lane.run(lambda: work(self._opened()), done, failed)
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called: what was done before is still told, and nothing more can be asked."""
+        return self._lane.closed
+
     def close(self, timeout_s: float = 3.0) -> bool:
         """Write what was given, close the file, end the thread. Twice is as good as once."""
         if not self._lane.closed:

@@ -89,7 +89,8 @@ class ChatListView(QListView):
         chat_id = self.current_chat()
         is_delete = event.key() == Qt.Key.Key_Delete and event.modifiers() == Qt.KeyboardModifier.ControlModifier
         if event.key() == Qt.Key.Key_F2 and chat_id:
-            self.edit(index)
+            if self.state() != QListView.State.EditingState:
+                self.edit(index)
         elif is_delete and chat_id:
             self.delete_wanted.emit(chat_id)
         elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and index.data(ChatRole.HEADING):

@@ -211,6 +211,17 @@ def test_a_fork_is_a_chat_of_its_own(qtbot: QtBot, session: ChatSession, ask: As
     settle(qtbot, fork)
 
 
+def test_a_fork_that_is_there_when_the_store_is_closed_opens_no_tab(qtbot: QtBot, session: ChatSession):
+    settle(qtbot, session)
+    told: list[str] = []
+    session.edits.forked.connect(told.append)
+    session.edits.fork(session.path()[1].id, "Other way", session.settings)
+    book = session.parent()
+    assert isinstance(book, ChatBook)
+    assert book.shutdown()
+    assert told == []
+
+
 def test_what_must_wait_says_so(qtbot: QtBot, make_host: MakeHost, make_book: MakeBook):
     session = make_book(make_host(ScriptedEngine(hang_at=1))).new_chat()
     session.send("one two")

@@ -54,6 +54,17 @@ def test_a_name_is_given_in_the_row(window, qtbot):
     assert window.strip.bar.tabText(0) == "Lisbon in spring"
 
 
+def test_a_name_that_is_being_typed_is_not_begun_again(window, qtbot):
+    """Qt complains of a second editor; the whole test fails by that."""
+    window.sidebar.view.rename(window._book.summaries()[0].id)
+    field = window.sidebar.view.findChild(QLineEdit)
+    qtbot.keyClicks(field, "Oslo")
+    qtbot.keyClick(field, Qt.Key.Key_F2)
+    assert field.text() == "Oslo"
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "Oslo" in titles(window))
+
+
 def test_pin_folder_and_archive_by_the_menu(window, qtbot):
     entry(menu_of(window, "first"), "Pin").trigger()
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Today", "second"])
