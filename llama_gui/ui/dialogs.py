@@ -41,6 +41,7 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.ui.actions import Actions
+from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import plain_label
@@ -105,7 +106,7 @@ class CommandPalette(QWidget):
             for spec, action in actions
             if spec.in_palette
         ]
-        self._before = window.focusWidget()
+        self._before = FormerFocus(window.focusWidget())
         self._nothing = plain_label(self.tr("No action has this name."), "muted", FRAME_PX)
         self.field = QLineEdit()
         self.field.setPlaceholderText(self.tr("Type to find an action"))
@@ -143,8 +144,7 @@ class CommandPalette(QWidget):
         self.field.setFocus()
 
     def _leave(self) -> None:
-        if self._before is not None:
-            self._before.setFocus()
+        self._before.give_back()
         self.close()
 
     @Slot(str)

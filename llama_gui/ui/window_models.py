@@ -198,6 +198,7 @@ class WindowModels(QObject):
         menu = ModelMenu(self._icons, self._window)
         menu.add_models(self.entries(), self._host.models.loaded_keys(), session.model)
         menu.chosen.connect(lambda key: session.regenerate(node_id, model=key))
+        session.destroyed.connect(menu.close)  # its tab was closed
         menu.popup(QCursor.pos())
         return menu
 

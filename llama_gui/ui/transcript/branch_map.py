@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from llama_gui.chats.shown_path import MapDot
+from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
 from llama_gui.ui.widgets import plain_label, plain_tip
@@ -193,7 +194,7 @@ class BranchMap(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(self.tr("Branches of this chat"))
         window = parent.window()
-        self._before = window.focusWidget()
+        self._before = FormerFocus(window.focusWidget())
         self._over = parent
         self._is_leaving = False
         self.canvas = MapCanvas(dots)
@@ -248,8 +249,8 @@ class BranchMap(QFrame):
         if self._is_leaving:
             return
         self._is_leaving = True
-        if self.canvas.hasFocus() and self._before is not None:
-            self._before.setFocus()  # before it closes: else Qt gives the keyboard to whatever comes next
+        if self.canvas.hasFocus():
+            self._before.give_back()  # before it closes: else Qt gives the keyboard to whatever comes next
         self.close()
 
     @Slot(str)

@@ -13,8 +13,9 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QTextEdit
 
+from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
@@ -38,7 +39,7 @@ class FindBar(QFrame):
         self._finder: Finder | None = None
         self._hits: list[Hit] = []
         self._current = -1
-        self._before: QWidget | None = None  # what had the keyboard
+        self._before = FormerFocus(None)
         self._timer = QTimer(self, singleShot=True, interval=_WAIT_MS)
         self.field = QLineEdit()
         self.count = plain_label("", "muted", SMALL_PX)
@@ -89,7 +90,7 @@ class FindBar(QFrame):
     def open(self) -> None:
         """Show the field, with the words that are selected in the view or those of the last time."""
         if self.isHidden():
-            self._before = QApplication.focusWidget()
+            self._before = FormerFocus(QApplication.focusWidget())
         selected = self._view.textCursor().selectedText()
         self.show()
         self.place()
@@ -105,7 +106,7 @@ class FindBar(QFrame):
         """Hide, take the light away, and give the keyboard back."""
         if self.isAncestorOf(QApplication.focusWidget() or self._view):
             # Before it hides: else Qt looks for the next link in the text, and goes there.
-            (self._before or self._view).setFocus(Qt.FocusReason.OtherFocusReason)
+            self._before.give_back(otherwise=self._view)
         self._timer.stop()
         self._hits, self._current, self._finder = [], -1, None
         self._light()
