@@ -218,3 +218,12 @@ def test_it_begins_with_what_is_selected(view, bar):
     bar.open()
     assert bar.field.text() == "some"
     assert bar.count.text() == "1 of 1"
+
+
+def test_hits_in_what_is_not_there_any_more_are_not_lit(view, bar):
+    """A scroll while the page is drawn anew lights hits of before; Qt would complain, and fail this test."""
+    view.show_path([user(1, "word " * 20)])
+    assert look_for(bar, "word") == "1 of 20"
+    view.show_path([user(1, "word")])
+    bar._light()
+    assert len(view.extraSelections()) <= 1

@@ -231,11 +231,12 @@ class FindBar(QFrame):
         bottom = self._view.cursorForPosition(self._view.viewport().rect().bottomRight()).position()
         first = bisect.bisect_left(self._hits, top - 200, key=lambda hit: hit.position)
         last = bisect.bisect_right(self._hits, bottom + 200, key=lambda hit: hit.position)
+        end = self._view.document().characterCount() - 1  # while it is drawn anew, it is shorter than it was
         theme = theme_of(self)
         selections: list[QTextEdit.ExtraSelection] = []
         for index in range(first, last):
             hit = self._hits[index]
-            if hit.hidden is not None:
+            if hit.hidden is not None or hit.position + hit.length > end:
                 continue
             selection = QTextEdit.ExtraSelection()
             selection.cursor = self._view.cursor_at(hit.position)  # pyright: ignore[reportAttributeAccessIssue]
