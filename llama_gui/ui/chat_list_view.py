@@ -54,6 +54,10 @@ class ChatListView(QListView):
             self.setCurrentIndex(index)
             self.scrollTo(index)
             self.setFocus()
+            self._edit(index)
+
+    def _edit(self, index: Index) -> None:
+        if self.state() != QListView.State.EditingState:  # Qt complains of a second editor
             self.edit(index)
 
     # The place
@@ -89,8 +93,7 @@ class ChatListView(QListView):
         chat_id = self.current_chat()
         is_delete = event.key() == Qt.Key.Key_Delete and event.modifiers() == Qt.KeyboardModifier.ControlModifier
         if event.key() == Qt.Key.Key_F2 and chat_id:
-            if self.state() != QListView.State.EditingState:
-                self.edit(index)
+            self._edit(index)
         elif is_delete and chat_id:
             self.delete_wanted.emit(chat_id)
         elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and index.data(ChatRole.HEADING):
