@@ -26,6 +26,7 @@ from llama_gui.vocabulary import EngineStats, FinishReason
 T = TypeVar("T")
 
 _SPEED_WINDOW = 2.0
+_CLOSED = "The engine is closed. Load the model again."
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ class Loop:
 
         def run() -> None:
             if self._stopping:
-                future.set_exception(EngineClosedError("The engine was closed."))
+                future.set_exception(EngineClosedError(_CLOSED))
                 return
             try:
                 future.set_result(function())
@@ -126,12 +127,13 @@ class Loop:
         if self._thread is None:
             self._finish_all()
         self._cache.clear()
+        self._publish(0)
         self._runner.close()
 
     def _command(self, command: Callable[[], None]) -> None:
         with self._changed:
             if self._stopping:
-                raise EngineClosedError("The engine is closed. Load the model again.")
+                raise EngineClosedError(_CLOSED)
             self._commands.append(command)
             if self._thread is None:
                 self._start_thread()

@@ -527,6 +527,14 @@ def test_close_ends_every_answer(load):
     assert not [t for t in threading.enumerate() if t.name == "llama-gui-engine"]
 
 
+def test_a_closed_engine_holds_no_conversations(load):
+    engine = load()
+    engine.generate(GenerateRequest(prompt="Hello", max_tokens=2))
+    assert engine.stats().kv_bytes > 0
+    engine.close()
+    assert engine.stats().kv_bytes == 0
+
+
 def test_close_in_a_callback(load):
     engine = load()
     job = engine.submit(ids_request(max_tokens=1500), on_output=lambda job, out: engine.close())
