@@ -33,7 +33,7 @@ _TIGHT = 0.85
 _DEVICES: dict[str, tuple[Device, ...]] = {"int8": ("cpu", "cuda"), "int4": ("cpu",)}
 """Where quantised weights run; others run anywhere."""
 
-_EFFICIENCY = {"float32": 0.6, "bfloat16": 0.5, "int8": 0.4, "int4": 0.37}
+_EFFICIENCY = {"float32": 0.6, "bfloat16": 0.5, "int8": 0.4, "int4": 0.31}
 """The part of the read bandwidth that the kernels reach while they write one token (tests/benchmarks/fit.py)."""
 
 
