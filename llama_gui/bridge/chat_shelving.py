@@ -97,7 +97,7 @@ class ChatShelving(QObject):
         """Delete for ever what is in the bin."""
         self._store.run(lambda store: store.empty_bin(), self._on_emptied, self._on_failed)
 
-    # --- what the store answers
+    # --- what the store answers; when it is closed nobody is told, since they would ask for more
 
     @Slot(object)
     def _on_done(self, _value: object) -> None:
@@ -105,13 +105,15 @@ class ChatShelving(QObject):
 
     @Slot(object)
     def _on_deleted(self, chat_id: str) -> None:
-        self.changed.emit()
-        self.deleted.emit(chat_id)
+        if not self._store.closed:
+            self.changed.emit()
+            self.deleted.emit(chat_id)
 
     @Slot(object)
     def _on_restored(self, chat_id: str) -> None:
-        self.changed.emit()
-        self.restored.emit(chat_id)
+        if not self._store.closed:
+            self.changed.emit()
+            self.restored.emit(chat_id)
 
     @Slot(object)
     def _on_bin_read(self, contents: BinContents) -> None:
@@ -119,8 +121,9 @@ class ChatShelving(QObject):
 
     @Slot(object)
     def _on_emptied(self, count: int) -> None:
-        self.changed.emit()
-        self.emptied.emit(count)
+        if not self._store.closed:
+            self.changed.emit()
+            self.emptied.emit(count)
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

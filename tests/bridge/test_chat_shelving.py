@@ -71,3 +71,17 @@ def test_a_search_tells_only_of_the_last_words(qtbot: QtBot, chat):
     book.search.find("")
     qtbot.wait(200)
     assert len(heard) == 1
+
+
+def test_what_the_store_did_last_is_not_told_when_it_is_closed(chat):
+    """Whoever hears of it looks into the bin again."""
+    book, chat_id = chat
+    told = []
+    for signal in (book.shelving.deleted, book.shelving.restored, book.shelving.emptied):
+        signal.connect(told.append)
+        signal.connect(book.shelving.read_bin)
+    book.shelving.delete(chat_id)
+    book.shelving.restore(chat_id)
+    book.shelving.empty_bin()
+    assert book.shutdown()
+    assert told == []

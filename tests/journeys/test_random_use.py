@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QMenu, QWidget
 from shiboken6 import isValid
 
 from llama_gui.ui import MainWindow
@@ -61,7 +61,7 @@ class Person:
         self.done.append(way.__name__)  # should it break on the way
         self.done[-1] = f"{way.__name__}: {way()}"
         QTest.qWait(self._random.choice((0, 0, 5, 20)))
-        for dialog in self._dialogs():
+        for dialog in others():
             if isinstance(dialog, QFileDialog):  # its questions hold everything up until they are answered
                 dialog.close()
 
@@ -70,10 +70,7 @@ class Person:
         return QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._in_front()
 
     def _in_front(self) -> QWidget:
-        return self._random.choice([self._window, *self._dialogs()])
-
-    def _dialogs(self) -> list[QDialog]:
-        return [w for w in QApplication.topLevelWidgets() if isinstance(w, QDialog) and w.isVisible()]
+        return self._random.choice([self._window, *others()])
 
     def _widgets(self) -> list[QWidget]:
         """What can be seen and used; Qt may have deleted what Python still knows."""
@@ -177,13 +174,19 @@ def _name(widget: QWidget) -> str:
     return f"{type(widget).__name__} {widget.objectName()}".strip()
 
 
+def others() -> list[QWidget]:
+    """Dialogs, and the windows beside the main one."""
+    kinds = (Qt.WindowType.Window, Qt.WindowType.Dialog)
+    found = [w for w in QApplication.topLevelWidgets() if not isinstance(w, MainWindow) and w.windowType() in kinds]
+    return [widget for widget in found if widget.isVisible()]
+
+
 def close_all() -> None:
     """Whatever is open beside the window."""
     while popup := QApplication.activePopupWidget():
         popup.close()
-    for widget in QApplication.topLevelWidgets():
-        if widget.isVisible() and isinstance(widget, QDialog):
-            widget.close()
+    for widget in others():
+        widget.close()
 
 
 def texts(window: MainWindow) -> list[list[tuple[str, str]]]:
