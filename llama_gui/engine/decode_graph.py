@@ -20,14 +20,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import padded
+from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import Span
 from llama_gui.engine.llama import Llama, Segment
 
 _STEPS_BEFORE = 4
 """Recording costs about three steps, and somebody often joins soon after somebody else."""
 
-Key = tuple[tuple[int, int], ...]
-"""Of each slot in a step: where its keys lie, and how many of them are shown."""
+Key = tuple[tuple[int, ...], ...]
+"""Of each slot in a step: where its keys and values lie, how many fit, and how many are shown."""
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ class FixedStep:
 
     def __init__(self, network: Llama, segments: Sequence[Segment]) -> None:
         self._network = network
-        self._slots = [(s.slot.keys, s.slot.values) for s in segments]  # as long as we write there, they are there
+        self._slots = [(s.slot.keys, s.slot.values) for s in segments]
         self._shown = [_shown(segment, network) for segment in segments]
         self._ids = torch.zeros(len(segments), dtype=torch.int64, device=network.device)
         self._positions = torch.zeros_like(self._ids)
@@ -91,6 +92,10 @@ class FixedStep:
         both = torch.tensor(tokens, dtype=torch.int64).t()
         self._ids.copy_(both[0])
         self._positions.copy_(both[1])
+
+    def let_go(self) -> None:
+        """Hold the slots no more: `run` is recorded, and who plays it knows that they are where they were."""
+        self._slots.clear()
 
     def run(self) -> None:
         """Write keys and values, and `logits`: float32 ``[slots, vocab]``."""
@@ -140,7 +145,7 @@ class DecodeGraphs:
         """
         if not self._can_record or not all(_is_drawn(segment) for segment in segments):
             return None
-        key = tuple((segment.slot.keys.data_ptr(), _shown(segment, self._network)) for segment in segments)
+        key = tuple((*_place(segment.slot), _shown(segment, self._network)) for segment in segments)
         if key != self._key:
             self.forget()
             self._key = key
@@ -167,6 +172,7 @@ class DecodeGraphs:
             self._can_record = False
             self.forget()
             return None
+        step.let_go()  # a conversation may be evicted, and its memory given to others
         self._step, self._replay = step, replay
         replay()  # recording alone computes nothing
         return step.logits
@@ -174,6 +180,10 @@ class DecodeGraphs:
 
 def _is_drawn(segment: Segment) -> bool:
     return not segment.is_prompt and len(segment.token_ids) == 1 and segment.logits == 1
+
+
+def _place(slot: Slot) -> tuple[int, int, int]:
+    return slot.keys.data_ptr(), slot.values.data_ptr(), slot.capacity
 
 
 def _shown(segment: Segment, network: Llama) -> int:

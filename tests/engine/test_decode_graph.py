@@ -4,6 +4,8 @@ There is no card here. torch.fx takes CUDA's place: it, too, records which kerne
 those again without the Python around them. What Python decides or computes is fixed in both.
 """
 
+import weakref
+
 import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -124,6 +126,29 @@ def test_a_prompt_in_between_forgets_nothing_and_more_keys_do(networks):
     assert graphs.run(drawn(slots[:1])) is not None
     slots[0].tokens += [0] * 6  # 256: the next is the first of another block of keys
     assert graphs.run(drawn(slots[:1])) is None
+
+
+@torch.inference_mode()
+def test_a_recording_keeps_no_conversation_in_memory(networks):
+    network = networks("llama-3.2", "float32")
+    graphs = DecodeGraphs(network, lambda run: run() or (lambda: None))
+    cache, slots = conversations(network, (5,))
+    for _ in range(WARM + 1):
+        graphs.run(drawn(slots))
+    keys, values = (weakref.ref(part) for part in (slots[0].keys, slots[0].values))
+    cache.drop(slots.pop())
+    assert (keys(), values()) == (None, None)
+
+
+@torch.inference_mode()
+def test_a_slot_that_has_grown_in_its_place_is_another(networks):
+    network, recorder = networks("llama-3.2", "float32"), Recorder()
+    graphs = DecodeGraphs(network, recorder)
+    _, slots = conversations(network, (5,))
+    for _ in range(WARM + 1):
+        graphs.run(drawn(slots))
+    slots[0].keys = slots[0].keys[:, :, :256]
+    assert graphs.run(drawn(slots)) is None
 
 
 @torch.inference_mode()
