@@ -8,6 +8,7 @@ busy when it was tried gets another chance.
 import hashlib
 import json
 import logging
+import math
 import os
 import time
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from typing import Any
 import torch
 
 from llama_gui.engine.device import Precision
+from llama_gui.engine.row_tiles import TILE
 from llama_gui.files import write_whole
 
 _DAYS = 30
@@ -103,6 +105,8 @@ def _note(values: Mapping[str, Any]) -> KernelNote:
     seconds = {int(rows): float(taken) for rows, taken in values["seconds"].items()}
     wide_rows = {int(rows): int(most) for rows, most in values["wide_rows"].items()}
     note = KernelNote(int(values["min_rows"]), seconds, bool(values["is_wide"]), wide_rows, float(values["tried"]))
-    if min(note.min_rows, *seconds, *wide_rows, *wide_rows.values()) < 1 or min(seconds.values()) < 0:
-        raise ValueError("numbers of rows are positive")
+    if min(note.min_rows, *seconds, *wide_rows, *wide_rows.values()) < 1 or any(rows % TILE for rows in seconds):
+        raise ValueError("numbers of rows are positive, and large calls whole tiles")
+    if not seconds or not all(0 <= taken < math.inf for taken in seconds.values()):
+        raise ValueError("a call takes some time")
     return note

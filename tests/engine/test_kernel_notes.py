@@ -86,7 +86,8 @@ def test_a_damaged_file_is_as_none(file, text):
 @pytest.mark.parametrize(
     "change",
     [
-        {"min_rows": 0}, {"min_rows": "x"}, {"seconds": {}}, {"seconds": {"32": -1}}, {"seconds": {"-5": 1}},
+        {"min_rows": 0}, {"min_rows": "x"}, {"seconds": {}}, {"seconds": {"32": -1}}, {"seconds": {"-32": 1}},
+        {"seconds": {"5": 1}}, {"seconds": {"32": float("nan")}}, {"seconds": {"32": float("inf")}},
         {"seconds": [1]}, {"wide_rows": {"1": 0}}, {"wide_rows": None}, {"tried": None},
     ],
 )  # fmt: skip
