@@ -85,6 +85,14 @@ def test_how_an_answer_ended_stands_below_it(view, node, words):
     assert "Half" in view.toPlainText()
 
 
+def test_a_narrow_footer_breaks_between_its_facts(view):
+    recipe = '{"usage": {"completion_tokens": 15}, "timings": {"decode": 1}, "sampling": {"seed": 3146272861}}'
+    view.show_path([user(1), answer(1, "x", recipe=recipe)])
+    assert "15 tokens · 15.0 tok/s · seed 3146272861" in view.toPlainText()
+    raw = view.document().toRawText()
+    assert "15\u00a0tokens · 15.0\u00a0tok/s · seed\u00a03146272861" in raw
+
+
 def test_a_footer_without_numbers():
     assert footer_of(answer(1, "x")).facts == ()
     assert footer_of(answer(1, "x", recipe='{"usage": {"completion_tokens": 1}}')).facts == ("1 token",)

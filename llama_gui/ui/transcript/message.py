@@ -163,4 +163,5 @@ def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | 
         writer.insert("     ", formats.small())
         _write_version(writer, node, version)
     if footer.facts:
-        writer.insert("      " + " · ".join(footer.facts), formats.small())
+        # In a narrow window the line breaks between the facts, and not between a number and what it counts.
+        writer.insert("      " + " · ".join(fact.replace(" ", "\u00a0") for fact in footer.facts), formats.small())
