@@ -91,3 +91,9 @@ def find_resources() -> Path:
     places = [Path(bundle) / "resources"] if bundle else []
     places += [package / "_resources", package.parent / "resources"]
     return next((place for place in places if place.is_dir()), places[-1])
+
+
+def native_kernels() -> Path | None:
+    """The compiled kernels of the engine; None: they were not compiled when this was installed."""
+    path = Path(__file__).resolve().parent / "engine" / "native" / "kernels.so"
+    return path if path.is_file() else None

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import padded
@@ -100,7 +99,7 @@ class FixedStep:
     def run(self) -> None:
         """Write keys and values, and `logits`: float32 ``[slots, vocab]``."""
         cos, sin = (part[self._positions].unsqueeze(1) for part in self._table)
-        x = F.embedding(self._ids, self._network.embedding)
+        x = self._network.look_up(self._ids)
         spans = self._spans()
         for layer, block in enumerate(self._network.blocks):
             x = block(x, layer, cos, sin, spans)
@@ -122,7 +121,7 @@ class FixedStep:
         hidden = keys > position
         if window is not None:
             hidden |= keys <= position - window
-        like = self._network.embedding
+        like = self._network.norm.weight
         return torch.zeros_like(keys, dtype=like.dtype).masked_fill_(hidden, -math.inf).unsqueeze(0)
 
 

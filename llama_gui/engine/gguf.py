@@ -88,7 +88,7 @@ class GgufModel:
         name = known.get(number) if isinstance(number, int) else None
         text = f"{name or ' and '.join(quantised or plain)} GGUF"
         if quantised:
-            text += f", dequantised to {str(precision.dtype).removeprefix('torch.')}"
+            text += f", dequantised to {str(precision.table_dtype).removeprefix('torch.')}"
         return text + (f", held as {precision.quantised}" if precision.quantised else "")
 
 

@@ -27,8 +27,11 @@ from llama_gui.engine.int8_linear import probe as probe_int8
 from llama_gui.engine.int8_matmul import Int8MatMul
 from llama_gui.engine.int8_matmul import probe as probe_matmul
 from llama_gui.engine.kernel_notes import KernelNotes
+from llama_gui.engine.native_kernels import WIDTH_UNIT, NativeKernels
+from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt4Linear, NativeInt8Linear, is_faster_written_out
 from llama_gui.engine.packed_linear import Known, PackedLinear
 from llama_gui.engine.row_tiles import TILE, RowPlan, pad_rows
+from llama_gui.errors import UnsupportedModelError
 
 HEAD_PIECE_SIZE = 2**25
 """Numbers of the vocabulary projection that are quantised and packed at a time."""
@@ -144,6 +147,7 @@ class LinearFactory:
     Without `exact`, `plan` is told before each step which of its rows are drawn tokens.
     `precision`: whether the weights are quantised, and how. Raises `UnsupportedModelError` where that cannot be done,
     see the functions `probe` of `int8_linear`, `int8_matmul` and `int4_linear`. `notes`: what an earlier run found out.
+    `kernels`: our own, where there are some.
     """
 
     def __init__(
@@ -153,6 +157,7 @@ class LinearFactory:
         *,
         exact: bool = True,
         notes: KernelNotes | None = None,
+        kernels: NativeKernels | None = None,
     ) -> None:
         self.plan = None if exact else RowPlan()
         self._known = Known(notes=notes)
@@ -160,14 +165,19 @@ class LinearFactory:
         self._can_pack = True
         self._quantised = precision.quantised if precision is not None else None
         self._is_on_cpu = device.type == "cpu"
-        if self._quantised is not None:
-            probe_int8() if self._is_on_cpu else probe_matmul(device)
-        self._columns = probe_int4() if self._quantised == "int4" else None
+        self._kernels = kernels if self._is_on_cpu else None
+        self._held = precision.held if precision is not None else None
+        self._has_torch_int8 = self._quantised is None or self._probe_int8(device)
+        self._columns = probe_int4() if self._quantised == "int4" and self._kernels is None else None
+        writes_out = self._quantised == "int4" and self._kernels is not None and is_faster_written_out(self._kernels)
+        self._writes_out = writes_out
 
     def head(self, weight: Tensor) -> Linear:
         """The vocabulary projection, of at least eight bits."""
         if not self._quantised:
             return self(weight)
+        if not self._has_torch_int8:
+            return self._int8(weight, None)
         # In parts, or the largest weight of all would be in memory twice while it is packed.
         channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
         parts = [self._int8(part, None) for part in weight.split(channels)]
@@ -175,10 +185,14 @@ class LinearFactory:
 
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""
-        if self._quantised == "int4" and weight.shape[1] % GROUP == 0:
+        if self._quantised == "int4" and self._kernels is not None and weight.shape[1] % WIDTH_UNIT == 0:
+            return NativeInt4Linear(weight, bias, self._kernels, writes_out=self._writes_out)
+        if self._quantised == "int4" and self._kernels is None and weight.shape[1] % GROUP == 0:
             return Int4Linear(weight, bias, self._columns)
         if self._quantised is not None:
             return self._int8(weight, bias)
+        if self._held is not None and self._kernels is not None:
+            return NativeHalfLinear(weight, bias, self._kernels)
         if weight.device.type != "cpu" or not self._can_pack:
             return PlainLinear(weight, bias, self.plan)
         try:
@@ -189,4 +203,21 @@ class LinearFactory:
             return PlainLinear(weight, bias, self.plan)
 
     def _int8(self, weight: Tensor, bias: Tensor | None) -> Linear:
-        return Int8Linear(weight, bias, self._least_rows) if self._is_on_cpu else Int8MatMul(weight, bias)
+        if not self._is_on_cpu:
+            return Int8MatMul(weight, bias)
+        if self._kernels is not None and not self._has_torch_int8:
+            return NativeInt8Linear(weight, bias, self._kernels)
+        return Int8Linear(weight, bias, self._least_rows)
+
+    def _probe_int8(self, device: torch.device) -> bool:
+        """Whether torch multiplies int8 exactly: CPUs on which that is fast (VNNI, AMX) do, older ones do not."""
+        if not self._is_on_cpu:
+            probe_matmul(device)
+            return True
+        try:
+            probe_int8()
+        except UnsupportedModelError:
+            if self._kernels is None:
+                raise
+            return False
+        return True

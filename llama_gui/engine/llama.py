@@ -10,12 +10,13 @@ from torch import Tensor
 from llama_gui.engine.attention_blocks import LARGEST, causal_mask, find_blocks
 from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.device import Precision, give_memory_back
+from llama_gui.engine.device import Precision, byte_count, give_memory_back
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
+from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
 
@@ -75,12 +76,12 @@ class Llama:
         self.norm = norm
         self.head = head
         self.attention_blocks = self.blocks[0].attention.blocks
-        self.rotary = Rotary(config.head_dim, config.rope, embedding.dtype, embedding.device)
+        self.rotary = Rotary(config.head_dim, config.rope, self.dtype, embedding.device)
 
     @property
     def dtype(self) -> torch.dtype:
         """Of the activations and of the cache."""
-        return self.embedding.dtype
+        return self.norm.weight.dtype
 
     @property
     def device(self) -> torch.device:
@@ -96,7 +97,9 @@ class Llama:
     @property
     def weight_bytes(self) -> int:
         """Bytes of all weights in memory."""
-        return sum(linear.weight_bytes for linear in self.linears) + self.embedding.numel() * self.dtype.itemsize
+        linears = sum(linear.weight_bytes for linear in self.linears)
+        is_shared = any(weight.data_ptr() == self.embedding.data_ptr() for weight in _plain(self.head.packed))
+        return linears + (0 if is_shared else byte_count(self.embedding))
 
     def forward(self, segments: Sequence[Segment], is_unwanted: Callable[[], bool] | None = None) -> Tensor:
         """Run `segments` (of different slots) and write their keys and values; the slots need room for them.
@@ -111,7 +114,7 @@ class Llama:
         ids = [token_id for segment in segments for token_id in segment.token_ids]
         positions = [n for s in segments for n in range(len(s.slot.tokens), len(s.slot.tokens) + len(s.token_ids))]
         cos, sin = self.rotary.rows(torch.tensor(positions, device=self.device), max(positions))
-        x = F.embedding(torch.tensor(ids, device=self.device), self.embedding)
+        x = self.look_up(torch.tensor(ids, device=self.device))
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
         for layer, block in enumerate(self.blocks):
             if is_unwanted is not None and is_unwanted():
@@ -122,6 +125,10 @@ class Llama:
             return torch.empty(0, self.config.vocab_size, device=self.device)
         self._plan_rows(len(rows))
         return self.head(self.norm(x[torch.tensor(rows, device=self.device)])).float()
+
+    def look_up(self, ids: Tensor) -> Tensor:
+        """The embedding of `ids` ``[rows]``: ``[rows, hidden]``."""
+        return F.embedding(ids, self.embedding).to(self.dtype)
 
     @property
     def is_exact(self) -> bool:
@@ -139,11 +146,11 @@ class Llama:
         row = 0
         for segment in segments:
             slot, start, length = segment.slot, len(segment.slot.tokens), len(segment.token_ids)
-            mask = causal_mask(start, length, group, self.attention_blocks, self.embedding)
+            mask = causal_mask(start, length, group, self.attention_blocks, self.norm.weight)
             window = self.config.sliding_window
             window_mask = None
             if window is not None and start + length > window:
-                window_mask = causal_mask(start, length, group, self.attention_blocks, self.embedding, window)
+                window_mask = causal_mask(start, length, group, self.attention_blocks, self.norm.weight, window)
             spans.append(Span.of(row, (start, length), (slot.keys, slot.values), mask, window_mask))
             row += length
         return spans
@@ -155,6 +162,10 @@ def _logits_rows(segments: Sequence[Segment], spans: Sequence[Span]) -> list[int
         end = span.row + span.length
         rows.extend(range(end - segment.logits, end))
     return rows
+
+
+def _plain(weights: Sequence[Tensor]) -> list[Tensor]:
+    return [weight for weight in weights if not weight.is_mkldnn]
 
 
 def _mlp(gate_up: Linear, down: Linear) -> MLP | Int8MLP:
@@ -210,12 +221,15 @@ class NetworkLoader:
         *,
         exact: bool = True,
         notes: KernelNotes | None = None,
+        kernels: NativeKernels | None = None,
     ) -> None:
         self._config = config
         self._checkpoint = checkpoint
         self._dtype = precision.dtype
+        self._table_dtype = precision.table_dtype
         self._device = device
-        self._linear = LinearFactory(precision, device, exact=exact or precision.quantised is not None, notes=notes)
+        exact = exact or precision.quantised is not None
+        self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
         self._blocks = LARGEST  # until the weights are known to be there: a config alone may hold any number
 
     def load(self) -> Llama:
@@ -231,7 +245,7 @@ class NetworkLoader:
         self._checkpoint.check(shapes, IGNORED_WEIGHTS)
         group = config.num_attention_heads // config.num_key_value_heads
         self._blocks = find_blocks(group, config.head_dim, self._dtype, self._device)
-        embedding = self._weight("model.embed_tokens.weight")
+        embedding = self._table("model.embed_tokens.weight")
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
         return Llama(config, embedding, blocks, norm, self._linear.head(self._head(embedding)), self._linear.plan)
@@ -239,7 +253,7 @@ class NetworkLoader:
     def _head(self, embedding: Tensor) -> Tensor:
         if _HEAD not in self._checkpoint.names:
             return embedding
-        head = self._weight(_HEAD)
+        head = self._table(_HEAD)
         # A fine-tune whose config was copied from its tied parent: like transformers 5, believe the weights.
         return embedding if self._config.tie_word_embeddings and torch.equal(head, embedding) else head
 
@@ -263,13 +277,9 @@ class NetworkLoader:
         return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
 
     def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
-        weight = self._joined([f"{prefix}{name}.weight" for name in names])
-        bias = self._joined([f"{prefix}{name}.bias" for name in names]) if has_bias else None
+        weight = _joined([self._table(f"{prefix}{name}.weight") for name in names])
+        bias = _joined([self._weight(f"{prefix}{name}.bias") for name in names]) if has_bias else None
         return self._linear(weight, bias)
-
-    def _joined(self, names: Sequence[str]) -> Tensor:
-        parts = [self._weight(name) for name in names]
-        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
         """`behind`: the linear that takes what comes out."""
@@ -277,3 +287,11 @@ class NetworkLoader:
 
     def _weight(self, name: str) -> Tensor:
         return self._checkpoint.weight(name, self._dtype, self._device)
+
+    def _table(self, name: str) -> Tensor:
+        """A matrix."""
+        return self._checkpoint.weight(name, self._table_dtype, self._device)
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts))

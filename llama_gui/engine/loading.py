@@ -11,6 +11,7 @@ from typing import Protocol
 
 import torch
 
+from llama_gui.engine import native_kernels
 from llama_gui.engine.apart import Apart
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
@@ -27,6 +28,7 @@ from llama_gui.engine.device import (
 )
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
+from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
@@ -164,11 +166,15 @@ def _only_gguf(folder: Path) -> Path | None:
 def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") -> int:
     """Bytes that the weights of the model at `path` will take in memory. Raises what `Engine.load` raises."""
     config = open_model(model_folder(path)).config
-    precision = resolve_precision(dtype, resolve_device(device))
+    torch_device = resolve_device(device)
+    has_kernels = torch_device.type == "cpu" and native_kernels.load() is not None
+    precision = resolve_precision(dtype, torch_device, has_kernels=has_kernels)
     vocabulary = config.vocab_size * config.hidden_size
-    # The embedding is looked up in the dtype of the activations; the head is a linear of its own.
     linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
-    return round(vocabulary * (precision.dtype.itemsize + precision.head_bytes) + linears * precision.weight_bytes)
+    # The head is a linear of its own, unless our kernels multiply the very table that tokens are looked up in.
+    is_shared = precision.held is not None and config.tie_word_embeddings
+    head = 0 if is_shared else precision.head_bytes
+    return round(vocabulary * (precision.table_dtype.itemsize + head) + linears * precision.weight_bytes)
 
 
 def load_model(
@@ -186,7 +192,8 @@ def load_model(
 ) -> LoadedModel:
     """Load the model at `path`, or one that is open already; for arguments and errors see `Engine.load`."""
     torch_device = resolve_device(device)
-    precision = resolve_precision(dtype, torch_device)
+    kernels = native_kernels.load() if torch_device.type == "cpu" else None
+    precision = resolve_precision(dtype, torch_device, has_kernels=kernels is not None)
     model = _opened(path)
     config, defaults = model.config, model.defaults
     _Watch(0, None, is_cancelled).check()
@@ -195,7 +202,7 @@ def load_model(
     context = _context(max_context, config)
     threads = threads or thread_count(round(_parameter_count(config) * precision.weight_bytes))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
-    reader = _NetworkReader(model, precision, torch_device, threads, exact, notes)
+    reader = _NetworkReader(model, precision, torch_device, threads, exact, notes, kernels)
     network = reader.read(on_progress, is_cancelled)
     info = ModelInfo(
         name=name or model.name,
@@ -223,6 +230,7 @@ class _NetworkReader:
     threads: int
     exact: bool
     notes: KernelNotes
+    kernels: NativeKernels | None
 
     def read(
         self, on_progress: Callable[[LoadProgress], None] | None, is_cancelled: Callable[[], bool] | None
@@ -245,7 +253,13 @@ class _NetworkReader:
         # As many threads as later: the rows of a product are probed while it is loaded.
         with torch_threads(self.threads), self.model.weights(watch.read) as checkpoint:
             network = NetworkLoader(
-                self.model.config, checkpoint, self.precision, self.device, exact=self.exact, notes=self.notes
+                self.model.config,
+                checkpoint,
+                self.precision,
+                self.device,
+                exact=self.exact,
+                notes=self.notes,
+                kernels=self.kernels,
             ).load()
         watch.finish()
         self.notes.save()

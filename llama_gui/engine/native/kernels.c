@@ -1,0 +1,467 @@
+/* Matrix products of rows with weights that are held in few bits, for x86-64 CPUs with AVX2.
+ *
+ * Each product is y[row][channel] = scale[channel] * sum_k x[row][k] * w[channel][k], for 1 to any number of rows.
+ * What is summed up, and in which order, never depends on the number of rows: sums of whole numbers are exact, and those
+ * of float32 go through one chain of eight lanes for each BLOCK inputs, whose results are added in order. So a row has
+ * the same bits in calls of any size.
+ *
+ * Few rows: the weights are read once, in order, and multiplied as they come (the memory bus is what limits that). Many:
+ * some channels at a time are written out in 16 or 32 bits into a panel that stays in the second-level cache.
+ * `native_kernels.py` says what the arguments are, and tries them all when it loads this.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#if defined(_WIN32)
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+#define FAST __attribute__((target("avx2,fma,f16c")))
+#define INLINE static inline __attribute__((always_inline)) FAST
+#define UNROLL _Pragma("GCC unroll 16")
+
+enum { BLOCK = 1024 };        /* inputs whose float32 products are added up in one chain */
+enum { PANEL = 32 };          /* channels that are written out together */
+enum { FEW = 8 };             /* rows that are multiplied together, at most */
+enum { NEAR = 16 };           /* channels that all rows are multiplied with before the next */
+enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
+enum { MOST_AT_ONCE = 24 };   /* rows up to which half precision is not written out */
+enum { STRETCH = 512 };       /* rows of one pass over the weights */
+enum { GROUP = 32 };          /* four-bit weights that share a step and a low */
+enum { ALIGNMENT = 64 };
+
+typedef enum { FLOAT32 = 0, BFLOAT16 = 1, FLOAT16 = 2 } Kind;
+
+/* --- results */
+
+typedef struct {
+    void *y;
+    ptrdiff_t channels; /* of the whole product: the length of a row of y */
+    const float *scales, *bias;
+    Kind kind;
+} Result;
+
+INLINE void put(const Result *to, ptrdiff_t row, ptrdiff_t channel, float sum) {
+    float value = to->scales ? sum * to->scales[channel] : sum;
+    if (to->bias) value += to->bias[channel];
+    ptrdiff_t at = row * to->channels + channel;
+    if (to->kind == FLOAT32) {
+        ((float *)to->y)[at] = value;
+    } else if (to->kind == FLOAT16) {
+        ((uint16_t *)to->y)[at] = _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT);
+    } else { /* to the nearest, halves to even; not a number stays one */
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        bits = value != value ? 0x7FC00000u : bits + 0x7FFFu + ((bits >> 16) & 1u);
+        ((uint16_t *)to->y)[at] = (uint16_t)(bits >> 16);
+    }
+}
+
+INLINE int32_t sum_of_whole(__m256i v) {
+    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
+    return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1)));
+}
+
+INLINE float sum_of_floats(__m256 v) {
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+
+/* --- which channels a thread takes */
+
+typedef struct {
+    ptrdiff_t begin, end;
+} Share;
+
+static Share share_of(ptrdiff_t channels, int granule) {
+    int thread = 0, threads = 1;
+#ifdef _OPENMP
+    thread = omp_get_thread_num(), threads = omp_get_num_threads();
+#endif
+    ptrdiff_t blocks = (channels + granule - 1) / granule;
+    Share share = {blocks * thread / threads * granule, blocks * (thread + 1) / threads * granule};
+    if (share.end > channels) share.end = channels;
+    return share;
+}
+
+/* --- eight bits: |w| times x with the sign of w, in pairs (at most 2 * 127 * 128, which fits in 16 bits) */
+
+INLINE void int8_channel(const int8_t *x, const int8_t *w, ptrdiff_t width, int rows, int32_t *sums) {
+    __m256i total[FEW];
+    const __m256i ones = _mm256_set1_epi16(1);
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
+    ptrdiff_t k = 0;
+    for (; k + 32 <= width; k += 32) {
+        __m256i weight = _mm256_loadu_si256((const __m256i *)(w + k)), size = _mm256_abs_epi8(weight);
+        UNROLL for (int r = 0; r < rows; r++) {
+            __m256i level = _mm256_loadu_si256((const __m256i *)(x + r * width + k));
+            __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(level, weight));
+            total[r] = _mm256_add_epi32(total[r], _mm256_madd_epi16(pairs, ones));
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) {
+        sums[r] = sum_of_whole(total[r]);
+        for (ptrdiff_t j = k; j < width; j++) sums[r] += (int32_t)x[r * width + j] * w[j];
+    }
+}
+
+/* --- four bits. 64 weights lie in 32 bytes: the first 32, which are one group, in the lower bits. */
+
+typedef struct {
+    const uint8_t *levels; /* [channels][width / 2] */
+    const uint8_t *steps;  /* [channels][width / GROUP] */
+    const int8_t *lows;    /* the same */
+} Int4;
+
+INLINE Int4 channel_of(Int4 w, ptrdiff_t channel, ptrdiff_t width) {
+    const ptrdiff_t groups = width / GROUP;
+    return (Int4){w.levels + channel * (width / 2), w.steps + channel * groups, w.lows + channel * groups};
+}
+
+/* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. */
+INLINE void int4_channel(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdiff_t width, int rows, int32_t *sums) {
+    __m256i total[FEW];
+    const __m256i low_bits = _mm256_set1_epi8(15);
+    const ptrdiff_t groups = width / GROUP;
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
+    for (ptrdiff_t g = 0; g < groups; g += 2) {
+        __m256i both = _mm256_loadu_si256((const __m256i *)(w.levels + g * (GROUP / 2)));
+        __m256i first = _mm256_and_si256(both, low_bits);
+        __m256i second = _mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits);
+        __m256i first_step = _mm256_set1_epi16(w.steps[g]), second_step = _mm256_set1_epi16(w.steps[g + 1]);
+        UNROLL for (int r = 0; r < rows; r++) {
+            const int8_t *row = x + r * width + g * GROUP;
+            __m256i a = _mm256_maddubs_epi16(first, _mm256_loadu_si256((const __m256i *)row));
+            __m256i b = _mm256_maddubs_epi16(second, _mm256_loadu_si256((const __m256i *)(row + GROUP)));
+            a = _mm256_add_epi32(_mm256_madd_epi16(a, first_step), _mm256_madd_epi16(b, second_step));
+            total[r] = _mm256_add_epi32(total[r], a);
+        }
+    }
+    ptrdiff_t g = 0;
+    for (; g + 16 <= groups; g += 16) {
+        __m256i low = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(w.lows + g)));
+        UNROLL for (int r = 0; r < rows; r++) {
+            __m256i sum = _mm256_loadu_si256((const __m256i *)(x_sums + r * groups + g));
+            total[r] = _mm256_add_epi32(total[r], _mm256_madd_epi16(low, sum));
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) {
+        sums[r] = sum_of_whole(total[r]);
+        for (ptrdiff_t j = g; j < groups; j++) sums[r] += (int32_t)w.lows[j] * x_sums[r * groups + j];
+    }
+}
+
+INLINE void expand_int4(Int4 w, ptrdiff_t width, int8_t *to) {
+    const __m256i low_bits = _mm256_set1_epi8(15);
+    for (ptrdiff_t g = 0; g < width / GROUP; g++) {
+        __m256i both = _mm256_loadu_si256((const __m256i *)(w.levels + g / 2 * GROUP));
+        __m256i levels = _mm256_and_si256(g % 2 ? _mm256_srli_epi16(both, 4) : both, low_bits);
+        const __m256i step = _mm256_set1_epi16(w.steps[g]), low = _mm256_set1_epi8(w.lows[g]);
+        /* Products are below 256, so that they can be had two at a time: those of the even and of the odd bytes. */
+        const __m256i even = _mm256_set1_epi16(255);
+        __m256i values = _mm256_or_si256(_mm256_mullo_epi16(_mm256_and_si256(levels, even), step),
+                                         _mm256_slli_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(levels, 8), step), 8));
+        _mm256_storeu_si256((__m256i *)(to + g * GROUP), _mm256_add_epi8(values, low));
+    }
+}
+
+static ptrdiff_t up_to(ptrdiff_t count, ptrdiff_t granule) { return (count + granule - 1) / granule * granule; }
+
+static void *aligned(size_t bytes) { return aligned_alloc(ALIGNMENT, up_to((ptrdiff_t)bytes, ALIGNMENT)); }
+
+/* --- weights in half precision, rows in float32 */
+
+INLINE __m256 load_half(const uint16_t *w, Kind kind) {
+    __m128i bits = _mm_loadu_si128((const __m128i *)w);
+    if (kind == FLOAT16) return _mm256_cvtph_ps(bits);
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+}
+
+INLINE float one_half(uint16_t bits, Kind kind) {
+    if (kind == FLOAT16) return _cvtsh_ss(bits);
+    uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, 4);
+    return value;
+}
+
+/* The inputs of one block that are left behind its last eight go into the lanes as if zeros followed. */
+INLINE __m256 tail_half(const uint16_t *w, ptrdiff_t count, Kind kind) {
+    float lanes[8] = {0};
+    for (ptrdiff_t j = 0; j < count; j++) lanes[j] = one_half(w[j], kind);
+    return _mm256_loadu_ps(lanes);
+}
+
+INLINE __m256 tail_float(const float *x, ptrdiff_t count) {
+    float lanes[8] = {0};
+    memcpy(lanes, x, count * sizeof *x);
+    return _mm256_loadu_ps(lanes);
+}
+
+INLINE void half_few(const float *x, const uint16_t *w, ptrdiff_t width, int rows, int channels, Kind kind, float *sums) {
+    UNROLL for (int i = 0; i < rows * channels; i++) sums[i] = 0;
+    for (ptrdiff_t start = 0; start < width; start += BLOCK) {
+        const ptrdiff_t end = width - start < BLOCK ? width : start + BLOCK;
+        __m256 total[8];
+        UNROLL for (int i = 0; i < rows * channels; i++) total[i] = _mm256_setzero_ps();
+        ptrdiff_t k = start;
+        for (; k + 8 <= end; k += 8) {
+            __m256 level[4];
+            UNROLL for (int r = 0; r < rows; r++) level[r] = _mm256_loadu_ps(x + r * width + k);
+            UNROLL for (int c = 0; c < channels; c++) {
+                __m256 weight = load_half(w + c * width + k, kind);
+                UNROLL for (int r = 0; r < rows; r++)
+                    total[c * rows + r] = _mm256_fmadd_ps(weight, level[r], total[c * rows + r]);
+            }
+        }
+        if (k < end)
+            for (int c = 0; c < channels; c++)
+                for (int r = 0; r < rows; r++)
+                    total[c * rows + r] = _mm256_fmadd_ps(tail_half(w + c * width + k, end - k, kind),
+                                                          tail_float(x + r * width + k, end - k), total[c * rows + r]);
+        UNROLL for (int i = 0; i < rows * channels; i++) sums[i] += sum_of_floats(total[i]);
+    }
+}
+
+/* Eight sums at a time: fewer would wait for each other. */
+INLINE void half_rows(const float *x, const uint16_t *w, ptrdiff_t width, Share share, int rows, Kind kind,
+                      ptrdiff_t row, const Result *to) {
+    const int together = 8 / rows;
+    float sums[8];
+    ptrdiff_t c = share.begin;
+    for (; c + together <= share.end; c += together) {
+        half_few(x, w + c * width, width, rows, together, kind, sums);
+        for (int i = 0; i < 8; i++) put(to, row + i % rows, c + i / rows, sums[i]);
+    }
+    for (; c < share.end; c++) {
+        half_few(x, w + c * width, width, rows, 1, kind, sums);
+        for (int r = 0; r < rows; r++) put(to, row + r, c, sums[r]);
+    }
+}
+
+INLINE void float_block(const float *x, ptrdiff_t x_stride, const float *w, ptrdiff_t count, int rows, int channels,
+                        float *sums) {
+    __m256 total[12];
+    UNROLL for (int i = 0; i < rows * channels; i++) total[i] = _mm256_setzero_ps();
+    for (ptrdiff_t k = 0; k < count; k += 8) {
+        __m256 weights[3];
+        UNROLL for (int c = 0; c < channels; c++) weights[c] = _mm256_load_ps(w + c * BLOCK + k);
+        UNROLL for (int r = 0; r < rows; r++) {
+            __m256 level = _mm256_loadu_ps(x + r * x_stride + k);
+            UNROLL for (int c = 0; c < channels; c++)
+                total[r * channels + c] = _mm256_fmadd_ps(weights[c], level, total[r * channels + c]);
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < channels; c++) sums[r * PANEL + c] += sum_of_floats(total[r * channels + c]);
+}
+
+FAST static void float_panel(const float *x, ptrdiff_t x_stride, ptrdiff_t rows, const float *w, ptrdiff_t count,
+                             int channels, float *sums) {
+    ptrdiff_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+        int c = 0;
+        for (; c + 3 <= channels; c += 3)
+            float_block(x + r * x_stride, x_stride, w + c * BLOCK, count, 4, 3, sums + r * PANEL + c);
+        for (; c < channels; c++)
+            float_block(x + r * x_stride, x_stride, w + c * BLOCK, count, 4, 1, sums + r * PANEL + c);
+    }
+    for (; r < rows; r++)
+        for (int c = 0; c < channels; c++)
+            float_block(x + r * x_stride, x_stride, w + c * BLOCK, count, 1, 1, sums + r * PANEL + c);
+}
+
+INLINE void widen_half(const uint16_t *from, ptrdiff_t count, Kind kind, float *to) {
+    ptrdiff_t k = 0;
+    for (; k + 8 <= count; k += 8) _mm256_storeu_ps(to + k, load_half(from + k, kind));
+    if (k < count) _mm256_storeu_ps(to + k, tail_half(from + k, count - k, kind));
+}
+
+FAST static int half_many(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, Kind kind,
+                          const Result *to) {
+    /* Rows whose length is no multiple of eight are copied, with zeros behind them. */
+    const ptrdiff_t stride = up_to(width, 8);
+    float *copy = NULL;
+    if (stride != width) {
+        copy = aligned(rows * stride * sizeof *copy);
+        if (copy == NULL) return 1;
+        memset(copy, 0, rows * stride * sizeof *copy);
+        for (ptrdiff_t r = 0; r < rows; r++) memcpy(copy + r * stride, x + r * width, width * sizeof *x);
+        x = copy;
+    }
+    int failed = 0;
+#pragma omp parallel
+    {
+        float *panel = aligned(PANEL * BLOCK * sizeof *panel), *sums = aligned(STRETCH * PANEL * sizeof *sums);
+        if (panel == NULL || sums == NULL) {
+#pragma omp atomic write
+            failed = 1;
+        }
+#pragma omp barrier
+        const Share share = share_of(to->channels, PANEL);
+        for (ptrdiff_t row = 0; row < rows && !failed; row += STRETCH) {
+            const ptrdiff_t some = rows - row < STRETCH ? rows - row : STRETCH;
+            for (ptrdiff_t c = share.begin; c < share.end; c += PANEL) {
+                const int channels = (int)(share.end - c < PANEL ? share.end - c : PANEL);
+                memset(sums, 0, some * PANEL * sizeof *sums);
+                for (ptrdiff_t k = 0; k < width; k += BLOCK) {
+                    const ptrdiff_t count = width - k < BLOCK ? width - k : BLOCK;
+                    for (int i = 0; i < channels; i++) widen_half(w + (c + i) * width + k, count, kind, panel + i * BLOCK);
+                    float_panel(x + row * stride + k, stride, some, panel, up_to(count, 8), channels, sums);
+                }
+                for (ptrdiff_t r = 0; r < some; r++)
+                    for (int i = 0; i < channels; i++) put(to, row + r, c + i, sums[r * PANEL + i]);
+            }
+        }
+        free(panel);
+        free(sums);
+    }
+    free(copy);
+    return failed;
+}
+
+/* --- what is called from outside */
+
+/* Whether this CPU has what the rest needs. */
+EXPORT int llama_gui_can_run(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+}
+
+/* Rows are taken so many at a time that sums stay in registers, and few channels at a time, so that the weights are
+ * read from memory once. */
+#define BY_ROWS(MOST)                                                                                               \
+    for (ptrdiff_t c = all.begin; c < all.end; c += NEAR) {                                                         \
+        const Share share = {c, c + NEAR < all.end ? c + NEAR : all.end};                                           \
+        for (ptrdiff_t row = begin, some; row < end; row += some) {                                                 \
+            const ptrdiff_t left = end - row;                                                                       \
+            some = left >= 8 && MOST >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;                                  \
+            switch (some) {                                                                                         \
+            case 8: CALL(8); break;                                                                                 \
+            case 4: CALL(4); break;                                                                                 \
+            case 2: CALL(2); break;                                                                                 \
+            default: CALL(1);                                                                                       \
+            }                                                                                                       \
+        }                                                                                                           \
+    }
+
+/* How many rows of `bytes` each stay in the second-level cache. */
+static ptrdiff_t stretch_of(ptrdiff_t bytes) {
+    ptrdiff_t rows = CACHE / bytes;
+    return rows < FEW ? FEW : rows / FEW * FEW;
+}
+
+#define CALL(R)                                                                                                     \
+    for (ptrdiff_t i = share.begin; i < share.end; i++) {                                                           \
+        int8_channel(x + row * width, w + i * width, width, R, sums);                                               \
+        for (int r = 0; r < R; r++) put(to, row + r, i, (float)sums[r]);                                            \
+    }
+FAST static void int8_share(const int8_t *x, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, const int8_t *w, Share all,
+                            const Result *to) {
+    int32_t sums[FEW];
+    BY_ROWS(8)
+}
+#undef CALL
+
+EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const int8_t *w, ptrdiff_t channels,
+                          const float *scales, void *y, int kind) {
+    const Result to = {y, channels, scales, NULL, (Kind)kind};
+    const ptrdiff_t stretch = stretch_of(width);
+#pragma omp parallel
+    {
+        const Share share = share_of(channels, NEAR);
+        for (ptrdiff_t row = 0; row < rows; row += stretch)
+            int8_share(x, row, row + stretch < rows ? row + stretch : rows, width, w, share, &to);
+    }
+    return 0;
+}
+
+#define CALL(R)                                                                                                     \
+    for (ptrdiff_t i = share.begin; i < share.end; i++) {                                                           \
+        int4_channel(x + row * width, x_sums + row * groups, channel_of(w, i, width), width, R, sums);              \
+        for (int r = 0; r < R; r++) put(to, row + r, i, (float)sums[r]);                                            \
+    }
+FAST static void int4_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
+                            Int4 w, Share all, const Result *to) {
+    const ptrdiff_t groups = width / GROUP;
+    int32_t sums[FEW];
+    BY_ROWS(8)
+}
+#undef CALL
+
+EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const uint8_t *levels, const uint8_t *steps,
+                          const int8_t *lows, ptrdiff_t channels, const float *scales, void *y, int kind) {
+    const Result to = {y, channels, scales, NULL, (Kind)kind};
+    const Int4 w = {levels, steps, lows};
+    const ptrdiff_t groups = width / GROUP, stretch = stretch_of(width);
+    int16_t *x_sums = aligned(rows * groups * sizeof *x_sums);
+    if (x_sums == NULL) return 1;
+    for (ptrdiff_t g = 0; g < rows * groups; g++) {
+        int sum = 0;
+        for (int j = 0; j < GROUP; j++) sum += x[g * GROUP + j];
+        x_sums[g] = (int16_t)sum;
+    }
+#pragma omp parallel
+    {
+        const Share share = share_of(channels, NEAR);
+        for (ptrdiff_t row = 0; row < rows; row += stretch)
+            int4_share(x, x_sums, row, row + stretch < rows ? row + stretch : rows, width, w, share, &to);
+    }
+    free(x_sums);
+    return 0;
+}
+
+/* Four bits written out in eight: [channels][width]. What does not fit in eight bits is not to be there. */
+EXPORT FAST int llama_gui_int4_expand(const uint8_t *levels, const uint8_t *steps, const int8_t *lows, ptrdiff_t width,
+                                 ptrdiff_t channels, int8_t *to) {
+#pragma omp parallel for
+    for (ptrdiff_t c = 0; c < channels; c++)
+        expand_int4(channel_of((Int4){levels, steps, lows}, c, width), width, to + c * width);
+    return 0;
+}
+
+#define CALL(R) half_rows(x + row * width, w, width, share, R, BFLOAT16, row, to)
+FAST static void bfloat16_share(const float *x, ptrdiff_t end, ptrdiff_t width, const uint16_t *w, Share all,
+                                const Result *to) {
+    const ptrdiff_t begin = 0;
+    BY_ROWS(4)
+}
+#undef CALL
+
+#define CALL(R) half_rows(x + row * width, w, width, share, R, FLOAT16, row, to)
+FAST static void float16_share(const float *x, ptrdiff_t end, ptrdiff_t width, const uint16_t *w, Share all,
+                               const Result *to) {
+    const ptrdiff_t begin = 0;
+    BY_ROWS(4)
+}
+#undef CALL
+
+EXPORT int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
+                          ptrdiff_t channels, const float *bias, float *y) {
+    const Result to = {y, channels, NULL, bias, FLOAT32};
+    if (rows > MOST_AT_ONCE) return half_many(x, rows, width, w, (Kind)weight_kind, &to);
+#pragma omp parallel
+    {
+        const Share share = share_of(channels, NEAR);
+        if (weight_kind == FLOAT16) float16_share(x, rows, width, w, share, &to);
+        else bfloat16_share(x, rows, width, w, share, &to);
+    }
+    return 0;
+}
+
+#else
+
+EXPORT int llama_gui_can_run(void) { return 0; }
+
+#endif

@@ -1,0 +1,174 @@
+"""Linears over our own kernels: weights of eight and four bits, and of half precision with float32 around them.
+
+A row has the same bits in calls of any size: see `native/kernels.c`.
+"""
+
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.device import byte_count
+from llama_gui.engine.gating import BLOCK_SIZE
+from llama_gui.engine.int4_levels import GROUP, quantise
+from llama_gui.engine.int4_panels import OVERHEAD
+from llama_gui.engine.int8_linear import round_channels
+from llama_gui.engine.native_kernels import Int4Packed, NativeKernels, pack_int4
+from llama_gui.engine.quantised_linear import QuantisedLinear
+
+_MANY = 32  # rows, up to which nothing is written out
+_PANEL_CHANNELS = 1024
+_TRIED_ROWS, _TRIED_CHANNELS, _TRIED_WIDTH = 64, 256, 1024
+
+
+class NativeInt8Linear(QuantisedLinear):
+    """``y = x W^T + b`` with the weight in int8, as it is."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels) -> None:
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype."""
+        super().__init__(bias, weight.dtype)
+        self._kernels = kernels
+        self._levels, self._scales = round_channels(weight)
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._levels,)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight, its scales and the bias take."""
+        return byte_count(self._levels, self._scales, self._bias)
+
+    def multiply(self, levels: Tensor) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight and its scales."""
+        return self._kernels.int8(levels.contiguous(), self._levels, self._scales, self.dtype)
+
+
+class NativeInt4Linear(QuantisedLinear):
+    """``y = x W^T + b`` with the weight in four bits; `in_features` must be a multiple of `WIDTH_UNIT`."""
+
+    def __init__(
+        self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels, *, writes_out: bool = False
+    ) -> None:
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype.
+
+        `writes_out`: many rows are multiplied with weights written out in eight bits, see `is_faster_written_out`.
+        """
+        super().__init__(bias, weight.dtype)
+        self._kernels = kernels
+        self._writes_out = writes_out
+        out, width = weight.shape
+        self._weight = Int4Packed(
+            torch.empty(out, width // 2, dtype=torch.uint8),
+            torch.empty(out, width // GROUP, dtype=torch.uint8),
+            torch.empty(out, width // GROUP, dtype=torch.int8),
+        )
+        self._scales = torch.empty(out)
+        step = max(1, BLOCK_SIZE // width)
+        for start in range(0, out, step):
+            self._set(slice(start, start + step), weight[start : start + step])
+
+    def _set(self, channels: slice, weight: Tensor) -> None:
+        found = quantise(weight)
+        some = pack_int4(found.levels, found.steps, found.lows)
+        self._scales[channels] = found.scales.float()
+        self._weight.levels[channels], self._weight.steps[channels] = some.levels, some.steps
+        self._weight.lows[channels] = some.lows
+
+    @property
+    def overhead(self) -> int:
+        """That of writing the weight out."""
+        return OVERHEAD if self._writes_out else 0
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._weight.levels,)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight, its steps, lows and scales and the bias take."""
+        return byte_count(self._weight.levels, self._weight.steps, self._weight.lows, self._scales, self._bias)
+
+    def multiply(self, levels: Tensor) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight and its scales."""
+        levels = levels.contiguous()
+        if self._writes_out and len(levels) > _MANY:
+            return _multiply_written_out(self._kernels, levels, self._weight, self._scales, self.dtype)
+        return self._kernels.int4(levels, self._weight, self._scales, self.dtype)
+
+
+class NativeHalfLinear:
+    """``y = x W^T + b`` for float32 rows and a weight in bfloat16 or float16, for CPUs that multiply only float32.
+
+    Half the memory of float32, and nothing lost of a checkpoint that is in half precision.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels) -> None:
+        """`weight` ``[out, in]`` is kept, not copied; `bias` ``[out]``."""
+        self._weight = weight.contiguous()
+        self._bias = None if bias is None else bias.float()
+        self._kernels = kernels
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._weight,)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight and the bias take."""
+        return byte_count(self._weight, self._bias)
+
+    @property
+    def is_batch_invariant(self) -> bool:
+        """True: the order of the sums does not depend on the number of rows."""
+        return True
+
+    @property
+    def overhead(self) -> int:
+        """None."""
+        return 0
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``, float32."""
+        return self._kernels.half(x.contiguous(), self._weight, self._bias)
+
+
+def is_faster_written_out(kernels: NativeKernels) -> bool:
+    """Whether many rows are multiplied faster by torch's product of whole numbers: with AMX or VNNI."""
+    groups = torch.ones(_TRIED_CHANNELS, _TRIED_WIDTH // GROUP)
+    weight = pack_int4(torch.full((_TRIED_CHANNELS, _TRIED_WIDTH), 15), 8 * groups, 7 * groups)  # 127, the largest
+    levels, scales = torch.full((_TRIED_ROWS, _TRIED_WIDTH), 127).to(torch.int8), torch.ones(_TRIED_CHANNELS)
+    ours = _seconds(lambda: kernels.int4(levels, weight, scales, torch.float32))
+    try:
+        theirs = _seconds(lambda: _multiply_written_out(kernels, levels, weight, scales, torch.float32))
+        exact = torch.equal(
+            _multiply_written_out(kernels, levels, weight, scales, torch.float32),
+            kernels.int4(levels, weight, scales, torch.float32),
+        )
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return False
+    return exact and theirs < ours
+
+
+def _multiply_written_out(
+    kernels: NativeKernels, levels: Tensor, weight: Int4Packed, scales: Tensor, dtype: torch.dtype
+) -> Tensor:
+    y = torch.empty(len(levels), len(scales), dtype=dtype)
+    for start in range(0, len(scales), _PANEL_CHANNELS):
+        channels = slice(start, start + _PANEL_CHANNELS)
+        product = torch._int_mm(levels, kernels.expand(weight, channels).t())
+        y[:, channels] = product.float().mul_(scales[channels])
+    return y
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    seconds: list[float] = []
+    for _ in range(3):
+        began = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
