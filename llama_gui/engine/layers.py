@@ -10,6 +10,7 @@ from torch import Tensor
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend
 from llama_gui.engine.gating import gated_rows
 from llama_gui.engine.linear import Linear
+from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.rotary import rotate
 
 
@@ -52,6 +53,10 @@ class Span:
         self.new_values[layer].copy_(values.transpose(0, 1))
 
 
+Spans = Sequence[Span] | NativeSpans
+"""Of all segments of a step."""
+
+
 class RMSNorm:
     """Root mean square norm over the last dimension, as transformers computes it: float32 inside, then the weight.
 
@@ -82,8 +87,8 @@ class Heads:
 class Attention:
     """Grouped-query attention with a fused projection; each conversation attends to its own keys and values.
 
-    `norms` (of queries and of keys, ``[head_dim]``): for families that norm each head before it is rotated. `slides`:
-    this layer sees a sliding window only.
+    `norms` (of queries and of keys, ``[head_dim]``): for families that norm each head before it is rotated. `window`:
+    of this many tokens is all that this layer sees.
     """
 
     def __init__(
@@ -93,18 +98,20 @@ class Attention:
         heads: Heads,
         blocks: AttentionBlocks,
         norms: tuple[RMSNorm, RMSNorm] | None = None,
-        slides: bool = False,
+        window: int | None = None,
     ) -> None:
         self.qkv = qkv
         self.out = out
         self.heads = heads
         self.blocks = blocks
         self.norms = norms
-        self.slides = slides
+        self.window = window
 
-    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Sequence[Span]) -> Tensor:
+    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
         q, k, v = self._heads(self.qkv(x), cos, sin)
+        if isinstance(spans, NativeSpans):
+            return self.out(spans.attend(q, k, v, layer, self.window))
         lengths = [span.length for span in spans]
         for span, new_k, new_v in zip(spans, k.split(lengths), v.split(lengths), strict=True):
             span.write(layer, new_k, new_v)
@@ -147,7 +154,7 @@ class Attention:
         return y.reshape(kv_heads, group, n, dim).permute(2, 0, 1, 3).reshape(n, -1)
 
     def _mask(self, span: Span) -> Tensor:
-        return span.window_mask if self.slides else span.mask
+        return span.mask if self.window is None else span.window_mask
 
 
 class MLP:

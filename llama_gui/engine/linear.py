@@ -30,7 +30,7 @@ from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.native_kernels import WIDTH_UNIT, NativeKernels
 from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt4Linear, NativeInt8Linear, is_faster_written_out
 from llama_gui.engine.packed_linear import Known, PackedLinear
-from llama_gui.engine.row_tiles import TILE, RowPlan, pad_rows
+from llama_gui.engine.row_tiles import TILE, RowPlan, SameBits, pad_rows
 from llama_gui.errors import UnsupportedModelError
 
 HEAD_PIECE_SIZE = 2**25
@@ -69,17 +69,28 @@ class Linear(Protocol):
         ...
 
 
+PlacesTried = dict[tuple[tuple[int, ...], torch.dtype], bool]
+"""By the shape and dtype of a weight: whether a row's bits are the same at every place of a call of `TILE` rows."""
+
+
 class PlainLinear:
     """`torch.nn.functional.linear` on any device.
 
     On CPU every call is padded to exactly `TILE` rows, because at one fixed count a row's bits depend neither on its
-    place nor on its neighbours. Other devices get all rows in one call and promise nothing.
+    place nor on its neighbours, as a rule: it is tried. Where they do, and on other devices, all rows go into one call
+    and nothing is promised.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, plan: RowPlan | None = None) -> None:
+    def __init__(
+        self, weight: Tensor, bias: Tensor | None, plan: RowPlan | None = None, tried: PlacesTried | None = None
+    ) -> None:
+        """`weight` ``[out, in]``, `bias` ``[out]``. `tried` remembers what was found out about each shape."""
         self.weight = weight
         self.bias = bias
         self._plan = plan
+        self._is_batch_invariant = weight.device.type == "cpu" and _is_same_anywhere(
+            weight, {} if tried is None else tried
+        )
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
@@ -93,8 +104,8 @@ class PlainLinear:
 
     @property
     def is_batch_invariant(self) -> bool:
-        """True on CPU."""
-        return self.weight.device.type == "cpu"
+        """What was found on CPU, False elsewhere."""
+        return self._is_batch_invariant
 
     @property
     def overhead(self) -> int:
@@ -103,11 +114,23 @@ class PlainLinear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        if not self.is_batch_invariant:
+        if not self._is_batch_invariant:
             return F.linear(x, self.weight, self.bias)
         tiles = self._plan.tiles(x) if self._plan is not None else [(part, 1) for part in x.split(TILE)]
         parts = [F.linear(pad_rows(t, max(rows, TILE)), self.weight, self.bias)[: t.shape[0]] for t, rows in tiles]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _is_same_anywhere(weight: Tensor, tried: PlacesTried) -> bool:
+    key = tuple(weight.shape), weight.dtype
+    if key not in tried:
+
+        def multiply(x: Tensor, bias: Tensor | None) -> Tensor:
+            return F.linear(x, weight, bias)
+
+        # Not timed as packed weights are: four products of a tile, which are slow where half precision is emulated.
+        tried[key] = SameBits(multiply, weight, most=TILE).holds(multiply, TILE)
+    return tried[key]
 
 
 class StackedLinear:
@@ -162,6 +185,7 @@ class LinearFactory:
         self.plan = None if exact else RowPlan()
         self._known = Known(notes=notes)
         self._least_rows: LeastRows = {}
+        self._places_tried: PlacesTried = {}
         self._can_pack = True
         self._quantised = precision.quantised if precision is not None else None
         self._is_on_cpu = device.type == "cpu"
@@ -194,13 +218,13 @@ class LinearFactory:
         if self._held is not None and self._kernels is not None:
             return NativeHalfLinear(weight, bias, self._kernels)
         if weight.device.type != "cpu" or not self._can_pack:
-            return PlainLinear(weight, bias, self.plan)
+            return PlainLinear(weight, bias, self.plan, self._places_tried)
         try:
             return PackedLinear.pack(weight, bias, self._known, self.plan)
         except (RuntimeError, AttributeError, NotImplementedError) as error:
             _log.warning("Prepacked weights cannot be used here (%s); plain ones are slower.", error)
             self._can_pack = False
-            return PlainLinear(weight, bias, self.plan)
+            return PlainLinear(weight, bias, self.plan, self._places_tried)
 
     def _int8(self, weight: Tensor, bias: Tensor | None) -> Linear:
         if not self._is_on_cpu:

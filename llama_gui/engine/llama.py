@@ -14,9 +14,11 @@ from llama_gui.engine.device import Precision, byte_count, give_memory_back
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import Slot
-from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span
+from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
-from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
+from llama_gui.engine.native_kernels import LANES, NativeKernels
+from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt8MLP, NativeMLP, NativeQuantisedLinear
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
 
@@ -38,6 +40,9 @@ class Segment:
     is_prompt: bool = False
 
 
+AnyMLP = MLP | Int8MLP | NativeInt8MLP | NativeMLP
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """One layer."""
@@ -45,9 +50,9 @@ class Block:
     attention_norm: RMSNorm
     attention: Attention
     mlp_norm: RMSNorm
-    mlp: MLP | Int8MLP
+    mlp: AnyMLP
 
-    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Sequence[Span]) -> Tensor:
+    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
         x = x + self.attention(self.attention_norm(x), layer, cos, sin, spans)
         return x + self.mlp(self.mlp_norm(x))
@@ -68,8 +73,11 @@ class Llama:
         norm: RMSNorm,
         head: Linear,
         plan: RowPlan | None = None,
+        kernels: NativeKernels | None = None,
     ) -> None:
+        """`kernels`: what attends, instead of torch's."""
         self._plan = plan
+        self._kernels = kernels
         self.config = config
         self.embedding = embedding
         self.blocks = tuple(blocks)
@@ -120,7 +128,7 @@ class Llama:
             if is_unwanted is not None and is_unwanted():
                 raise PassCancelled
             x = block(x, layer, cos, sin, spans)
-        rows = _logits_rows(segments, spans)
+        rows = _logits_rows(segments)
         if not rows:
             return torch.empty(0, self.config.vocab_size, device=self.device)
         self._plan_rows(len(rows))
@@ -140,7 +148,9 @@ class Llama:
         if self._plan is not None:
             self._plan.writers = writers
 
-    def _spans(self, segments: Sequence[Segment]) -> list[Span]:
+    def _spans(self, segments: Sequence[Segment]) -> Spans:
+        if self._kernels is not None:
+            return NativeSpans(self._kernels, [(segment.slot, len(segment.token_ids)) for segment in segments])
         group = self.config.num_attention_heads // self.config.num_key_value_heads
         spans: list[Span] = []
         row = 0
@@ -156,10 +166,11 @@ class Llama:
         return spans
 
 
-def _logits_rows(segments: Sequence[Segment], spans: Sequence[Span]) -> list[int]:
+def _logits_rows(segments: Sequence[Segment]) -> list[int]:
     rows: list[int] = []
-    for segment, span in zip(segments, spans, strict=True):
-        end = span.row + span.length
+    end = 0
+    for segment in segments:
+        end += len(segment.token_ids)
         rows.extend(range(end - segment.logits, end))
     return rows
 
@@ -168,7 +179,19 @@ def _plain(weights: Sequence[Tensor]) -> list[Tensor]:
     return [weight for weight in weights if not weight.is_mkldnn]
 
 
-def _mlp(gate_up: Linear, down: Linear) -> MLP | Int8MLP:
+def _mlp(gate_up: Linear, down: Linear, sizes: tuple[int, int]) -> AnyMLP:
+    """`sizes`: of what goes in, and of what is gated."""
+    fits = all(size % LANES == 0 for size in sizes)
+    if fits and isinstance(gate_up, NativeHalfLinear) and isinstance(down, NativeHalfLinear):
+        return NativeMLP(gate_up, down)
+    if (
+        fits
+        and isinstance(gate_up, NativeQuantisedLinear)
+        and isinstance(down, NativeQuantisedLinear)
+        and gate_up.dtype == down.dtype == torch.float32
+        and not gate_up.has_bias | down.has_bias
+    ):
+        return NativeInt8MLP(gate_up, down)
     if (
         isinstance(gate_up, QuantisedLinear)
         and isinstance(down, QuantisedLinear)
@@ -228,6 +251,7 @@ class NetworkLoader:
         self._dtype = precision.dtype
         self._table_dtype = precision.table_dtype
         self._device = device
+        self._kernels = kernels if device.type == "cpu" else None
         exact = exact or precision.quantised is not None
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
         self._blocks = LARGEST  # until the weights are known to be there: a config alone may hold any number
@@ -244,11 +268,15 @@ class NetworkLoader:
             shapes[_HEAD] = shapes["model.embed_tokens.weight"]
         self._checkpoint.check(shapes, IGNORED_WEIGHTS)
         group = config.num_attention_heads // config.num_key_value_heads
-        self._blocks = find_blocks(group, config.head_dim, self._dtype, self._device)
+        if self._kernels is not None and serves(self._dtype, config.head_dim):
+            self._blocks = NATIVE_BLOCKS
+        else:
+            self._kernels, self._blocks = None, find_blocks(group, config.head_dim, self._dtype, self._device)
         embedding = self._table("model.embed_tokens.weight")
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
-        return Llama(config, embedding, blocks, norm, self._linear.head(self._head(embedding)), self._linear.plan)
+        head = self._linear.head(self._head(embedding))
+        return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels)
 
     def _head(self, embedding: Tensor) -> Tensor:
         if _HEAD not in self._checkpoint.names:
@@ -266,10 +294,11 @@ class NetworkLoader:
             Heads(config.num_attention_heads, config.num_key_value_heads, config.head_dim),
             self._blocks,
             self._head_norms(prefix) if config.qk_norm else None,
-            layer in config.sliding_layers,
+            config.sliding_window if layer in config.sliding_layers else None,
         )
         gate_up = self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias)
-        mlp = _mlp(gate_up, self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias))
+        down = self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias)
+        mlp = _mlp(gate_up, down, (config.hidden_size, config.intermediate_size))
         attention_norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
         return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight", gate_up), mlp)
 

@@ -9,9 +9,11 @@ OpenMP's threads are torch's own: both libraries use the same libgomp, so `torch
 
 import ctypes
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.int4_levels import GROUP
@@ -19,6 +21,9 @@ from llama_gui.paths import native_kernels
 
 WIDTH_UNIT = 2 * GROUP
 """Weights of four bits come so many at a time: a width must be a multiple."""
+
+LANES = 8
+"""Numbers of float32 that are computed together."""
 
 _KINDS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
 _ROW_COUNTS = (1, 2, 3, 5, 8, 13, 40)
@@ -63,33 +68,39 @@ class NativeKernels:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._int8 = _function(
-            library.llama_gui_int8, _POINTER, _SIZE, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER, _INT
-        )
-        self._int4 = _function(
-            library.llama_gui_int4,
-            *(_POINTER, _SIZE, _SIZE),
-            *(_POINTER, _POINTER, _POINTER, _SIZE),
-            *(_POINTER, _POINTER, _INT),
-        )
-        self._expand = _function(library.llama_gui_int4_expand, _POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER)
-        self._half = _function(
-            library.llama_gui_half, _POINTER, _SIZE, _SIZE, _POINTER, _INT, _SIZE, _POINTER, _POINTER
+        rows, weight, result = (_POINTER, _SIZE, _SIZE), (_POINTER, _SIZE), (_POINTER, _POINTER, _POINTER, _INT)
+        self._int8 = _function(library.llama_gui_int8, *rows, *weight, *result)
+        self._int4 = _function(library.llama_gui_int4, *rows, _POINTER, _POINTER, *weight, *result)
+        self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], _SIZE, _SIZE, _POINTER)
+        self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
+        self._quantise = _function(library.llama_gui_quantise, *rows, _POINTER, _POINTER)
+        self._gate = _function(library.llama_gui_gate, *rows, *4 * [_POINTER])
+        heads = (_POINTER, _SIZE)
+        self._attend = _function(
+            library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _POINTER
         )
 
-    def int8(self, levels: Tensor, weight: Tensor, scales: Tensor, dtype: torch.dtype) -> Tensor:
-        """Int8 ``[rows, in]`` from -127 to 127, times an int8 weight ``[out, in]``."""
+    def int8(
+        self, levels: Tensor, weight: Tensor, scales: Tensor, dtype: torch.dtype, row_scales: Tensor | None = None
+    ) -> Tensor:
+        """Int8 ``[rows, in]`` from -127 to 127, times an int8 weight ``[out, in]``.
+
+        `row_scales`: float32 ``[rows]`` that the results are multiplied with, too.
+        """
         y = torch.empty(len(levels), len(weight), dtype=dtype)
         sizes = (len(levels), levels.shape[1], weight.data_ptr(), len(weight))
-        _check(self._int8(levels.data_ptr(), *sizes, scales.data_ptr(), y.data_ptr(), _KINDS[dtype]))
+        results = (scales.data_ptr(), _address(row_scales), y.data_ptr(), _KINDS[dtype])
+        _check(self._int8(levels.data_ptr(), *sizes, *results))
         return y
 
-    def int4(self, levels: Tensor, weight: Int4Packed, scales: Tensor, dtype: torch.dtype) -> Tensor:
-        """Int8 ``[rows, in]`` from -127 to 127, times a weight of four bits."""
+    def int4(
+        self, levels: Tensor, weight: Int4Packed, scales: Tensor, dtype: torch.dtype, row_scales: Tensor | None = None
+    ) -> Tensor:
+        """Int8 ``[rows, in]`` from -127 to 127, times a weight of four bits; `row_scales` as in `int8`."""
         y = torch.empty(len(levels), len(weight.levels), dtype=dtype)
         parts = (weight.levels.data_ptr(), weight.steps.data_ptr(), weight.lows.data_ptr(), len(weight.levels))
-        sizes = (len(levels), levels.shape[1])
-        _check(self._int4(levels.data_ptr(), *sizes, *parts, scales.data_ptr(), y.data_ptr(), _KINDS[dtype]))
+        results = (scales.data_ptr(), _address(row_scales), y.data_ptr(), _KINDS[dtype])
+        _check(self._int4(levels.data_ptr(), len(levels), levels.shape[1], *parts, *results))
         return y
 
     def expand(self, weight: Int4Packed, channels: slice) -> Tensor:
@@ -106,7 +117,45 @@ class NativeKernels:
         """
         y = torch.empty(len(x), len(weight))
         sizes = (len(x), x.shape[1], weight.data_ptr(), _KINDS[weight.dtype], len(weight))
-        _check(self._half(x.data_ptr(), *sizes, None if bias is None else bias.data_ptr(), y.data_ptr()))
+        _check(self._half(x.data_ptr(), *sizes, _address(bias), y.data_ptr()))
+        return y
+
+    def quantise(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Int8 levels of float32 ``[rows, width]``, and a float32 scale for each row ``[rows]``.
+
+        `width` is a multiple of `LANES`. A row that holds a NaN gets NaN for its scale.
+        """
+        levels, scales = torch.empty(x.shape, dtype=torch.int8), torch.empty(len(x))
+        _check(self._quantise(x.data_ptr(), *x.shape, levels.data_ptr(), scales.data_ptr()))
+        return levels, scales
+
+    def gate(self, x: Tensor) -> Tensor:
+        """``silu(gate) * up`` of gate and up side by side: float32 ``[rows, 2 * width] -> [rows, width]``."""
+        y = torch.empty(len(x), x.shape[1] // 2)
+        _check(self._gate(x.data_ptr(), *y.shape, None, None, None, y.data_ptr()))
+        return y
+
+    def gate_levels(self, x: Tensor, row_scales: Tensor) -> tuple[Tensor, Tensor]:
+        """``silu(gate * row_scale) * up`` of ``[rows, 2 * width]``, quantised as by `quantise`."""
+        levels, scales = torch.empty(len(x), x.shape[1] // 2, dtype=torch.int8), torch.empty(len(x))
+        addresses = (row_scales.data_ptr(), levels.data_ptr(), scales.data_ptr(), None)
+        _check(self._gate(x.data_ptr(), *levels.shape, *addresses))
+        return levels, scales
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, spans: Tensor, layer: int, window: int = 0) -> Tensor:
+        """Write new keys and values into caches, and attend to them and those before: float32 ``[rows, heads * dim]``.
+
+        ``q [rows, heads, dim]``, ``k`` and ``v [rows, kv_heads, dim]`` are float32, their last two dimensions
+        contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 7]``, each a stretch of rows
+        of one conversation: first row, rows, tokens before them, the addresses of its keys and values
+        ``[layers, kv_heads, capacity, dim]``, and how many numbers a layer and a head of them take. `window`: how many
+        tokens a row sees at most, 0 for all.
+        """
+        rows, heads, dim = q.shape
+        y = torch.empty(rows, heads * dim)
+        inputs = (q.data_ptr(), q.stride(0), k.data_ptr(), k.stride(0), v.data_ptr(), v.stride(0))
+        sizes = (heads, k.shape[1], dim, window)
+        _check(self._attend(*inputs, *sizes, dim**-0.5, spans.data_ptr(), len(spans), layer, y.data_ptr()))
         return y
 
 
@@ -121,7 +170,7 @@ def load() -> NativeKernels | None:
     except (OSError, AttributeError) as error:
         _log.warning("The kernels in %s cannot be loaded, torch's are used: %s", path, error)
         return None
-    if kernels is not None and not adds_right(kernels):
+    if kernels is not None and not (adds_right(kernels) and attends_right(kernels)):
         _log.warning("The kernels in %s add up wrong on this machine, torch's are used.", path)
         return None
     return kernels
@@ -162,9 +211,58 @@ def adds_right(kernels: NativeKernels) -> bool:
     )
 
 
+def attends_right(kernels: NativeKernels) -> bool:
+    """Whether rows are quantised, gated and attended to as torch does it, and alike in every cut of a conversation."""
+    generator = torch.Generator().manual_seed(0)
+    rows, (heads, kv_heads, dim), window = 300, (4, 2, 72), 90
+    x = torch.randn(5, 2 * 64, generator=generator)
+    levels, scales = kernels.quantise(x)
+    gated = F.silu(x[:, :64]) * x[:, 64:]
+    gated_levels, gated_scales = kernels.gate_levels(x, torch.ones(5))
+    if (levels * scales.unsqueeze(1) - x).abs().max() > 0.51 * scales.max():
+        return False
+    if not torch.allclose(kernels.gate(x), gated, atol=1e-5):
+        return False
+    if (gated_levels * gated_scales.unsqueeze(1) - gated).abs().max() > 0.51 * gated_scales.max():
+        return False
+
+    q, k, v = (torch.randn(rows, count, dim, generator=generator) for count in (heads, kv_heads, kv_heads))
+    places = torch.arange(rows)
+    behind = places.unsqueeze(1) - places
+    for size in (0, window):
+        mask = (behind >= 0) & (behind < (size or rows))
+        want = F.scaled_dot_product_attention(
+            *(part.transpose(0, 1) for part in (q, k, v)), attn_mask=mask, enable_gqa=True
+        )
+        whole = _attend_in_pieces(kernels, (q, k, v), [rows], size)
+        if not torch.allclose(whole, want.transpose(0, 1).flatten(1), atol=1e-5):
+            return False
+        if not torch.equal(_attend_in_pieces(kernels, (q, k, v), [1, 250, 17, *32 * [1]], size), whole):
+            return False
+    return True
+
+
+def _attend_in_pieces(
+    kernels: NativeKernels, qkv: tuple[Tensor, Tensor, Tensor], pieces: Sequence[int], window: int
+) -> Tensor:
+    q, k, v = qkv
+    keys, values = torch.zeros(2, *k.transpose(0, 1).shape)
+    done, parts = 0, list[Tensor]()
+    for length in pieces:
+        span = torch.tensor([[0, length, done, keys.data_ptr(), values.data_ptr(), 0, keys.stride(0)]])
+        some = slice(done, done + length)
+        parts.append(kernels.attend(q[some], k[some], v[some], span, 0, window))
+        done += length
+    return torch.cat(parts)
+
+
 def _function(function: "ctypes._FuncPointer", *arguments: type) -> "ctypes._FuncPointer":
     function.argtypes, function.restype = list(arguments), _INT
     return function
+
+
+def _address(tensor: Tensor | None) -> int | None:
+    return None if tensor is None else tensor.data_ptr()
 
 
 def _check(failed: int) -> None:

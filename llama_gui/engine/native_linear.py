@@ -4,6 +4,7 @@ A row has the same bits in calls of any size: see `native/kernels.c`.
 """
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 
 import torch
@@ -14,7 +15,7 @@ from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.int8_linear import round_channels
-from llama_gui.engine.native_kernels import Int4Packed, NativeKernels, pack_int4
+from llama_gui.engine.native_kernels import LANES, Int4Packed, NativeKernels, pack_int4
 from llama_gui.engine.quantised_linear import QuantisedLinear
 
 _MANY = 32  # rows, up to which nothing is written out
@@ -22,13 +23,39 @@ _PANEL_CHANNELS = 1024
 _TRIED_ROWS, _TRIED_CHANNELS, _TRIED_WIDTH = 64, 256, 1024
 
 
-class NativeInt8Linear(QuantisedLinear):
+class NativeQuantisedLinear(QuantisedLinear):
+    """What those of eight and of four bits have in common: rows are quantised and scaled by the kernels, too."""
+
+    def __init__(self, bias: Tensor | None, dtype: torch.dtype, kernels: NativeKernels) -> None:
+        super().__init__(bias, dtype)
+        self.kernels = kernels
+
+    @abstractmethod
+    def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight, its scales, and float32 scales ``[rows]``, where there are some."""
+
+    def multiply(self, levels: Tensor) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight and its scales."""
+        return self.scaled(levels.contiguous(), None)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``; `x` of the weight's dtype or of float32."""
+        if not self.is_wide(x):
+            return super().__call__(x)
+        y = self.scaled(*self.kernels.quantise(x.contiguous()))
+        return y if self._bias is None else y.add_(self._bias)
+
+    def is_wide(self, x: Tensor) -> bool:
+        """Whether the kernels quantise it."""
+        return x.dtype == self.dtype == torch.float32 and x.shape[1] % LANES == 0
+
+
+class NativeInt8Linear(NativeQuantisedLinear):
     """``y = x W^T + b`` with the weight in int8, as it is."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels) -> None:
         """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype."""
-        super().__init__(bias, weight.dtype)
-        self._kernels = kernels
+        super().__init__(bias, weight.dtype, kernels)
         self._levels, self._scales = round_channels(weight)
 
     @property
@@ -41,12 +68,12 @@ class NativeInt8Linear(QuantisedLinear):
         """Bytes that the weight, its scales and the bias take."""
         return byte_count(self._levels, self._scales, self._bias)
 
-    def multiply(self, levels: Tensor) -> Tensor:
-        """Int8 ``[rows, in]`` times the weight and its scales."""
-        return self._kernels.int8(levels.contiguous(), self._levels, self._scales, self.dtype)
+    def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight and all scales."""
+        return self.kernels.int8(levels, self._levels, self._scales, self.dtype, row_scales)
 
 
-class NativeInt4Linear(QuantisedLinear):
+class NativeInt4Linear(NativeQuantisedLinear):
     """``y = x W^T + b`` with the weight in four bits; `in_features` must be a multiple of `WIDTH_UNIT`."""
 
     def __init__(
@@ -56,8 +83,7 @@ class NativeInt4Linear(QuantisedLinear):
 
         `writes_out`: many rows are multiplied with weights written out in eight bits, see `is_faster_written_out`.
         """
-        super().__init__(bias, weight.dtype)
-        self._kernels = kernels
+        super().__init__(bias, weight.dtype, kernels)
         self._writes_out = writes_out
         out, width = weight.shape
         self._weight = Int4Packed(
@@ -92,12 +118,39 @@ class NativeInt4Linear(QuantisedLinear):
         """Bytes that the weight, its steps, lows and scales and the bias take."""
         return byte_count(self._weight.levels, self._weight.steps, self._weight.lows, self._scales, self._bias)
 
-    def multiply(self, levels: Tensor) -> Tensor:
-        """Int8 ``[rows, in]`` times the weight and its scales."""
-        levels = levels.contiguous()
-        if self._writes_out and len(levels) > _MANY:
-            return _multiply_written_out(self._kernels, levels, self._weight, self._scales, self.dtype)
-        return self._kernels.int4(levels, self._weight, self._scales, self.dtype)
+    def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight and all scales."""
+        if not self._writes_out or len(levels) <= _MANY:
+            return self.kernels.int4(levels, self._weight, self._scales, self.dtype, row_scales)
+        y = _multiply_written_out(self.kernels, levels, self._weight, self._scales, self.dtype)
+        return y if row_scales is None else y.mul_(row_scales.unsqueeze(1))
+
+
+class NativeInt8MLP:
+    """``down(silu(gate(x)) * up(x))`` on quantised rows, gate and up fused; see `Int8MLP`."""
+
+    def __init__(self, gate_up: NativeQuantisedLinear, down: NativeQuantisedLinear) -> None:
+        self.gate_up = gate_up
+        self.down = down
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, hidden] -> [rows, hidden]``, float32."""
+        kernels = self.gate_up.kernels
+        levels, scales = kernels.quantise(x.contiguous())
+        levels, new_scales = kernels.gate_levels(self.gate_up.multiply(levels), scales)
+        return self.down.scaled(levels, new_scales.mul_(scales))
+
+
+class NativeMLP:
+    """The same on rows of float32."""
+
+    def __init__(self, gate_up: "NativeHalfLinear", down: "NativeHalfLinear") -> None:
+        self.gate_up = gate_up
+        self.down = down
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, hidden] -> [rows, hidden]``, float32."""
+        return self.down(self.gate_up.kernels.gate(self.gate_up(x)))
 
 
 class NativeHalfLinear:
@@ -110,7 +163,7 @@ class NativeHalfLinear:
         """`weight` ``[out, in]`` is kept, not copied; `bias` ``[out]``."""
         self._weight = weight.contiguous()
         self._bias = None if bias is None else bias.float()
-        self._kernels = kernels
+        self.kernels = kernels
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
@@ -134,7 +187,7 @@ class NativeHalfLinear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``, float32."""
-        return self._kernels.half(x.contiguous(), self._weight, self._bias)
+        return self.kernels.half(x.contiguous(), self._weight, self._bias)
 
 
 def is_faster_written_out(kernels: NativeKernels) -> bool:

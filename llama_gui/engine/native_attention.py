@@ -1,0 +1,50 @@
+"""Attention by our own kernel: each query sees its conversation's keys in a fixed order, so its bits are its own.
+
+No masks and no padding, as torch's needs them for equal bits (`attention_blocks.py`); a step of many conversations is
+one call for each layer. For float32, which is what activations are where our kernels serve.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.attention_blocks import AttentionBlocks
+from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.native_kernels import NativeKernels
+
+NATIVE_BLOCKS = AttentionBlocks(1, 1)
+"""Any number of queries and keys is exact."""
+
+_WIDEST, _LANES = 256, 8
+
+
+def serves(dtype: torch.dtype, head_dim: int) -> bool:
+    """Whether the kernel is for activations of `dtype` and heads of this width."""
+    return dtype == torch.float32 and head_dim <= _WIDEST and head_dim % _LANES == 0
+
+
+class NativeSpans:
+    """Where the segments of a step lie, and their caches, as the kernel takes it. Good for one step."""
+
+    def __init__(self, kernels: NativeKernels, segments: Sequence[tuple[Slot, int]]) -> None:
+        """`segments`: slots, and how many tokens of each come, in the order of their rows."""
+        self._kernels = kernels
+        self._slots = [slot for slot, _ in segments]  # which keeps the memory there
+        table: list[tuple[int, ...]] = []
+        row = 0
+        for slot, length in segments:
+            start = len(slot.tokens)
+            if slot.keys.shape[2] < start + length:
+                raise ValueError(f"{start + length} tokens do not fit into a slot of {slot.keys.shape[2]}")
+            addresses = (slot.keys.data_ptr(), slot.values.data_ptr())
+            table.append((row, length, start, *addresses, slot.keys.stride(0), slot.keys.stride(1)))
+            row += length
+        self._table = torch.tensor(table, dtype=torch.int64)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, layer: int, window: int | None) -> Tensor:
+        """Write `k` and `v` ``[rows, kv_heads, dim]`` into the caches, and attend.
+
+        ``q [rows, heads, dim] -> [rows, heads * dim]``. `window`: how many tokens a row sees at most.
+        """
+        return self._kernels.attend(q, k, v, self._table, layer, window or 0)
