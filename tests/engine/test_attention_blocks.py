@@ -8,6 +8,7 @@ import torch
 
 from llama_gui.engine import attention_blocks
 from llama_gui.engine.attention_blocks import LARGEST, AttentionBlocks, attend, causal_mask, find_blocks
+from tests.engine.this_machine import has_half
 
 CPU = torch.device("cpu")
 BLOCKS = AttentionBlocks(8, 256)
@@ -35,15 +36,20 @@ def test_mask(start, length):
     assert (mask[group * length :] == 0).all()  # a row that sees nothing would be NaN
 
 
-# Heads of 80 and 112 (bfloat16) and of 192 (float32) need larger blocks than the others.
+# With AMX heads of 80 and 112 (bfloat16) and of 192 (float32) need larger blocks than the others.
 @pytest.mark.parametrize(
     ("dtype", "dim"),
-    [*itertools.product((torch.bfloat16,), (16, 64, 80, 112, 128)), (torch.float32, 64), (torch.float32, 192)],
+    [
+        *itertools.product((torch.bfloat16,), (16, 64, 80, 112, 128)),
+        *itertools.product((torch.float32,), (16, 64, 80, 128, 192)),
+    ],
     ids=str,
 )
 def test_a_row_has_the_same_bits_in_every_piece_of_a_prompt(dtype, dim):
     group, heads, total = 4, 2, 1024
     blocks = find_blocks(group, dim, dtype, CPU)
+    if dtype == torch.bfloat16 and not has_half() and not blocks.is_exact:
+        pytest.skip("bfloat16 is emulated on this CPU, exact in no blocks, and said not to be")
     assert blocks.is_exact
     keys, values = numbers(1, heads, total, dim, dtype=dtype), numbers(1, heads, total, dim, dtype=dtype, seed=2)
     queries = numbers(1, heads, group, total, dim, dtype=dtype, seed=3)

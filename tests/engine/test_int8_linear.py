@@ -4,18 +4,37 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from llama_gui.engine import int8_linear
+from llama_gui.engine import int8_linear, native_kernels
 from llama_gui.engine.int8_linear import Int8Linear, probe
+from llama_gui.engine.native_linear import NativeInt8Linear
 from llama_gui.errors import UnsupportedModelError
+from tests.engine.this_machine import must_add_int8, needs_native_kernels, needs_torch_int8
 
 SHAPES = ((96, 64), (33, 48), (17, 100), (512, 300))
 
 
-def make(shape, dtype=torch.float32, *, bias=False, seed=1):
+def native(weight, bias):
+    kernels = native_kernels.load()
+    assert kernels is not None
+    return NativeInt8Linear(weight, bias, kernels)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(Int8Linear, id="torch", marks=needs_torch_int8),
+        pytest.param(native, id="native", marks=needs_native_kernels),
+    ]
+)
+def kind(request):
+    """Each that is exact here."""
+    return request.param
+
+
+def make(shape, dtype=torch.float32, *, bias=False, seed=1, kind=Int8Linear):
     generator = torch.Generator().manual_seed(seed)
     weight = torch.randn(shape, generator=generator).to(dtype)
     offset = torch.randn(shape[0], generator=generator).to(dtype) if bias else None
-    return Int8Linear(weight, offset), weight, offset
+    return kind(weight, offset), weight, offset
 
 
 def rows(count, width, dtype=torch.float32, seed=2):
@@ -25,8 +44,8 @@ def rows(count, width, dtype=torch.float32, seed=2):
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_near_to_the_exact_product(shape, dtype, bias):
-    linear, weight, offset = make(shape, dtype, bias=bias)
+def test_near_to_the_exact_product(kind, shape, dtype, bias):
+    linear, weight, offset = make(shape, dtype, bias=bias, kind=kind)
     x = rows(40, shape[1], dtype)
     want = F.linear(x.float(), weight.float(), None if offset is None else offset.float())
     got = linear(x)
@@ -76,7 +95,19 @@ def test_its_bytes():
 
 
 def test_this_machine_is_exact_or_says_so():
-    probe()
+    generator = torch.Generator().manual_seed(1)
+    levels = torch.randint(-127, 128, (33, 512), generator=generator)
+    weight = torch.randint(-127, 128, (64, 512), generator=generator)
+    levels[:2], weight[:, 0] = 127, 127  # the most that there are, and a scale of one
+    weight[:2] = 127
+    got = Int8Linear(weight.float(), None).multiply(levels.to(torch.int8))
+    is_exact = torch.equal(got.long(), levels @ weight.t())
+    assert is_exact or not must_add_int8()
+    if is_exact:
+        probe()
+    else:
+        with pytest.raises(UnsupportedModelError, match="does not multiply int8 exactly"):
+            probe()
 
 
 @pytest.mark.parametrize("wrong", ["saturates", "is missing"])

@@ -4,6 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from llama_gui.engine import native_kernels
 from llama_gui.engine.decode_graph import FixedStep
 from llama_gui.engine.device import Precision
 from llama_gui.engine.int8_linear import Int8Linear
@@ -12,7 +13,9 @@ from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.linear import LinearFactory
 from llama_gui.engine.llama import Segment
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.native_linear import NativeInt8Linear
 from llama_gui.errors import UnsupportedModelError
+from tests.engine.this_machine import adds_int8, needs_native_kernels, needs_torch_int8
 from tests.fakes.tiny_llama import write_tiny_llama
 
 SHAPES = ((96, 64), (33, 48), (17, 100), (512, 301))
@@ -39,10 +42,23 @@ def test_near_to_the_exact_product_and_the_same_in_calls_of_any_size(shape, dtyp
         assert torch.equal(linear(x[-count:]), got[-count:])
 
 
-def test_the_numbers_are_those_of_the_other_kernel():
+def native(weight, bias):
+    kernels = native_kernels.load()
+    assert kernels is not None
+    return NativeInt8Linear(weight, bias, kernels)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(Int8Linear, id="torch", marks=needs_torch_int8),
+        pytest.param(native, id="native", marks=needs_native_kernels),
+    ],
+)
+def test_the_numbers_are_those_of_the_other_kernels(other):
     weight = numbers(96, 128)
     levels = torch.randint(-127, 128, (40, 128), generator=torch.Generator().manual_seed(1)).to(torch.int8)
-    assert torch.equal(Int8MatMul(weight, None).multiply(levels), Int8Linear(weight, None).multiply(levels))
+    assert torch.equal(Int8MatMul(weight, None).multiply(levels), other(weight, None).multiply(levels))
 
 
 def test_its_bytes_and_what_is_not_finite():
@@ -76,7 +92,11 @@ def test_which_devices_get_it(monkeypatch):
     linear = LinearFactory(Precision(torch.bfloat16, "int8"), meta)(torch.empty(16, 8, device="meta"))
     assert isinstance(linear, Int8MatMul)
     assert probed == [meta]
-    assert isinstance(LinearFactory(Precision(torch.bfloat16, "int8"))(numbers(16, 8)), Int8Linear)
+    kernels = native_kernels.load()
+    if kernels is None and not adds_int8():
+        return  # nothing here multiplies int8
+    on_cpu = LinearFactory(Precision(torch.float32, "int8"), kernels=kernels)(numbers(16, 8))
+    assert type(on_cpu) is (Int8Linear if adds_int8() else NativeInt8Linear)
 
 
 @torch.inference_mode()

@@ -3,18 +3,33 @@
 import pytest
 import torch
 
-from llama_gui.engine import gating
+from llama_gui.engine import gating, native_kernels
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int8_linear import Int8Linear
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.layers import MLP
 from llama_gui.engine.linear import LinearFactory
+from llama_gui.engine.native_linear import NativeInt8Linear
+from tests.engine.this_machine import needs_native_kernels, needs_torch_int8
 
 HIDDEN, INNER = 64, 160
 
 
 def numbers(*shape, dtype=torch.float32, seed=1):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def native(weight, bias):
+    kernels = native_kernels.load()
+    assert kernels is not None
+    return NativeInt8Linear(weight, bias, kernels)
+
+
+KINDS = [
+    pytest.param(Int8Linear, 0.03, id="torch int8", marks=needs_torch_int8),
+    pytest.param(native, 0.03, id="native int8", marks=needs_native_kernels),
+    pytest.param(Int4Linear, 0.2, id="torch int4"),
+]
 
 
 def weights(dtype):
@@ -26,7 +41,7 @@ def make(dtype, kind=Int8Linear):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-@pytest.mark.parametrize(("kind", "error"), [(Int8Linear, 0.03), (Int4Linear, 0.2)])
+@pytest.mark.parametrize(("kind", "error"), KINDS)
 def test_near_to_the_plain_one(dtype, kind, error):
     factory = LinearFactory()
     x = numbers(40, HIDDEN, dtype=dtype, seed=3)

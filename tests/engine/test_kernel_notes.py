@@ -12,6 +12,7 @@ from llama_gui.engine.kernel_notes import KernelNote, KernelNotes
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.packed_linear import Known, PackedLinear
 from llama_gui.engine.row_tiles import RowTiles
+from tests.engine.this_machine import needs_packed
 from tests.fakes.tiny_llama import write_tiny_llama
 
 SHAPE = (16, 8)
@@ -114,48 +115,53 @@ def test_without_a_file_nothing_is_kept():
 # --- weights
 
 
-def pack(file):
+@pytest.fixture(params=needs_packed(torch.float32, torch.bfloat16))
+def dtype(request):
+    return request.param
+
+
+def pack(file, dtype):
     """A weight of `SHAPE`, packed with the notes in `file`."""
-    notes = KernelNotes(file, PRECISION, 2)
-    weight = torch.randn(SHAPE, generator=torch.Generator().manual_seed(0)).bfloat16()
+    notes = KernelNotes(file, Precision(dtype), 2)
+    weight = torch.randn(SHAPE, generator=torch.Generator().manual_seed(0)).to(dtype)
     linear = PackedLinear.pack(weight, None, Known(notes=notes))
     notes.save()
     return linear
 
 
-def test_a_weight_whose_shape_is_known_is_not_tried_again(file, monkeypatch):
-    first = pack(file)
+def test_a_weight_whose_shape_is_known_is_not_tried_again(file, dtype, monkeypatch):
+    first = pack(file, dtype)
     monkeypatch.setattr(PackedLinear, "_probe", lambda *_: pytest.fail("tried again"))
-    second = pack(file)
-    x = torch.randn(70, 8, generator=torch.Generator().manual_seed(1)).bfloat16()
+    second = pack(file, dtype)
+    x = torch.randn(70, 8, generator=torch.Generator().manual_seed(1)).to(dtype)
     for rows in (1, 7, 32, 70):
         assert torch.equal(first(x[:rows]), second(x[:rows]))
 
 
-def test_but_it_is_still_compared_with_a_plain_product(file, monkeypatch):
-    pack(file)
+def test_but_it_is_still_compared_with_a_plain_product(file, dtype, monkeypatch):
+    pack(file, dtype)
     true = PackedLinear._multiply
     monkeypatch.setattr(PackedLinear, "_multiply", lambda self, x, bias: true(self, x, bias) * 1.2)
     with pytest.raises(RuntimeError, match="wrong by"):
-        pack(file)
+        pack(file, dtype)
 
 
-def test_a_kernel_that_is_gone_is_looked_for_anew(file, monkeypatch):
-    write(file, note(is_wide=True))
+def test_a_kernel_that_is_gone_is_looked_for_anew(file, dtype, monkeypatch):
+    write(file, note(is_wide=True), Precision(dtype))
 
     def gone(*_):
         raise RuntimeError("no such kernel")
 
     monkeypatch.setattr("llama_gui.engine.packed_linear.WideKernel.of", gone)
-    pack(file)
-    assert find(file).is_wide is False
+    pack(file, dtype)
+    assert find(file, Precision(dtype)).is_wide is False
 
 
-def test_a_model_is_loaded_sooner_the_second_time(tmp_path, file, monkeypatch):
+def test_a_model_is_loaded_sooner_the_second_time(tmp_path, file, dtype, monkeypatch):
     folder = write_tiny_llama(tmp_path / "model")
-    first = load_model(folder, dtype="bfloat16", kernel_notes=file).network
+    first = load_model(folder, dtype=str(dtype).removeprefix("torch."), kernel_notes=file).network
     monkeypatch.setattr(PackedLinear, "_probe", lambda *_: pytest.fail("tried again"))
     monkeypatch.setattr(RowTiles, "probe", lambda *_: pytest.fail("tried again"))
-    second = load_model(folder, dtype="bfloat16", kernel_notes=file).network
-    x = torch.randn(5, first.config.hidden_size).bfloat16()
+    second = load_model(folder, dtype=str(dtype).removeprefix("torch."), kernel_notes=file).network
+    x = torch.randn(5, first.config.hidden_size).to(first.dtype)
     assert torch.equal(first.blocks[0].attention.qkv(x), second.blocks[0].attention.qkv(x))

@@ -7,9 +7,13 @@ import torch
 import torch.nn.functional as F
 
 from llama_gui.engine import linear as linear_module
+from llama_gui.engine import native_kernels
 from llama_gui.engine.device import Precision
 from llama_gui.engine.linear import LinearFactory, PlainLinear, StackedLinear
+from llama_gui.engine.native_linear import NativeInt8Linear
 from llama_gui.engine.row_tiles import TILE
+from llama_gui.errors import UnsupportedModelError
+from tests.engine.this_machine import needs_native_kernels
 
 # An odd one, and one large enough for oneDNN and MKL to block by rows: plain calls of it do differ here.
 SHAPES = ((33, 17), (512, 512))
@@ -75,11 +79,51 @@ def test_a_plain_call_carries_exactly_a_tile(monkeypatch):
     sizes = []
     true_linear = F.linear
     monkeypatch.setattr(F, "linear", lambda x, w, b=None: sizes.append(len(x)) or true_linear(x, w, b))
-    make(PlainLinear, (8, 8), torch.float32)[0](numbers(2 * TILE + 3, 8))
+    linear, _, _ = make(PlainLinear, (8, 8), torch.float32)
+    sizes.clear()
+    linear(numbers(2 * TILE + 3, 8))
     assert sizes == [TILE] * 3
 
 
+def by_place(x, w, b=None):
+    """As some kernels are: the last rows of a call are summed up in another order."""
+    y = torch.matmul(x, w.t()) + (0 if b is None else b)
+    y[len(x) // 2 :] *= 1 + 1e-6
+    return y
+
+
+def test_a_plain_product_that_depends_on_the_place_promises_nothing(monkeypatch):
+    linear, weight, offsets = make(PlainLinear, (64, 64), torch.float32)
+    assert linear.is_batch_invariant
+    monkeypatch.setattr(F, "linear", by_place)
+    linear = PlainLinear(weight, offsets)
+    assert not linear.is_batch_invariant
+    sizes = []
+    monkeypatch.setattr(F, "linear", lambda x, w, b=None: sizes.append(len(x)) or by_place(x, w, b))
+    linear(numbers(2 * TILE + 3, 64))
+    assert sizes == [2 * TILE + 3]  # cut up it would be slower, and no better
+
+
+def test_each_shape_and_dtype_of_plain_weights_is_tried_once(monkeypatch):
+    monkeypatch.setattr(linear_module.PackedLinear, "pack", refuse)
+    calls = []
+    true_linear = F.linear
+    monkeypatch.setattr(F, "linear", lambda x, w, b=None: calls.append(w.dtype) or true_linear(x, w, b))
+    factory = LinearFactory()
+    for dtype in (torch.float32, torch.bfloat16):
+        assert factory(numbers(64, 64, dtype=dtype)).is_batch_invariant
+        assert set(calls) == {dtype}
+        calls.clear()
+        factory(numbers(64, 64, dtype=dtype, seed=2))
+        assert calls == []
+
+
+def refuse(*arguments):
+    raise RuntimeError("no such kernel")
+
+
 def test_a_quantised_head_in_parts_has_the_bits_of_the_whole(monkeypatch):
+    monkeypatch.setattr(linear_module, "probe_int8", lambda: None)  # what saturates does so in parts, too
     weight, x = numbers(100, 64, dtype=torch.bfloat16), numbers(40, 64, dtype=torch.bfloat16, seed=3)
     factory = LinearFactory(Precision(torch.bfloat16, "int8"))
     whole = factory.head(weight)
@@ -88,6 +132,20 @@ def test_a_quantised_head_in_parts_has_the_bits_of_the_whole(monkeypatch):
     assert isinstance(parts, StackedLinear)
     assert torch.equal(parts(x), whole(x))
     assert (parts.weight_bytes, parts.is_batch_invariant) == (whole.weight_bytes, True)
+
+
+@needs_native_kernels
+def test_where_torch_does_not_multiply_int8_our_kernels_do(monkeypatch):
+    def refuse():
+        raise UnsupportedModelError("This CPU does not multiply int8 exactly.")
+
+    monkeypatch.setattr(linear_module, "probe_int8", refuse)
+    monkeypatch.setattr(linear_module, "HEAD_PIECE_SIZE", 40 * 64)
+    weight, precision = numbers(100, 64), Precision(torch.float32, "int8")
+    factory = LinearFactory(precision, kernels=native_kernels.load())
+    assert type(factory(weight)) is type(factory.head(weight)) is NativeInt8Linear  # nothing to pack, so in one part
+    with pytest.raises(UnsupportedModelError):
+        LinearFactory(precision)
 
 
 @pytest.mark.parametrize("error", [RuntimeError("wrong by 3"), AttributeError("no such op"), NotImplementedError()])

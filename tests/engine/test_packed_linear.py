@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from llama_gui.engine import packed_linear, wide_kernel
 from llama_gui.engine.packed_linear import Known, PackedLinear, Probed
 from llama_gui.engine.row_tiles import TILE, RowPlan, RowTiles
+from tests.engine.this_machine import needs_packed, needs_packed_bfloat16
 
 pytestmark = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch is built without oneDNN")
 
@@ -18,6 +19,7 @@ def small_weights_are_probed_too(monkeypatch):
 
 # The last two: the linear kernel sums long rows in another order than the wide one, for some or all small calls.
 SHAPES = ((96, 128), (64, 64), (576, 576), (512, 2048), (256, 5632), (256, 14336))
+TOLERANCES = {torch.float32: 1e-5, torch.bfloat16: 8e-3}
 COUNTS = (*range(1, TILE + 2), 40, 64, 65, 100, 256, 300, 512, 600)
 
 
@@ -32,7 +34,7 @@ def cancelling(rows, width, out, dtype):
     return torch.cat((x, x), 1)[:, order], torch.cat((weight, -weight), 1)[:, order].contiguous()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("dtype", needs_packed(torch.float32, torch.bfloat16, torch.float16))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_row_has_the_same_bits_in_calls_of_every_size(shape, dtype):
     x, weight = cancelling(max(COUNTS), shape[1], shape[0], dtype)
@@ -43,15 +45,16 @@ def test_a_row_has_the_same_bits_in_calls_of_every_size(shape, dtype):
 
 
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("dtype", needs_packed(*TOLERANCES))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_numbers(shape, bias):
-    weight = numbers(*shape, dtype=torch.bfloat16)
-    offsets = numbers(shape[0], dtype=torch.bfloat16, seed=2) if bias else None
-    x = numbers(300, shape[1], dtype=torch.bfloat16, seed=3)
+def test_numbers(shape, dtype, bias):
+    weight = numbers(*shape, dtype=dtype)
+    offsets = numbers(shape[0], dtype=dtype, seed=2) if bias else None
+    x = numbers(300, shape[1], dtype=dtype, seed=3)
     want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
     got = PackedLinear.pack(weight, offsets, Known())(x)
-    assert (got.shape, got.dtype) == ((300, shape[0]), torch.bfloat16)
-    assert (got - want).abs().max() < 8e-3 * want.abs().max()
+    assert (got.shape, got.dtype) == ((300, shape[0]), dtype)
+    assert (got - want).abs().max() < TOLERANCES[dtype] * want.abs().max()
 
 
 # --- machines that differ from this one
@@ -116,6 +119,7 @@ def test_without_exactness_prompts_go_in_large_calls_where_there_is_no_wide_kern
     assert calls == [3, 128, 128]
 
 
+@needs_packed_bfloat16
 @pytest.mark.parametrize("spoil", [lambda y, rows: y + 1e-3 * rows, lambda y, rows: y * float("nan")])
 def test_a_wide_kernel_that_differs_is_not_used(kernels, spoil):
     kernels(spoil_wide=spoil)
@@ -153,6 +157,7 @@ def test_each_shape_is_probed_once(kernels):
 # --- two kernels over the same bytes
 
 
+@needs_packed_bfloat16
 def test_both_kernels_read_the_same_bytes():
     weight = numbers(128, 256, dtype=torch.bfloat16)
     packed = torch.ops.mkldnn._reorder_linear_weight(weight, 1)
@@ -168,6 +173,7 @@ def test_both_kernels_read_the_same_bytes():
     assert torch.isfinite(torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")).all()
 
 
+@needs_packed_bfloat16
 def test_a_weight_of_another_size_is_no_such_weight():
     weight = numbers(128, 256, dtype=torch.bfloat16)
     packed = torch.ops.mkldnn._reorder_linear_weight(weight, 1)
