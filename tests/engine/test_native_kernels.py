@@ -1,0 +1,470 @@
+"""Our own kernels: right numbers, the same bits in calls of any size and on any threads, or torch's instead."""
+
+import json
+import logging
+import platform
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import pytest
+import torch
+from torch import Tensor
+
+from llama_gui import paths
+from llama_gui.engine import native_kernels
+from llama_gui.engine.device import torch_threads
+from llama_gui.engine.int4_levels import GROUP
+from llama_gui.engine.linear import PlainLinear
+from llama_gui.engine.loading import load_model
+from llama_gui.engine.native_kernels import WIDTH_UNIT, Int4Packed, NativeKernels, pack_int4
+from llama_gui.engine.packed_linear import PackedLinear
+from tests.fakes.tiny_llama import write_tiny_llama
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+HALVES = (torch.bfloat16, torch.float16)
+MANY = 600
+COUNTS = (*range(1, 71), MANY)
+CHANNELS = (1, 15, 37, 100)
+# The two odd ones are of eight bits and half precision only; of four bits there are pairs of groups.
+WIDTHS = (64, 100, 576, 1024, 1025, 2048, 4128)
+INT4_WIDTHS = (64, 576, 1024, 2048, 4160)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def kernels() -> NativeKernels:
+    found = native_kernels.load()
+    if found is None:
+        pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
+    return found
+
+
+def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def whole(low: int, high: int, *shape: int, seed: int = 1) -> Tensor:
+    return torch.randint(low, high + 1, shape, generator=torch.Generator().manual_seed(seed))
+
+
+def rows_of_levels(count: int, width: int) -> Tensor:
+    """The first are the largest that there are, of one sign and of both."""
+    levels = whole(-127, 127, count, width, seed=2).to(torch.int8)
+    levels[0] = 127
+    levels[1:2], levels[2:3, ::2], levels[2:3, 1::2] = -127, 127, -127
+    return levels
+
+
+def int8_weight(out: int, width: int) -> Tensor:
+    weight = whole(-128, 127, out, width).to(torch.int8)
+    weight[0] = -128
+    weight[1:2], weight[2:3, ::2], weight[2:3, 1::2], weight[3:4] = 127, -128, 127, 0
+    return weight
+
+
+def int4_weight(out: int, width: int) -> tuple[Int4Packed, Tensor]:
+    """And what it holds, ``[out, in]``; the first channels reach the ends of eight bits."""
+    levels, steps = whole(0, 15, out, width), whole(1, 17, out, width // GROUP, seed=2)
+    lows = torch.minimum(whole(-128, 127, out, width // GROUP, seed=3), 127 - 15 * steps)
+    steps[0], lows[0] = 17, -128
+    levels[0], levels[1:2] = 0, 15
+    values = torch.addcmul(lows.unsqueeze(2), levels.unflatten(1, (-1, GROUP)), steps.unsqueeze(2)).flatten(1)
+    return pack_int4(levels, steps, lows), values
+
+
+def exact(levels: Tensor, weight: Tensor, scales: Tensor, dtype: torch.dtype) -> Tensor:
+    """Whole sums, rounded to float32 as they are, scaled, and rounded once more."""
+    return ((levels.double() @ weight.double().t()).float() * scales).to(dtype)
+
+
+def check_sizes(multiply: Callable[[Tensor], Tensor], x: Tensor, want: Tensor) -> None:
+    """All calls have the rows of `want`: of any size, from the beginning or the end, in any order."""
+    assert torch.equal(multiply(x), want)
+    mixed = torch.randperm(len(x), generator=torch.Generator().manual_seed(4))
+    with torch_threads(1):  # on a busy machine every call would wait for its second thread
+        assert [n for n in COUNTS if not torch.equal(multiply(x[:n]), want[:n])] == []
+        assert [n for n in COUNTS[::7] if not torch.equal(multiply(x[-n:]), want[-n:])] == []
+        for count in (7, 24, 25, 61, len(x)):
+            assert torch.equal(multiply(x[mixed[:count]]), want[mixed[:count]])
+
+
+# --- numbers
+
+
+@pytest.mark.parametrize("out", CHANNELS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_int8_is_exact_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int):
+    x, weight, scales = rows_of_levels(MANY, width), int8_weight(out, width), numbers(out, seed=3)
+    check_sizes(lambda x: kernels.int8(x, weight, scales, torch.float32), x, exact(x, weight, scales, torch.float32))
+
+
+@pytest.mark.parametrize("out", CHANNELS)
+@pytest.mark.parametrize("width", INT4_WIDTHS)
+def test_int4_is_exact_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int):
+    x, scales = rows_of_levels(MANY, width), numbers(out, seed=3)
+    weight, values = int4_weight(out, width)
+    check_sizes(lambda x: kernels.int4(x, weight, scales, torch.float32), x, exact(x, values, scales, torch.float32))
+
+
+@pytest.mark.parametrize("out", CHANNELS)
+@pytest.mark.parametrize("width", INT4_WIDTHS)
+def test_int4_is_written_out_as_it_is(kernels: NativeKernels, width: int, out: int):
+    weight, values = int4_weight(out, width)
+    assert weight.width == width
+    for channels in (slice(None), slice(0, 1), slice(out // 2, out), slice(out, out)):
+        got = kernels.expand(weight, channels)
+        assert got.dtype == torch.int8
+        assert torch.equal(got.long(), values[channels])
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("out", CHANNELS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_half_has_the_same_bits_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int, dtype: torch.dtype):
+    x, weight, bias = numbers(MANY, width), numbers(out, width, dtype=dtype, seed=2), numbers(out, seed=3)
+    got = kernels.half(x, weight, bias)
+    # 128 products in each lane of a block, each rounded.
+    room = 1e-5 * (x.double().abs() @ weight.double().abs().t() + bias.double().abs())
+    assert ((got - (x.double() @ weight.double().t() + bias.double())).abs() <= room).all()
+    check_sizes(lambda x: kernels.half(x, weight, bias), x, got)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_half_is_exact_where_nothing_is_rounded(kernels: NativeKernels, width: int, dtype: torch.dtype):
+    """No product is missing or counted twice."""
+    x, weight, bias = whole(-60, 60, MANY, width), whole(-60, 60, 37, width, seed=2), whole(-9, 9, 37, seed=3)
+    product = x.double() @ weight.double().t()
+    assert product.abs().max() < 2**24
+    for rows in (1, 2, 3, 4, 7, 24, 25, 28, 31, MANY):
+        operands = x[:rows].float(), weight.to(dtype)
+        assert torch.equal(kernels.half(*operands, None).double(), product[:rows])
+        assert torch.equal(kernels.half(*operands, bias.float()).double(), product[:rows] + bias)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 24, 64])
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_every_number_of_half_precision_is_read_as_it_is(kernels: NativeKernels, dtype: torch.dtype, rows: int):
+    every = torch.arange(-(2**15), 2**15).to(torch.int16).view(dtype)
+    finite = torch.where(every.isfinite(), every, torch.zeros_like(every))
+    weight = finite.view(-1, 64)
+    got = torch.cat([kernels.half(part, weight, None) for part in torch.eye(64).split(rows)])
+    assert torch.equal(got, weight.t().float())
+
+
+# --- results
+
+
+@pytest.mark.parametrize("bits", ["eight", "four"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_results_are_rounded_as_torch_does(kernels: NativeKernels, dtype: torch.dtype, bits: str):
+    """Sums of one times scales of any bits: ties, too large and too small ones, infinite ones and such as are none."""
+    any_bits = whole(-(2**31), 2**31 - 1, 4000).to(torch.int32).view(torch.float32)
+    moderate = numbers(4000, seed=2) * torch.exp2(whole(-30, 17, 4000, seed=3).float())
+    ties = ((whole(-(2**15), 2**15 - 1, 4000, seed=4) << 16) + 2**15).to(torch.int32).view(torch.float32)
+    half_ties = (whole(0, 2**11 - 1, 4000, seed=5) * 2 + 1).float() * torch.exp2(whole(-27, 4, 4000, seed=6).float())
+    ends = [0.0, -0.0, 65504.0, 65519.9, 65520.0, 6e-8, 2.9e-8, 1e-45, 3.38e38, 3.4e38]
+    others = [float("inf"), -float("inf"), float("nan")]
+    scales = torch.cat([any_bits, moderate, ties, half_ties, torch.tensor(ends + others)])
+    x = torch.zeros(10, 64, dtype=torch.int8)
+    x[:, 0] = torch.tensor([1, -1, 0, 2, 3, 127, -127, 1, 1, 1])
+    one = torch.zeros(len(scales), 64, dtype=torch.int64)
+    one[:, 0] = 1
+    if bits == "eight":
+        got = kernels.int8(x, one.to(torch.int8), scales, dtype)
+    else:
+        ones, zeros = torch.ones(len(scales), 2), torch.zeros(len(scales), 2)
+        got = kernels.int4(x, pack_int4(one, ones, zeros), scales, dtype)
+    want = (x[:, :1].float() * scales).to(dtype)
+    assert want.isnan().any()
+    assert want.isinf().any()
+    torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+    assert torch.equal(got.signbit() | got.isnan(), want.signbit() | want.isnan())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("rows", [1, 6, 70])
+def test_large_sums_are_rounded_once_before_they_are_scaled(kernels: NativeKernels, rows: int, dtype: torch.dtype):
+    """Beyond 2^24, where float32 has gaps."""
+    x, weight, scales = rows_of_levels(rows, 4160), int8_weight(37, 4160), numbers(37, seed=3) / 2**24
+    assert (x.double() @ weight.double().t()).abs().max() > 2**25
+    got = kernels.int8(x, weight, scales, dtype)
+    assert got.dtype == dtype
+    assert torch.equal(got, exact(x, weight, scales, dtype))
+    packed, values = int4_weight(37, 4160)
+    assert torch.equal(kernels.int4(x, packed, scales, dtype), exact(x, values, scales, dtype))
+
+
+@pytest.mark.parametrize("rows", [2, 40])
+def test_what_is_no_number_stays_in_its_row(kernels: NativeKernels, rows: int):
+    x, weight = numbers(rows, 100), numbers(37, 100, dtype=torch.bfloat16, seed=2)
+    want = kernels.half(x, weight, None)
+    x[1, 99] = float("nan")
+    got = kernels.half(x, weight, None)
+    assert got[1].isnan().all()
+    assert torch.equal(got[0], want[0])
+    assert torch.equal(got[2:], want[2:])
+    weight[5, 3] = float("inf")
+    assert kernels.half(x, weight, None)[0, 5].isinf()
+
+
+def test_no_rows(kernels: NativeKernels):
+    levels, scales = torch.empty(0, 128, dtype=torch.int8), torch.ones(37)
+    for dtype in DTYPES:
+        for got in (
+            kernels.int8(levels, int8_weight(37, 128), scales, dtype),
+            kernels.int4(levels, int4_weight(37, 128)[0], scales, dtype),
+        ):
+            assert (got.shape, got.dtype) == ((0, 37), dtype)
+    assert kernels.half(torch.empty(0, 100), numbers(37, 100, dtype=torch.float16), None).shape == (0, 37)
+
+
+def test_the_operands_are_left_as_they_are(kernels: NativeKernels):
+    levels, weight, scales = rows_of_levels(40, 100), int8_weight(37, 100), numbers(37)
+    kernels.int8(levels, weight, scales, torch.float32)
+    assert torch.equal(levels, rows_of_levels(40, 100))
+    assert torch.equal(weight, int8_weight(37, 100))
+    x, half = numbers(40, 100), numbers(37, 100, dtype=torch.float16)
+    kernels.half(x, half, scales)
+    assert torch.equal(x, numbers(40, 100))
+    assert torch.equal(half, numbers(37, 100, dtype=torch.float16))
+    assert torch.equal(scales, numbers(37))
+
+
+# --- threads
+
+
+@pytest.mark.parametrize("out", [1, 37, 100])
+def test_the_number_of_threads_changes_no_bit(kernels: NativeKernels, out: int):
+    """Also not where there are more of them than channels."""
+    levels, int8, scales = rows_of_levels(70, 2048), int8_weight(out, 2048), numbers(out, seed=3)
+    int4, _ = int4_weight(out, 2048)
+    x, half = numbers(70, 2048), numbers(out, 2048, dtype=torch.bfloat16, seed=2)
+
+    def results(rows: int) -> list[Tensor]:
+        return [
+            kernels.int8(levels[:rows], int8, scales, torch.bfloat16),
+            kernels.int4(levels[:rows], int4, scales, torch.bfloat16),
+            kernels.expand(int4, slice(None)),
+            kernels.half(x[:rows], half, scales),
+        ]
+
+    found: dict[int, list[Tensor]] = {}
+    for count in (1, 2, 3):
+        with torch_threads(count):
+            found[count] = [result for rows in (1, 5, 24, 25, 70) for result in results(rows)]
+    for count in (2, 3):
+        assert all(torch.equal(a, b) for a, b in zip(found[count], found[1], strict=True))
+
+
+def test_calls_of_two_threads_do_not_meet(kernels: NativeKernels):
+    x, weight = numbers(70, 1025), numbers(100, 1025, dtype=torch.bfloat16, seed=2)
+    levels, scales = rows_of_levels(70, 1024), numbers(100, seed=3)
+    int4, _ = int4_weight(100, 1024)
+    wants = kernels.half(x, weight, None), kernels.int4(levels, int4, scales, torch.float32)
+    wrong: list[int] = []
+
+    def work() -> None:
+        for attempt in range(20):
+            gots = kernels.half(x, weight, None), kernels.int4(levels, int4, scales, torch.float32)
+            if not all(torch.equal(got, want) for got, want in zip(gots, wants, strict=True)):
+                wrong.append(attempt)
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert wrong == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which libraries a process has")
+def test_their_threads_are_those_of_torch(kernels: NativeKernels):
+    """With another OpenMP `torch.set_num_threads` would say nothing to them."""
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+    names = {Path(line.split()[-1]).name.split(".")[0].split("-")[0] for line in maps if ".so" in line}
+    assert names & {"libgomp", "libomp", "libomp5", "libiomp5"} in ({"libgomp"}, {"libomp"}, {"libiomp5"})
+    assert len({line.split()[-1] for line in maps if "libgomp" in line}) <= 1
+
+
+# --- packing
+
+
+def test_the_first_of_two_groups_lies_in_the_lower_bits():
+    levels = whole(0, 15, 3, 2 * WIDTH_UNIT)
+    packed = pack_int4(levels.float(), torch.full((3, 4), 17.0), torch.full((3, 4), -128.0))
+    assert (packed.levels.dtype, packed.steps.dtype, packed.lows.dtype) == (torch.uint8, torch.uint8, torch.int8)
+    assert (packed.levels.shape, packed.width) == ((3, WIDTH_UNIT), 2 * WIDTH_UNIT)
+    groups, bytes_ = levels.unflatten(1, (4, GROUP)), packed.levels.unflatten(1, (2, GROUP))
+    assert torch.equal(bytes_ & 15, groups[:, ::2].to(torch.uint8))
+    assert torch.equal(bytes_ >> 4, groups[:, 1::2].to(torch.uint8))
+    assert (packed.steps.unique().tolist(), packed.lows.unique().tolist()) == ([17], [-128])
+
+
+# --- where there are none, or bad ones
+
+
+def installed_from_here() -> bool:
+    """Whether the package is installed, and this checkout is what runs."""
+    try:
+        direct = json.loads(distribution("llama-gui").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        return False
+    if not direct.get("dir_info", {}).get("editable"):
+        return False
+    return Path(url2pathname(urlsplit(direct["url"]).path)).resolve() == ROOT
+
+
+def cpu_flags() -> set[str]:
+    file = Path("/proc/cpuinfo")
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return {flag for line in text.splitlines() if line.startswith("flags") for flag in line.partition(":")[2].split()}
+
+
+@pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="compiled for Linux on x86-64")
+@pytest.mark.skipif(not {"avx2", "fma", "f16c"} <= cpu_flags(), reason="this CPU lacks what the kernels need")
+@pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="there is no C compiler")
+@pytest.mark.skipif(not installed_from_here(), reason="this checkout is not installed with pip install --editable")
+def test_there_are_kernels_where_they_can_be_compiled():
+    """Else all of the tests above would be skipped and nobody would see it."""
+    hint = "Install the checkout again (pip install --editable .), which compiles them."
+    assert paths.native_kernels() is not None, f"There is no library. {hint}"
+    assert native_kernels.load() is not None, f"The library is not used. {hint}"
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where the library is looked for; nothing is there yet."""
+    file = tmp_path / "kernels.so"
+    monkeypatch.setattr(native_kernels, "native_kernels", lambda: file if file.is_file() else None)
+    return file
+
+
+def compile_into(file: Path, code: str) -> None:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    source = file.with_suffix(".c")
+    source.write_text(code, encoding="utf-8")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(file), str(source)], check=True, timeout=60)
+
+
+def loads_nothing(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The warnings that were logged."""
+    with caplog.at_level(logging.WARNING):
+        assert native_kernels.load() is None
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_without_a_library_nothing_is_said(place: Path, caplog: pytest.LogCaptureFixture):
+    assert loads_nothing(caplog) == []
+
+
+def test_a_file_that_is_no_library(place: Path, caplog: pytest.LogCaptureFixture):
+    place.write_text("no library", encoding="utf-8")
+    (said,) = loads_nothing(caplog)
+    assert said.startswith(f"The kernels in {place} cannot be loaded, torch's are used:")
+
+
+@pytest.mark.parametrize(
+    "code", ["int other(void) { return 1; }", "int llama_gui_can_run(void) { return 1; } int llama_gui_int8 = 0;"]
+)
+def test_a_library_that_lacks_a_function(place: Path, caplog: pytest.LogCaptureFixture, code: str):
+    compile_into(place, code)
+    (said,) = loads_nothing(caplog)
+    assert "cannot be loaded, torch's are used" in said
+    assert "llama_gui_" in said
+
+
+def test_a_cpu_that_the_kernels_are_not_for(place: Path, caplog: pytest.LogCaptureFixture):
+    """There is nothing that anybody could do about it. Nothing else of the library is touched."""
+    compile_into(place, "int llama_gui_can_run(void) { return 0; }")
+    assert loads_nothing(caplog) == []
+
+
+class WrongInt8(NativeKernels):
+    def int8(self, levels: Tensor, weight: Tensor, scales: Tensor, *others: Any) -> Tensor:
+        y = super().int8(levels, weight, torch.ones_like(scales), *others)
+        y[-1, -1] += 1
+        return y * scales
+
+
+class WrongInt4(NativeKernels):
+    def int4(self, levels: Tensor, weight: Int4Packed, scales: Tensor, *others: Any) -> Tensor:
+        y = super().int4(levels, weight, torch.ones_like(scales), *others)
+        y[-1, -1] -= 1
+        return y * scales
+
+
+class WrongExpand(NativeKernels):
+    def expand(self, weight: Int4Packed, channels: slice) -> Tensor:
+        y = super().expand(weight, channels)
+        y[-1, -1] ^= 1
+        return y
+
+
+class WrongHalf(NativeKernels):
+    def half(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        y = super().half(x, weight, bias)
+        y[-1, -1] += 0.01
+        return y
+
+
+class HalfByCount(NativeKernels):
+    """A row has other bits in calls of five rows."""
+
+    def half(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        y = super().half(x, weight, bias)
+        return y * (1 + 2**-22) if len(x) == 5 else y
+
+
+class NanHalf(NativeKernels):
+    def half(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        return super().half(x, weight, bias) * float("nan")
+
+
+@pytest.mark.parametrize("wrong", [WrongInt8, WrongInt4, WrongExpand, WrongHalf, HalfByCount, NanHalf])
+def test_kernels_that_add_up_wrong(
+    kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, wrong: type
+):
+    monkeypatch.setattr(native_kernels, "NativeKernels", wrong)
+    (said,) = loads_nothing(caplog)
+    assert said == f"The kernels in {paths.native_kernels()} add up wrong on this machine, torch's are used."
+
+
+def test_these_add_up_right(kernels: NativeKernels):
+    assert native_kernels.adds_right(kernels)
+
+
+def test_where_memory_is_short_a_call_says_so(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch):
+    for name in ("_int8", "_int4", "_half", "_expand"):
+        monkeypatch.setattr(kernels, name, lambda *arguments: 1)
+    levels, scales, (int4, _) = rows_of_levels(2, 64), numbers(4), int4_weight(4, 64)
+    calls: list[Callable[[], Tensor]] = [
+        lambda: kernels.int8(levels, int8_weight(4, 64), scales, torch.float32),
+        lambda: kernels.int4(levels, int4, scales, torch.float32),
+        lambda: kernels.expand(int4, slice(None)),
+        lambda: kernels.half(numbers(2, 64), numbers(4, 64, dtype=torch.float16), None),
+    ]
+    for call in calls:
+        with pytest.raises(MemoryError, match="no memory"):
+            call()
+
+
+@pytest.mark.parametrize("file", ["is missing", "is no library"])
+def test_without_kernels_a_model_is_loaded_by_torch(place: Path, tmp_path: Path, file: str):
+    if file == "is no library":
+        place.write_text("no library", encoding="utf-8")
+    folder = write_tiny_llama(tmp_path / "model")
+    for dtype in ("auto", "bfloat16"):
+        loaded = load_model(folder, dtype=dtype, device="cpu", threads=2)
+        assert {type(linear) for linear in loaded.network.linears} <= {PackedLinear, PlainLinear}
+        assert loaded.network.dtype == loaded.network.embedding.dtype

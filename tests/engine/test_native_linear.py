@@ -1,0 +1,438 @@
+"""Linears over our own kernels: near to the plain product, the same bits in calls of any size; and who gets them."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine import device as device_module
+from llama_gui.engine import linear as linear_module
+from llama_gui.engine import native_kernels, native_linear
+from llama_gui.engine.device import Precision, torch_threads
+from llama_gui.engine.int4_levels import GROUP, quantise
+from llama_gui.engine.int4_linear import Int4Linear
+from llama_gui.engine.int4_panels import OVERHEAD
+from llama_gui.engine.int8_linear import Int8Linear, probe, round_channels
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.linear import Linear, LinearFactory, PackedLinear, PlainLinear
+from llama_gui.engine.llama import Llama, Segment
+from llama_gui.engine.loading import estimate_bytes, load_model
+from llama_gui.engine.native_kernels import WIDTH_UNIT, NativeKernels, pack_int4
+from llama_gui.engine.native_linear import (
+    NativeHalfLinear,
+    NativeInt4Linear,
+    NativeInt8Linear,
+    _multiply_written_out,
+    is_faster_written_out,
+)
+from llama_gui.errors import UnsupportedModelError
+from tests.fakes.tiny_llama import Shape, write_tiny_llama
+
+CPU = torch.device("cpu")
+DTYPES = (torch.float32, torch.bfloat16)
+HALVES = (torch.bfloat16, torch.float16)
+COUNTS = (*range(1, 36), 63, 64, 65, 89)
+_TABLES = {"bfloat16": torch.bfloat16, "auto": torch.bfloat16, "float16": torch.float16}
+
+
+@pytest.fixture(scope="module")
+def kernels() -> NativeKernels:
+    found = native_kernels.load()
+    if found is None:
+        pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
+    return found
+
+
+def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def rows_of_levels(count: int, width: int) -> Tensor:
+    levels = torch.randint(-127, 128, (count, width), generator=torch.Generator().manual_seed(2)).to(torch.int8)
+    levels[0], levels[1] = 127, -127
+    return levels
+
+
+def check_sizes(linear: Linear, x: Tensor) -> None:
+    """A row has the same bits in calls of any size, at any place, cut from a wider matrix or not."""
+    assert linear.is_batch_invariant
+    whole = linear(x)
+    wide = torch.cat((x, x), 1)[:, : x.shape[1]]
+    mixed = torch.randperm(len(x), generator=torch.Generator().manual_seed(4))
+    with torch_threads(1):  # on a busy machine every call would wait for its second thread
+        assert [n for n in COUNTS if not torch.equal(linear(x[:n]), whole[:n])] == []
+        assert [n for n in range(1, len(x), 9) if not torch.equal(linear(wide[n : n + 5]), whole[n : n + 5])] == []
+        assert torch.equal(linear(x[mixed]), whole[mixed])
+
+
+# --- numbers
+
+
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("kind", "error"), [(NativeInt8Linear, 0.02), (NativeInt4Linear, 0.1)])
+@pytest.mark.parametrize(("out", "width"), [(33, 64), (130, 576), (37, 4160)])
+def test_quantised_is_near_to_the_plain_product(
+    kernels: NativeKernels, kind: type, error: float, dtype: torch.dtype, bias: bool, out: int, width: int
+):
+    weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
+    linear, x = kind(weight, offsets, kernels), numbers(40, width, dtype=dtype, seed=3)
+    want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
+    for rows in (1, 7, 40):
+        got = linear(x[:rows])
+        assert (got.shape, got.dtype) == ((rows, out), dtype)
+        assert float((got - want[:rows]).norm() / want[:rows].norm()) < error
+    # The operands are the caller's.
+    assert torch.equal(x, numbers(40, width, dtype=dtype, seed=3))
+    assert torch.equal(weight, numbers(out, width, dtype=dtype))
+
+
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize(("out", "width"), [(33, 64), (130, 576), (37, 1025)])
+def test_half_loses_nothing(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
+    weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
+    linear, x = NativeHalfLinear(weight, offsets, kernels), numbers(40, width, seed=3)
+    want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
+    for rows in (1, 7, 40):
+        got = linear(x[:rows])
+        assert (got.shape, got.dtype) == ((rows, out), torch.float32)
+        assert torch.allclose(got.double(), want[:rows], rtol=1e-5, atol=1e-4)
+    assert torch.equal(x, numbers(40, width, seed=3))
+    assert linear.packed[0].data_ptr() == weight.data_ptr()  # kept, not copied
+
+
+def test_a_transposed_weight_of_half_precision(kernels: NativeKernels):
+    weight, x = numbers(100, 33, dtype=torch.bfloat16).t(), numbers(5, 100, seed=3)
+    assert torch.allclose(NativeHalfLinear(weight, None, kernels)(x), x @ weight.float().t(), atol=1e-4)
+
+
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    ("kind", "out", "width"),
+    [
+        (NativeInt8Linear, 33, 100),
+        (NativeInt8Linear, 130, 576),
+        (NativeInt4Linear, 33, 64),
+        (NativeInt4Linear, 130, 4160),
+    ],
+)
+def test_a_quantised_row_has_the_same_bits_in_calls_of_any_size(
+    kernels: NativeKernels, kind: type, out: int, width: int, dtype: torch.dtype, bias: bool
+):
+    weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
+    x = numbers(90, width, dtype=dtype, seed=3)
+    x[1], x[2] = 0, 1e-30
+    check_sizes(kind(weight, offsets, kernels), x)
+
+
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize(("out", "width"), [(33, 17), (130, 576), (37, 1025)])
+def test_a_row_of_half_precision_too(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
+    weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
+    check_sizes(NativeHalfLinear(weight, offsets, kernels), numbers(90, width, seed=3))
+
+
+@pytest.mark.parametrize("kind", [NativeInt8Linear, NativeInt4Linear])
+def test_rows_of_zeros_of_extremes_and_of_no_numbers(kernels: NativeKernels, kind: type):
+    weight = numbers(33, 64)
+    linear, x = kind(weight, None, kernels), torch.zeros(5, 64)
+    x[1, 3], x[2], x[3], x[4] = 3e30, 1e-30, numbers(64, seed=2), numbers(64, seed=3)
+    x[3, 5] = float("nan")
+    got = linear(x)
+    assert torch.equal(got[0], torch.zeros(33))
+    assert torch.allclose(got[1], 3e30 * weight[:, 3], rtol=0.05, atol=6e29)
+    assert got[3].isnan().all()  # a network that breaks must be seen to break
+    assert torch.isfinite(got[[0, 1, 2, 4]]).all()
+    assert not kind(torch.zeros(33, 64), None, kernels)(x[[0, 1, 4]]).any()
+
+
+@pytest.mark.parametrize("rows", [1, 6, 33, 64])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_sums_are_exact(kernels: NativeKernels, dtype: torch.dtype, rows: int):
+    weight, levels = 3 * numbers(37, 576, dtype=dtype), rows_of_levels(64, 576)[:rows]
+    rounded, scales = round_channels(weight)
+    want = ((levels.double() @ rounded.double().t()).float() * scales).to(dtype)
+    assert torch.equal(NativeInt8Linear(weight, None, kernels).multiply(levels), want)
+    found = quantise(weight)
+    want = ((levels.double() @ found.values.double().t()).float() * found.scales.float()).to(dtype)
+    assert torch.equal(NativeInt4Linear(weight, None, kernels).multiply(levels), want)
+
+
+def test_a_weight_that_is_quantised_in_pieces(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch):
+    weight, levels = numbers(37, 128, dtype=torch.bfloat16), rows_of_levels(9, 128)
+    want = NativeInt4Linear(weight, None, kernels).multiply(levels)
+    for block in (1, 5 * 128):
+        monkeypatch.setattr(native_linear, "BLOCK_SIZE", block)
+        assert torch.equal(NativeInt4Linear(weight, None, kernels).multiply(levels), want)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("width", [64, 576])
+def test_int8_equals_that_of_torch(kernels: NativeKernels, width: int, dtype: torch.dtype):
+    try:
+        probe()
+    except UnsupportedModelError as error:
+        pytest.skip(str(error))
+    weight, levels = numbers(96, width, dtype=dtype), rows_of_levels(65, width)
+    ours, theirs = NativeInt8Linear(weight, None, kernels), Int8Linear(weight, None)
+    for rows in (1, 5, 65):
+        assert torch.equal(ours.multiply(levels[:rows]), theirs.multiply(levels[:rows]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_int4_has_the_weights_of_torch(kernels: NativeKernels, dtype: torch.dtype):
+    """Torch's kernel rounds its sums to bfloat16 before they are scaled."""
+    weight, x = numbers(96, 576, dtype=dtype), numbers(40, 576, dtype=dtype, seed=3)
+    ours, theirs = NativeInt4Linear(weight, None, kernels)(x), Int4Linear(weight, None)(x)
+    assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+    assert float((ours - theirs).float().norm() / ours.float().norm()) < 0.01
+
+
+# --- written out
+
+
+@pytest.fixture
+def exact_int_mm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Old CPUs saturate, see `is_faster_written_out`; what is tested here is all around it."""
+
+    def multiply(x: Tensor, y: Tensor) -> Tensor:
+        assert (x.dtype, y.dtype) == (torch.int8, torch.int8)
+        return (x.double() @ y.double()).to(torch.int32)
+
+    monkeypatch.setattr(torch, "_int_mm", multiply)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.float16], ids=str)
+@pytest.mark.parametrize("out", [1, 37, 1024, 1061])
+def test_written_out_has_the_bits_of_the_direct_product(
+    kernels: NativeKernels, exact_int_mm: None, out: int, dtype: torch.dtype
+):
+    """In panels of 1024 channels."""
+    found, levels, scales = quantise(3 * numbers(out, 320)), rows_of_levels(40, 320), numbers(out, seed=3)
+    weight = pack_int4(found.levels, found.steps, found.lows)
+    got = _multiply_written_out(kernels, levels, weight, scales, dtype)
+    assert torch.equal(got, kernels.int4(levels, weight, scales, dtype))
+
+
+def test_written_out_by_torch_itself(kernels: NativeKernels):
+    """On the machines that it is for."""
+    if not is_faster_written_out(kernels):
+        pytest.skip("torch's product of whole numbers is slower here, or not exact")
+    found, levels, scales = quantise(3 * numbers(1061, 4160)), rows_of_levels(70, 4160), numbers(1061, seed=3)
+    weight = pack_int4(found.levels, found.steps, found.lows)
+    got = _multiply_written_out(kernels, levels, weight, scales, torch.float32)
+    assert torch.equal(got, kernels.int4(levels, weight, scales, torch.float32))
+
+
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_many_rows_written_out_have_the_bits_of_few(
+    kernels: NativeKernels, exact_int_mm: None, monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, bias: bool
+):
+    weight, offsets = numbers(130, 576, dtype=dtype), numbers(130, dtype=dtype, seed=2) if bias else None
+    linear = NativeInt4Linear(weight, offsets, kernels, writes_out=True)
+    x = numbers(90, 576, dtype=dtype, seed=3)
+    check_sizes(linear, x)
+    assert torch.equal(linear(x), NativeInt4Linear(weight, offsets, kernels)(x))
+    monkeypatch.setattr(native_linear, "_multiply_written_out", None)
+    linear(x[: native_linear._MANY])
+    with pytest.raises(TypeError):
+        linear(x[: native_linear._MANY + 1])
+
+
+@pytest.mark.parametrize("wrong", ["saturates", "is missing"])
+def test_a_product_of_whole_numbers_that_is_wrong_is_not_used(
+    kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch, wrong: str
+):
+    def broken(x: Tensor, y: Tensor) -> Tensor:
+        if wrong == "is missing":
+            raise NotImplementedError("aten::_int_mm")
+        return torch.full((len(x), y.shape[1]), 2**15 - 1, dtype=torch.int32)
+
+    monkeypatch.setattr(torch, "_int_mm", broken)
+    monkeypatch.setattr(native_linear, "_seconds", lambda work: float(len([work()]) < 0))
+    assert not is_faster_written_out(kernels)
+
+
+@pytest.mark.parametrize(("theirs", "faster"), [(1.0, True), (3.0, False)])
+def test_what_is_faster_is_used(
+    kernels: NativeKernels, exact_int_mm: None, monkeypatch: pytest.MonkeyPatch, theirs: float, faster: bool
+):
+    times = iter((2.0, theirs))
+    monkeypatch.setattr(native_linear, "_seconds", lambda work: next(times))
+    assert is_faster_written_out(kernels) == faster
+
+
+def test_bytes_and_overhead(kernels: NativeKernels):
+    weight, bias = numbers(33, 128, dtype=torch.bfloat16), numbers(33, dtype=torch.bfloat16)
+    int8, int4 = NativeInt8Linear(weight, bias, kernels), NativeInt4Linear(weight, bias, kernels)
+    assert int8.weight_bytes == 33 * 128 + 33 * 4 + 33 * 2
+    assert int4.weight_bytes == 33 * 128 * (0.5 + 2 / GROUP) + 33 * 4 + 33 * 2
+    assert NativeHalfLinear(weight, None, kernels).weight_bytes == 33 * 128 * 2
+    assert NativeHalfLinear(weight, bias, kernels).weight_bytes == 33 * 128 * 2 + 33 * 4
+    assert (int8.overhead, int4.overhead, NativeHalfLinear(weight, None, kernels).overhead) == (0, 0, 0)
+    assert NativeInt4Linear(weight, bias, kernels, writes_out=True).overhead == OVERHEAD
+
+
+# --- who gets them
+
+
+@pytest.fixture
+def old_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one without AVX512, VNNI and AMX: torch neither adds int8 up exactly nor multiplies half precision."""
+
+    def refuse() -> None:
+        raise UnsupportedModelError("This CPU does not multiply int8 exactly. Use bfloat16 or auto.")
+
+    monkeypatch.setattr(linear_module, "probe_int8", refuse)
+    monkeypatch.setattr(linear_module, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(device_module, "_has_native_bfloat16", lambda: False)
+    monkeypatch.setattr(device_module, "_has_native_float16", lambda: False)
+
+
+def test_an_old_cpu_gets_them(kernels: NativeKernels, old_cpu: None):
+    int8 = LinearFactory(Precision(torch.float32, "int8"), kernels=kernels)
+    assert type(int8(numbers(33, 17))) is type(int8.head(numbers(33, 17))) is NativeInt8Linear
+    int4 = LinearFactory(Precision(torch.float32, "int4"), kernels=kernels)
+    assert type(int4(numbers(33, 2 * WIDTH_UNIT))) is NativeInt4Linear
+    assert type(int4(numbers(33, 3 * GROUP))) is NativeInt8Linear  # of half a pair of groups
+    assert type(int4.head(numbers(33, WIDTH_UNIT))) is NativeInt8Linear
+    for held in HALVES:
+        half, weight = LinearFactory(Precision(torch.float32, held=held), kernels=kernels), numbers(33, 17, dtype=held)
+        for linear in (half(weight, numbers(33)), half.head(weight)):
+            assert type(linear) is NativeHalfLinear
+            assert linear.packed[0].data_ptr() == weight.data_ptr()
+    plain = LinearFactory(Precision(torch.float32), kernels=kernels)
+    assert type(plain(numbers(33, 17))) in (PackedLinear, PlainLinear)
+
+
+def test_a_cpu_that_is_fast_with_eight_bits_keeps_torch_for_them(
+    kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(linear_module, "probe_int8", lambda: None)
+    monkeypatch.setattr(linear_module, "is_faster_written_out", lambda kernels: True)
+    int8 = LinearFactory(Precision(torch.bfloat16, "int8"), kernels=kernels)
+    assert type(int8(numbers(32, 64))) is type(int8.head(numbers(32, 64))) is Int8Linear
+    int4 = LinearFactory(Precision(torch.bfloat16, "int4"), kernels=kernels)
+    linear = int4(numbers(32, 64))
+    assert (type(linear), linear.overhead) == (NativeInt4Linear, OVERHEAD)
+    assert type(int4(numbers(32, 96))) is type(int4.head(numbers(32, 64))) is Int8Linear
+
+
+@pytest.mark.parametrize("quantised", ["int8", "int4"])
+def test_without_kernels_an_old_cpu_cannot(old_cpu: None, quantised: str):
+    with pytest.raises(UnsupportedModelError, match=r"does not multiply int8 exactly.*Use bfloat16 or auto"):
+        LinearFactory(Precision(torch.float32, quantised))  # type: ignore[arg-type]
+
+
+def test_elsewhere_than_on_the_cpu_they_are_of_no_use(kernels: NativeKernels):
+    linear = LinearFactory(Precision(torch.float32, held=torch.bfloat16), torch.device("meta"), kernels=kernels)
+    assert type(linear(torch.empty(16, 8, device="meta"))) is PlainLinear
+
+
+# --- networks
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[Shape, Path]:
+    """Models whose linears can all be of four bits."""
+    shapes: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "qwen2")
+    root = tmp_path_factory.mktemp("models")
+    return {shape: write_tiny_llama(root / shape, shape, intermediate_size=3 * WIDTH_UNIT) for shape in shapes}
+
+
+@pytest.fixture(scope="module")
+def plain_logits(folders: dict[Shape, Path]) -> dict[Shape, Tensor]:
+    """Those of the same models in float32."""
+    return {shape: logits(load(folder, "float32")) for shape, folder in folders.items()}
+
+
+def load(folder: Path, dtype: str) -> Llama:
+    return load_model(folder, dtype=dtype, device="cpu", threads=1).network
+
+
+@torch.inference_mode()
+def logits(network: Llama) -> Tensor:
+    """Of a prompt in one piece, which are those of the same in several."""
+    prompt = list(range(5, 45))
+    found: list[Tensor] = []
+    with torch_threads(1):
+        for pieces in ([40], [30, *5 * [1], 5]):
+            slot = KVCache(network.config, network.dtype, CPU, 2**26).acquire("a", [0] * 60)
+            rows: list[Tensor] = []
+            for count in pieces:
+                piece = prompt[len(slot.tokens) :][:count]
+                rows.append(network.forward([Segment(slot, piece, count, is_prompt=count > 1)]))
+                slot.tokens = slot.tokens + piece
+            found.append(torch.cat(rows))
+    assert torch.equal(found[0], found[1])
+    return found[0]
+
+
+def held_bytes(network: Llama) -> int:
+    """Of all tensors, each counted once."""
+    linears = sum(linear.weight_bytes for linear in network.linears)
+    is_shared = network.embedding.data_ptr() in {weight.data_ptr() for weight in network.head.packed}
+    return linears + (0 if is_shared else network.embedding.nbytes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "inner", "head", "error"),
+    [
+        ("llama-3.2", "int8", NativeInt8Linear, NativeInt8Linear, 0.05),
+        ("llama-3.1", "int8", NativeInt8Linear, NativeInt8Linear, 0.05),
+        ("llama-3.2", "int4", NativeInt4Linear, NativeInt8Linear, 0.5),
+        ("qwen2", "int4", NativeInt4Linear, NativeInt8Linear, 0.5),
+        ("llama-3.2", "bfloat16", NativeHalfLinear, NativeHalfLinear, 0.02),
+        ("llama-3.1", "bfloat16", NativeHalfLinear, NativeHalfLinear, 0.02),
+        ("llama-3.2", "float16", NativeHalfLinear, NativeHalfLinear, 0.003),
+        ("qwen2", "auto", NativeHalfLinear, NativeHalfLinear, 0.02),
+    ],
+)
+def test_a_network_of_them(
+    kernels: NativeKernels,
+    old_cpu: None,
+    folders: dict[Shape, Path],
+    plain_logits: dict[Shape, Tensor],
+    shape: Shape,
+    dtype: str,
+    inner: type,
+    head: type,
+    error: float,
+):
+    network = load(folders[shape], dtype)
+    assert {type(linear) for linear in network.linears[:-1]} == {inner}
+    assert type(network.head) is head
+    assert network.dtype == torch.float32
+    assert network.is_exact
+    want = plain_logits[shape]
+    assert (logits(network) - want).norm() / want.norm() < error
+
+    is_tied, is_half = shape != "llama-3.1", head is NativeHalfLinear
+    assert network.embedding.dtype == _TABLES.get(dtype, torch.float32)
+    assert (network.head.packed[0].data_ptr() == network.embedding.data_ptr()) == (is_tied and is_half)
+    assert network.weight_bytes == held_bytes(network)
+    # Norms, biases and the scales of channels are what else differs.
+    channels = sum(len(linear.packed[0]) for linear in network.linears)
+    norms = (2 * len(network.blocks) + 1) * network.config.hidden_size
+    difference = estimate_bytes(folders[shape], dtype, "cpu") - network.weight_bytes
+    assert -channels * 8 <= difference <= norms * network.embedding.itemsize
+
+
+def test_a_tied_table_is_in_memory_once(kernels: NativeKernels, old_cpu: None, folders: dict[Shape, Path]):
+    network = load(folders["llama-3.2"], "bfloat16")
+    assert network.weight_bytes == 2 * sum(weight.numel() for linear in network.linears for weight in linear.packed)
+    row = network.look_up(torch.tensor([3]))
+    assert (row.dtype, network.embedding.dtype) == (torch.float32, torch.bfloat16)
+    assert torch.equal(row, network.embedding[[3]].float())
+
+
+def test_widths_that_four_bits_cannot_have(kernels: NativeKernels, old_cpu: None, tmp_path: Path):
+    network = load(write_tiny_llama(tmp_path, "smollm2"), "int4")
+    assert {type(linear) for linear in network.linears} == {NativeInt8Linear}
+    logits(network)
