@@ -9,6 +9,7 @@ from typing import Literal
 
 from llama_gui.library.model_shape import Matrix, ModelShape
 from llama_gui.library.sizes import in_words
+from llama_gui.paths import native_kernels
 
 Device = Literal["cpu", "cuda", "mps"]
 
@@ -20,7 +21,11 @@ _LAYER_S = 0.3e-3
 _GROUP = 32
 _ALIGNMENT = 64
 _KEY_BLOCK = 512
-"""The engine's own: of `int4_levels`, `int4_panels` and `kv_cache`; a test keeps them together."""
+_WIDTH_UNIT = 64
+"""The engine's own: of `int4_levels`, `int4_panels`, `kv_cache` and `native_kernels`; a test keeps them together."""
+
+_HELD_BYTES = 2
+"""Of a number in bfloat16, held in it or only multiplied in it."""
 
 _RUNTIME = {"float32": 60 * 10**6, "bfloat16": 60 * 10**6, "int8": 20 * 10**6, "int4": 20 * 10**6}
 """What the engine's libraries come to hold beside the weights: kernels, scratch, the tokenizer."""
@@ -34,7 +39,18 @@ _DEVICES: dict[str, tuple[Device, ...]] = {"int8": ("cpu", "cuda"), "int4": ("cp
 """Where quantised weights run; others run anywhere."""
 
 _EFFICIENCY = {"float32": 0.6, "bfloat16": 0.5, "int8": 0.4, "int4": 0.31}
-"""The part of the read bandwidth that the kernels reach while they write one token (tests/benchmarks/fit.py)."""
+"""The part of the read bandwidth that torch's kernels reach while they write one token (tests/benchmarks/fit.py)."""
+
+_NATIVE_EFFICIENCY = {"bfloat16": 0.9, "int8": 0.8, "int4": 0.7}
+"""The same of our own on CPUs that are no faster with torch's."""
+
+_INT4_BESIDE_BFLOAT16 = 0.6
+"""Our own of four bits on CPUs that multiply bfloat16: their memory is the faster one."""
+
+_BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_tile"})
+_VNNI_FLAGS = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
+_KERNEL_FLAGS = frozenset({"avx2", "fma", "f16c"})
+"""As /proc/cpuinfo has them: one of the first or second is enough, all of the third are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +58,32 @@ class Machine:
     """What there is to fit into. Bytes and bytes per second; `bandwidth` None: not measured.
 
     `free` is of the device's own memory: of the card for "cuda", of the computer otherwise. `has_bfloat16`: the
-    processor multiplies it itself; where it does not, quantised weights come with float32 around them.
+    processor multiplies it itself; where it does not, quantised weights come with float32 around them. `has_vnni`: it
+    adds products of eight bits exactly, by torch's kernel. `has_kernels`: our own were compiled, and it can run them.
     """
 
     total: int
     free: int
     device: Device = "cpu"
     has_bfloat16: bool = False
+    has_vnni: bool = False
+    has_kernels: bool = False
     bandwidth: float | None = None
+
+    @property
+    def holds_halves(self) -> bool:
+        """Whether weights in bfloat16 come with float32 around them: our own kernels multiply them."""
+        return self.has_kernels and self.device == "cpu" and not self.has_bfloat16
+
+    @property
+    def has_native_int8(self) -> bool:
+        """Whether our own kernels multiply eight bits; what multiplies bfloat16 always has VNNI, too."""
+        return self.holds_halves and not self.has_vnni
+
+    @property
+    def has_native_int4(self) -> bool:
+        """Whether our own kernels multiply four bits."""
+        return self.has_kernels and self.device == "cpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +109,14 @@ def estimate(
 ) -> Fit:
     """Whether a model of `shape` fits. `freed`: bytes that the model gives back which it replaces."""
     dtype = resolve(dtype, machine)
-    width = activation_bytes(dtype, machine)
-    weights = weight_bytes(shape, dtype, width, machine.device)
-    cache = cache_bytes(shape, context, width) * chats
-    needed = max(weights + cache, _loading_bytes(shape, dtype, width, weights)) + _RUNTIME.get(
+    weights = weight_bytes(shape, dtype, machine)
+    cache = cache_bytes(shape, context, activation_bytes(dtype, machine)) * chats
+    needed = max(weights + cache, _loading_bytes(shape, dtype, machine, weights)) + _RUNTIME.get(
         dtype, _RUNTIME["bfloat16"]
     )
     free = max(machine.free, 0) + freed
     verdict = "too large" if needed > free else "tight" if needed > _TIGHT * free else "runs"
-    speed = _speed(shape, dtype, width, machine, context)
+    speed = _speed(shape, dtype, machine, context)
     words = _words(dtype, needed, free, verdict, speed, weights, cache)
     return Fit(dtype, weights, cache, needed, free, speed, verdict, words)
 
@@ -111,7 +144,7 @@ def resolve(dtype: str, machine: Machine) -> str:
     if dtype != "auto":
         return dtype
     if machine.device == "cpu":
-        return "bfloat16" if machine.has_bfloat16 else "float32"
+        return "bfloat16" if machine.has_bfloat16 or machine.has_kernels else "float32"
     return "bfloat16"
 
 
@@ -119,16 +152,19 @@ def activation_bytes(dtype: str, machine: Machine) -> int:
     """Bytes of one number of the cache and of what the layers hand on."""
     if dtype in ("int8", "int4"):
         return 2 if machine.has_bfloat16 or machine.device != "cpu" else 4
-    return 4 if dtype == "float32" else 2
+    return 4 if dtype == "float32" or machine.holds_halves else 2
 
 
-def weight_bytes(shape: ModelShape, dtype: str, width: int, device: Device = "cpu") -> int:
-    """All weights in memory. On the CPU a tied matrix is there twice: to look tokens up, and packed to multiply."""
-    linears = sum(_matrix_bytes(matrix, dtype, width) for matrix in shape.matrices)
-    embedding = shape.head.numbers * width
-    is_shared = device != "cpu" and shape.is_tied and dtype not in ("int8", "int4")
-    head = 0 if is_shared else _matrix_bytes(shape.head, "int8" if dtype == "int4" else dtype, width)
-    return linears + embedding + head + shape.norms * width
+def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
+    """All weights in memory.
+
+    A tied matrix is there twice on the CPU: to look tokens up, and packed to multiply. Our own kernels multiply
+    bfloat16 as it is looked up.
+    """
+    is_plain = machine.device != "cpu" or (dtype != "float32" and machine.holds_halves)
+    is_shared = is_plain and shape.is_tied and dtype not in ("int8", "int4")
+    embedding = 0 if is_shared else shape.head.numbers * _table_bytes(dtype, machine)
+    return _read_bytes(shape, dtype, machine) + embedding
 
 
 def cache_bytes(shape: ModelShape, tokens: int, width: int) -> int:
@@ -141,38 +177,82 @@ def machine_here(bandwidth: float | None = None) -> Machine:
     import psutil  # here: the window shows sooner
 
     memory = psutil.virtual_memory()
-    return Machine(memory.total, memory.available, has_bfloat16=_has_bfloat16(), bandwidth=bandwidth)
+    flags = _cpu_flags()
+    return Machine(
+        memory.total,
+        memory.available,
+        has_bfloat16=not flags.isdisjoint(_BFLOAT16_FLAGS),
+        has_vnni=not flags.isdisjoint(_VNNI_FLAGS),
+        has_kernels=flags >= _KERNEL_FLAGS and native_kernels() is not None,
+        bandwidth=bandwidth,
+    )
 
 
-def _matrix_bytes(matrix: Matrix, dtype: str, width: int) -> int:
+def _read_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
+    """What is read for each token: all weights but the embedding, unless it is the vocabulary projection, too."""
+    linears = sum(_matrix_bytes(matrix, dtype, machine) for matrix in shape.matrices)
+    head = _matrix_bytes(shape.head, "int8" if dtype == "int4" else dtype, machine)
+    return linears + head + shape.norms * activation_bytes(dtype, machine)
+
+
+def _table_bytes(dtype: str, machine: Machine) -> int:
+    """Bytes of one number of the embedding, and of a matrix that is not quantised."""
+    if dtype in ("float32", "int8", "int4"):
+        return activation_bytes(dtype, machine)
+    return _HELD_BYTES
+
+
+def _matrix_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
+    width = activation_bytes(dtype, machine)
     bias = matrix.rows * width if matrix.has_bias else 0
-    if dtype == "int4" and matrix.columns % _GROUP == 0:
-        rows = -(-matrix.rows // _ALIGNMENT) * _ALIGNMENT
+    if dtype == "int4" and machine.has_native_int4 and matrix.columns % _WIDTH_UNIT == 0:
         # Half a byte each; a step and an offset for each group, a scale for each row.
+        return matrix.rows * (matrix.columns // 2 + matrix.columns // _GROUP * 2 + 4) + bias
+    if dtype == "int4" and not machine.has_native_int4 and matrix.columns % _GROUP == 0:
+        rows = -(-matrix.rows // _ALIGNMENT) * _ALIGNMENT
+        # The same, but steps and offsets in two bytes each.
         return rows * (matrix.columns // 2 + matrix.columns // _GROUP * 4 + width) + bias
     if dtype in ("int8", "int4"):
-        return matrix.numbers + 8 * matrix.rows + bias  # a scale and a zero for each row
-    return matrix.numbers * width + bias
+        return matrix.numbers + _row_bytes(machine) * matrix.rows + bias
+    return matrix.numbers * _table_bytes(dtype, machine) + bias
 
 
-def _loading_bytes(shape: ModelShape, dtype: str, width: int, weights: int) -> int:
+def _row_bytes(machine: Machine) -> int:
+    """Of a weight of eight bits, for each row: a scale, and a zero for torch."""
+    return 4 if machine.has_native_int8 else 8
+
+
+def _loading_bytes(shape: ModelShape, dtype: str, machine: Machine, weights: int) -> int:
     """The most while it is loaded: the vocabulary projection comes last and is the largest."""
     numbers = shape.head.numbers
-    own = 0 if shape.is_tied else numbers * width
+    own = 0 if shape.is_tied else numbers * _table_bytes(dtype, machine)
     if dtype not in ("int8", "int4"):
-        return weights + own
+        return weights if dtype != "float32" and machine.holds_halves else weights + own  # nothing is packed
+    if machine.has_native_int8:
+        return weights + own + 9 * _ROUNDED_NUMBERS  # nor here, but some of the numbers are there in float32
     # The rounded numbers are there twice while they are packed, and some of them in float32.
     return weights - (numbers + 8 * shape.vocabulary) + own + 2 * numbers + 9 * _ROUNDED_NUMBERS
 
 
-def _speed(shape: ModelShape, dtype: str, width: int, machine: Machine, context: int) -> float | None:
+def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int) -> float | None:
     """Tokens per second of one chat: each token reads every weight but the embedding, and half a context's cache."""
     if machine.bandwidth is None:
         return None
-    read = weight_bytes(shape, dtype, width) - shape.head.numbers * width
-    seconds = read / (machine.bandwidth * _EFFICIENCY[dtype])
+    seconds = _read_bytes(shape, dtype, machine) / (machine.bandwidth * _efficiency(dtype, machine))
     seconds += _LAYER_S * shape.layers
-    return 1 / (seconds + cache_bytes(shape, context, width) / 2 / machine.bandwidth)
+    cache = cache_bytes(shape, context, activation_bytes(dtype, machine))
+    return 1 / (seconds + cache / 2 / machine.bandwidth)
+
+
+def _efficiency(dtype: str, machine: Machine) -> float:
+    is_native = {
+        "bfloat16": machine.holds_halves,
+        "int8": machine.has_native_int8,
+        "int4": machine.has_native_int4,
+    }
+    if not is_native.get(dtype, False):
+        return _EFFICIENCY[dtype]
+    return _NATIVE_EFFICIENCY[dtype] if machine.holds_halves else _INT4_BESIDE_BFLOAT16
 
 
 def _words(dtype: str, needed: int, free: int, verdict: str, speed: float | None, weights: int, cache: int) -> str:
@@ -186,11 +266,10 @@ def _words(dtype: str, needed: int, free: int, verdict: str, speed: float | None
     return f"Too large as {dtype}: needs {in_words(needed)}, and {in_words(free)} are free ({parts})."
 
 
-def _has_bfloat16() -> bool:
-    """As the engine finds it, without torch; where nobody says, float32 is assumed."""
+def _cpu_flags() -> frozenset[str]:
+    """What the processor can, without torch; nothing where nobody says."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-            flags = next((line.split() for line in file if line.startswith("flags")), [])
+            return next((frozenset(line.split()) for line in file if line.startswith("flags")), frozenset())
     except OSError:
-        return False
-    return "avx512_bf16" in flags or "amx_tile" in flags
+        return frozenset()

@@ -8,7 +8,6 @@ import torch
 
 from llama_gui.engine import attention_blocks
 from llama_gui.engine.attention_blocks import LARGEST, AttentionBlocks, attend, causal_mask, find_blocks
-from tests.engine.this_machine import has_half
 
 CPU = torch.device("cpu")
 BLOCKS = AttentionBlocks(8, 256)
@@ -48,8 +47,6 @@ def test_mask(start, length):
 def test_a_row_has_the_same_bits_in_every_piece_of_a_prompt(dtype, dim):
     group, heads, total = 4, 2, 1024
     blocks = find_blocks(group, dim, dtype, CPU)
-    if dtype == torch.bfloat16 and not has_half() and not blocks.is_exact:
-        pytest.skip("bfloat16 is emulated on this CPU, exact in no blocks, and said not to be")
     assert blocks.is_exact
     keys, values = numbers(1, heads, total, dim, dtype=dtype), numbers(1, heads, total, dim, dtype=dtype, seed=2)
     queries = numbers(1, heads, group, total, dim, dtype=dtype, seed=3)

@@ -16,7 +16,7 @@ from llama_gui.engine.decode_graph import DecodeGraphs, FixedStep, decode_graphs
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Segment
 from llama_gui.engine.loading import load_model
-from tests.engine.this_machine import has_half
+from tests.engine.this_machine import needs_torch_int8
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
 PROMPT = torch.randint(0, 250, (1100,), generator=torch.Generator().manual_seed(5)).tolist()
@@ -53,9 +53,9 @@ def networks(tmp_path_factory):
     return load
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def torch_only(monkeypatch):
-    """Our own kernels are no operators of torch, so torch.fx does not see them; a card has none."""
+    """Our own kernels are no operators of torch, so torch.fx does not see them; and a card has none."""
     monkeypatch.setattr(native_kernels, "load", lambda: None)
 
 
@@ -82,7 +82,7 @@ def accept(segments):
         segment.slot.tokens.extend(segment.token_ids)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", pytest.param("int8", marks=needs_torch_int8)])
 @pytest.mark.parametrize("shape", [*SHAPES, "mistral", "qwen3"])
 @torch.inference_mode()
 def test_a_fixed_step_has_the_bits_of_an_ordinary_one(networks, shape, dtype):
@@ -100,7 +100,6 @@ def test_a_fixed_step_has_the_bits_of_an_ordinary_one(networks, shape, dtype):
         assert torch.equal(one.values, other.values)
 
 
-@pytest.mark.usefixtures("torch_only")
 @torch.inference_mode()
 def test_a_step_is_recorded_when_it_was_the_same_some_times(networks):
     network, recorder = networks("llama-3.2", "float32"), Recorder()
@@ -121,7 +120,6 @@ def test_a_step_is_recorded_when_it_was_the_same_some_times(networks):
     assert recorder.recorded == recorded + 1
 
 
-@pytest.mark.usefixtures("torch_only")
 @torch.inference_mode()
 def test_a_prompt_in_between_forgets_nothing_and_more_keys_do(networks):
     network, recorder = networks("llama-3.2", "float32"), Recorder()
@@ -138,7 +136,6 @@ def test_a_prompt_in_between_forgets_nothing_and_more_keys_do(networks):
     assert graphs.run(drawn(slots[:1])) is None
 
 
-@pytest.mark.usefixtures("torch_only")
 @torch.inference_mode()
 def test_a_recording_keeps_no_conversation_in_memory(networks):
     network = networks("llama-3.2", "float32")
@@ -151,7 +148,6 @@ def test_a_recording_keeps_no_conversation_in_memory(networks):
     assert (keys(), values()) == (None, None)
 
 
-@pytest.mark.usefixtures("torch_only")
 @torch.inference_mode()
 def test_a_slot_that_has_grown_in_its_place_is_another(networks):
     network, recorder = networks("llama-3.2", "float32"), Recorder()
@@ -163,7 +159,6 @@ def test_a_slot_that_has_grown_in_its_place_is_another(networks):
     assert graphs.run(drawn(slots)) is None
 
 
-@pytest.mark.usefixtures("torch_only")
 @torch.inference_mode()
 def test_a_device_that_cannot_record_is_asked_once(networks, caplog):
     network, recorder = networks("llama-3.2", "float32"), Recorder(fails=True)
@@ -194,16 +189,7 @@ def answers(engine):
     return [[(out.token_id, out.logprob, out.top_logprobs) for out in job] for job in jobs]
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        "float32",
-        pytest.param(
-            "bfloat16", marks=pytest.mark.skipif(not has_half(), reason="this CPU's bfloat16 is emulated, not exact")
-        ),
-    ],
-)
-@pytest.mark.usefixtures("torch_only")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_whole_engine_writes_the_same(tmp_path, dtype, monkeypatch):
     folder, recorder = write_tiny_llama(tmp_path), Recorder()
     with Engine.load(folder, dtype=dtype) as engine:

@@ -88,7 +88,7 @@ def test_a_plain_call_carries_exactly_a_tile(monkeypatch):
 def by_place(x, w, b=None):
     """As some kernels are: the last rows of a call are summed up in another order."""
     y = torch.matmul(x, w.t()) + (0 if b is None else b)
-    y[len(x) // 2 :] *= 1 + 1e-6
+    y[len(x) // 2 :] += 1e-6
     return y
 
 

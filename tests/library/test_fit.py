@@ -1,18 +1,20 @@
 """The arithmetic counts what the engine really holds, and the verdicts say what follows."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from llama_gui.engine import Engine
+from llama_gui.engine import Engine, native_kernels
 from llama_gui.engine.device import _has_native_bfloat16, resolve_precision
 from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import COLUMNS
 from llama_gui.engine.kv_cache import KEY_BLOCK
+from llama_gui.engine.native_kernels import WIDTH_UNIT
 from llama_gui.library import fit
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import Machine, activation_bytes, best_choice, choices, estimate, weight_bytes
@@ -23,6 +25,8 @@ from tests.fakes.tiny_llama import write_tiny_llama
 GB = 10**9
 LLAMA_1B = ModelShape(128256, 2048, 8192, 16, 32, 8, 64, is_tied=True)
 HERE = Machine(16 * GB, 8 * GB, has_bfloat16=True, bandwidth=50e9)
+OLDER = Machine(16 * GB, 8 * GB, has_kernels=True, bandwidth=50e9)
+"""A CPU with AVX2 and no more, and our own kernels."""
 
 
 @pytest.fixture(scope="module")
@@ -37,23 +41,84 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("name", ["starter", "llama-3.1", "smollm2", "qwen2", "qwen3"])
 def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path], name: str, dtype: str):
     shape = ModelShape.from_config(json.loads((models[name] / "config.json").read_text(encoding="utf-8")))
-    width = resolve_precision(dtype, torch.device("cpu")).dtype.itemsize
+    machine = fit.machine_here()
     with Engine.load(models[name], dtype=dtype) as engine:
         held = engine.stats().weight_bytes
     # The engine leaves out the norms.
-    assert weight_bytes(shape, dtype, width) - shape.norms * width == held
+    assert weight_bytes(shape, dtype, machine) - shape.norms * activation_bytes(dtype, machine) == held
 
 
 def test_this_machine_is_seen_as_the_engine_sees_it():
     machine = fit.machine_here()
     assert machine.has_bfloat16 == _has_native_bfloat16()
+    assert machine.has_kernels == (native_kernels.load() is not None)
+    assert machine.has_vnni >= torch.cpu._is_vnni_supported()
     assert 0 < machine.free <= machine.total
     assert (fit._KEY_BLOCK, fit._GROUP, fit._ALIGNMENT) == (KEY_BLOCK, GROUP, COLUMNS)
+    assert fit._WIDTH_UNIT == WIDTH_UNIT
     assert fit._ROUNDED_NUMBERS == BLOCK_SIZE
     for dtype in ("auto", *fit.OFFERED_DTYPES):
-        precision = resolve_precision(dtype, torch.device("cpu"))
+        precision = resolve_precision(dtype, torch.device("cpu"), has_kernels=machine.has_kernels)
         assert fit.resolve(dtype, machine) == precision.name
         assert activation_bytes(fit.resolve(dtype, machine), machine) == precision.dtype.itemsize
+
+
+@pytest.mark.parametrize(
+    ("flags", "compiled", "want"),
+    [
+        ("fpu avx avx2 fma f16c", True, (False, False, True)),
+        ("fpu avx avx2 fma f16c", False, (False, False, False)),
+        ("fpu avx f16c", True, (False, False, False)),
+        ("avx2 fma f16c avx_vnni", True, (False, True, True)),
+        ("avx2 fma f16c avx512_vnni amx_tile amx_int8", True, (True, True, True)),
+        ("", True, (False, False, False)),
+    ],
+)
+def test_what_the_processor_says(monkeypatch: pytest.MonkeyPatch, flags: str, compiled: bool, want: tuple[bool, ...]):
+    monkeypatch.setattr(fit, "_cpu_flags", lambda: frozenset(flags.split()))
+    monkeypatch.setattr(fit, "native_kernels", lambda: Path("kernels.so") if compiled else None)
+    machine = fit.machine_here()
+    assert (machine.has_bfloat16, machine.has_vnni, machine.has_kernels) == want
+
+
+def test_our_kernels_multiply_the_embedding_itself():
+    """In bfloat16, with float32 around it; a norm is part of what is around."""
+    assert fit.resolve("auto", OLDER) == "bfloat16"
+    plain = estimate(LLAMA_1B, OLDER, context=8192)
+    assert plain.weights == 2 * 1_235_814_400 + 2 * LLAMA_1B.norms
+    assert plain.cache == 8192 * 2 * 16 * 8 * 64 * 4
+    own_head = replace(LLAMA_1B, is_tied=False)
+    assert estimate(own_head, OLDER).weights == plain.weights + 2 * LLAMA_1B.head.numbers
+    whole = estimate(LLAMA_1B, OLDER, "float32").weights
+    assert whole == 4 * (1_235_814_400 + LLAMA_1B.head.numbers)
+
+
+def test_weights_of_our_own_kernels():
+    rows, numbers, other = 128256 + 16 * (3072 + 2048 + 16384 + 2048), 1_235_814_400 - LLAMA_1B.norms, LLAMA_1B.norms
+    embedding = LLAMA_1B.head.numbers
+    assert estimate(LLAMA_1B, OLDER, "int8").weights == numbers + 4 * rows + 4 * (embedding + other)
+    vnni = replace(OLDER, has_vnni=True)
+    assert estimate(LLAMA_1B, vnni, "int8").weights == numbers + 8 * rows + 4 * (embedding + other)
+    inner = numbers - embedding
+    small = inner // 2 + inner // 16 + embedding + 4 * rows + 4 * (embedding + other)
+    assert estimate(LLAMA_1B, OLDER, "int4").weights == small
+    assert estimate(LLAMA_1B, vnni, "int4").weights == small + 4 * 128256
+    newer = replace(HERE, has_vnni=True, has_kernels=True)
+    assert estimate(LLAMA_1B, newer, "int4").weights == small + 4 * 128256 - 2 * (embedding + other)
+    for dtype in ("float32", "bfloat16", "int8"):
+        assert estimate(LLAMA_1B, newer, dtype) == estimate(LLAMA_1B, HERE, dtype)
+
+
+def test_a_width_that_four_bits_do_not_come_in_has_eight():
+    odd = ModelShape(1000, 96, 160, 1, 4, 4, 24)
+    assert weight_bytes(odd, "int4", OLDER) == weight_bytes(odd, "int8", OLDER)
+    assert weight_bytes(odd, "int4", HERE) < weight_bytes(odd, "int8", HERE)
+
+
+def test_a_card_has_none_of_our_kernels():
+    card = Machine(8 * GB, 8 * GB, device="cuda", has_kernels=True, bandwidth=50e9)
+    bare = replace(card, has_kernels=False)
+    assert choices(LLAMA_1B, card) == choices(LLAMA_1B, bare)
 
 
 def test_the_numbers_of_a_known_model():
@@ -96,6 +161,12 @@ def test_speed_follows_what_is_read():
     speeds: dict[str, Any] = {found.dtype: found.tokens_per_second for found in choices(LLAMA_1B, HERE)}
     assert speeds["float32"] < speeds["bfloat16"] < speeds["int8"]
     assert speeds["bfloat16"] == pytest.approx(50e9 * fit._EFFICIENCY["bfloat16"] / 2.47e9, rel=0.15)
+    older: dict[str, Any] = {found.dtype: found.tokens_per_second for found in choices(LLAMA_1B, OLDER)}
+    assert older["float32"] < older["bfloat16"] < older["int8"] < older["int4"]
+    assert older["float32"] == pytest.approx(speeds["float32"])
+    assert older["bfloat16"] == pytest.approx(50e9 * 0.9 / 2.47e9, rel=0.15)
+    newer = replace(HERE, has_vnni=True, has_kernels=True)
+    assert speeds["int4"] < estimate(LLAMA_1B, newer, "int4").tokens_per_second < older["int4"]
     assert estimate(LLAMA_1B, Machine(GB, GB)).tokens_per_second is None
     assert "tokens/s" in estimate(LLAMA_1B, HERE).words
 

@@ -1,0 +1,64 @@
+"""What this CPU can, asked of the CPU and of torch, not of the code under test: what is broken must not be skipped."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+
+from llama_gui.engine import native_kernels
+from llama_gui.engine.int8_linear import probe
+from llama_gui.errors import UnsupportedModelError
+
+
+@functools.cache
+def packs(dtype: torch.dtype) -> bool:
+    """Whether oneDNN packs weights of `dtype`: of half precision it does where the CPU has AVX512."""
+    if not torch.backends.mkldnn.is_available():
+        return False
+    try:
+        torch.ops.mkldnn._reorder_linear_weight(torch.ones(16, 8, dtype=dtype), 1)
+    except RuntimeError as error:
+        if "needs the cpu support" not in str(error):
+            raise
+        return False
+    return True
+
+
+def must_add_int8() -> bool:
+    """Whether torch has to multiply int8 exactly here: CPUs with VNNI add in 32 bits, older ones may saturate in 16."""
+    return torch.cpu._is_vnni_supported() or torch.cpu._is_amx_tile_supported()
+
+
+@functools.cache
+def adds_int8() -> bool:
+    """Whether torch does. Where it has to it is believed, and the tests tell."""
+    if must_add_int8():
+        return True
+    try:
+        probe()
+    except UnsupportedModelError:
+        return False
+    return True
+
+
+def needs_packed(*dtypes: torch.dtype) -> Sequence[Any]:
+    """`dtypes` as parameters of a test; those of which this CPU packs no weights are skipped."""
+    return [
+        pytest.param(dtype, id=str(dtype), marks=pytest.mark.skipif(not packs(dtype), reason=_no_packing(dtype)))
+        for dtype in dtypes
+    ]
+
+
+def _no_packing(dtype: torch.dtype) -> str:
+    return f"oneDNN packs no weights of {dtype} for this CPU"
+
+
+needs_packed_bfloat16 = pytest.mark.skipif(not packs(torch.bfloat16), reason=_no_packing(torch.bfloat16))
+
+needs_torch_int8 = pytest.mark.skipif(not adds_int8(), reason="torch does not multiply int8 exactly on this CPU")
+
+needs_native_kernels = pytest.mark.skipif(
+    native_kernels.load() is None, reason="our kernels were not compiled, or this CPU has no AVX2"
+)
