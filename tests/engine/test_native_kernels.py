@@ -203,6 +203,21 @@ def test_large_sums_are_rounded_once_before_they_are_scaled(kernels: NativeKerne
     assert torch.equal(kernels.int4(x, packed, scales, dtype), exact(x, values, scales, dtype))
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("rows", [1, 6, 70])
+def test_rows_have_scales_too(kernels: NativeKernels, rows: int, dtype: torch.dtype):
+    """After those of the channels, and before the one rounding."""
+    x, scales, row_scales = rows_of_levels(rows, 576), numbers(37, seed=3), numbers(70, seed=4)[:rows] / 2**16
+    weight, (packed, values) = int8_weight(37, 576), int4_weight(37, 576)
+    row_scales[0] = float("nan")
+    want = (exact(x, weight, scales, torch.float32) * row_scales.unsqueeze(1)).to(dtype)
+    got = kernels.int8(x, weight, scales, dtype, row_scales)
+    torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+    want = (exact(x, values, scales, torch.float32) * row_scales.unsqueeze(1)).to(dtype)
+    got = kernels.int4(x, packed, scales, dtype, row_scales)
+    torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+
+
 @pytest.mark.parametrize("rows", [2, 40])
 def test_what_is_no_number_stays_in_its_row(kernels: NativeKernels, rows: int):
     x, weight = numbers(rows, 100), numbers(37, 100, dtype=torch.bfloat16, seed=2)

@@ -27,6 +27,7 @@ from llama_gui.engine.native_linear import (
     _multiply_written_out,
     is_faster_written_out,
 )
+from llama_gui.engine.quantised_linear import quantise_rows
 from llama_gui.errors import UnsupportedModelError
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
@@ -161,6 +162,19 @@ def test_sums_are_exact(kernels: NativeKernels, dtype: torch.dtype, rows: int):
     found = quantise(weight)
     want = ((levels.double() @ found.values.double().t()).float() * found.scales.float()).to(dtype)
     assert torch.equal(NativeInt4Linear(weight, None, kernels).multiply(levels), want)
+
+
+@pytest.mark.parametrize("kind", [NativeInt8Linear, NativeInt4Linear])
+def test_rows_of_float32_are_rounded_by_the_kernels(kernels: NativeKernels, kind: type):
+    """Their scales are within a hair of those that torch finds."""
+    weight, bias, x = numbers(37, 576), numbers(37, seed=2), numbers(40, 576, seed=3)
+    linear = kind(weight, bias, kernels)
+    levels, scales = kernels.quantise(x)
+    assert torch.equal(linear(x), linear.multiply(levels) * scales.unsqueeze(1) + bias)
+    their_levels, their_scales = quantise_rows(x, torch.float32)
+    torch.testing.assert_close(scales.unsqueeze(1), their_scales, rtol=1e-6, atol=0)
+    assert (levels != their_levels).float().mean() < 1e-3
+    assert torch.allclose(linear(x), linear.of_levels(their_levels, their_scales) + bias, atol=0.2)
 
 
 def test_a_weight_that_is_quantised_in_pieces(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch):
