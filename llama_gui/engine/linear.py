@@ -36,6 +36,10 @@ from llama_gui.errors import UnsupportedModelError
 HEAD_PIECE_SIZE = 2**25
 """Numbers of the vocabulary projection that are quantised and packed at a time."""
 
+_OWN_KERNELS = (
+    "On Linux with an x86-64 CPU llama-gui's own kernels can do it: install a C compiler (gcc), then llama-gui again."
+)
+
 _CPU = torch.device("cpu")
 
 _log = logging.getLogger(__name__)
@@ -240,8 +244,8 @@ class LinearFactory:
             return True
         try:
             probe_int8()
-        except UnsupportedModelError:
-            if self._kernels is None:
-                raise
-            return False
+        except UnsupportedModelError as error:
+            if self._kernels is not None:
+                return False
+            raise UnsupportedModelError(f"{error} {_OWN_KERNELS}") from error
         return True

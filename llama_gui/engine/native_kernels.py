@@ -97,6 +97,8 @@ class NativeKernels:
         self, levels: Tensor, weight: Int4Packed, scales: Tensor, dtype: torch.dtype, row_scales: Tensor | None = None
     ) -> Tensor:
         """Int8 ``[rows, in]`` from -127 to 127, times a weight of four bits; `row_scales` as in `int8`."""
+        if levels.shape[1] != weight.width or weight.width % WIDTH_UNIT:
+            raise ValueError(f"rows of {levels.shape[1]} for a weight of {weight.width}, a multiple of {WIDTH_UNIT}")
         y = torch.empty(len(levels), len(weight.levels), dtype=dtype)
         parts = (weight.levels.data_ptr(), weight.steps.data_ptr(), weight.lows.data_ptr(), len(weight.levels))
         results = (scales.data_ptr(), _address(row_scales), y.data_ptr(), _KINDS[dtype])
@@ -115,6 +117,8 @@ class NativeKernels:
 
         All arithmetic is float32.
         """
+        if x.dtype != torch.float32 or x.shape[1] != weight.shape[1]:
+            raise ValueError(f"rows of {x.shape[1]} in {x.dtype} for a weight of {weight.shape[1]}")
         y = torch.empty(len(x), len(weight))
         sizes = (len(x), x.shape[1], weight.data_ptr(), _KINDS[weight.dtype], len(weight))
         _check(self._half(x.data_ptr(), *sizes, _address(bias), y.data_ptr()))
@@ -123,7 +127,7 @@ class NativeKernels:
     def quantise(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Int8 levels of float32 ``[rows, width]``, and a float32 scale for each row ``[rows]``.
 
-        `width` is a multiple of `LANES`. A row that holds a NaN gets NaN for its scale.
+        `width` is a multiple of `LANES`. A row that holds NaN or infinity gets NaN for its scale.
         """
         levels, scales = torch.empty(x.shape, dtype=torch.int8), torch.empty(len(x))
         _check(self._quantise(x.data_ptr(), *x.shape, levels.data_ptr(), scales.data_ptr()))

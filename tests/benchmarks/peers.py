@@ -48,13 +48,14 @@ def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     content = preset_config(options.preset)
     kind = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2"}[content["architectures"][0]]
     theirs = AutoConfig.for_model(kind, **content)
+    dtype = getattr(torch, options.dtype)
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(theirs, dtype=torch.bfloat16)
+        model = AutoModelForCausalLM.from_config(theirs, dtype=dtype)
     model = model.to_empty(device="cpu").eval()
     model.tie_weights()
     source = RandomModel(options.preset, content, STARTER).weights()
     for name, parameter in model.named_parameters():
-        parameter.data = source.weight(name, torch.bfloat16, torch.device("cpu"))
+        parameter.data = source.weight(name, dtype, torch.device("cpu"))
     rotary = model.model.rotary_emb
     model.model.rotary_emb = type(rotary)(theirs)  # its buffers were on the meta device
 

@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from llama_gui.engine import native_kernels
 from llama_gui.engine.device import physical_cores, resolve_precision
 from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.engine.llama import weight_shapes
@@ -155,7 +156,9 @@ def start(options: argparse.Namespace, dtype: str, folder: Path) -> list[Worker]
             )  # fmt: skip
         workers.append(Worker(f"llama.cpp {kind}", options.llama_python, "llama.cpp", "--gguf", str(target)))
     if not options.without_transformers:
-        workers.append(Worker("transformers bfloat16", sys.executable, "transformers", *shape))
+        theirs = options.transformers_dtype
+        arguments = ("--preset", options.preset, "--dtype", theirs)
+        workers.append(Worker(f"transformers {theirs}", sys.executable, "transformers", *arguments))
     return workers
 
 
@@ -182,7 +185,7 @@ def compare(options: argparse.Namespace, dtype: str, folder: Path) -> None:
 def bytes_per_step(preset: str, dtype: str) -> float:
     """What a step has to read: each weight once, but of the embedding a row."""
     config = RandomModel(preset, preset_config(preset), STARTER).config
-    precision = resolve_precision(dtype, torch.device("cpu"))
+    precision = resolve_precision(dtype, torch.device("cpu"), has_kernels=native_kernels.load() is not None)
     vocabulary = config.vocab_size * config.hidden_size
     names = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
     layers = sum(size for name, size in names.items() if name.startswith("model.layers."))
@@ -241,6 +244,12 @@ def main() -> None:
     parser.add_argument("--llama-python", default=sys.executable, help="an interpreter that has llama-cpp-python")
     parser.add_argument("--folder", help="where GGUF files are kept for the next time (default: nowhere)")
     parser.add_argument("--without-transformers", action="store_true")
+    parser.add_argument(
+        "--transformers-dtype",
+        choices=("bfloat16", "float32"),
+        default="bfloat16",
+        help="float32 is the faster one on CPUs that do not multiply bfloat16 by themselves",
+    )
     parser.add_argument("--not-exact", action="store_true", help="also ours in bfloat16 with exact=False")
     options = parser.parse_args()
     print(f"{options.preset}, {time.strftime('%Y-%m-%d %H:%M')}, {versions()}\n")

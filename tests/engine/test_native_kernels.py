@@ -16,6 +16,7 @@ from urllib.request import url2pathname
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui import paths
@@ -483,3 +484,28 @@ def test_without_kernels_a_model_is_loaded_by_torch(place: Path, tmp_path: Path,
         loaded = load_model(folder, dtype=dtype, device="cpu", threads=2)
         assert {type(linear) for linear in loaded.network.linears} <= {PackedLinear, PlainLinear}
         assert loaded.network.dtype == loaded.network.embedding.dtype
+
+
+def test_levels_of_an_infinite_row_stay_in_range(kernels: NativeKernels):
+    x = torch.randn(2, 64, generator=torch.Generator().manual_seed(1))
+    x[0, 3], x[1, 2] = float("inf"), -float("inf")
+    levels, scales = kernels.quantise(x)
+    assert levels.min() >= -127
+    weight = torch.randint(-127, 128, (4, 64)).to(torch.int8)
+    assert kernels.int8(levels, weight, torch.ones(4), torch.float32, scales).isnan().all()
+
+
+def test_a_gate_far_below_zero_is_shut(kernels: NativeKernels):
+    x = torch.ones(1, 16)
+    x[0, :8] = -1e38
+    assert torch.allclose(kernels.gate(x), torch.zeros(8))
+    x[0, :8] = torch.tensor([-89.0, -88.0, -87.0, -20.0, 0.0, 20.0, 89.0, 1e30])
+    assert torch.allclose(kernels.gate(x), F.silu(x[:, :8]))
+
+
+def test_shapes_that_do_not_fit_are_refused(kernels: NativeKernels):
+    weight = pack_int4(torch.ones(3, 64), torch.ones(3, 2), torch.ones(3, 2))
+    with pytest.raises(ValueError, match="rows of 128 for a weight of 64"):
+        kernels.int4(torch.ones(1, 128, dtype=torch.int8), weight, torch.ones(3), torch.float32)
+    with pytest.raises(ValueError, match=r"rows of 64 in torch\.bfloat16"):
+        kernels.half(torch.ones(1, 64, dtype=torch.bfloat16), torch.ones(3, 64, dtype=torch.bfloat16), None)

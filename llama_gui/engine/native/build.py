@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _FOLDER = Path(__file__).parent
 _SOURCE, _LIBRARY = _FOLDER / "kernels.c", _FOLDER / "kernels.so"
-_COMPILERS = ("cc", "gcc", "clang")
+_COMPILERS = ("gcc", "cc")  # whose OpenMP is the one that torch brings
 _FLAGS = (
     "-O3",
     "-std=c11",
@@ -34,9 +34,9 @@ class CustomBuildHook(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile; `version` is "standard" or "editable"."""
-        _LIBRARY.unlink(missing_ok=True)
         if self.target_name != "wheel" or (sys.platform, platform.machine()) != ("linux", "x86_64"):
             return
+        _LIBRARY.unlink(missing_ok=True)  # a running program keeps the old one
         error = compile_kernels(_LIBRARY)
         if error is not None:
             self.app.display_warning(f"The kernels were not compiled, int8 and int4 are slower on some CPUs: {error}")

@@ -336,11 +336,12 @@ FAST static int half_many(const float *x, ptrdiff_t rows, ptrdiff_t width, const
 
 /* --- rows of float32: exponentials, rounding to eight bits, the gate of the feed-forward part */
 
-/* e^x for x up to 88 (Cephes' expf: a polynomial around zero, times a power of two); 0 below -87; NaN stays NaN. */
+/* e^x (Cephes' expf: a polynomial around zero, times a power of two); 0 below -87, infinity above 88; NaN stays NaN. */
 INLINE __m256 exponential(__m256 x) {
     const __m256 lowest = _mm256_set1_ps(-87.3f);
-    const __m256 vanishes = _mm256_cmp_ps(x, lowest, _CMP_LT_OQ);
-    x = _mm256_max_ps(lowest, _mm256_min_ps(_mm256_set1_ps(88.3f), x)); /* the second operand where one is NaN */
+    const __m256 highest = _mm256_set1_ps(88.3f), endless = _mm256_set1_ps(__builtin_inff());
+    const __m256 vanishes = _mm256_cmp_ps(x, lowest, _CMP_LT_OQ), exceeds = _mm256_cmp_ps(x, highest, _CMP_GT_OQ);
+    x = _mm256_max_ps(lowest, _mm256_min_ps(highest, x)); /* the second operand where one is NaN */
     __m256 n = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     __m256 r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), x);
     r = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), r);
@@ -352,7 +353,8 @@ INLINE __m256 exponential(__m256 x) {
     p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(5.0000001201e-1f));
     p = _mm256_add_ps(_mm256_fmadd_ps(p, _mm256_mul_ps(r, r), r), _mm256_set1_ps(1.0f));
     __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
-    return _mm256_andnot_ps(vanishes, _mm256_mul_ps(p, _mm256_castsi256_ps(power)));
+    x = _mm256_blendv_ps(_mm256_mul_ps(p, _mm256_castsi256_ps(power)), endless, exceeds);
+    return _mm256_andnot_ps(vanishes, x);
 }
 
 INLINE __m256 silu(__m256 x) {
@@ -366,7 +368,7 @@ INLINE float largest_of(__m256 v) {
     return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
 }
 
-/* The scale of a row is its largest number / 127; one that holds a NaN gets NaN. `width` is a multiple of eight. */
+/* The scale of a row is its largest number / 127; NaN where that is none or infinite. `width` is a multiple of eight. */
 INLINE float quantise_row(const float *x, ptrdiff_t width, int8_t *levels) {
     const __m256 sign = _mm256_set1_ps(-0.0f);
     __m256 largest = _mm256_setzero_ps(), unordered = _mm256_setzero_ps();
@@ -376,12 +378,13 @@ INLINE float quantise_row(const float *x, ptrdiff_t width, int8_t *levels) {
         unordered = _mm256_or_ps(unordered, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
     }
     float scale = largest_of(largest) * (1.0f / 127) + 1.17549435e-38f;
-    if (_mm256_movemask_ps(unordered)) scale = __builtin_nanf("");
+    if (_mm256_movemask_ps(unordered) || !(scale <= 3.402823466e38f)) scale = __builtin_nanf("");
     const __m256 divisor = _mm256_set1_ps(scale);
     for (ptrdiff_t k = 0; k < width; k += 8) {
         __m256i whole = _mm256_cvtps_epi32(_mm256_div_ps(_mm256_loadu_ps(x + k), divisor)); /* halves to even */
         __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
-        _mm_storel_epi64((__m128i *)(levels + k), _mm_packs_epi16(words, words));
+        words = _mm_max_epi8(_mm_packs_epi16(words, words), _mm_set1_epi8(-127)); /* what is no number, too */
+        _mm_storel_epi64((__m128i *)(levels + k), words);
     }
     return scale;
 }
