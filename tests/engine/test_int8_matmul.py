@@ -101,6 +101,8 @@ def test_which_devices_get_it(monkeypatch):
 
 @torch.inference_mode()
 def test_a_network_of_them(tmp_path, monkeypatch):
+    if native_kernels.load() is None and not adds_int8():
+        pytest.skip("nothing else here multiplies int8, to compare with")
     folder = write_tiny_llama(tmp_path)
     want = load_model(folder, dtype="int8").network
     # As on a card, where all is torch's: that is what recorded steps are made of.
