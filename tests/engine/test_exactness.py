@@ -10,6 +10,7 @@ from llama_gui.engine import GenerateRequest, SamplingParams
 from llama_gui.engine.scheduler import PieceBudget
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
+LONG = pytest.mark.campaign
 DTYPES = ("float32", "bfloat16", "float16", "int8", "int4")
 # Windows that slide and heads that are normed go other ways through the kernels.
 SHAPES_AND_DTYPES = [
@@ -96,7 +97,7 @@ def test_after_prefix_reuse_copy_and_eviction(load, alone, dtype):
     assert bits(engine.submit(request(key="a"))) == want
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", [pytest.param(d, marks=LONG) if d in ("float32", "float16") else d for d in DTYPES])
 def test_a_wider_network(tmp_path, load, monkeypatch, dtype):
     """Wide enough that the threads really share each product, norm and activation."""
     wide = {"hidden_size": 768, "intermediate_size": 3072, "head_dim": 64, "num_attention_heads": 12}
@@ -147,7 +148,9 @@ def test_submitting_from_many_threads(load):
 # --- without exactness: answers still do not change each other
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize(
+    "dtype", [pytest.param("float32", marks=LONG), "bfloat16", pytest.param("float16", marks=LONG)]
+)
 def test_neighbours_and_cuts_change_nothing_without_exactness(tmp_path, load, monkeypatch, dtype):
     wide = {"hidden_size": 768, "intermediate_size": 3072, "head_dim": 64, "num_attention_heads": 12}
     folder = write_tiny_llama(tmp_path / "model", "llama-3.1", num_key_value_heads=4, num_hidden_layers=2, **wide)

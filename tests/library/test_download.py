@@ -436,7 +436,8 @@ class _Killed(BaseException):
     pass
 
 
-def test_two_hundred_kills_at_random_bytes(fake_hub: FakeHub, access: HubAccess, monkeypatch):
+@pytest.mark.parametrize("wanted", [50, pytest.param(200, marks=pytest.mark.campaign)])
+def test_kills_at_random_bytes(fake_hub: FakeHub, access: HubAccess, monkeypatch, wanted: int):
     """A kill closes files and does nothing else: no mark is written, no part is tidied."""
     step, kills = 16 * 1024, 0
     monkeypatch.setattr(PartFile, "pause", PartFile._close)
@@ -448,7 +449,7 @@ def test_two_hundred_kills_at_random_bytes(fake_hub: FakeHub, access: HubAccess,
     plan = add_model(fake_hub, access, SHARDS)
     chance = random.Random(6)
     received = 0
-    while kills < 200:
+    while kills < wanted:
         left = chance.randrange(1, 400_000)
 
         def count(self: Download, size: int) -> None:
