@@ -65,6 +65,8 @@ def _collects_here_only(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     gc.disable()
     yield
+    # pytest-qt deletes its widgets later, which no loop does here: thousands of them made each test after it slow.
+    _let_qt_end()
     gc.collect(1)  # not all: what this test has made is young, because nothing was collected meanwhile
     gc.enable()
 
