@@ -11,17 +11,17 @@ from torch import Tensor
 
 from llama_gui.engine.attention_blocks import AttentionBlocks
 from llama_gui.engine.kv_cache import Slot
-from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_kernels import LANES, NativeKernels
 
 NATIVE_BLOCKS = AttentionBlocks(1, 1)
 """Any number of queries and keys is exact."""
 
-_WIDEST, _LANES = 256, 8
+_WIDEST = 256
 
 
 def serves(dtype: torch.dtype, head_dim: int) -> bool:
     """Whether the kernel is for activations of `dtype` and heads of this width."""
-    return dtype == torch.float32 and head_dim <= _WIDEST and head_dim % _LANES == 0
+    return dtype == torch.float32 and head_dim <= _WIDEST and head_dim % LANES == 0
 
 
 class NativeSpans:
@@ -35,8 +35,8 @@ class NativeSpans:
         row = 0
         for slot, length in segments:
             start = len(slot.tokens)
-            if slot.keys.shape[2] < start + length:
-                raise ValueError(f"{start + length} tokens do not fit into a slot of {slot.keys.shape[2]}")
+            if slot.capacity < start + length:
+                raise ValueError(f"{start + length} tokens do not fit into a slot of {slot.capacity}")
             addresses = (slot.keys.data_ptr(), slot.values.data_ptr())
             table.append((row, length, start, *addresses, slot.keys.stride(0), slot.keys.stride(1)))
             row += length

@@ -5,8 +5,9 @@
  * of float32 go through one chain of eight lanes for each BLOCK inputs, whose results are added in order. So a row has
  * the same bits in calls of any size.
  *
- * Few rows: the weights are read once, in order, and multiplied as they come (the memory bus is what limits that). Many:
- * some channels at a time are written out in 16 or 32 bits into a panel that stays in the second-level cache.
+ * The weights are read in order, and multiplied as they come (with few rows the memory bus is what limits that). Those of
+ * half precision are written out for many rows, some channels at a time, into a panel that stays in the second-level
+ * cache.
  * `native_kernels.py` says what the arguments are, and tries them all when it loads this.
  */
 #include <stddef.h>
@@ -697,31 +698,24 @@ EXPORT FAST int llama_gui_int4_expand(const uint8_t *levels, const uint8_t *step
     return 0;
 }
 
-#define CALL(R) half_rows(x + row * width, w, width, share, R, BFLOAT16, row, to)
-FAST static void bfloat16_share(const float *x, ptrdiff_t end, ptrdiff_t width, const uint16_t *w, Share all,
-                                const Result *to) {
+#define CALL(R) half_rows(x + row * width, w, width, share, R, kind, row, to)
+INLINE void half_share(const float *x, ptrdiff_t end, ptrdiff_t width, const uint16_t *w, Kind kind, Share all,
+                       const Result *to) {
     const ptrdiff_t begin = 0;
     BY_ROWS(4)
 }
 #undef CALL
 
-#define CALL(R) half_rows(x + row * width, w, width, share, R, FLOAT16, row, to)
-FAST static void float16_share(const float *x, ptrdiff_t end, ptrdiff_t width, const uint16_t *w, Share all,
-                               const Result *to) {
-    const ptrdiff_t begin = 0;
-    BY_ROWS(4)
-}
-#undef CALL
-
-EXPORT int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
+EXPORT FAST int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
                           ptrdiff_t channels, const float *bias, float *y) {
     const Result to = {y, channels, NULL, bias, NULL, FLOAT32};
     if (rows > MOST_AT_ONCE) return half_many(x, rows, width, w, (Kind)weight_kind, &to);
 #pragma omp parallel
     {
         const Share share = share_of(channels, NEAR);
-        if (weight_kind == FLOAT16) float16_share(x, rows, width, w, share, &to);
-        else bfloat16_share(x, rows, width, w, share, &to);
+        /* A loop for each: the kind is known where it is compiled. */
+        if (weight_kind == FLOAT16) half_share(x, rows, width, w, FLOAT16, share, &to);
+        else half_share(x, rows, width, w, BFLOAT16, share, &to);
     }
     return 0;
 }
