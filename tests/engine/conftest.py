@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from llama_gui.engine import Engine
+from llama_gui.engine import Engine, native_kernels
+from llama_gui.engine.native_kernels import NativeKernels
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
 
@@ -37,3 +38,12 @@ def load(tiny_folder: Callable[[Shape], Path]) -> Iterator[Callable[..., Engine]
     yield load
     for engine in engines:
         engine.close()
+
+
+@pytest.fixture(scope="module")
+def kernels() -> NativeKernels:
+    """Our own kernels; the test is skipped where there are none."""
+    found = native_kernels.load()
+    if found is None:
+        pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
+    return found

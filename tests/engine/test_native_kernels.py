@@ -40,14 +40,6 @@ INT4_WIDTHS = (64, 576, 1024, 2048, 4160)
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
-def kernels() -> NativeKernels:
-    found = native_kernels.load()
-    if found is None:
-        pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
-    return found
-
-
 def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
 

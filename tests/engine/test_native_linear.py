@@ -9,7 +9,7 @@ from torch import Tensor
 
 from llama_gui.engine import device as device_module
 from llama_gui.engine import linear as linear_module
-from llama_gui.engine import native_kernels, native_linear
+from llama_gui.engine import native_linear
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.int4_linear import Int4Linear
@@ -36,14 +36,6 @@ DTYPES = (torch.float32, torch.bfloat16)
 HALVES = (torch.bfloat16, torch.float16)
 COUNTS = (*range(1, 36), 63, 64, 65, 89)
 _TABLES = {"bfloat16": torch.bfloat16, "auto": torch.bfloat16, "float16": torch.float16}
-
-
-@pytest.fixture(scope="module")
-def kernels() -> NativeKernels:
-    found = native_kernels.load()
-    if found is None:
-        pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
-    return found
 
 
 def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> Tensor:
