@@ -5,9 +5,8 @@
  * of float32 go through one chain of eight lanes for each BLOCK inputs, whose results are added in order. So a row has
  * the same bits in calls of any size.
  *
- * The weights are read in order, and multiplied as they come (with few rows the memory bus is what limits that). Those of
- * half precision are written out for many rows, some channels at a time, into a panel that stays in the second-level
- * cache.
+ * The weights are read in order, and multiplied as they come: with few rows the memory bus is what limits that, with many
+ * the cache asks for the next ones while these are multiplied.
  * `native_kernels.py` says what the arguments are, and tries them all when it loads this.
  */
 #include <stddef.h>
@@ -32,12 +31,11 @@
 #define UNROLL _Pragma("GCC unroll 16")
 
 enum { BLOCK = 1024 };        /* inputs whose float32 products are added up in one chain */
-enum { PANEL = 32 };          /* channels that are written out together */
+enum { STEP = 16 };           /* weights of half precision that are read at once */
+enum { NEAR_HALF = 24 };      /* channels of half precision that all rows are multiplied with before the next */
 enum { FEW = 8 };             /* rows that are multiplied together, at most */
 enum { NEAR = 16 };           /* channels that all rows are multiplied with before the next */
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
-enum { MOST_AT_ONCE = 24 };   /* rows up to which half precision is not written out */
-enum { STRETCH = 512 };       /* rows of one pass over the weights */
 enum { GROUP = 32 };          /* four-bit weights that share a step and a low */
 enum { WORTH_SHARING = 1 << 15 }; /* numbers, below which one thread does them */
 enum { ALIGNMENT = 64 };
@@ -88,11 +86,28 @@ typedef struct {
     ptrdiff_t begin, end;
 } Share;
 
-static Share share_of(ptrdiff_t channels, int granule) {
-    int thread = 0, threads = 1;
+static int this_thread(void) {
 #ifdef _OPENMP
-    thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    return omp_get_thread_num();
+#else
+    return 0;
 #endif
+}
+
+static int most_threads(void) {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+static Share share_of(ptrdiff_t channels, int granule) {
+    int threads = 1;
+#ifdef _OPENMP
+    threads = omp_get_num_threads();
+#endif
+    const int thread = this_thread();
     ptrdiff_t blocks = (channels + granule - 1) / granule;
     Share share = {blocks * thread / threads * granule, blocks * (thread + 1) / threads * granule};
     if (share.end > channels) share.end = channels;
@@ -186,153 +201,146 @@ static void *aligned(size_t bytes) { return aligned_alloc(ALIGNMENT, up_to((ptrd
 
 /* --- weights in half precision, rows in float32 */
 
-INLINE __m256 load_half(const uint16_t *w, Kind kind) {
-    __m128i bits = _mm_loadu_si128((const __m128i *)w);
-    if (kind == FLOAT16) return _mm256_cvtph_ps(bits);
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+/* Sixteen weights as twice eight numbers; bfloat16 as the even and the odd ones, because that takes least. */
+INLINE void load_halves(const uint16_t *w, Kind kind, __m256 *first, __m256 *second) {
+    __m256i bits = _mm256_loadu_si256((const __m256i *)w);
+    if (kind == FLOAT16) {
+        *first = _mm256_cvtph_ps(_mm256_castsi256_si128(bits));
+        *second = _mm256_cvtph_ps(_mm256_extracti128_si256(bits, 1));
+    } else {
+        *first = _mm256_castsi256_ps(_mm256_slli_epi32(bits, 16));
+        *second = _mm256_castsi256_ps(_mm256_and_si256(bits, _mm256_set1_epi32((int)0xFFFF0000)));
+    }
 }
 
-INLINE float one_half(uint16_t bits, Kind kind) {
-    if (kind == FLOAT16) return _cvtsh_ss(bits);
-    uint32_t wide = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &wide, 4);
-    return value;
+/* Sixteen inputs in the order of their weights. */
+INLINE void arrange(const float *x, Kind kind, float *to) {
+    __m256 low = _mm256_loadu_ps(x), high = _mm256_loadu_ps(x + 8);
+    if (kind == BFLOAT16) {
+        __m256 even = _mm256_shuffle_ps(low, high, 0x88), odd = _mm256_shuffle_ps(low, high, 0xDD);
+        low = _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(even), 0xD8));
+        high = _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(odd), 0xD8));
+    }
+    _mm256_store_ps(to, low);
+    _mm256_store_ps(to + 8, high);
 }
 
-/* The inputs of one block that are left behind its last eight go into the lanes as if zeros followed. */
-INLINE __m256 tail_half(const uint16_t *w, ptrdiff_t count, Kind kind) {
-    float lanes[8] = {0};
-    for (ptrdiff_t j = 0; j < count; j++) lanes[j] = one_half(w[j], kind);
-    return _mm256_loadu_ps(lanes);
-}
-
-INLINE __m256 tail_float(const float *x, ptrdiff_t count) {
-    float lanes[8] = {0};
-    memcpy(lanes, x, count * sizeof *x);
-    return _mm256_loadu_ps(lanes);
-}
-
-INLINE void half_few(const float *x, const uint16_t *w, ptrdiff_t width, int rows, int channels, Kind kind, float *sums) {
-    UNROLL for (int i = 0; i < rows * channels; i++) sums[i] = 0;
-    for (ptrdiff_t start = 0; start < width; start += BLOCK) {
-        const ptrdiff_t end = width - start < BLOCK ? width : start + BLOCK;
-        __m256 total[8];
-        UNROLL for (int i = 0; i < rows * channels; i++) total[i] = _mm256_setzero_ps();
-        ptrdiff_t k = start;
-        for (; k + 8 <= end; k += 8) {
-            __m256 level[4];
-            UNROLL for (int r = 0; r < rows; r++) level[r] = _mm256_loadu_ps(x + r * width + k);
-            UNROLL for (int c = 0; c < channels; c++) {
-                __m256 weight = load_half(w + c * width + k, kind);
-                UNROLL for (int r = 0; r < rows; r++)
-                    total[c * rows + r] = _mm256_fmadd_ps(weight, level[r], total[c * rows + r]);
+/* Rows as blocks of BLOCK inputs, [blocks][rows][BLOCK]; zeros stand behind the last input of each row. */
+FAST static void arrange_rows(const float *x, ptrdiff_t rows, ptrdiff_t width, Kind kind, float *to) {
+#pragma omp parallel for if (rows * width > WORTH_SHARING)
+    for (ptrdiff_t r = 0; r < rows; r++)
+        for (ptrdiff_t start = 0; start < width; start += BLOCK) {
+            const ptrdiff_t count = width - start < BLOCK ? width - start : BLOCK;
+            float *row = to + start * rows + r * up_to(count, STEP);
+            ptrdiff_t k = 0;
+            for (; k + STEP <= count; k += STEP) arrange(x + r * width + start + k, kind, row + k);
+            if (k < count) {
+                float last[STEP] = {0};
+                memcpy(last, x + r * width + start + k, (count - k) * sizeof *x);
+                arrange(last, kind, row + k);
             }
         }
-        if (k < end)
-            for (int c = 0; c < channels; c++)
-                for (int r = 0; r < rows; r++)
-                    total[c * rows + r] = _mm256_fmadd_ps(tail_half(w + c * width + k, end - k, kind),
-                                                          tail_float(x + r * width + k, end - k), total[c * rows + r]);
-        UNROLL for (int i = 0; i < rows * channels; i++) sums[i] += sum_of_floats(total[i]);
-    }
 }
 
-/* Eight sums at a time: fewer would wait for each other. */
-INLINE void half_rows(const float *x, const uint16_t *w, ptrdiff_t width, Share share, int rows, Kind kind,
-                      ptrdiff_t row, const Result *to) {
-    const int together = 8 / rows;
-    float sums[8];
-    ptrdiff_t c = share.begin;
-    for (; c + together <= share.end; c += together) {
-        half_few(x, w + c * width, width, rows, together, kind, sums);
-        for (int i = 0; i < 8; i++) put(to, row + i % rows, c + i / rows, sums[i]);
-    }
-    for (; c < share.end; c++) {
-        half_few(x, w + c * width, width, rows, 1, kind, sums);
-        for (int r = 0; r < rows; r++) put(to, row + r, c, sums[r]);
-    }
-}
-
-INLINE void float_block(const float *x, ptrdiff_t x_stride, const float *w, ptrdiff_t count, int rows, int channels,
-                        float *sums) {
-    __m256 total[12];
-    UNROLL for (int i = 0; i < rows * channels; i++) total[i] = _mm256_setzero_ps();
-    for (ptrdiff_t k = 0; k < count; k += 8) {
-        __m256 weights[3];
-        UNROLL for (int c = 0; c < channels; c++) weights[c] = _mm256_load_ps(w + c * BLOCK + k);
-        UNROLL for (int r = 0; r < rows; r++) {
-            __m256 level = _mm256_loadu_ps(x + r * x_stride + k);
-            UNROLL for (int c = 0; c < channels; c++)
-                total[r * channels + c] = _mm256_fmadd_ps(weights[c], level, total[r * channels + c]);
-        }
-    }
+/* Sixteen weights of a channel times some rows. */
+INLINE void half_step(const float *x, ptrdiff_t stride, const uint16_t *w, int rows, Kind kind, __m256 *total) {
+    __m256 first, second;
+    load_halves(w, kind, &first, &second);
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_fmadd_ps(first, _mm256_load_ps(x + r * stride), total[r]);
     UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int c = 0; c < channels; c++) sums[r * PANEL + c] += sum_of_floats(total[r * channels + c]);
+        total[r] = _mm256_fmadd_ps(second, _mm256_load_ps(x + r * stride + 8), total[r]);
 }
 
-FAST static void float_panel(const float *x, ptrdiff_t x_stride, ptrdiff_t rows, const float *w, ptrdiff_t count,
-                             int channels, float *sums) {
-    ptrdiff_t r = 0;
-    for (; r + 4 <= rows; r += 4) {
-        int c = 0;
-        for (; c + 3 <= channels; c += 3)
-            float_block(x + r * x_stride, x_stride, w + c * BLOCK, count, 4, 3, sums + r * PANEL + c);
-        for (; c < channels; c++)
-            float_block(x + r * x_stride, x_stride, w + c * BLOCK, count, 4, 1, sums + r * PANEL + c);
-    }
-    for (; r < rows; r++)
-        for (int c = 0; c < channels; c++)
-            float_block(x + r * x_stride, x_stride, w + c * BLOCK, count, 1, 1, sums + r * PANEL + c);
-}
-
-INLINE void widen_half(const uint16_t *from, ptrdiff_t count, Kind kind, float *to) {
+/* Adds one block of some rows times some channels to `sums` [rows][NEAR_HALF]. */
+INLINE void half_tile(const float *x, const uint16_t *w, ptrdiff_t width, ptrdiff_t count, int rows, int channels,
+                      Kind kind, float *sums) {
+    const ptrdiff_t stride = up_to(count, STEP);
+    __m256 total[9];
+    UNROLL for (int i = 0; i < rows * channels; i++) total[i] = _mm256_setzero_ps();
     ptrdiff_t k = 0;
-    for (; k + 8 <= count; k += 8) _mm256_storeu_ps(to + k, load_half(from + k, kind));
-    if (k < count) _mm256_storeu_ps(to + k, tail_half(from + k, count - k, kind));
+    for (; k + STEP <= count; k += STEP)
+        UNROLL for (int c = 0; c < channels; c++)
+            half_step(x + k, stride, w + c * width + k, rows, kind, total + c * rows);
+    if (k < count)
+        UNROLL for (int c = 0; c < channels; c++) {
+            uint16_t last[STEP] = {0};
+            memcpy(last, w + c * width + k, (count - k) * sizeof *w);
+            half_step(x + k, stride, last, rows, kind, total + c * rows);
+        }
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < channels; c++) sums[r * NEAR_HALF + c] += sum_of_floats(total[c * rows + r]);
 }
 
-FAST static int half_many(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, Kind kind,
-                          const Result *to) {
-    /* Rows whose length is no multiple of eight are copied, with zeros behind them. */
-    const ptrdiff_t stride = up_to(width, 8);
-    float *copy = NULL;
-    if (stride != width) {
-        copy = aligned(rows * stride * sizeof *copy);
-        if (copy == NULL) return 1;
-        memset(copy, 0, rows * stride * sizeof *copy);
-        for (ptrdiff_t r = 0; r < rows; r++) memcpy(copy + r * stride, x + r * width, width * sizeof *x);
-        x = copy;
+/* Weights that are wanted soon: a stretch of some channels. */
+typedef struct {
+    const char *at;
+    ptrdiff_t channels, stride;      /* bytes from channel to channel */
+    ptrdiff_t lines, line, together; /* cache lines of a channel, fetched so far, and to be fetched together */
+} Ahead;
+
+INLINE void fetch_some(Ahead *ahead) {
+    for (ptrdiff_t i = 0; i < ahead->together && ahead->channels; i++) {
+        _mm_prefetch(ahead->at + ahead->line * ALIGNMENT, _MM_HINT_T0);
+        if (++ahead->line == ahead->lines) ahead->line = 0, ahead->at += ahead->stride, ahead->channels--;
     }
-    int failed = 0;
-#pragma omp parallel
-    {
-        float *panel = aligned(PANEL * BLOCK * sizeof *panel), *sums = aligned(STRETCH * PANEL * sizeof *sums);
-        if (panel == NULL || sums == NULL) {
-#pragma omp atomic write
-            failed = 1;
+}
+
+/* One block of all rows times some channels. */
+typedef struct {
+    const float *x;
+    const uint16_t *w;
+    ptrdiff_t width, count, channels; /* of a row, of the block, of the channels */
+    float *sums;
+    Ahead ahead;
+} HalfBlock;
+
+INLINE void half_tiles(HalfBlock *of, ptrdiff_t row, ptrdiff_t end, int rows, int channels, Kind kind) {
+    const ptrdiff_t stride = up_to(of->count, STEP);
+    ptrdiff_t c = 0;
+    for (; c + channels <= of->channels; c += channels)
+        for (ptrdiff_t r = row; r < end; r += rows) {
+            fetch_some(&of->ahead);
+            half_tile(of->x + r * stride, of->w + c * of->width, of->width, of->count, rows, channels, kind,
+                      of->sums + r * NEAR_HALF + c);
         }
-#pragma omp barrier
-        const Share share = share_of(to->channels, PANEL);
-        for (ptrdiff_t row = 0; row < rows && !failed; row += STRETCH) {
-            const ptrdiff_t some = rows - row < STRETCH ? rows - row : STRETCH;
-            for (ptrdiff_t c = share.begin; c < share.end; c += PANEL) {
-                const int channels = (int)(share.end - c < PANEL ? share.end - c : PANEL);
-                memset(sums, 0, some * PANEL * sizeof *sums);
-                for (ptrdiff_t k = 0; k < width; k += BLOCK) {
-                    const ptrdiff_t count = width - k < BLOCK ? width - k : BLOCK;
-                    for (int i = 0; i < channels; i++) widen_half(w + (c + i) * width + k, count, kind, panel + i * BLOCK);
-                    float_panel(x + row * stride + k, stride, some, panel, up_to(count, 8), channels, sums);
-                }
-                for (ptrdiff_t r = 0; r < some; r++)
-                    for (int i = 0; i < channels; i++) put(to, row + r, c + i, sums[r * PANEL + i]);
+    for (; c < of->channels; c++)
+        for (ptrdiff_t r = row; r < end; r += rows)
+            half_tile(of->x + r * stride, of->w + c * of->width, of->width, of->count, rows, 1, kind,
+                      of->sums + r * NEAR_HALF + c);
+}
+
+INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, Kind kind, Share all,
+                       const Result *to, float *sums) {
+    /* Few rows are multiplied as fast as the weights come, and those come fastest in few streams. */
+    const int few = rows <= 4;
+    const ptrdiff_t near = rows == 1 ? 8 : few ? 4 : NEAR_HALF;
+    const ptrdiff_t in_threes = rows % 3 == 1 ? rows - 4 : rows / 3 * 3; /* the rest are pairs */
+    for (ptrdiff_t c = all.begin; c < all.end; c += near) {
+        HalfBlock block = {.width = width, .channels = all.end - c < near ? all.end - c : near, .sums = sums};
+        memset(sums, 0, rows * NEAR_HALF * sizeof *sums);
+        for (ptrdiff_t k = 0; k < width; k += BLOCK) {
+            block.x = x + k * rows, block.w = w + c * width + k;
+            block.count = width - k < BLOCK ? width - k : BLOCK;
+            const int is_last = k + BLOCK >= width;
+            const ptrdiff_t left = all.end - c - (is_last ? near : 0);
+            if (!few)
+                block.ahead = (Ahead){
+                    .at = (const char *)(is_last ? w + (c + near) * width : block.w + BLOCK),
+                    .channels = left < 0 ? 0 : left < near ? left : near,
+                    .stride = width * sizeof *w,
+                    .lines = BLOCK * sizeof *w / ALIGNMENT,
+                    .together = BLOCK * sizeof *w / ALIGNMENT * 9 / rows + 1, /* nine sums in a tile */
+                };
+            if (rows == 1) {
+                half_tiles(&block, 0, 1, 1, 8, kind);
+            } else {
+                half_tiles(&block, 0, in_threes, 3, 3, kind);
+                half_tiles(&block, in_threes, rows, 2, 4, kind);
             }
         }
-        free(panel);
-        free(sums);
+        for (ptrdiff_t r = 0; r < rows; r++)
+            for (ptrdiff_t i = 0; i < block.channels; i++) put(to, r, c + i, sums[r * NEAR_HALF + i]);
     }
-    free(copy);
-    return failed;
 }
 
 /* --- rows of float32: exponentials, rounding to eight bits, the gate of the feed-forward part */
@@ -698,26 +706,26 @@ EXPORT FAST int llama_gui_int4_expand(const uint8_t *levels, const uint8_t *step
     return 0;
 }
 
-#define CALL(R) half_rows(x + row * width, w, width, share, R, kind, row, to)
-INLINE void half_share(const float *x, ptrdiff_t end, ptrdiff_t width, const uint16_t *w, Kind kind, Share all,
-                       const Result *to) {
-    const ptrdiff_t begin = 0;
-    BY_ROWS(4)
-}
-#undef CALL
-
 EXPORT FAST int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
-                          ptrdiff_t channels, const float *bias, float *y) {
+                               ptrdiff_t channels, const float *bias, float *y) {
     const Result to = {y, channels, NULL, bias, NULL, FLOAT32};
-    if (rows > MOST_AT_ONCE) return half_many(x, rows, width, w, (Kind)weight_kind, &to);
+    const ptrdiff_t each = up_to(rows * NEAR_HALF * sizeof(float), ALIGNMENT) / sizeof(float);
+    float *arranged = aligned(rows * up_to(width, STEP) * sizeof *x), *sums = aligned(most_threads() * each * sizeof *x);
+    if (arranged && sums) {
+        arrange_rows(x, rows, width, (Kind)weight_kind, arranged);
 #pragma omp parallel
-    {
-        const Share share = share_of(channels, NEAR);
-        /* A loop for each: the kind is known where it is compiled. */
-        if (weight_kind == FLOAT16) half_share(x, rows, width, w, FLOAT16, share, &to);
-        else half_share(x, rows, width, w, BFLOAT16, share, &to);
+        {
+            const Share share = share_of(channels, NEAR_HALF);
+            float *own = sums + this_thread() * each;
+            /* A loop for each: the kind is known where it is compiled. */
+            if (weight_kind == FLOAT16) half_share(arranged, rows, width, w, FLOAT16, share, &to, own);
+            else half_share(arranged, rows, width, w, BFLOAT16, share, &to, own);
+        }
     }
-    return 0;
+    const int failed = !arranged || !sums;
+    free(arranged);
+    free(sums);
+    return failed;
 }
 
 #else
