@@ -11,6 +11,8 @@ import ctypes
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -164,10 +166,16 @@ class NativeKernels:
 
 
 def load() -> NativeKernels | None:
-    """The kernels, tried; None: there are none here."""
+    """The kernels, tried once for each file that they come from; None: there are none here."""
     path = native_kernels()
-    if path is None:
+    try:
+        return None if path is None else _tried(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:  # it is being compiled anew
         return None
+
+
+@cache
+def _tried(path: Path, _changed: int) -> NativeKernels | None:
     try:
         library = ctypes.CDLL(str(path))
         kernels = NativeKernels(library) if library.llama_gui_can_run() else None

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import platform
 import shutil
 import subprocess
@@ -441,11 +442,33 @@ class NanHalf(NativeKernels):
 
 @pytest.mark.parametrize("wrong", [WrongInt8, WrongInt4, WrongExpand, WrongHalf, HalfByCount, NanHalf])
 def test_kernels_that_add_up_wrong(
-    kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, wrong: type
+    kernels: NativeKernels,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    wrong: type,
 ):
+    library = paths.native_kernels()
+    assert library is not None
+    shutil.copy(library, place)  # each file is tried once
     monkeypatch.setattr(native_kernels, "NativeKernels", wrong)
     (said,) = loads_nothing(caplog)
-    assert said == f"The kernels in {paths.native_kernels()} add up wrong on this machine, torch's are used."
+    assert said == f"The kernels in {place} add up wrong on this machine, torch's are used."
+
+
+def test_a_library_is_tried_once_and_again_when_it_was_compiled_anew(place: Path, monkeypatch: pytest.MonkeyPatch):
+    library = paths.native_kernels()
+    if library is None:
+        pytest.skip("our kernels were not compiled")
+    shutil.copy(library, place)
+    tried: list[NativeKernels] = []
+    monkeypatch.setattr(native_kernels, "adds_right", lambda kernels: not tried.append(kernels))
+    first = native_kernels.load()
+    assert native_kernels.load() is first
+    assert len(tried) == (first is not None)
+    os.utime(place, ns=(0, 1))
+    native_kernels.load()
+    assert len(tried) == 2 * (first is not None)
 
 
 def test_these_add_up_right(kernels: NativeKernels):
