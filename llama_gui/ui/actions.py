@@ -68,6 +68,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("endpoints", QT_TRANSLATE_NOOP("Actions", "Remote servers…"), (), "Model"),
     ActionSpec("server", QT_TRANSLATE_NOOP("Actions", "Let other programs use the models…"), (), "Model"),
     ActionSpec("rename_chat", QT_TRANSLATE_NOOP("Actions", "Rename this chat"), (), "Chats"),
+    ActionSpec("pin_chat", QT_TRANSLATE_NOOP("Actions", "Pin or unpin this chat"), (), "Chats"),
+    ActionSpec("move_chat", QT_TRANSLATE_NOOP("Actions", "Move this chat to a folder…"), (), "Chats"),
     ActionSpec("archive_chat", QT_TRANSLATE_NOOP("Actions", "Archive this chat"), (), "Chats"),
     ActionSpec("delete_chat", QT_TRANSLATE_NOOP("Actions", "Delete this chat"), (), "Chats"),
     ActionSpec("import_chats", QT_TRANSLATE_NOOP("Actions", "Import chats…"), (), "Chats"),

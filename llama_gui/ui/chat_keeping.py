@@ -15,6 +15,7 @@ from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.sidebar import Sidebar
 
 UNDO_S = 12.0
+_MENU_TOP = 56
 
 
 class ChatKeeping(QObject):
@@ -65,6 +66,21 @@ class ChatKeeping(QObject):
         if was_open:
             self._deck.open_chat(chat_id)
 
+    def toggle_pin(self, chat_id: str) -> None:
+        """Keep a chat at the top of the list, or no longer."""
+        if chat := self._summary(chat_id):
+            self._shelving.pin(chat_id, not chat.pinned)
+
+    def choose_folder(self, chat_id: str) -> None:
+        """Ask which folder a chat goes into: a menu at the top of the window, where the palette was."""
+        chat = self._summary(chat_id)
+        if chat and not self._folders():
+            self._ask_for_folder(chat_id)
+        elif chat:
+            menu = self._folders_for(chat, self._window)
+            left = (self._window.width() - menu.sizeHint().width()) // 2
+            self._open(menu, self._window.mapToGlobal(QPoint(left, _MENU_TOP)))
+
     def archive(self, chat_id: str, archived: bool) -> None:
         """Put a chat into the archive, or back, and offer to undo it."""
         self._shelving.archive(chat_id, archived)
@@ -112,8 +128,14 @@ class ChatKeeping(QObject):
         if undo is not None:
             undo()
 
+    def _summary(self, chat_id: str) -> ChatSummary | None:
+        """Also of a chat whose group is folded, or that is in the archive; None: nothing was said in it yet."""
+        chats = [*self._book.summaries(), *self._book.archived()]
+        return next((chat for chat in chats if chat.id == chat_id), None)
+
     def _title(self, chat_id: str) -> str:
-        title = str(self._chats.index_of(chat_id).data() or "")
+        chat = self._summary(chat_id)
+        title = chat.title if chat else ""
         return title if len(title) <= 24 else f"{title[:23]}…"
 
     # Menus
@@ -133,7 +155,7 @@ class ChatKeeping(QObject):
         _add(menu, self.tr("Rename"), partial(self._sidebar.view.rename, chat.id), "F2")
         pin = self.tr("Unpin") if chat.pinned else self.tr("Pin")
         _add(menu, pin, partial(self._shelving.pin, chat.id, not chat.pinned))
-        self._add_folders(menu, chat)
+        menu.addMenu(self._folders_for(chat, menu))
         back = self.tr("Take out of the archive") if chat.archived else self.tr("Archive")
         _add(menu, back, partial(self.archive, chat.id, not chat.archived))
         menu.addSeparator()
@@ -142,9 +164,8 @@ class ChatKeeping(QObject):
         _add(menu, self.tr("Delete"), partial(self.delete, chat.id), "Ctrl+Del")
         return menu
 
-    def _add_folders(self, menu: QMenu, chat: ChatSummary) -> None:
-        folders = QMenu(self.tr("Move to folder"), menu)
-        menu.addMenu(folders)
+    def _folders_for(self, chat: ChatSummary, parent: QWidget) -> QMenu:
+        folders = QMenu(self.tr("Move to folder"), parent)
         for folder in self._folders():
             if folder != chat.folder:
                 # Qt would take & for the mark of a key.
@@ -154,6 +175,7 @@ class ChatKeeping(QObject):
         if not folders.isEmpty():
             folders.addSeparator()
         _add(folders, self.tr("New folder…"), partial(self._ask_for_folder, chat.id))
+        return folders
 
     def _folder_menu(self, folder: str) -> QMenu:
         menu = QMenu(self._window)

@@ -82,6 +82,8 @@ def _on_chats(parts: ActionParts) -> Runs:
     verbs, keeping, exchange = parts.verbs, parts.keeping, parts.exchange
     return {
         "rename_chat": partial(verbs.with_chat, parts.sides.rename_chat),
+        "pin_chat": partial(verbs.with_chat, keeping.toggle_pin),
+        "move_chat": partial(verbs.with_chat, keeping.choose_folder),
         "delete_chat": partial(verbs.with_chat, keeping.delete),
         "archive_chat": partial(verbs.with_chat, partial(keeping.archive, archived=True)),
         "import_chats": exchange.ask_where_from,

@@ -132,6 +132,14 @@
         <translation>Diesen Chat umbenennen</translation>
     </message>
     <message>
+        <source>Pin or unpin this chat</source>
+        <translation>Diesen Chat anheften oder lösen</translation>
+    </message>
+    <message>
+        <source>Move this chat to a folder…</source>
+        <translation>Diesen Chat in einen Ordner legen…</translation>
+    </message>
+    <message>
         <source>Archive this chat</source>
         <translation>Diesen Chat archivieren</translation>
     </message>

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMenu, QMessageBox
 
 from llama_gui.ui.bin_dialog import BinDialog
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -82,6 +82,33 @@ def test_pin_folder_and_archive_by_the_menu(window, qtbot):
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Archive"])
     window.sidebar.bar._action.click()
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Home", "second"])
+
+
+def test_pin_and_folder_by_the_palette(window, qtbot, monkeypatch):
+    menus: list[QMenu] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))  # offscreen, nothing can pop up
+    trigger(window, "pin_chat")
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "second", "Today", "first"])
+    trigger(window, "pin_chat")
+    qtbot.waitUntil(lambda: titles(window)[0] == "Today")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *asked: ("", False))
+    trigger(window, "move_chat")
+    assert not menus  # there is no folder yet, so its name is asked for at once
+    window._book.shelving.move(window.deck.tabs()[0].session.chat_id, "Home & garden")
+    qtbot.waitUntil(lambda: titles(window) == ["Home & garden", "first", "Today", "second"])
+    trigger(window, "move_chat")
+    (menu,) = menus
+    assert [action.text() for action in menu.actions() if action.text()] == ["Home && garden", "New folder…"]
+    menu.actions()[0].trigger()
+    qtbot.waitUntil(lambda: sorted(titles(window)) == ["Home & garden", "first", "second"])
+
+
+def test_an_empty_chat_is_neither_pinned_nor_moved(window, qtbot, monkeypatch):
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: pytest.fail("nothing is to be chosen"))
+    trigger(window, "new_tab")
+    trigger(window, "pin_chat")
+    trigger(window, "move_chat")
+    assert titles(window)[0] == "Today"
 
 
 def test_a_deleted_chat_closes_its_tab_and_comes_back_with_it(window, qtbot):
