@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, QPoint, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
@@ -89,16 +89,19 @@ class ChatKeeping(QObject):
         self._offer_undo(said.format(self._title(chat_id)), undo)
 
     def _ask_for_folder(self, chat_id: str) -> None:
-        name, accepted = QInputDialog.getText(self._window, self.tr("New folder"), self.tr("Name of the folder:"))
-        if accepted and name.strip():
-            self._shelving.move(chat_id, name)
+        self._ask_name(self.tr("New folder"), "", partial(self._shelving.move, chat_id))
 
     def _rename_folder(self, folder: str) -> None:
-        name, accepted = QInputDialog.getText(
-            self._window, self.tr("Rename folder"), self.tr("Name of the folder:"), text=folder
-        )
-        if accepted and name.strip():
-            self._shelving.rename_folder(folder, name)
+        self._ask_name(self.tr("Rename folder"), folder, partial(self._shelving.rename_folder, folder))
+
+    def _ask_name(self, title: str, text: str, then: Callable[[str], object]) -> None:
+        dialog = QInputDialog(self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(self.tr("Name of the folder:"))
+        dialog.setTextValue(text)
+        dialog.textValueSelected.connect(lambda name: then(name) if name.strip() else None)
+        dialog.open()
 
     def _dissolve_folder(self, folder: str, chat_ids: list[str]) -> None:
         self._shelving.rename_folder(folder, "")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMenu, QMessageBox
+from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLineEdit, QMenu, QMessageBox
 
 from llama_gui.ui.bin_dialog import BinDialog
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -84,6 +84,23 @@ def test_pin_folder_and_archive_by_the_menu(window, qtbot):
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Home", "second"])
 
 
+def name_it(qtbot, name: str) -> None:
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, QInputDialog)
+    field = dialog.findChild(QLineEdit)
+    field.selectAll()
+    qtbot.keyClicks(field, name)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def test_a_folder_is_given_another_name(window, qtbot):
+    window._book.shelving.move(window.deck.current().session.chat_id, "Home")
+    qtbot.waitUntil(lambda: titles(window)[0] == "Home")
+    entry(window.keeping._folder_menu("Home"), "Rename folder…").trigger()
+    name_it(qtbot, "Travel")
+    qtbot.waitUntil(lambda: titles(window)[0] == "Travel")
+
+
 def test_pin_and_folder_by_the_palette(window, qtbot, monkeypatch):
     menus: list[QMenu] = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))  # offscreen, nothing can pop up
@@ -91,11 +108,13 @@ def test_pin_and_folder_by_the_palette(window, qtbot, monkeypatch):
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "second", "Today", "first"])
     trigger(window, "pin_chat")
     qtbot.waitUntil(lambda: titles(window)[0] == "Today")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *asked: ("", False))
     trigger(window, "move_chat")
     assert not menus  # there is no folder yet, so its name is asked for at once
-    window._book.shelving.move(window.deck.tabs()[0].session.chat_id, "Home & garden")
-    qtbot.waitUntil(lambda: titles(window) == ["Home & garden", "first", "Today", "second"])
+    name_it(qtbot, " ")
+    trigger(window, "move_chat")
+    name_it(qtbot, "Home & garden")
+    qtbot.waitUntil(lambda: titles(window) == ["Home & garden", "second", "Today", "first"])
+    trigger(window, "previous_tab")
     trigger(window, "move_chat")
     (menu,) = menus
     assert [action.text() for action in menu.actions() if action.text()] == ["Home && garden", "New folder…"]
