@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Self
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +24,9 @@ from llama_gui.paths import native_kernels
 
 WIDTH_UNIT = 2 * GROUP
 """Weights of four bits come so many at a time: a width must be a multiple."""
+
+CHANNELS_TOGETHER = 8
+"""Of a weight of four bits."""
 
 LANES = 8
 """Numbers of float32 that are computed together."""
@@ -38,10 +42,11 @@ _log = logging.getLogger(__name__)
 class Int4Packed:
     """A weight ``[out, in]`` of four bits, `in` a multiple of `WIDTH_UNIT`; see `pack_int4`.
 
-    ``value = level * step + low`` in whole numbers. `levels`: uint8 ``[out, in / 2]``. `steps` (uint8) and `lows`
-    (int8): ``[out, in / GROUP]``.
+    ``value = level * step + low`` in whole numbers. `CHANNELS_TOGETHER` channels lie side by side, with zeros behind
+    the last. `levels`: uint8 ``[blocks, in * 4]``. `steps` (uint8) and `lows` (int8): ``[blocks, in / 4]``.
     """
 
+    channels: int
     levels: Tensor
     steps: Tensor
     lows: Tensor
@@ -49,17 +54,50 @@ class Int4Packed:
     @property
     def width(self) -> int:
         """Of the weight."""
-        return 2 * self.levels.shape[1]
+        return self.levels.shape[1] // 4
+
+    @classmethod
+    def empty(cls, channels: int, width: int) -> Self:
+        """With room for a weight ``[channels, width]``."""
+        blocks = -(-channels // CHANNELS_TOGETHER)
+        return cls(
+            channels,
+            torch.empty(blocks, width * 4, dtype=torch.uint8),
+            torch.empty(blocks, width // 4, dtype=torch.uint8),
+            torch.empty(blocks, width // 4, dtype=torch.int8),
+        )
+
+    def put(self, first: int, some: Self) -> None:
+        """Place others' channels here from `first` on, a multiple of `CHANNELS_TOGETHER`."""
+        block = first // CHANNELS_TOGETHER
+        for mine, its in ((self.levels, some.levels), (self.steps, some.steps), (self.lows, some.lows)):
+            mine[block : block + len(its)] = its
 
 
 def pack_int4(levels: Tensor, steps: Tensor, lows: Tensor) -> Int4Packed:
     """Levels from 0 to 15 ``[out, in]``, steps and lows ``[out, in / GROUP]``, of any dtype.
 
-    The first of each pair of groups goes into the lower bits.
+    Four inputs of each channel lie together, and of each pair of groups the first one is in the lower bits.
     """
-    pairs = levels.to(torch.uint8).unflatten(1, (-1, 2, GROUP))
-    packed = torch.bitwise_or(pairs[:, :, 0], pairs[:, :, 1] << 4).flatten(1)
-    return Int4Packed(packed, steps.to(torch.uint8), lows.to(torch.int8))
+    out, width = levels.shape
+    pairs = _padded(levels.to(torch.uint8)).unflatten(1, (-1, 2, GROUP))
+    packed = torch.bitwise_or(pairs[:, :, 0], pairs[:, :, 1] << 4)
+    fours = packed.view(torch.int32).unflatten(0, (-1, CHANNELS_TOGETHER))  # [blocks, 8, in / 64, 8]
+    return Int4Packed(
+        out,
+        fours.permute(0, 2, 3, 1).contiguous().view(torch.uint8).view(-1, width * 4),
+        _side_by_side(_padded(steps.to(torch.uint8))),
+        _side_by_side(_padded(lows.to(torch.int8))),
+    )
+
+
+def _padded(rows: Tensor) -> Tensor:
+    return F.pad(rows, (0, 0, 0, -len(rows) % CHANNELS_TOGETHER))
+
+
+def _side_by_side(groups: Tensor) -> Tensor:
+    pairs = groups.unflatten(1, (-1, 2)).unflatten(0, (-1, CHANNELS_TOGETHER))  # [blocks, 8, in / 64, 2]
+    return pairs.transpose(1, 2).flatten(1).contiguous()
 
 
 class NativeKernels:
@@ -73,7 +111,7 @@ class NativeKernels:
         rows, weight, result = (_POINTER, _SIZE, _SIZE), (_POINTER, _SIZE), (_POINTER, _POINTER, _POINTER, _INT)
         self._int8 = _function(library.llama_gui_int8, *rows, *weight, *result)
         self._int4 = _function(library.llama_gui_int4, *rows, _POINTER, _POINTER, *weight, *result)
-        self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], _SIZE, _SIZE, _POINTER)
+        self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], *3 * [_SIZE], _POINTER)
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
         self._quantise = _function(library.llama_gui_quantise, *rows, _POINTER, _POINTER)
         self._gate = _function(library.llama_gui_gate, *rows, *4 * [_POINTER])
@@ -101,17 +139,18 @@ class NativeKernels:
         """Int8 ``[rows, in]`` from -127 to 127, times a weight of four bits; `row_scales` as in `int8`."""
         if levels.shape[1] != weight.width or weight.width % WIDTH_UNIT:
             raise ValueError(f"rows of {levels.shape[1]} for a weight of {weight.width}, a multiple of {WIDTH_UNIT}")
-        y = torch.empty(len(levels), len(weight.levels), dtype=dtype)
-        parts = (weight.levels.data_ptr(), weight.steps.data_ptr(), weight.lows.data_ptr(), len(weight.levels))
+        y = torch.empty(len(levels), weight.channels, dtype=dtype)
+        parts = (weight.levels.data_ptr(), weight.steps.data_ptr(), weight.lows.data_ptr(), weight.channels)
         results = (scales.data_ptr(), _address(row_scales), y.data_ptr(), _KINDS[dtype])
         _check(self._int4(levels.data_ptr(), len(levels), levels.shape[1], *parts, *results))
         return y
 
     def expand(self, weight: Int4Packed, channels: slice) -> Tensor:
         """Some channels of a weight of four bits, written out in eight: ``[channels, in]``."""
-        parts = (weight.levels[channels], weight.steps[channels], weight.lows[channels])
-        y = torch.empty(len(parts[0]), weight.width, dtype=torch.int8)
-        _check(self._expand(*(part.data_ptr() for part in parts), weight.width, len(y), y.data_ptr()))
+        first, end, _ = channels.indices(weight.channels)
+        y = torch.empty(max(0, end - first), weight.width, dtype=torch.int8)
+        parts = (weight.levels.data_ptr(), weight.steps.data_ptr(), weight.lows.data_ptr())
+        _check(self._expand(*parts, weight.width, first, len(y), y.data_ptr()))
         return y
 
     def half(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -15,7 +15,7 @@ from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.int8_linear import round_channels
-from llama_gui.engine.native_kernels import LANES, Int4Packed, NativeKernels, pack_int4
+from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, LANES, Int4Packed, NativeKernels, pack_int4
 from llama_gui.engine.quantised_linear import QuantisedLinear
 
 _MANY = 32  # rows, up to which nothing is written out
@@ -86,22 +86,13 @@ class NativeInt4Linear(NativeQuantisedLinear):
         super().__init__(bias, weight.dtype, kernels)
         self._writes_out = writes_out
         out, width = weight.shape
-        self._weight = Int4Packed(
-            torch.empty(out, width // 2, dtype=torch.uint8),
-            torch.empty(out, width // GROUP, dtype=torch.uint8),
-            torch.empty(out, width // GROUP, dtype=torch.int8),
-        )
+        self._weight = Int4Packed.empty(out, width)
         self._scales = torch.empty(out)
-        step = max(1, BLOCK_SIZE // width)
+        step = max(1, BLOCK_SIZE // width // CHANNELS_TOGETHER) * CHANNELS_TOGETHER
         for start in range(0, out, step):
-            self._set(slice(start, start + step), weight[start : start + step])
-
-    def _set(self, channels: slice, weight: Tensor) -> None:
-        found = quantise(weight)
-        some = pack_int4(found.levels, found.steps, found.lows)
-        self._scales[channels] = found.scales.float()
-        self._weight.levels[channels], self._weight.steps[channels] = some.levels, some.steps
-        self._weight.lows[channels] = some.lows
+            found = quantise(weight[start : start + step])
+            self._scales[start : start + step] = found.scales.float()
+            self._weight.put(start, pack_int4(found.levels, found.steps, found.lows))
 
     @property
     def overhead(self) -> int:

@@ -29,6 +29,8 @@
 #define FAST __attribute__((target("avx2,fma,f16c")))
 #define INLINE static inline __attribute__((always_inline)) FAST
 #define UNROLL _Pragma("GCC unroll 16")
+/* Add this up now: gcc would gather what is to be added, and have no registers for it. */
+#define IN_ORDER(sum) __asm__("" : "+x"(sum))
 
 enum { BLOCK = 1024 };        /* inputs whose float32 products are added up in one chain */
 enum { STEP = 16 };           /* weights of half precision that are read at once */
@@ -135,63 +137,83 @@ INLINE void int8_channel(const int8_t *x, const int8_t *w, ptrdiff_t width, int 
     }
 }
 
-/* --- four bits. 64 weights lie in 32 bytes: the first 32, which are one group, in the lower bits. */
+/* --- four bits. TOGETHER channels lie side by side, a lane of 32 bits for each, and inputs in pairs of groups: levels are
+ * [channels / 8][width / 64][8][8 channels][4 inputs], those of the first group in the lower bits; steps and lows are
+ * [channels / 8][width / 64][8 channels][2 groups]. (After the repacked kernels of llama.cpp, which are for its own kinds.) */
+
+enum { TOGETHER = 8 };
+enum { PAIR = 2 * GROUP };
 
 typedef struct {
-    const uint8_t *levels; /* [channels][width / 2] */
-    const uint8_t *steps;  /* [channels][width / GROUP] */
-    const int8_t *lows;    /* the same */
+    const uint8_t *levels, *steps;
+    const int8_t *lows;
 } Int4;
 
-INLINE Int4 channel_of(Int4 w, ptrdiff_t channel, ptrdiff_t width) {
-    const ptrdiff_t groups = width / GROUP;
-    return (Int4){w.levels + channel * (width / 2), w.steps + channel * groups, w.lows + channel * groups};
+/* The channels from `channel` on, a multiple of TOGETHER. */
+INLINE Int4 channels_of(Int4 w, ptrdiff_t channel, ptrdiff_t width) {
+    return (Int4){w.levels + channel * (width / 2), w.steps + channel * (width / GROUP), w.lows + channel * (width / GROUP)};
 }
 
-/* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. */
-INLINE void int4_channel(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdiff_t width, int rows, int32_t *sums) {
-    __m256i total[FEW];
+INLINE __m256i four_inputs(const int8_t *x) {
+    int32_t inputs;
+    memcpy(&inputs, x, 4);
+    return _mm256_set1_epi32(inputs);
+}
+
+/* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. Pairs of
+ * products are at most 2 * 15 * 127, and eight of those fit in 16 bits. */
+INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdiff_t width, int rows,
+                          int32_t sums[][TOGETHER]) {
+    __m256i total[4];
     const __m256i low_bits = _mm256_set1_epi8(15);
-    const ptrdiff_t groups = width / GROUP;
+    const __m256i first_of_two = _mm256_set1_epi32(0x01000100), second_of_two = _mm256_set1_epi32(0x03020302);
+    const __m256i places = _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0C0C0C0C, 0, 0x04040404, 0x08080808, 0x0C0C0C0C);
     UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
-    for (ptrdiff_t g = 0; g < groups; g += 2) {
-        __m256i both = _mm256_loadu_si256((const __m256i *)(w.levels + g * (GROUP / 2)));
-        __m256i first = _mm256_and_si256(both, low_bits);
-        __m256i second = _mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits);
-        __m256i first_step = _mm256_set1_epi16(w.steps[g]), second_step = _mm256_set1_epi16(w.steps[g + 1]);
+    for (ptrdiff_t k = 0; k < width; k += PAIR) {
+        __m256i first[4], second[4];
+        UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
+        for (int j = 0; j < GROUP; j += 4) {
+            __m256i both = _mm256_loadu_si256((const __m256i *)(w.levels + k * 4 + j * TOGETHER));
+            __m256i level = _mm256_and_si256(both, low_bits);
+            UNROLL for (int r = 0; r < rows; r++) {
+                first[r] = _mm256_add_epi16(first[r], _mm256_maddubs_epi16(level, four_inputs(x + r * width + k + j)));
+                IN_ORDER(first[r]);
+            }
+            level = _mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits);
+            UNROLL for (int r = 0; r < rows; r++) {
+                second[r] = _mm256_add_epi16(second[r],
+                                             _mm256_maddubs_epi16(level, four_inputs(x + r * width + k + GROUP + j)));
+                IN_ORDER(second[r]);
+            }
+        }
+        __m256i steps = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(w.steps + k / 4)));
+        __m256i lows = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(w.lows + k / 4)));
+        __m256i first_steps = _mm256_shuffle_epi8(steps, _mm256_add_epi8(first_of_two, places));
+        __m256i second_steps = _mm256_shuffle_epi8(steps, _mm256_add_epi8(second_of_two, places));
         UNROLL for (int r = 0; r < rows; r++) {
-            const int8_t *row = x + r * width + g * GROUP;
-            __m256i a = _mm256_maddubs_epi16(first, _mm256_loadu_si256((const __m256i *)row));
-            __m256i b = _mm256_maddubs_epi16(second, _mm256_loadu_si256((const __m256i *)(row + GROUP)));
-            a = _mm256_add_epi32(_mm256_madd_epi16(a, first_step), _mm256_madd_epi16(b, second_step));
-            total[r] = _mm256_add_epi32(total[r], a);
+            __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], first_steps), _mm256_madd_epi16(second[r], second_steps));
+            __m256i x_sum = four_inputs((const int8_t *)(x_sums + (r * width + k) / GROUP));
+            total[r] = _mm256_add_epi32(total[r], _mm256_add_epi32(sum, _mm256_madd_epi16(lows, x_sum)));
         }
     }
-    ptrdiff_t g = 0;
-    for (; g + 16 <= groups; g += 16) {
-        __m256i low = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(w.lows + g)));
-        UNROLL for (int r = 0; r < rows; r++) {
-            __m256i sum = _mm256_loadu_si256((const __m256i *)(x_sums + r * groups + g));
-            total[r] = _mm256_add_epi32(total[r], _mm256_madd_epi16(low, sum));
-        }
-    }
-    UNROLL for (int r = 0; r < rows; r++) {
-        sums[r] = sum_of_whole(total[r]);
-        for (ptrdiff_t j = g; j < groups; j++) sums[r] += (int32_t)w.lows[j] * x_sums[r * groups + j];
-    }
+    UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_si256((__m256i *)sums[r], total[r]);
 }
 
-INLINE void expand_int4(Int4 w, ptrdiff_t width, int8_t *to) {
-    const __m256i low_bits = _mm256_set1_epi8(15);
-    for (ptrdiff_t g = 0; g < width / GROUP; g++) {
-        __m256i both = _mm256_loadu_si256((const __m256i *)(w.levels + g / 2 * GROUP));
-        __m256i levels = _mm256_and_si256(g % 2 ? _mm256_srli_epi16(both, 4) : both, low_bits);
-        const __m256i step = _mm256_set1_epi16(w.steps[g]), low = _mm256_set1_epi8(w.lows[g]);
-        /* Products are below 256, so that they can be had two at a time: those of the even and of the odd bytes. */
-        const __m256i even = _mm256_set1_epi16(255);
-        __m256i values = _mm256_or_si256(_mm256_mullo_epi16(_mm256_and_si256(levels, even), step),
-                                         _mm256_slli_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(levels, 8), step), 8));
-        _mm256_storeu_si256((__m256i *)(to + g * GROUP), _mm256_add_epi8(values, low));
+/* One of the channels at `w`. */
+INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
+    const __m256i low_bits = _mm256_set1_epi8(15), even = _mm256_set1_epi16(255);
+    const __m256i places = _mm256_setr_epi32(0, 8, 16, 24, 32, 40, 48, 56);
+    for (ptrdiff_t k = 0; k < width; k += PAIR) {
+        __m256i both = _mm256_i32gather_epi32((const int *)(w.levels + k * 4) + channel, places, 4);
+        for (int half = 0; half < 2; half++) {
+            __m256i levels = _mm256_and_si256(half ? _mm256_srli_epi16(both, 4) : both, low_bits);
+            const ptrdiff_t group = k / 4 + 2 * channel + half;
+            const __m256i step = _mm256_set1_epi16(w.steps[group]), low = _mm256_set1_epi8(w.lows[group]);
+            /* Products are below 256, so that they can be had two at a time: those of the even and of the odd bytes. */
+            __m256i values = _mm256_or_si256(_mm256_mullo_epi16(_mm256_and_si256(levels, even), step),
+                                             _mm256_slli_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(levels, 8), step), 8));
+            _mm256_storeu_si256((__m256i *)(to + k + half * GROUP), _mm256_add_epi8(values, low));
+        }
     }
 }
 
@@ -662,15 +684,17 @@ EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, cons
 }
 
 #define CALL(R)                                                                                                     \
-    for (ptrdiff_t i = share.begin; i < share.end; i++) {                                                           \
-        int4_channel(x + row * width, x_sums + row * groups, channel_of(w, i, width), width, R, sums);              \
-        for (int r = 0; r < R; r++) put(to, row + r, i, (float)sums[r]);                                            \
+    for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
+        const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
+        int4_channels(x + row * width, x_sums + row * groups, channels_of(w, i, width), width, R, sums);            \
+        for (int r = 0; r < R; r++)                                                                                 \
+            for (int j = 0; j < some; j++) put(to, row + r, i + j, (float)sums[r][j]);                              \
     }
 FAST static void int4_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
                             Int4 w, Share all, const Result *to) {
     const ptrdiff_t groups = width / GROUP;
-    int32_t sums[FEW];
-    BY_ROWS(8)
+    int32_t sums[4][TOGETHER];
+    BY_ROWS(4)
 }
 #undef CALL
 
@@ -697,12 +721,15 @@ EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, cons
     return 0;
 }
 
-/* Four bits written out in eight: [channels][width]. What does not fit in eight bits is not to be there. */
+/* Some channels of four bits written out in eight: [channels][width]. What does not fit in eight bits is not to be there. */
 EXPORT FAST int llama_gui_int4_expand(const uint8_t *levels, const uint8_t *steps, const int8_t *lows, ptrdiff_t width,
-                                 ptrdiff_t channels, int8_t *to) {
+                                      ptrdiff_t first, ptrdiff_t channels, int8_t *to) {
+    const Int4 w = {levels, steps, lows};
 #pragma omp parallel for
-    for (ptrdiff_t c = 0; c < channels; c++)
-        expand_int4(channel_of((Int4){levels, steps, lows}, c, width), width, to + c * width);
+    for (ptrdiff_t i = 0; i < channels; i++) {
+        const int channel = (int)((first + i) % TOGETHER);
+        expand_int4(channels_of(w, first + i - channel, width), channel, width, to + i * width);
+    }
     return 0;
 }
 
