@@ -84,10 +84,6 @@ class LoadedModels(QObject):
             return "ready"
         return "failed" if key in self._errors else "absent"
 
-    def error_of(self, key: str) -> str:
-        """Why it could not be loaded the last time; "" when it could."""
-        return self._errors.get(key, "")
-
     @property
     def is_loading(self) -> bool:
         """Whether any model is on its way."""

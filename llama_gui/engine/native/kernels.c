@@ -137,9 +137,9 @@ INLINE void int8_channel(const int8_t *x, const int8_t *w, ptrdiff_t width, int 
     }
 }
 
-/* --- four bits. TOGETHER channels lie side by side, a lane of 32 bits for each, and inputs in pairs of groups: levels are
- * [channels / 8][width / 64][8][8 channels][4 inputs], those of the first group in the lower bits; steps and lows are
- * [channels / 8][width / 64][8 channels][2 groups]. (After the repacked kernels of llama.cpp, which are for its own kinds.) */
+/* --- four bits. TOGETHER channels lie side by side, a lane of 32 bits for each, and inputs in pairs of groups: levels
+ * are [channels / 8][width / 64][8][8 channels][4 inputs], those of the first group in the lower bits; steps and lows are
+ * [channels / 8][width / 64][8 channels][2 groups]. llama.cpp repacks its own kinds in this way, too. */
 
 enum { TOGETHER = 8 };
 enum { PAIR = 2 * GROUP };
@@ -151,23 +151,32 @@ typedef struct {
 
 /* The channels from `channel` on, a multiple of TOGETHER. */
 INLINE Int4 channels_of(Int4 w, ptrdiff_t channel, ptrdiff_t width) {
-    return (Int4){w.levels + channel * (width / 2), w.steps + channel * (width / GROUP), w.lows + channel * (width / GROUP)};
+    const ptrdiff_t groups = width / GROUP;
+    return (Int4){w.levels + channel * (width / 2), w.steps + channel * groups, w.lows + channel * groups};
 }
 
-INLINE __m256i four_inputs(const int8_t *x) {
-    int32_t inputs;
-    memcpy(&inputs, x, 4);
-    return _mm256_set1_epi32(inputs);
+INLINE int32_t four_bytes(const void *at) {
+    int32_t bytes;
+    memcpy(&bytes, at, 4);
+    return bytes;
 }
 
-/* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. Pairs of
- * products are at most 2 * 15 * 127, and eight of those fit in 16 bits. */
+/* Four inputs times four levels of each channel; pairs of products are at most 2 * 15 * 127, so eight fit in 16 bits. */
+INLINE __m256i add_four(__m256i sum, __m256i levels, const int8_t *x) {
+    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(levels, _mm256_set1_epi32(four_bytes(x))));
+    IN_ORDER(sum);
+    return sum;
+}
+
+/* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. */
 INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdiff_t width, int rows,
                           int32_t sums[][TOGETHER]) {
     __m256i total[4];
     const __m256i low_bits = _mm256_set1_epi8(15);
-    const __m256i first_of_two = _mm256_set1_epi32(0x01000100), second_of_two = _mm256_set1_epi32(0x03020302);
-    const __m256i places = _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0C0C0C0C, 0, 0x04040404, 0x08080808, 0x0C0C0C0C);
+    /* The bytes of the first of two groups' 16 bits, in both halves of each lane; and of the second. */
+    const __m256i first_of_two = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13));
+    const __m256i second_of_two = _mm256_add_epi8(first_of_two, _mm256_set1_epi8(2));
     UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
     for (ptrdiff_t k = 0; k < width; k += PAIR) {
         __m256i first[4], second[4];
@@ -175,25 +184,18 @@ INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdif
         for (int j = 0; j < GROUP; j += 4) {
             __m256i both = _mm256_loadu_si256((const __m256i *)(w.levels + k * 4 + j * TOGETHER));
             __m256i level = _mm256_and_si256(both, low_bits);
-            UNROLL for (int r = 0; r < rows; r++) {
-                first[r] = _mm256_add_epi16(first[r], _mm256_maddubs_epi16(level, four_inputs(x + r * width + k + j)));
-                IN_ORDER(first[r]);
-            }
+            UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
             level = _mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits);
-            UNROLL for (int r = 0; r < rows; r++) {
-                second[r] = _mm256_add_epi16(second[r],
-                                             _mm256_maddubs_epi16(level, four_inputs(x + r * width + k + GROUP + j)));
-                IN_ORDER(second[r]);
-            }
+            UNROLL for (int r = 0; r < rows; r++) second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
         }
         __m256i steps = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(w.steps + k / 4)));
         __m256i lows = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(w.lows + k / 4)));
-        __m256i first_steps = _mm256_shuffle_epi8(steps, _mm256_add_epi8(first_of_two, places));
-        __m256i second_steps = _mm256_shuffle_epi8(steps, _mm256_add_epi8(second_of_two, places));
+        __m256i first_steps = _mm256_shuffle_epi8(steps, first_of_two);
+        __m256i second_steps = _mm256_shuffle_epi8(steps, second_of_two);
         UNROLL for (int r = 0; r < rows; r++) {
-            __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], first_steps), _mm256_madd_epi16(second[r], second_steps));
-            __m256i x_sum = four_inputs((const int8_t *)(x_sums + (r * width + k) / GROUP));
-            total[r] = _mm256_add_epi32(total[r], _mm256_add_epi32(sum, _mm256_madd_epi16(lows, x_sum)));
+            __m256i x_sum = _mm256_set1_epi32(four_bytes(x_sums + (r * width + k) / GROUP));
+            __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], first_steps), _mm256_madd_epi16(lows, x_sum));
+            total[r] = _mm256_add_epi32(total[r], _mm256_add_epi32(sum, _mm256_madd_epi16(second[r], second_steps)));
         }
     }
     UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_si256((__m256i *)sums[r], total[r]);
@@ -202,9 +204,11 @@ INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdif
 /* One of the channels at `w`. */
 INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
     const __m256i low_bits = _mm256_set1_epi8(15), even = _mm256_set1_epi16(255);
-    const __m256i places = _mm256_setr_epi32(0, 8, 16, 24, 32, 40, 48, 56);
     for (ptrdiff_t k = 0; k < width; k += PAIR) {
-        __m256i both = _mm256_i32gather_epi32((const int *)(w.levels + k * 4) + channel, places, 4);
+        const uint8_t *fours = w.levels + k * 4 + channel * 4; /* each 4 * TOGETHER bytes behind the one before */
+        __m256i both = _mm256_setr_epi32(four_bytes(fours), four_bytes(fours + 32), four_bytes(fours + 64),
+                                         four_bytes(fours + 96), four_bytes(fours + 128), four_bytes(fours + 160),
+                                         four_bytes(fours + 192), four_bytes(fours + 224));
         for (int half = 0; half < 2; half++) {
             __m256i levels = _mm256_and_si256(half ? _mm256_srli_epi16(both, 4) : both, low_bits);
             const ptrdiff_t group = k / 4 + 2 * channel + half;
