@@ -102,6 +102,11 @@ class Precision:
         return self.held or self.dtype
 
     @property
+    def embedding_dtype(self) -> torch.dtype:
+        """Of the table in which tokens are looked up: who rounds weights to eight bits needs no more there."""
+        return torch.bfloat16 if self.quantised and self.dtype == torch.float32 else self.table_dtype
+
+    @property
     def weight_bytes(self) -> float:
         """Bytes of one weight of a layer; four bits come with a step and an offset for each group of 32."""
         return {"int8": 1.0, "int4": 0.5 + 4 / 32}.get(self.quantised or "", self.table_dtype.itemsize)

@@ -195,20 +195,21 @@ class LinearFactory:
         self._is_on_cpu = device.type == "cpu"
         self._kernels = kernels if self._is_on_cpu else None
         self._held = precision.held if precision is not None else None
+        self._dtype = precision.dtype if precision is not None else None
         self._has_torch_int8 = self._quantised is None or self._probe_int8(device)
         self._columns = probe_int4() if self._quantised == "int4" and self._kernels is None else None
         writes_out = self._quantised == "int4" and self._kernels is not None and is_faster_written_out(self._kernels)
         self._writes_out = writes_out
 
     def head(self, weight: Tensor) -> Linear:
-        """The vocabulary projection, of at least eight bits."""
+        """The vocabulary projection, of at least eight bits. `weight` may be of another dtype than what comes out."""
         if not self._quantised:
             return self(weight)
-        if not self._has_torch_int8:
-            return self._int8(weight, None)
+        if self._kernels is not None and not self._has_torch_int8:
+            return NativeInt8Linear(weight, None, self._kernels, self._dtype)
         # In parts, or the largest weight of all would be in memory twice while it is packed.
         channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
-        parts = [self._int8(part, None) for part in weight.split(channels)]
+        parts = [self._int8(part.to(self._dtype), None) for part in weight.split(channels)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:

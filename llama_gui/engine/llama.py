@@ -249,7 +249,7 @@ class NetworkLoader:
         self._config = config
         self._checkpoint = checkpoint
         self._dtype = precision.dtype
-        self._table_dtype = precision.table_dtype
+        self._table_dtype, self._embedding_dtype = precision.table_dtype, precision.embedding_dtype
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
         exact = exact or precision.quantised is not None
@@ -272,7 +272,7 @@ class NetworkLoader:
             self._blocks = NATIVE_BLOCKS
         else:
             self._kernels, self._blocks = None, find_blocks(group, config.head_dim, self._dtype, self._device)
-        embedding = self._table("model.embed_tokens.weight")
+        embedding = self._table("model.embed_tokens.weight", self._embedding_dtype)
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
         head = self._linear.head(self._head(embedding))
@@ -281,7 +281,7 @@ class NetworkLoader:
     def _head(self, embedding: Tensor) -> Tensor:
         if _HEAD not in self._checkpoint.names:
             return embedding
-        head = self._table(_HEAD)
+        head = self._table(_HEAD, self._embedding_dtype)
         # A fine-tune whose config was copied from its tied parent: like transformers 5, believe the weights.
         return embedding if self._config.tie_word_embeddings and torch.equal(head, embedding) else head
 
@@ -317,9 +317,9 @@ class NetworkLoader:
     def _weight(self, name: str) -> Tensor:
         return self._checkpoint.weight(name, self._dtype, self._device)
 
-    def _table(self, name: str) -> Tensor:
+    def _table(self, name: str, dtype: torch.dtype | None = None) -> Tensor:
         """A matrix."""
-        return self._checkpoint.weight(name, self._table_dtype, self._device)
+        return self._checkpoint.weight(name, dtype or self._table_dtype, self._device)
 
 
 def _joined(parts: Sequence[Tensor]) -> Tensor:

@@ -53,9 +53,11 @@ class NativeQuantisedLinear(QuantisedLinear):
 class NativeInt8Linear(NativeQuantisedLinear):
     """``y = x W^T + b`` with the weight in int8, as it is."""
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels) -> None:
-        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype."""
-        super().__init__(bias, weight.dtype, kernels)
+    def __init__(
+        self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype | None = None
+    ) -> None:
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`, else in the weight's."""
+        super().__init__(bias, dtype or weight.dtype, kernels)
         self._levels, self._scales = round_channels(weight)
 
     @property

@@ -163,7 +163,7 @@ def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
     """
     is_plain = machine.device != "cpu" or (dtype != "float32" and machine.holds_halves)
     is_shared = is_plain and shape.is_tied and dtype not in ("int8", "int4")
-    embedding = 0 if is_shared else shape.head.numbers * _table_bytes(dtype, machine)
+    embedding = 0 if is_shared else shape.head.numbers * _table_bytes(dtype)
     return _read_bytes(shape, dtype, machine) + embedding
 
 
@@ -195,11 +195,9 @@ def _read_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
     return linears + head + shape.norms * activation_bytes(dtype, machine)
 
 
-def _table_bytes(dtype: str, machine: Machine) -> int:
+def _table_bytes(dtype: str) -> int:
     """Bytes of one number of the embedding, and of a matrix that is not quantised."""
-    if dtype in ("float32", "int8", "int4"):
-        return activation_bytes(dtype, machine)
-    return _HELD_BYTES
+    return 4 if dtype == "float32" else _HELD_BYTES
 
 
 def _matrix_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
@@ -214,7 +212,7 @@ def _matrix_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
         return rows * (matrix.columns // 2 + matrix.columns // _GROUP * 4 + width) + bias
     if dtype in ("int8", "int4"):
         return matrix.numbers + _row_bytes(machine) * matrix.rows + bias
-    return matrix.numbers * _table_bytes(dtype, machine) + bias
+    return matrix.numbers * _table_bytes(dtype) + bias
 
 
 def _row_bytes(machine: Machine) -> int:
@@ -225,7 +223,7 @@ def _row_bytes(machine: Machine) -> int:
 def _loading_bytes(shape: ModelShape, dtype: str, machine: Machine, weights: int) -> int:
     """The most while it is loaded: the vocabulary projection comes last and is the largest."""
     numbers = shape.head.numbers
-    own = 0 if shape.is_tied else numbers * _table_bytes(dtype, machine)
+    own = 0 if shape.is_tied else numbers * _table_bytes(dtype)
     if dtype not in ("int8", "int4"):
         return weights if dtype != "float32" and machine.holds_halves else weights + own  # nothing is packed
     if machine.has_native_int8:
