@@ -337,9 +337,9 @@ INLINE void half_tiles(HalfBlock *of, ptrdiff_t row, ptrdiff_t end, int rows, in
 
 INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, Kind kind, Share all,
                        const Result *to, float *sums) {
-    /* Few rows are multiplied as fast as the weights come, and those come fastest in few streams. */
+    /* Few rows are multiplied as fast as the weights come, and those come fastest in few streams; whole tiles of them. */
     const int few = rows <= 4;
-    const ptrdiff_t near = rows == 1 ? 8 : few ? 4 : NEAR_HALF;
+    const ptrdiff_t near = rows == 1 ? 8 : rows == 3 ? 6 : few ? 4 : NEAR_HALF;
     const ptrdiff_t in_threes = rows % 3 == 1 ? rows - 4 : rows / 3 * 3; /* the rest are pairs */
     for (ptrdiff_t c = all.begin; c < all.end; c += near) {
         HalfBlock block = {.width = width, .channels = all.end - c < near ? all.end - c : near, .sums = sums};
