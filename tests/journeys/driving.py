@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QTextCursor
+from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from llama_gui.ui import MainWindow
@@ -23,6 +24,17 @@ def shown(tab: ChatTab) -> str:
 def trigger(window: MainWindow, name: str) -> None:
     """Do what a key would."""
     window.actions_[name].trigger()
+
+
+def name_it(qtbot: QtBot, name: str) -> None:
+    """Answer the dialog that asks for a name."""
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, QInputDialog)
+    field = dialog.findChild(QLineEdit)
+    assert field is not None
+    field.selectAll()
+    qtbot.keyClicks(field, name)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
 
 
 def ink(view: TranscriptView, word: str) -> int:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLineEdit, QMenu, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QMessageBox
 
 from llama_gui.ui.bin_dialog import BinDialog
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.journeys.driving import ask, shown, trigger
+from tests.journeys.driving import ask, name_it, shown, trigger
 
 SCRIPT = {text: ["The tram ", "climbs the ", "hill."] for text in ("first", "second")}
 
@@ -82,15 +82,6 @@ def test_pin_folder_and_archive_by_the_menu(window, qtbot):
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Archive"])
     window.sidebar.bar._action.click()
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Home", "second"])
-
-
-def name_it(qtbot, name: str) -> None:
-    dialog = QApplication.activeModalWidget()
-    assert isinstance(dialog, QInputDialog)
-    field = dialog.findChild(QLineEdit)
-    field.selectAll()
-    qtbot.keyClicks(field, name)
-    qtbot.keyClick(field, Qt.Key.Key_Return)
 
 
 def test_a_folder_is_given_another_name(window, qtbot):

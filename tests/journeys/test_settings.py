@@ -1,11 +1,10 @@
 """Parameters and presets, from the panel to what the engine is asked."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit
 
 from llama_gui.settings import UserSettings
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.journeys.driving import ask, trigger
+from tests.journeys.driving import ask, name_it, trigger
 
 
 def set_number(qtbot, window, name: str, text: str) -> None:
@@ -22,15 +21,6 @@ def choose(window, text: str) -> None:
     menu = window.panel.presets.make_menu()
     next(action for action in menu.actions() if action.text() == text).trigger()
     menu.deleteLater()
-
-
-def name_it(qtbot, name: str) -> None:
-    dialog = QApplication.activeModalWidget()
-    assert isinstance(dialog, QInputDialog)
-    field = dialog.findChild(QLineEdit)
-    field.selectAll()
-    qtbot.keyClicks(field, name)
-    qtbot.keyClick(field, Qt.Key.Key_Return)
 
 
 def test_what_is_set_applies_from_the_next_answer(open_window, qtbot):
