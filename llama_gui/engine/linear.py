@@ -205,8 +205,8 @@ class LinearFactory:
         """The vocabulary projection, of at least eight bits. `weight` may be of another dtype than what comes out."""
         if not self._quantised:
             return self(weight)
-        if self._kernels is not None and not self._has_torch_int8:
-            return NativeInt8Linear(weight, None, self._kernels, self._dtype)
+        if not self._has_torch_int8:
+            return self._int8(weight, None)
         # In parts, or the largest weight of all would be in memory twice while it is packed.
         channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
         parts = [self._int8(part.to(self._dtype), None) for part in weight.split(channels)]
@@ -235,7 +235,7 @@ class LinearFactory:
         if not self._is_on_cpu:
             return Int8MatMul(weight, bias)
         if self._kernels is not None and not self._has_torch_int8:
-            return NativeInt8Linear(weight, bias, self._kernels)
+            return NativeInt8Linear(weight, bias, self._kernels, self._dtype)
         return Int8Linear(weight, bias, self._least_rows)
 
     def _probe_int8(self, device: torch.device) -> bool:

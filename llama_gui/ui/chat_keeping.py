@@ -133,8 +133,10 @@ class ChatKeeping(QObject):
 
     def _summary(self, chat_id: str) -> ChatSummary | None:
         """Also of a chat whose group is folded, or that is in the archive; None: nothing was said in it yet."""
-        chats = [*self._book.summaries(), *self._book.archived()]
-        return next((chat for chat in chats if chat.id == chat_id), None)
+        return next((chat for chat in self._all_chats() if chat.id == chat_id), None)
+
+    def _all_chats(self) -> list[ChatSummary]:
+        return [*self._book.summaries(), *self._book.archived()]
 
     def _title(self, chat_id: str) -> str:
         chat = self._summary(chat_id)
@@ -189,8 +191,7 @@ class ChatKeeping(QObject):
         return menu
 
     def _folders(self) -> list[str]:
-        chats = [*self._book.summaries(), *self._book.archived()]
-        return sorted({chat.folder for chat in chats if chat.folder}, key=str.casefold)
+        return sorted({chat.folder for chat in self._all_chats() if chat.folder}, key=str.casefold)
 
     @Slot(object)
     def _show_more(self, place: QPoint) -> None:

@@ -1,5 +1,6 @@
 """Several models in memory: loaded once, stepped by one thread, the longest unused unloaded, their memory returned."""
 
+import gc
 import itertools
 import threading
 from collections.abc import Callable, Iterator
@@ -194,15 +195,16 @@ def test_the_estimate_is_what_the_weights_take(tmp_path: Path, shape, dtype: str
 
 
 def test_unloading_gives_the_memory_back(make_pool, tmp_path: Path):
-    folder = write_tiny_llama(tmp_path / "large", hidden_size=1024, intermediate_size=8192, head_dim=32)
+    # Weights as large as those of real models: what is below 32 MiB the C library keeps for the next time.
+    folder = write_tiny_llama(tmp_path / "large", hidden_size=1024, intermediate_size=16384, head_dim=32)
     process, pool = psutil.Process(), make_pool(dtype="bfloat16")
-    for _ in range(3):  # the C library keeps some for the next time, as much as it ever will
-        pool.engine(folder).generate(REQUEST)
-        pool.unload(folder)
+    pool.submit(folder, REQUEST).result(WAIT)
+    size = pool.engine(folder).stats().weight_bytes
+    pool.unload(folder)
+    gc.collect()
     before = process.memory_info().rss
     engine = pool.engine(folder)
-    size = engine.stats().weight_bytes
     engine.generate(REQUEST)
-    assert process.memory_info().rss - before > size * 0.5
+    assert process.memory_info().rss - before > size * 0.8
     pool.unload(folder)  # though `engine` is still held
-    assert process.memory_info().rss - before < size * 0.2
+    assert process.memory_info().rss - before < size * 0.1

@@ -15,6 +15,10 @@
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
+#else
+static int omp_get_thread_num(void) { return 0; }
+static int omp_get_num_threads(void) { return 1; }
+static int omp_get_max_threads(void) { return 1; }
 #endif
 
 #if defined(_WIN32)
@@ -88,28 +92,8 @@ typedef struct {
     ptrdiff_t begin, end;
 } Share;
 
-static int this_thread(void) {
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
-static int most_threads(void) {
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
-
 static Share share_of(ptrdiff_t channels, int granule) {
-    int threads = 1;
-#ifdef _OPENMP
-    threads = omp_get_num_threads();
-#endif
-    const int thread = this_thread();
+    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     ptrdiff_t blocks = (channels + granule - 1) / granule;
     Share share = {blocks * thread / threads * granule, blocks * (thread + 1) / threads * granule};
     if (share.end > channels) share.end = channels;
@@ -741,13 +725,13 @@ EXPORT FAST int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, 
                                ptrdiff_t channels, const float *bias, float *y) {
     const Result to = {y, channels, NULL, bias, NULL, FLOAT32};
     const ptrdiff_t each = up_to(rows * NEAR_HALF * sizeof(float), ALIGNMENT) / sizeof(float);
-    float *arranged = aligned(rows * up_to(width, STEP) * sizeof *x), *sums = aligned(most_threads() * each * sizeof *x);
+    float *arranged = aligned(rows * up_to(width, STEP) * sizeof *x), *sums = aligned(omp_get_max_threads() * each * sizeof *x);
     if (arranged && sums) {
         arrange_rows(x, rows, width, (Kind)weight_kind, arranged);
 #pragma omp parallel
         {
             const Share share = share_of(channels, NEAR_HALF);
-            float *own = sums + this_thread() * each;
+            float *own = sums + omp_get_thread_num() * each;
             /* A loop for each: the kind is known where it is compiled. */
             if (weight_kind == FLOAT16) half_share(arranged, rows, width, w, FLOAT16, share, &to, own);
             else half_share(arranged, rows, width, w, BFLOAT16, share, &to, own);
