@@ -40,6 +40,10 @@ class WeightSource(Protocol):
         """The weight `name`, which is the caller's own."""
         ...
 
+    def borrowed(self, name: str, dtype: torch.dtype | None, device: torch.device) -> Tensor:
+        """The weight `name`, to be read before the files are closed; without `dtype` in the one that costs least."""
+        ...
+
 
 class Checkpoint:
     """The open weight files of a model folder. A context manager; tensors are read one at a time.
@@ -149,6 +153,10 @@ class Checkpoint:
         A view of the file would crash the process if somebody cut the file off while we run.
         """
         return self.tensor(name).to(device=device, dtype=dtype, copy=True)
+
+    def borrowed(self, name: str, dtype: torch.dtype | None, device: torch.device) -> Tensor:
+        """The weight `name`, maybe a view of the file; without `dtype` in the file's. Raises what `tensor` raises."""
+        return self.tensor(name).to(device=device, dtype=dtype)
 
 
 def _check_header(file: Path) -> None:

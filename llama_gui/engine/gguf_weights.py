@@ -105,6 +105,10 @@ class GgufWeights:
         heads = self._turned_heads.get(name)
         return weight if heads is None else _in_halves(weight, heads)
 
+    def borrowed(self, name: str, dtype: torch.dtype | None, device: torch.device) -> Tensor:
+        """As `weight`; without `dtype` in float32."""
+        return self.weight(name, dtype or torch.float32, device)
+
 
 def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
     """The engine's name -> tensor, for all files of a model.

@@ -54,7 +54,7 @@ def parts_of(width: int) -> list[int]:
 def quantise(weight: Tensor) -> Int4Levels:
     """The nearest levels of `weight` ``[out, in]``, `in` a multiple of `GROUP`."""
     wide, parts = weight.float(), parts_of(weight.shape[1])
-    scales = torch.maximum(wide.abs().amax(1) / LARGEST_LEVEL, _heaviest(wide, parts) / _MOST)
+    scales = torch.maximum(wide.abs().amax(1) / LARGEST_LEVEL, (_heaviest(wide, parts) / _MOST).float())
     scales = scales.clamp(min=torch.finfo(weight.dtype).tiny).to(weight.dtype)
     while True:
         found = _round(wide, scales)
@@ -66,7 +66,7 @@ def quantise(weight: Tensor) -> Int4Levels:
 
 def _heaviest(wide: Tensor, parts: list[int]) -> Tensor:
     """The largest sum of sizes ``[out]`` in a part of each channel."""
-    return torch.stack([part.abs().sum(1) for part in wide.split(parts, 1)]).amax(0)
+    return torch.stack([part.abs().sum(1, dtype=torch.float64) for part in wide.split(parts, 1)]).amax(0)
 
 
 def _round(wide: Tensor, scales: Tensor) -> Int4Levels:

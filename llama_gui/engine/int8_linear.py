@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
-from llama_gui.engine.gating import blocks_of_rows
-from llama_gui.engine.quantised_linear import LARGEST_LEVEL, QuantisedLinear, adds_exactly
+from llama_gui.engine.quantised_linear import QuantisedLinear, adds_exactly, quantise_rows
 from llama_gui.errors import UnsupportedModelError
 
 _FAR = 4.0  # a lone row that takes so many times what two take
@@ -80,14 +79,8 @@ class Int8Linear(QuantisedLinear):
 
 def round_channels(weight: Tensor) -> tuple[Tensor, Tensor]:
     """The nearest levels of `weight` ``[out, in]``, int8, and the float32 scale of each channel ``[out]``."""
-    rounded = torch.empty(weight.shape, dtype=torch.int8, device=weight.device)
-    scales = torch.empty(len(weight), device=weight.device)
-    # In one piece a vocabulary projection would take nine times the room of its result.
-    for rows in blocks_of_rows(weight.shape):
-        wide = weight[rows].float()
-        scales[rows] = (wide.abs().amax(1) / LARGEST_LEVEL).clamp(min=torch.finfo(torch.float32).tiny)
-        rounded[rows] = (wide / scales[rows].unsqueeze(1)).round_().to(torch.int8)
-    return rounded, scales
+    levels, scales = quantise_rows(weight, torch.float32)
+    return levels, scales.squeeze(1)
 
 
 def probe() -> None:

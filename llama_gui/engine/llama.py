@@ -18,7 +18,7 @@ from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import LANES, NativeKernels
-from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt8MLP, NativeMLP, NativeQuantisedLinear
+from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt8MLP, NativeMLP, NativeQuantisedLinear, joined
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
 
@@ -248,6 +248,7 @@ class NetworkLoader:
     ) -> None:
         self._config = config
         self._checkpoint = checkpoint
+        self._shapes = weight_shapes(config)
         self._dtype = precision.dtype
         self._table_dtype, self._embedding_dtype = precision.table_dtype, precision.embedding_dtype
         self._device = device
@@ -263,10 +264,9 @@ class NetworkLoader:
             BrokenModelError, UnsupportedModelError: see `Checkpoint`.
         """
         config = self._config
-        shapes = weight_shapes(config)
         if _HEAD in self._checkpoint.names:
-            shapes[_HEAD] = shapes["model.embed_tokens.weight"]
-        self._checkpoint.check(shapes, IGNORED_WEIGHTS)
+            self._shapes[_HEAD] = self._shapes["model.embed_tokens.weight"]
+        self._checkpoint.check(self._shapes, IGNORED_WEIGHTS)
         group = config.num_attention_heads // config.num_key_value_heads
         if self._kernels is not None and serves(self._dtype, config.head_dim):
             self._blocks = NATIVE_BLOCKS
@@ -306,9 +306,16 @@ class NetworkLoader:
         return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
 
     def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
-        weight = _joined([self._table(f"{prefix}{name}.weight") for name in names])
-        bias = _joined([self._weight(f"{prefix}{name}.bias") for name in names]) if has_bias else None
-        return self._linear(weight, bias)
+        bias = joined([self._weight(f"{prefix}{name}.bias") for name in names]) if has_bias else None
+        return self._linear(self._matrices([f"{prefix}{name}.weight" for name in names]), bias)
+
+    def _matrices(self, names: Sequence[str]) -> Sequence[Tensor]:
+        """For one linear; what that does not keep is not copied."""
+        if self._linear.rounds(self._shapes[names[0]][1]):
+            return [self._checkpoint.borrowed(name, None, self._device) for name in names]
+        if len(names) == 1:
+            return [self._table(names[0])]
+        return [self._checkpoint.borrowed(name, self._table_dtype, self._device) for name in names]
 
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
         """`behind`: the linear that takes what comes out."""
@@ -320,7 +327,3 @@ class NetworkLoader:
     def _table(self, name: str, dtype: torch.dtype | None = None) -> Tensor:
         """A matrix."""
         return self._checkpoint.weight(name, dtype or self._table_dtype, self._device)
-
-
-def _joined(parts: Sequence[Tensor]) -> Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat(list(parts))

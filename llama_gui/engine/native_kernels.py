@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.int4_levels import GROUP
+from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.paths import native_kernels
 
 WIDTH_UNIT = 2 * GROUP
@@ -56,6 +56,11 @@ class Int4Packed:
         """Of the weight."""
         return self.levels.shape[1] // 4
 
+    @property
+    def tensors(self) -> tuple[Tensor, Tensor, Tensor]:
+        """All that it holds."""
+        return self.levels, self.steps, self.lows
+
     @classmethod
     def empty(cls, channels: int, width: int) -> Self:
         """With room for a weight ``[channels, width]``."""
@@ -66,12 +71,6 @@ class Int4Packed:
             torch.empty(blocks, width // 4, dtype=torch.uint8),
             torch.empty(blocks, width // 4, dtype=torch.int8),
         )
-
-    def put(self, first: int, some: Self) -> None:
-        """Place others' channels here from `first` on, a multiple of `CHANNELS_TOGETHER`."""
-        block = first // CHANNELS_TOGETHER
-        for mine, its in ((self.levels, some.levels), (self.steps, some.steps), (self.lows, some.lows)):
-            mine[block : block + len(its)] = its
 
 
 def pack_int4(levels: Tensor, steps: Tensor, lows: Tensor) -> Int4Packed:
@@ -113,7 +112,8 @@ class NativeKernels:
         self._int4 = _function(library.llama_gui_int4, *rows, _POINTER, _POINTER, *weight, *result)
         self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], *3 * [_SIZE], _POINTER)
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
-        self._quantise = _function(library.llama_gui_quantise, *rows, _POINTER, _POINTER)
+        self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
+        self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
         self._gate = _function(library.llama_gui_gate, *rows, *4 * [_POINTER])
         heads = (_POINTER, _SIZE)
         self._attend = _function(
@@ -166,13 +166,30 @@ class NativeKernels:
         return y
 
     def quantise(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Int8 levels of float32 ``[rows, width]``, and a float32 scale for each row ``[rows]``.
+        """Int8 levels of ``[rows, width]``, and a float32 scale for each row ``[rows]``; see `quantise_rows`.
 
-        `width` is a multiple of `LANES`. A row that holds NaN or infinity gets NaN for its scale.
+        A row that holds NaN or infinity gets NaN for its scale.
         """
         levels, scales = torch.empty(x.shape, dtype=torch.int8), torch.empty(len(x))
-        _check(self._quantise(x.data_ptr(), *x.shape, levels.data_ptr(), scales.data_ptr()))
+        self.quantise_into(x, levels, scales)
         return levels, scales
+
+    def quantise_into(self, x: Tensor, levels: Tensor, scales: Tensor) -> None:
+        """As `quantise`, into int8 ``[rows, width]`` and float32 ``[rows]``."""
+        _check(self._quantise(x.data_ptr(), _KINDS[x.dtype], *x.shape, levels.data_ptr(), scales.data_ptr()))
+
+    def round_int4(self, weight: Tensor, to: Int4Packed, scales: Tensor, first: int = 0) -> None:
+        """Place `weight` ``[channels, in]``, rounded, at the channels of `to` and `scales` from `first` on.
+
+        `scales` are float32 ``[out]``, `first` is a multiple of `CHANNELS_TOGETHER`. The same numbers as those of
+        `int4_levels.quantise`.
+        """
+        if weight.shape[1] != to.width or first % CHANNELS_TOGETHER or first + len(weight) > to.channels:
+            raise ValueError(f"{list(weight.shape)} from {first} on, for a weight [{to.channels}, {to.width}]")
+        block = first // CHANNELS_TOGETHER
+        places = (to.levels[block], to.steps[block], to.lows[block], scales[first])
+        addresses = [place.data_ptr() for place in places]
+        _check(self._int4_round(weight.data_ptr(), _KINDS[weight.dtype], *weight.shape, *addresses))
 
     def gate(self, x: Tensor) -> Tensor:
         """``silu(gate) * up`` of gate and up side by side: float32 ``[rows, 2 * width] -> [rows, width]``."""
@@ -245,6 +262,8 @@ def adds_right(kernels: NativeKernels) -> bool:
     int8, floats = weight.to(torch.int8), torch.randn(len(x), width, generator=generator)
     wants = [(x.double() @ w.double().t()).float() * scales for w in (weight, written)]
     halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
+    if not all(_rounds_right(kernels, half) for half in halves):
+        return False
     sums = [kernels.half(floats, half, scales) for half in halves]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
         return False
@@ -260,6 +279,15 @@ def adds_right(kernels: NativeKernels) -> bool:
         )
         for rows in _ROW_COUNTS
     )
+
+
+def _rounds_right(kernels: NativeKernels, weight: Tensor) -> bool:
+    found = quantise(weight.float())
+    want, got = pack_int4(found.levels, found.steps, found.lows), Int4Packed.empty(*weight.shape)
+    scales = torch.empty(len(weight))
+    kernels.round_int4(weight, got, scales)
+    pairs = zip((scales, *got.tensors), (found.scales, *want.tensors), strict=True)
+    return all(torch.equal(ours, theirs) for ours, theirs in pairs)
 
 
 def attends_right(kernels: NativeKernels) -> bool:

@@ -5,18 +5,19 @@ A row has the same bits in calls of any size: see `native/kernels.c`.
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
-from llama_gui.engine.gating import BLOCK_SIZE
-from llama_gui.engine.int4_levels import GROUP, quantise
+from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
-from llama_gui.engine.int8_linear import round_channels
 from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, LANES, Int4Packed, NativeKernels, pack_int4
 from llama_gui.engine.quantised_linear import QuantisedLinear
+
+Weight = Tensor | Sequence[Tensor]
+"""Of a linear, or several whose channels are to lie behind one another."""
 
 _MANY = 32  # rows, up to which nothing is written out
 _PANEL_CHANNELS = 1024
@@ -54,11 +55,16 @@ class NativeInt8Linear(NativeQuantisedLinear):
     """``y = x W^T + b`` with the weight in int8, as it is."""
 
     def __init__(
-        self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype | None = None
+        self, weight: Weight, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype | None = None
     ) -> None:
         """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`, else in the weight's."""
-        super().__init__(bias, dtype or weight.dtype, kernels)
-        self._levels, self._scales = round_channels(weight)
+        parts = parts_of(weight)
+        super().__init__(bias, dtype or parts[0].dtype, kernels)
+        out, width = _shape_of(parts)
+        self._levels, self._scales = torch.empty(out, width, dtype=torch.int8), torch.empty(out)
+        for first, part in _placed(parts):
+            channels = slice(first, first + len(part))
+            kernels.quantise_into(part, self._levels[channels], self._scales[channels])
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
@@ -79,22 +85,28 @@ class NativeInt4Linear(NativeQuantisedLinear):
     """``y = x W^T + b`` with the weight in four bits; `in_features` must be a multiple of `WIDTH_UNIT`."""
 
     def __init__(
-        self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels, *, writes_out: bool = False
+        self,
+        weight: Weight,
+        bias: Tensor | None,
+        kernels: NativeKernels,
+        dtype: torch.dtype | None = None,
+        *,
+        writes_out: bool = False,
     ) -> None:
-        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype.
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`, else in the weight's.
 
         `writes_out`: many rows are multiplied with weights written out in eight bits, see `is_faster_written_out`.
         """
-        super().__init__(bias, weight.dtype, kernels)
+        parts = parts_of(weight)
+        super().__init__(bias, dtype or parts[0].dtype, kernels)
         self._writes_out = writes_out
-        out, width = weight.shape
+        out, width = _shape_of(parts)
         self._weight = Int4Packed.empty(out, width)
         self._scales = torch.empty(out)
-        step = max(1, BLOCK_SIZE // width // CHANNELS_TOGETHER) * CHANNELS_TOGETHER
-        for start in range(0, out, step):
-            found = quantise(weight[start : start + step])
-            self._scales[start : start + step] = found.scales.float()
-            self._weight.put(start, pack_int4(found.levels, found.steps, found.lows))
+        if any(len(part) % CHANNELS_TOGETHER for part in parts[:-1]):  # they would share a block of channels
+            parts = [joined(parts)]
+        for first, part in _placed(parts):
+            kernels.round_int4(part, self._weight, self._scales, first)
 
     @property
     def overhead(self) -> int:
@@ -109,7 +121,7 @@ class NativeInt4Linear(NativeQuantisedLinear):
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight, its steps, lows and scales and the bias take."""
-        return byte_count(self._weight.levels, self._weight.steps, self._weight.lows, self._scales, self._bias)
+        return byte_count(*self._weight.tensors, self._scales, self._bias)
 
     def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
         """Int8 ``[rows, in]`` times the weight and all scales."""
@@ -181,6 +193,29 @@ class NativeHalfLinear:
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``, float32."""
         return self.kernels.half(x.contiguous(), self._weight, self._bias)
+
+
+def parts_of(weight: Weight) -> Sequence[Tensor]:
+    """One or several."""
+    return [weight] if isinstance(weight, Tensor) else weight
+
+
+def joined(weight: Weight) -> Tensor:
+    """In one piece; of several weights a copy."""
+    parts = parts_of(weight)
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts))
+
+
+def _shape_of(parts: Sequence[Tensor]) -> tuple[int, int]:
+    return sum(len(part) for part in parts), parts[0].shape[1]
+
+
+def _placed(parts: Sequence[Tensor]) -> Iterator[tuple[int, Tensor]]:
+    """Each with the channels before it."""
+    first = 0
+    for part in parts:
+        yield first, part.contiguous()
+        first += len(part)
 
 
 def is_faster_written_out(kernels: NativeKernels) -> bool:

@@ -128,3 +128,7 @@ class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
             flat[filled : filled + len(piece)] = piece
             filled, start = filled + len(piece), 0
         return tensor.to(device)
+
+    def borrowed(self, name: str, dtype: torch.dtype | None, device: torch.device) -> Tensor:
+        """As `weight`; without `dtype` in bfloat16, as models come."""
+        return self.weight(name, dtype or torch.bfloat16, device)

@@ -23,11 +23,12 @@ from torch import Tensor
 from llama_gui import paths
 from llama_gui.engine import native_kernels
 from llama_gui.engine.device import torch_threads
-from llama_gui.engine.int4_levels import GROUP
+from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.linear import PlainLinear
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_kernels import WIDTH_UNIT, Int4Packed, NativeKernels, pack_int4
 from llama_gui.engine.packed_linear import PackedLinear
+from llama_gui.engine.quantised_linear import quantise_rows
 from tests.fakes.tiny_llama import write_tiny_llama
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
@@ -446,7 +447,21 @@ class NanHalf(NativeKernels):
         return super().half(x, weight, bias) * float("nan")
 
 
-@pytest.mark.parametrize("wrong", [WrongInt8, WrongInt4, WrongExpand, WrongHalf, HalfByCount, NanHalf])
+class WrongRounding(NativeKernels):
+    def round_int4(self, weight: Tensor, to: Int4Packed, scales: Tensor, first: int = 0) -> None:
+        super().round_int4(weight, to, scales, first)
+        to.levels[-1, -1] ^= 16
+
+
+class WrongScale(NativeKernels):
+    def round_int4(self, weight: Tensor, to: Int4Packed, scales: Tensor, first: int = 0) -> None:
+        super().round_int4(weight, to, scales, first)
+        scales[-1] *= 1.001
+
+
+@pytest.mark.parametrize(
+    "wrong", [WrongInt8, WrongInt4, WrongExpand, WrongHalf, HalfByCount, NanHalf, WrongRounding, WrongScale]
+)
 def test_kernels_that_add_up_wrong(
     kernels: NativeKernels,
     place: Path,
@@ -482,14 +497,16 @@ def test_these_add_up_right(kernels: NativeKernels):
 
 
 def test_where_memory_is_short_a_call_says_so(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch):
-    for name in ("_int8", "_int4", "_half", "_expand"):
+    for name in ("_int8", "_int4", "_half", "_expand", "_quantise", "_int4_round"):
         monkeypatch.setattr(kernels, name, lambda *arguments: 1)
     levels, scales, (int4, _) = rows_of_levels(2, 64), numbers(4), int4_weight(4, 64)
-    calls: list[Callable[[], Tensor]] = [
+    calls: list[Callable[[], object]] = [
         lambda: kernels.int8(levels, int8_weight(4, 64), scales, torch.float32),
         lambda: kernels.int4(levels, int4, scales, torch.float32),
         lambda: kernels.expand(int4, slice(None)),
         lambda: kernels.half(numbers(2, 64), numbers(4, 64, dtype=torch.float16), None),
+        lambda: kernels.quantise(numbers(2, 64)),
+        lambda: kernels.round_int4(numbers(4, 64), int4, scales),
     ]
     for call in calls:
         with pytest.raises(MemoryError, match="no memory"):
@@ -514,6 +531,87 @@ def test_levels_of_an_infinite_row_stay_in_range(kernels: NativeKernels):
     assert levels.min() >= -127
     weight = torch.randint(-127, 128, (4, 64)).to(torch.int8)
     assert kernels.int8(levels, weight, torch.ones(4), torch.float32, scales).isnan().all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("rows", [1, 70])
+@pytest.mark.parametrize("width", [1, 7, 8, 64, 100, 1025])
+def test_rows_of_any_dtype_and_width_are_rounded_to_eight_bits(
+    kernels: NativeKernels, width: int, rows: int, dtype: torch.dtype
+):
+    x = numbers(rows, width, dtype=dtype)
+    x[-1] = 0
+    levels, scales = kernels.quantise(x)
+    assert levels.shape == x.shape
+    want_levels, want_scales = quantise_rows(x, torch.float32)
+    torch.testing.assert_close(scales, want_scales.squeeze(1), rtol=1e-6, atol=0)
+    assert (levels.int() - want_levels.int()).abs().max() <= 1
+    assert (levels != want_levels).float().mean() < 0.01
+    assert int(levels[0].abs().max()) == (127 if rows > 1 else 0)
+
+
+def _weights(kind: str, out: int, width: int) -> Tensor:
+    weight = 0.02 * numbers(out, width)
+    match kind:
+        case "outliers":
+            weight[:, 7::300] *= 200
+        case "one size":  # as heavy as can be: the sums of the whole numbers would not fit
+            weight = weight.sign() * 0.37
+        case "zero":
+            weight.zero_()
+        case "one sign":
+            weight = weight.abs() + 0.01
+        case "tiny":
+            weight *= 1e-36
+        case "huge":
+            weight *= 1e38
+        case _:
+            pass
+    return weight
+
+
+@pytest.mark.parametrize("kind", ["normal", "outliers", "one size", "zero", "one sign", "tiny", "huge"])
+@pytest.mark.parametrize(("out", "width"), [(1, 64), (8, 128), (37, 576), (20, 2048), (9, 4160), (3, 14336)])
+def test_weights_are_rounded_to_four_bits_as_torch_does_it(kernels: NativeKernels, out: int, width: int, kind: str):
+    weight = _weights(kind, out, width)
+    for dtype in (torch.float32, torch.bfloat16):
+        some = weight.to(dtype)
+        found = quantise(some.float())
+        got, want, scales = Int4Packed.empty(out, width), pack_int4(found.levels, found.steps, found.lows), numbers(out)
+        kernels.round_int4(some, got, scales)
+        assert torch.equal(scales, found.scales)
+        assert all(torch.equal(ours, theirs) for ours, theirs in zip(got.tensors, want.tensors, strict=True))
+
+
+def test_every_weight_of_float16_can_be_rounded_to_four_bits(kernels: NativeKernels):
+    bits = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(torch.float16)
+    weight = bits[bits.isfinite()].view(-1, 64)
+    found = quantise(weight.float())
+    got, scales = Int4Packed.empty(*weight.shape), torch.empty(len(weight))
+    kernels.round_int4(weight, got, scales)
+    assert torch.equal(kernels.expand(got, slice(None)).float(), found.values)
+    assert torch.equal(scales, found.scales)
+
+
+def test_weights_are_rounded_to_where_they_belong(kernels: NativeKernels):
+    """Nothing else is touched, and the channels that only fill up the last block are zero."""
+    weight, to, scales = numbers(13, 64), Int4Packed.empty(29, 64), torch.full((29,), 5.0)
+    for tensor in to.tensors:
+        tensor.fill_(99)
+    kernels.round_int4(weight, to, scales, 16)
+    assert all((tensor[:2] == 99).all() for tensor in to.tensors)
+    assert (scales[:16] == 5).all()
+    whole_weight, whole_scales = Int4Packed.empty(13, 64), torch.empty(13)
+    kernels.round_int4(weight, whole_weight, whole_scales)
+    assert all(torch.equal(a[2:], b) for a, b in zip(to.tensors, whole_weight.tensors, strict=True))
+    assert torch.equal(scales[16:], whole_scales)
+    assert not to.steps[-1].view(-1, 8, 2)[:, 5:].any()
+
+
+@pytest.mark.parametrize(("shape", "first"), [((8, 128), 0), ((8, 64), 4), ((8, 64), 16), ((21, 64), 0)], ids=str)
+def test_weights_that_have_no_place_are_refused(kernels: NativeKernels, shape: tuple[int, int], first: int):
+    with pytest.raises(ValueError, match=rf"from {first} on, for a weight \[20, 64\]"):
+        kernels.round_int4(numbers(*shape), Int4Packed.empty(20, 64), torch.empty(20), first)
 
 
 def test_a_gate_far_below_zero_is_shut(kernels: NativeKernels):

@@ -151,8 +151,8 @@ def test_sums_are_exact(kernels: NativeKernels, dtype: torch.dtype, rows: int):
     rounded, scales = round_channels(weight)
     want = ((levels.double() @ rounded.double().t()).float() * scales).to(dtype)
     assert torch.equal(NativeInt8Linear(weight, None, kernels).multiply(levels), want)
-    found = quantise(weight)
-    want = ((levels.double() @ found.values.double().t()).float() * found.scales.float()).to(dtype)
+    found = quantise(weight.float())
+    want = ((levels.double() @ found.values.double().t()).float() * found.scales).to(dtype)
     assert torch.equal(NativeInt4Linear(weight, None, kernels).multiply(levels), want)
 
 
@@ -169,12 +169,23 @@ def test_rows_of_float32_are_rounded_by_the_kernels(kernels: NativeKernels, kind
     assert torch.allclose(linear(x), linear.of_levels(their_levels, their_scales) + bias, atol=0.2)
 
 
-def test_a_weight_that_is_quantised_in_pieces(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch):
-    weight, levels = numbers(37, 128, dtype=torch.bfloat16), rows_of_levels(9, 128)
-    want = NativeInt4Linear(weight, None, kernels).multiply(levels)
-    for block in (1, 5 * 128):
-        monkeypatch.setattr(native_linear, "BLOCK_SIZE", block)
-        assert torch.equal(NativeInt4Linear(weight, None, kernels).multiply(levels), want)
+@pytest.mark.parametrize("kind", [NativeInt8Linear, NativeInt4Linear])
+@pytest.mark.parametrize("counts", [(37,), (8, 24, 5), (8, 29), (32, 5), (1, 36), (5, 8, 24)], ids=str)
+def test_weights_behind_one_another(kernels: NativeKernels, counts: tuple[int, ...], kind: type):
+    """Each of the dtype that it was stored in, and those of four bits also where they part a block of channels."""
+    weight, levels = numbers(37, 128, dtype=torch.bfloat16).float(), rows_of_levels(9, 128)
+    want = kind(weight, None, kernels).multiply(levels)
+    parts = [part.to(dtype) for part, dtype in zip(weight.split(counts), HALVES[:1] * 2 + DTYPES[:1], strict=False)]
+    got = kind(parts, None, kernels, torch.float32)
+    assert got.dtype == torch.float32
+    assert torch.equal(got.multiply(levels), want)
+
+
+def test_a_weight_that_is_transposed_is_rounded_as_it_should_be(kernels: NativeKernels):
+    weight, levels = numbers(128, 64, dtype=torch.bfloat16).t(), rows_of_levels(3, 128)
+    for kind in (NativeInt8Linear, NativeInt4Linear):
+        want = kind(weight.contiguous(), None, kernels).multiply(levels)
+        assert torch.equal(kind([weight, weight], None, kernels).multiply(levels), torch.cat([want, want], 1))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -196,7 +207,9 @@ def test_int4_has_the_weights_of_torch(kernels: NativeKernels, dtype: torch.dtyp
     weight, x = numbers(96, 576, dtype=dtype), numbers(40, 576, dtype=dtype, seed=3)
     ours, theirs = NativeInt4Linear(weight, None, kernels)(x), Int4Linear(weight, None)(x)
     assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
-    assert float((ours - theirs).float().norm() / ours.float().norm()) < 0.01
+    # Torch's scales are of the weight's dtype, so in bfloat16 they are others, and the levels with them.
+    exact = Int4Linear(weight.float(), None)(x.float())
+    assert float((ours.float() - exact).norm() / exact.norm()) < 0.01
 
 
 # --- written out
