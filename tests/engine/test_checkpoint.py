@@ -4,11 +4,13 @@ import json
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from llama_gui.engine.checkpoint import Checkpoint, weight_files
 from llama_gui.engine.config import load_config
-from llama_gui.engine.llama import IGNORED_WEIGHTS, weight_shapes
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.llama import IGNORED_WEIGHTS, Segment, weight_shapes
+from llama_gui.engine.loading import load_model
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -183,3 +185,30 @@ def test_the_weights_of_another_model(tmp_path):
     (folder / "config.json").write_text(json.dumps({**values, "num_hidden_layers": 4}))
     with pytest.raises(BrokenModelError, match=r"model\.layers\.3\.\S+, .* and 6 more missing"):
         check(folder, weight_shapes(load_config(folder)))
+
+
+@pytest.mark.parametrize("shape", ["llama-3.2", "qwen2", "tinyllama"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8", "int4"])
+@pytest.mark.parametrize("stored", ["float32", "bfloat16"])
+def test_a_model_in_memory_needs_its_file_no_more(tmp_path, shape, dtype, stored):
+    """Where a view of it were kept, the network would see what is written there, or die when it is cut off."""
+    folder = write_tiny_llama(tmp_path / "model", shape)
+    file = folder / "model.safetensors"
+    if stored == "bfloat16":
+        save_file({name: weight.bfloat16() for name, weight in load_file(file).items()}, file)
+    try:
+        network = load_model(folder, dtype=dtype, device="cpu", threads=1).network
+    except UnsupportedModelError as error:
+        pytest.skip(str(error))
+
+    def logits() -> torch.Tensor:
+        slot = KVCache(network.config, network.dtype, torch.device("cpu"), 2**24).acquire("a", [0] * 9)
+        return network.forward([Segment(slot, list(range(5, 14)), 9, is_prompt=True)])
+
+    want = logits()
+    with file.open("r+b") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        stream.seek(8 + length)
+        stream.write(bytes(file.stat().st_size - 8 - length))
+    assert torch.equal(load_file(file)["model.norm.weight"].float(), torch.zeros(network.config.hidden_size))
+    assert torch.equal(logits(), want)
