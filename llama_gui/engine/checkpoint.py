@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
 from types import TracebackType
@@ -40,8 +40,12 @@ class WeightSource(Protocol):
         """The weight `name`, which is the caller's own."""
         ...
 
-    def borrowed(self, name: str, dtype: torch.dtype | None, device: torch.device) -> Tensor:
-        """The weight `name`, to be read before the files are closed; without `dtype` in the one that costs least."""
+    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """The weight `name`, to be read before the files are closed."""
+        ...
+
+    def rows(self, name: str) -> Iterable[Tensor]:
+        """The matrix `name`, on the CPU and in any dtype; some rows after the others, to be read before the next."""
         ...
 
 
@@ -154,9 +158,13 @@ class Checkpoint:
         """
         return self.tensor(name).to(device=device, dtype=dtype, copy=True)
 
-    def borrowed(self, name: str, dtype: torch.dtype | None, device: torch.device) -> Tensor:
-        """The weight `name`, maybe a view of the file; without `dtype` in the file's. Raises what `tensor` raises."""
+    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """The weight `name`, maybe a view of the file; raises what `tensor` raises."""
         return self.tensor(name).to(device=device, dtype=dtype)
+
+    def rows(self, name: str) -> Iterable[Tensor]:
+        """The matrix `name` as it is stored, a view of the file; raises what `tensor` raises."""
+        return [self.tensor(name)]
 
 
 def _check_header(file: Path) -> None:

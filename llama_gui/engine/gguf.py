@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gguf import LlamaFileType
 
+from llama_gui.engine import native_kernels
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.device import Precision
 from llama_gui.engine.fields import shown
@@ -77,7 +78,7 @@ class GgufModel:
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights:
         """The weights; for `on_read` see `Checkpoint`."""
-        return GgufWeights(self._files, self._turned_heads, on_read)
+        return GgufWeights(self._files, self._turned_heads, on_read, native_kernels.load())
 
     def source(self, precision: Precision) -> str:
         """What the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"."""

@@ -66,13 +66,13 @@ def _q6_k(blocks: Tensor) -> Tensor:
     return (numbers.reshape(-1, 16, 16).float() * scales.unsqueeze(-1)).flatten(1)
 
 
-_BLOCKS: dict[str, tuple[int, Callable[[Tensor], Tensor]]] = {
-    "Q8_0": (34, _q8_0),
-    "Q4_0": (18, _q4_0),
-    "Q4_1": (20, _q4_1),
-    "Q4_K": (144, _q4_k),
-    "Q5_K": (176, _q5_k),
-    "Q6_K": (210, _q6_k),
+_BLOCKS: dict[str, tuple[int, int, Callable[[Tensor], Tensor]]] = {
+    "Q8_0": (34, 32, _q8_0),
+    "Q4_0": (18, 32, _q4_0),
+    "Q4_1": (20, 32, _q4_1),
+    "Q4_K": (144, 256, _q4_k),
+    "Q5_K": (176, 256, _q5_k),
+    "Q6_K": (210, 256, _q6_k),
 }
 _PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
@@ -85,9 +85,15 @@ def is_quantised(kind: str) -> bool:
     return kind not in _PLAIN
 
 
+def block_shape(kind: str) -> tuple[int, int]:
+    """Bytes and numbers of a block of a quantised `kind`."""
+    size, numbers, _ = _BLOCKS[kind]
+    return size, numbers
+
+
 def numbers_of(data: Tensor, kind: str) -> Tensor:
     """The numbers of whole blocks: uint8 ``[bytes] -> [numbers]``, in the file's dtype or in float32."""
     if kind in _PLAIN:
         return data.view(_PLAIN[kind])
-    block_bytes, dequantise = _BLOCKS[kind]
+    block_bytes, _, dequantise = _BLOCKS[kind]
     return dequantise(data.view(-1, block_bytes)).flatten()

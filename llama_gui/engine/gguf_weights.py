@@ -4,8 +4,9 @@ They are read, not mapped: a file that somebody cuts off meanwhile is an error, 
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -15,9 +16,10 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import brief
-from llama_gui.engine.gguf_blocks import KINDS, numbers_of
+from llama_gui.engine.gguf_blocks import KINDS, is_quantised, numbers_of
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, StoredTensor
 from llama_gui.engine.gguf_names import ROPE_DIVISORS, engine_name, stored_name
+from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, NativeKernels
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 _PIECE = 2**20
@@ -28,7 +30,7 @@ class GgufWeights:
     """The open files of one model, as `Checkpoint` is for safetensors. A context manager.
 
     `turned_heads`: of how many heads the rows of a weight are, where the file has them in another order (see
-    `_in_halves`).
+    `_in_halves`). `kernels`: our own, where there are some; they dequantise several times as fast.
 
     Raises:
         BrokenModelError: two files hold the same tensor.
@@ -39,10 +41,12 @@ class GgufWeights:
         files: Sequence[GgufFile],
         turned_heads: Mapping[str, int],
         on_read: Callable[[int], None] | None = None,
+        kernels: NativeKernels | None = None,
     ) -> None:
         self._path = files[0].path
         self._turned_heads = turned_heads
         self._on_read = on_read
+        self._numbers_of = numbers_of if kernels is None else partial(_numbers_of, kernels)
         self._stack = ExitStack()
         self._streams: dict[Path, BinaryIO] = {}
         self._tensors = tensors_of(files)
@@ -97,17 +101,34 @@ class GgufWeights:
             BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
         tensor = self._tensors[name]
+        weight = torch.empty(tensor.shape, dtype=dtype, device=device)
+        flat, done = weight.view(-1), 0
+        for numbers in self._pieces(name, _PIECE):
+            flat[done : done + len(numbers)] = numbers.to(device)
+            done += len(numbers)
+        heads = self._turned_heads.get(name)
+        return weight if heads is None else _in_halves(weight, heads)
+
+    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """As `weight`."""
+        return self.weight(name, dtype, device)
+
+    def rows(self, name: str) -> Iterable[Tensor]:
+        """The matrix `name`, a few megabytes at a time, and in float32 if need be; raises what `weight` raises."""
+        width = self._tensors[name].shape[1]
+        if name in self._turned_heads:
+            yield self.weight(name, torch.float32, torch.device("cpu"))
+        else:
+            for numbers in self._pieces(name, max(1, _PIECE // width // CHANNELS_TOGETHER) * CHANNELS_TOGETHER * width):
+                yield numbers.view(-1, width)
+
+    def _pieces(self, name: str, size: int) -> Iterator[Tensor]:
+        tensor = self._tensors[name]
         if self._on_read is not None:
             self._on_read(math.prod(tensor.shape))
         if tensor.file not in self._streams:
             self._streams[tensor.file] = self._stack.enter_context(_open(tensor))
-        weight = _read(self._streams[tensor.file], tensor, dtype, device)
-        heads = self._turned_heads.get(name)
-        return weight if heads is None else _in_halves(weight, heads)
-
-    def borrowed(self, name: str, dtype: torch.dtype | None, device: torch.device) -> Tensor:
-        """As `weight`; without `dtype` in float32."""
-        return self.weight(name, dtype or torch.float32, device)
+        yield from _pieces(self._streams[tensor.file], tensor, size, self._numbers_of)
 
 
 def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
@@ -133,7 +154,7 @@ def read_numbers(tensor: StoredTensor) -> list[float]:
     """
     check_kind(tensor)
     with _open(tensor) as stream:
-        return _read(stream, tensor, torch.float32, torch.device("cpu")).flatten().tolist()
+        return [number for piece in _pieces(stream, tensor, _PIECE, numbers_of) for number in piece.tolist()]
 
 
 def check_kind(tensor: StoredTensor) -> None:
@@ -152,23 +173,25 @@ def _open(tensor: StoredTensor) -> BinaryIO:
         raise BrokenModelError(f"{tensor.file} cannot be opened: {error}. {AGAIN}") from error
 
 
-def _read(stream: BinaryIO, tensor: StoredTensor, dtype: torch.dtype, device: torch.device) -> Tensor:
-    result = torch.empty(tensor.shape, dtype=dtype, device=device)
-    flat = result.view(-1)
-    piece_bytes = tensor.size * _PIECE // len(flat)  # exact: a piece is whole blocks of any type
+def _numbers_of(kernels: NativeKernels, data: Tensor, kind: str) -> Tensor:
+    return kernels.dequantise(data, kind) if is_quantised(kind) else numbers_of(data, kind)
+
+
+def _pieces(
+    stream: BinaryIO, tensor: StoredTensor, size: int, read_numbers_of: Callable[[Tensor, str], Tensor]
+) -> Iterator[Tensor]:
+    """So many numbers at a time, whole blocks of them; those of a plain type are overwritten by the next."""
+    piece_bytes = tensor.size * size // math.prod(tensor.shape)  # exact
     buffer = bytearray(min(piece_bytes, tensor.size))
-    done = 0
     for start in range(0, tensor.size, piece_bytes):
         part = memoryview(buffer)[: min(piece_bytes, tensor.size - start)]
         _fill(stream, tensor, start, part)
-        numbers = numbers_of(torch.frombuffer(part, dtype=torch.uint8), tensor.kind)
+        numbers = read_numbers_of(torch.frombuffer(part, dtype=torch.uint8), tensor.kind)
         if not torch.stack(torch.aminmax(numbers)).isfinite().all():
             raise BrokenModelError(
                 f"{tensor.file}: {tensor.name} holds numbers that are not finite (NaN or infinity). {AGAIN}"
             )
-        flat[done : done + len(numbers)] = numbers.to(device)
-        done += len(numbers)
-    return result
+        yield numbers
 
 
 def _fill(stream: BinaryIO, tensor: StoredTensor, start: int, part: memoryview) -> None:

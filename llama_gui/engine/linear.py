@@ -28,17 +28,10 @@ from llama_gui.engine.int8_matmul import Int8MatMul
 from llama_gui.engine.int8_matmul import probe as probe_matmul
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.native_kernels import WIDTH_UNIT, NativeKernels
-from llama_gui.engine.native_linear import (
-    NativeHalfLinear,
-    NativeInt4Linear,
-    NativeInt8Linear,
-    Weight,
-    is_faster_written_out,
-    joined,
-    parts_of,
-)
+from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt4Linear, NativeInt8Linear, is_faster_written_out
 from llama_gui.engine.packed_linear import Known, PackedLinear
 from llama_gui.engine.row_tiles import TILE, RowPlan, SameBits, pad_rows
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
 
 HEAD_PIECE_SIZE = 2**25
@@ -199,22 +192,30 @@ class LinearFactory:
         self._least_rows: LeastRows = {}
         self._places_tried: PlacesTried = {}
         self._can_pack = True
-        self._quantised = precision.quantised if precision is not None else None
+        precision = precision or Precision(torch.float32)
+        self._quantised = precision.quantised
         self._is_on_cpu = device.type == "cpu"
         self._kernels = kernels if self._is_on_cpu else None
-        self._held = precision.held if precision is not None else None
-        self._dtype = precision.dtype if precision is not None else None
+        self._held, self._dtype = precision.held, precision.dtype
         self._has_torch_int8 = self._quantised is None or self._probe_int8(device)
         self._columns = probe_int4() if self._quantised == "int4" and self._kernels is None else None
         writes_out = self._quantised == "int4" and self._kernels is not None and is_faster_written_out(self._kernels)
         self._writes_out = writes_out
 
     def rounds(self, width: int) -> bool:
-        """Whether weights of `width` inputs are rounded by our own kernels, which read them as they are stored."""
-        return self._rounds_to_int4(width) or not self._has_torch_int8
+        """Whether `rounded` is for weights of `width` inputs."""
+        return self._kernels is not None and (self._rounds_to_int4(width) or not self._has_torch_int8)
 
     def _rounds_to_int4(self, width: int) -> bool:
         return self._quantised == "int4" and self._kernels is not None and width % WIDTH_UNIT == 0
+
+    def rounded(self, weight: WeightRows, bias: Tensor | None) -> Linear:
+        """A linear for `weight` ``[out, in]``, which our own kernels round as it comes, and `bias` ``[out]``."""
+        if self._kernels is None:
+            raise ValueError("there are no kernels of our own")
+        if self._rounds_to_int4(weight.width):
+            return NativeInt4Linear(weight, bias, self._kernels, self._dtype, writes_out=self._writes_out)
+        return NativeInt8Linear(weight, bias, self._kernels, self._dtype)
 
     def head(self, weight: Tensor) -> Linear:
         """The vocabulary projection, of at least eight bits. `weight` may be of another dtype than what comes out."""
@@ -227,21 +228,14 @@ class LinearFactory:
         parts = [self._int8(part.to(self._dtype), None) for part in weight.split(channels)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
-    def __call__(self, weight: Weight, bias: Tensor | None = None) -> Linear:
-        """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype.
-
-        A single weight may be kept, several are copied. What this `rounds` is only read, and may be of any dtype.
-        """
-        width = parts_of(weight)[0].shape[1]
-        if self._kernels is not None and self._rounds_to_int4(width):
-            return NativeInt4Linear(weight, bias, self._kernels, self._dtype, writes_out=self._writes_out)
-        if self._quantised == "int4" and self._kernels is None and width % GROUP == 0:
-            return Int4Linear(joined(weight), bias, self._columns)
+    def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
+        """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""
+        if self.rounds(weight.shape[1]):
+            return self.rounded(WeightRows.of(weight), bias)
+        if self._quantised == "int4" and self._kernels is None and weight.shape[1] % GROUP == 0:
+            return Int4Linear(weight, bias, self._columns)
         if self._quantised is not None:
             return self._int8(weight, bias)
-        return self._unquantised(joined(weight), bias)
-
-    def _unquantised(self, weight: Tensor, bias: Tensor | None) -> Linear:
         if self._held is not None and self._kernels is not None:
             return NativeHalfLinear(weight, bias, self._kernels)
         if weight.device.type != "cpu" or not self._can_pack:
@@ -253,11 +247,12 @@ class LinearFactory:
             self._can_pack = False
             return PlainLinear(weight, bias, self.plan, self._places_tried)
 
-    def _int8(self, weight: Weight, bias: Tensor | None) -> Linear:
+    def _int8(self, weight: Tensor, bias: Tensor | None) -> Linear:
+        if not self._is_on_cpu:
+            return Int8MatMul(weight, bias)
         if self._kernels is not None and not self._has_torch_int8:
-            return NativeInt8Linear(weight, bias, self._kernels, self._dtype)
-        whole = joined(weight)
-        return Int8Linear(whole, bias, self._least_rows) if self._is_on_cpu else Int8MatMul(whole, bias)
+            return NativeInt8Linear(WeightRows.of(weight), bias, self._kernels, self._dtype)
+        return Int8Linear(weight, bias, self._least_rows)
 
     def _probe_int8(self, device: torch.device) -> bool:
         """Whether torch multiplies int8 exactly: CPUs on which that is fast (VNNI, AMX) do, older ones do not."""

@@ -18,9 +18,10 @@ from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import LANES, NativeKernels
-from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt8MLP, NativeMLP, NativeQuantisedLinear, joined
+from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt8MLP, NativeMLP, NativeQuantisedLinear
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
+from llama_gui.engine.weight_rows import WeightRows
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 """Buffers that old checkpoints carry; we compute them."""
@@ -306,16 +307,18 @@ class NetworkLoader:
         return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
 
     def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
-        bias = joined([self._weight(f"{prefix}{name}.bias") for name in names]) if has_bias else None
-        return self._linear(self._matrices([f"{prefix}{name}.weight" for name in names]), bias)
-
-    def _matrices(self, names: Sequence[str]) -> Sequence[Tensor]:
-        """For one linear; what that does not keep is not copied."""
-        if self._linear.rounds(self._shapes[names[0]][1]):
-            return [self._checkpoint.borrowed(name, None, self._device) for name in names]
-        if len(names) == 1:
-            return [self._table(names[0])]
-        return [self._checkpoint.borrowed(name, self._table_dtype, self._device) for name in names]
+        weights = [f"{prefix}{name}.weight" for name in names]
+        biases = [f"{prefix}{name}.bias" for name in names] if has_bias else []
+        bias = torch.cat([self._weight(name) for name in biases]) if biases else None
+        width = self._shapes[weights[0]][1]
+        if self._linear.rounds(width):
+            out = sum(self._shapes[name][0] for name in weights)
+            parts = (part for name in weights for part in self._checkpoint.rows(name))
+            return self._linear.rounded(WeightRows(out, width, parts), bias)
+        if len(weights) == 1:
+            return self._linear(self._table(weights[0]), bias)
+        borrowed = [self._checkpoint.borrowed(name, self._table_dtype, self._device) for name in weights]
+        return self._linear(torch.cat(borrowed), bias)
 
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
         """`behind`: the linear that takes what comes out."""

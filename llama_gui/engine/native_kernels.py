@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.gguf_blocks import block_shape, numbers_of
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.paths import native_kernels
 
@@ -31,6 +32,7 @@ CHANNELS_TOGETHER = 8
 LANES = 8
 """Numbers of float32 that are computed together."""
 
+_BLOCKS = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K")  # in the order of gguf_blocks.h
 _KINDS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
 _ROW_COUNTS = (1, 2, 3, 5, 8, 13, 40)
 _POINTER, _SIZE, _INT = ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int
@@ -113,6 +115,7 @@ class NativeKernels:
         self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], *3 * [_SIZE], _POINTER)
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
         self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
+        self._dequantise = _function(library.llama_gui_dequantise, _POINTER, _INT, _SIZE, _POINTER)
         self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
         self._gate = _function(library.llama_gui_gate, *rows, *4 * [_POINTER])
         heads = (_POINTER, _SIZE)
@@ -191,6 +194,14 @@ class NativeKernels:
         addresses = [place.data_ptr() for place in places]
         _check(self._int4_round(weight.data_ptr(), _KINDS[weight.dtype], *weight.shape, *addresses))
 
+    def dequantise(self, blocks: Tensor, kind: str) -> Tensor:
+        """The numbers of whole blocks of a quantised `kind`, the same as those of `gguf_blocks.numbers_of`."""
+        block_bytes, numbers = block_shape(kind)
+        count = len(blocks) // block_bytes
+        y = torch.empty(count * numbers)
+        _check(self._dequantise(blocks.data_ptr(), _BLOCKS.index(kind), count, y.data_ptr()))
+        return y
+
     def gate(self, x: Tensor) -> Tensor:
         """``silu(gate) * up`` of gate and up side by side: float32 ``[rows, 2 * width] -> [rows, width]``."""
         y = torch.empty(len(x), x.shape[1] // 2)
@@ -264,6 +275,8 @@ def adds_right(kernels: NativeKernels) -> bool:
     halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
     if not all(_rounds_right(kernels, half) for half in halves):
         return False
+    if not all(_dequantises_right(kernels, kind) for kind in _BLOCKS):
+        return False
     sums = [kernels.half(floats, half, scales) for half in halves]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
         return False
@@ -288,6 +301,13 @@ def _rounds_right(kernels: NativeKernels, weight: Tensor) -> bool:
     kernels.round_int4(weight, got, scales)
     pairs = zip((scales, *got.tensors), (found.scales, *want.tensors), strict=True)
     return all(torch.equal(ours, theirs) for ours, theirs in pairs)
+
+
+def _dequantises_right(kernels: NativeKernels, kind: str) -> bool:
+    size = 40 * block_shape(kind)[0]
+    blocks = torch.randint(256, (size,), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    ours, theirs = kernels.dequantise(blocks, kind), numbers_of(blocks, kind)
+    return torch.equal(ours.nan_to_num(), theirs.nan_to_num())
 
 
 def attends_right(kernels: NativeKernels) -> bool:

@@ -5,7 +5,7 @@ A row has the same bits in calls of any size: see `native/kernels.c`.
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -15,9 +15,7 @@ from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, LANES, Int4Packed, NativeKernels, pack_int4
 from llama_gui.engine.quantised_linear import QuantisedLinear
-
-Weight = Tensor | Sequence[Tensor]
-"""Of a linear, or several whose channels are to lie behind one another."""
+from llama_gui.engine.weight_rows import WeightRows
 
 _MANY = 32  # rows, up to which nothing is written out
 _PANEL_CHANNELS = 1024
@@ -55,14 +53,13 @@ class NativeInt8Linear(NativeQuantisedLinear):
     """``y = x W^T + b`` with the weight in int8, as it is."""
 
     def __init__(
-        self, weight: Weight, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype | None = None
+        self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype = torch.float32
     ) -> None:
-        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`, else in the weight's."""
-        parts = parts_of(weight)
-        super().__init__(bias, dtype or parts[0].dtype, kernels)
-        out, width = _shape_of(parts)
-        self._levels, self._scales = torch.empty(out, width, dtype=torch.int8), torch.empty(out)
-        for first, part in _placed(parts):
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`."""
+        super().__init__(bias, dtype, kernels)
+        self._levels = torch.empty(weight.out, weight.width, dtype=torch.int8)
+        self._scales = torch.empty(weight.out)
+        for first, part in weight.placed():
             channels = slice(first, first + len(part))
             kernels.quantise_into(part, self._levels[channels], self._scales[channels])
 
@@ -86,26 +83,22 @@ class NativeInt4Linear(NativeQuantisedLinear):
 
     def __init__(
         self,
-        weight: Weight,
+        weight: WeightRows,
         bias: Tensor | None,
         kernels: NativeKernels,
-        dtype: torch.dtype | None = None,
+        dtype: torch.dtype = torch.float32,
         *,
         writes_out: bool = False,
     ) -> None:
-        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`, else in the weight's.
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`.
 
         `writes_out`: many rows are multiplied with weights written out in eight bits, see `is_faster_written_out`.
         """
-        parts = parts_of(weight)
-        super().__init__(bias, dtype or parts[0].dtype, kernels)
+        super().__init__(bias, dtype, kernels)
         self._writes_out = writes_out
-        out, width = _shape_of(parts)
-        self._weight = Int4Packed.empty(out, width)
-        self._scales = torch.empty(out)
-        if any(len(part) % CHANNELS_TOGETHER for part in parts[:-1]):  # they would share a block of channels
-            parts = [joined(parts)]
-        for first, part in _placed(parts):
+        self._weight = Int4Packed.empty(weight.out, weight.width)
+        self._scales = torch.empty(weight.out)
+        for first, part in weight.placed(CHANNELS_TOGETHER):
             kernels.round_int4(part, self._weight, self._scales, first)
 
     @property
@@ -193,29 +186,6 @@ class NativeHalfLinear:
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``, float32."""
         return self.kernels.half(x.contiguous(), self._weight, self._bias)
-
-
-def parts_of(weight: Weight) -> Sequence[Tensor]:
-    """One or several."""
-    return [weight] if isinstance(weight, Tensor) else weight
-
-
-def joined(weight: Weight) -> Tensor:
-    """In one piece; of several weights a copy."""
-    parts = parts_of(weight)
-    return parts[0] if len(parts) == 1 else torch.cat(list(parts))
-
-
-def _shape_of(parts: Sequence[Tensor]) -> tuple[int, int]:
-    return sum(len(part) for part in parts), parts[0].shape[1]
-
-
-def _placed(parts: Sequence[Tensor]) -> Iterator[tuple[int, Tensor]]:
-    """Each with the channels before it."""
-    first = 0
-    for part in parts:
-        yield first, part.contiguous()
-        first += len(part)
 
 
 def is_faster_written_out(kernels: NativeKernels) -> bool:

@@ -1,7 +1,7 @@
 """Random weights in the shapes of real models, made in memory: as fast as the real ones."""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -129,6 +129,10 @@ class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
             filled, start = filled + len(piece), 0
         return tensor.to(device)
 
-    def borrowed(self, name: str, dtype: torch.dtype | None, device: torch.device) -> Tensor:
-        """As `weight`; without `dtype` in bfloat16, as models come."""
-        return self.weight(name, dtype or torch.bfloat16, device)
+    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """As `weight`."""
+        return self.weight(name, dtype, device)
+
+    def rows(self, name: str) -> Iterable[Tensor]:
+        """All of the weight `name` in bfloat16, as models come."""
+        return [self.weight(name, torch.bfloat16, torch.device("cpu"))]

@@ -6,9 +6,11 @@ import pytest
 import torch
 
 from llama_gui.__main__ import main
-from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, native_kernels
 from llama_gui.engine.gguf import GgufModel
+from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.loading import estimate_bytes
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.gguf_files import write_gguf, write_twin
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, Shape, write_tiny_llama
@@ -48,7 +50,7 @@ def test_half_precision_is_read_without_loss(tiny_folder, load, tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", QUANTISED)
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])
 def test_quantised_weights_are_those_of_the_package(tmp_path, load, kind, dtype):
     sizes = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 1, "head_dim": 64}
     folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes)
@@ -60,7 +62,28 @@ def test_quantised_weights_are_those_of_the_package(tmp_path, load, kind, dtype)
     assert logits.std() > 0.1
     assert ours.info.source.startswith(f"{kind}_M GGUF" if kind in ("Q4_K", "Q5_K") else f"{kind} GGUF")
     assert ", dequantised to " in ours.info.source
-    assert ours.info.source.endswith("held as int8") == (dtype == "int8")
+    assert ours.info.source.endswith(f"held as {dtype}") == dtype.startswith("int")
+
+
+@pytest.mark.parametrize("piece", [256, 20 * 256, 2**20])
+@pytest.mark.parametrize("kind", ["F32", "BF16", "Q4_K", "Q8_0"])
+def test_a_weight_comes_in_rows_that_make_up_the_whole(tmp_path, monkeypatch, kind, piece):
+    sizes = {"hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 1, "head_dim": 64}
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes)
+    file = write_gguf(folder, tmp_path / "tiny.gguf", kind)
+    monkeypatch.setattr(gguf_weights, "_PIECE", piece)
+    for kernels in (native_kernels.load, lambda: None):
+        monkeypatch.setattr(native_kernels, "load", kernels)
+        read = []
+        with GgufModel(file).weights(read.append) as weights:
+            for name in weight_shapes(GgufModel(file).config):
+                if "_proj" not in name:
+                    continue
+                whole = weights.weight(name, torch.float32, torch.device("cpu"))
+                rows = WeightRows(*whole.shape, weights.rows(name))
+                parts = [part.to(torch.float32, copy=True) for _, part in rows.placed(8)]
+                assert torch.equal(torch.cat(parts), whole)
+                assert read[-2:] == [whole.numel(), whole.numel()]
 
 
 def test_biases_and_windows_are_found_in_the_file(tmp_path, load):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType
 
-from llama_gui.engine.gguf_blocks import KINDS, is_quantised, numbers_of
+from llama_gui.engine.gguf_blocks import KINDS, block_shape, is_quantised, numbers_of
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -21,6 +21,17 @@ def test_numbers_are_those_of_the_package(kind):
     assert finite.mean() > 0.9
     assert (np.isfinite(numbers) == finite).all()
     assert (numbers[finite] == expected[finite]).all()
+
+
+@pytest.mark.parametrize("kind", tuple(filter(is_quantised, KINDS)))
+@pytest.mark.parametrize("count", [0, 1, 500])
+def test_our_kernels_have_the_same_numbers(kernels, kind, count):
+    size, numbers = block_shape(kind)
+    blocks = torch.randint(256, (count * size,), dtype=torch.uint8, generator=torch.Generator().manual_seed(2))
+    got, want = kernels.dequantise(blocks, kind), numbers_of(blocks, kind)
+    assert got.shape == (count * numbers,)
+    assert torch.equal(got.isfinite(), want.isfinite())
+    assert torch.equal(got[got.isfinite()], want[want.isfinite()])
 
 
 def test_what_is_quantised():

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from llama_gui.engine import int8_linear, native_kernels
 from llama_gui.engine.int8_linear import Int8Linear, probe
 from llama_gui.engine.native_linear import NativeInt8Linear
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
 from tests.engine.this_machine import must_add_int8, needs_native_kernels, needs_torch_int8
 
@@ -16,7 +17,7 @@ SHAPES = ((96, 64), (33, 48), (17, 100), (512, 300))
 def native(weight, bias):
     kernels = native_kernels.load()
     assert kernels is not None
-    return NativeInt8Linear(weight, bias, kernels)
+    return NativeInt8Linear(WeightRows.of(weight), bias, kernels, weight.dtype)
 
 
 @pytest.fixture(

@@ -13,7 +13,8 @@ from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.linear import LinearFactory
 from llama_gui.engine.llama import Segment
 from llama_gui.engine.loading import load_model
-from llama_gui.engine.native_linear import NativeInt8Linear, joined
+from llama_gui.engine.native_linear import NativeInt8Linear
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
 from tests.engine.this_machine import adds_int8, needs_native_kernels, needs_torch_int8
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -45,7 +46,7 @@ def test_near_to_the_exact_product_and_the_same_in_calls_of_any_size(shape, dtyp
 def native(weight, bias):
     kernels = native_kernels.load()
     assert kernels is not None
-    return NativeInt8Linear(weight, bias, kernels)
+    return NativeInt8Linear(WeightRows.of(weight), bias, kernels, weight.dtype)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_a_network_of_them(tmp_path, monkeypatch):
     # As on a card, where all is torch's: that is what recorded steps are made of.
     monkeypatch.setattr(native_kernels, "load", lambda: None)
     monkeypatch.setattr("llama_gui.engine.linear.probe_int8", lambda: None)
-    monkeypatch.setattr(LinearFactory, "_int8", lambda self, weight, bias: Int8MatMul(joined(weight), bias))
+    monkeypatch.setattr(LinearFactory, "_int8", lambda self, weight, bias: Int8MatMul(weight, bias))
     got = load_model(folder, dtype="int8").network
     assert all(isinstance(linear, Int8MatMul) for linear in got.linears)
     rows = []

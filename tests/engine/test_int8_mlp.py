@@ -10,6 +10,7 @@ from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.layers import MLP
 from llama_gui.engine.linear import LinearFactory
 from llama_gui.engine.native_linear import NativeInt8Linear
+from llama_gui.engine.weight_rows import WeightRows
 from tests.engine.this_machine import needs_native_kernels, needs_torch_int8
 
 HIDDEN, INNER = 64, 160
@@ -22,7 +23,7 @@ def numbers(*shape, dtype=torch.float32, seed=1):
 def native(weight, bias):
     kernels = native_kernels.load()
     assert kernels is not None
-    return NativeInt8Linear(weight, bias, kernels)
+    return NativeInt8Linear(WeightRows.of(weight), bias, kernels, weight.dtype)
 
 
 KINDS = [

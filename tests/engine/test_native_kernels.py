@@ -459,8 +459,16 @@ class WrongScale(NativeKernels):
         scales[-1] *= 1.001
 
 
+class WrongBlocks(NativeKernels):
+    def dequantise(self, blocks: Tensor, kind: str) -> Tensor:
+        y = super().dequantise(blocks, kind)
+        y[-1] += kind == "Q6_K"
+        return y
+
+
 @pytest.mark.parametrize(
-    "wrong", [WrongInt8, WrongInt4, WrongExpand, WrongHalf, HalfByCount, NanHalf, WrongRounding, WrongScale]
+    "wrong",
+    [WrongInt8, WrongInt4, WrongExpand, WrongHalf, HalfByCount, NanHalf, WrongRounding, WrongScale, WrongBlocks],
 )
 def test_kernels_that_add_up_wrong(
     kernels: NativeKernels,

@@ -1,5 +1,6 @@
 """Linears over our own kernels: near to the plain product, the same bits in calls of any size; and who gets them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from llama_gui.engine.native_linear import (
     is_faster_written_out,
 )
 from llama_gui.engine.quantised_linear import quantise_rows
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
@@ -48,6 +50,16 @@ def rows_of_levels(count: int, width: int) -> Tensor:
     return levels
 
 
+def int8_of(weight: Tensor, bias: Tensor | None, kernels: NativeKernels) -> NativeInt8Linear:
+    return NativeInt8Linear(WeightRows.of(weight), bias, kernels, weight.dtype)
+
+
+def int4_of(
+    weight: Tensor, bias: Tensor | None, kernels: NativeKernels, *, writes_out: bool = False
+) -> NativeInt4Linear:
+    return NativeInt4Linear(WeightRows.of(weight), bias, kernels, weight.dtype, writes_out=writes_out)
+
+
 def check_sizes(linear: Linear, x: Tensor) -> None:
     """A row has the same bits in calls of any size, at any place, cut from a wider matrix or not."""
     assert linear.is_batch_invariant
@@ -65,7 +77,7 @@ def check_sizes(linear: Linear, x: Tensor) -> None:
 
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize(("kind", "error"), [(NativeInt8Linear, 0.02), (NativeInt4Linear, 0.1)])
+@pytest.mark.parametrize(("kind", "error"), [(int8_of, 0.02), (int4_of, 0.1)])
 @pytest.mark.parametrize(("out", "width"), [(33, 64), (130, 576), (37, 4160)])
 def test_quantised_is_near_to_the_plain_product(
     kernels: NativeKernels, kind: type, error: float, dtype: torch.dtype, bias: bool, out: int, width: int
@@ -107,10 +119,10 @@ def test_a_transposed_weight_of_half_precision(kernels: NativeKernels):
 @pytest.mark.parametrize(
     ("kind", "out", "width"),
     [
-        (NativeInt8Linear, 33, 100),
-        (NativeInt8Linear, 130, 576),
-        (NativeInt4Linear, 33, 64),
-        (NativeInt4Linear, 130, 4160),
+        (int8_of, 33, 100),
+        (int8_of, 130, 576),
+        (int4_of, 33, 64),
+        (int4_of, 130, 4160),
     ],
 )
 def test_a_quantised_row_has_the_same_bits_in_calls_of_any_size(
@@ -130,7 +142,7 @@ def test_a_row_of_half_precision_too(kernels: NativeKernels, dtype: torch.dtype,
     check_sizes(NativeHalfLinear(weight, offsets, kernels), numbers(90, width, seed=3))
 
 
-@pytest.mark.parametrize("kind", [NativeInt8Linear, NativeInt4Linear])
+@pytest.mark.parametrize("kind", [int8_of, int4_of])
 def test_rows_of_zeros_of_extremes_and_of_no_numbers(kernels: NativeKernels, kind: type):
     weight = numbers(33, 64)
     linear, x = kind(weight, None, kernels), torch.zeros(5, 64)
@@ -150,13 +162,13 @@ def test_sums_are_exact(kernels: NativeKernels, dtype: torch.dtype, rows: int):
     weight, levels = 3 * numbers(37, 576, dtype=dtype), rows_of_levels(64, 576)[:rows]
     rounded, scales = round_channels(weight)
     want = ((levels.double() @ rounded.double().t()).float() * scales).to(dtype)
-    assert torch.equal(NativeInt8Linear(weight, None, kernels).multiply(levels), want)
+    assert torch.equal(int8_of(weight, None, kernels).multiply(levels), want)
     found = quantise(weight.float())
     want = ((levels.double() @ found.values.double().t()).float() * found.scales).to(dtype)
-    assert torch.equal(NativeInt4Linear(weight, None, kernels).multiply(levels), want)
+    assert torch.equal(int4_of(weight, None, kernels).multiply(levels), want)
 
 
-@pytest.mark.parametrize("kind", [NativeInt8Linear, NativeInt4Linear])
+@pytest.mark.parametrize("kind", [int8_of, int4_of])
 def test_rows_of_float32_are_rounded_by_the_kernels(kernels: NativeKernels, kind: type):
     """Their scales are within a hair of those that torch finds."""
     weight, bias, x = numbers(37, 576), numbers(37, seed=2), numbers(40, 576, seed=3)
@@ -170,22 +182,21 @@ def test_rows_of_float32_are_rounded_by_the_kernels(kernels: NativeKernels, kind
 
 
 @pytest.mark.parametrize("kind", [NativeInt8Linear, NativeInt4Linear])
-@pytest.mark.parametrize("counts", [(37,), (8, 24, 5), (8, 29), (32, 5), (1, 36), (5, 8, 24)], ids=str)
-def test_weights_behind_one_another(kernels: NativeKernels, counts: tuple[int, ...], kind: type):
-    """Each of the dtype that it was stored in, and those of four bits also where they part a block of channels."""
-    weight, levels = numbers(37, 128, dtype=torch.bfloat16).float(), rows_of_levels(9, 128)
-    want = kind(weight, None, kernels).multiply(levels)
-    parts = [part.to(dtype) for part, dtype in zip(weight.split(counts), HALVES[:1] * 2 + DTYPES[:1], strict=False)]
-    got = kind(parts, None, kernels, torch.float32)
-    assert got.dtype == torch.float32
+@pytest.mark.parametrize("counts", [(37,), (8, 24, 5), (8, 29), (32, 5), (1, 36), (5, 8, 24), (36, 1)], ids=str)
+def test_a_weight_in_parts(kernels: NativeKernels, counts: tuple[int, ...], kind: type):
+    """Each of another dtype, if need be; also where a part ends in the middle of a block of channels."""
+    weight, levels = numbers(37, 128, dtype=torch.bfloat16), rows_of_levels(9, 128)
+    want = kind(WeightRows.of(weight.float()), None, kernels).multiply(levels)
+    dtypes = (torch.bfloat16, torch.float32, torch.bfloat16)
+    parts = (part.to(dtype) for part, dtype in zip(weight.split(counts), dtypes, strict=False))
+    got = kind(WeightRows(37, 128, parts), None, kernels, torch.float32)
     assert torch.equal(got.multiply(levels), want)
 
 
-def test_a_weight_that_is_transposed_is_rounded_as_it_should_be(kernels: NativeKernels):
-    weight, levels = numbers(128, 64, dtype=torch.bfloat16).t(), rows_of_levels(3, 128)
-    for kind in (NativeInt8Linear, NativeInt4Linear):
-        want = kind(weight.contiguous(), None, kernels).multiply(levels)
-        assert torch.equal(kind([weight, weight], None, kernels).multiply(levels), torch.cat([want, want], 1))
+@pytest.mark.parametrize("kind", [int8_of, int4_of])
+def test_a_transposed_weight(kernels: NativeKernels, kind: Callable[..., Linear]):
+    weight, levels = numbers(128, 64, dtype=torch.bfloat16).t(), rows_of_levels(3, 128).float()
+    assert torch.equal(kind(weight, None, kernels)(levels), kind(weight.contiguous(), None, kernels)(levels))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -196,7 +207,7 @@ def test_int8_equals_that_of_torch(kernels: NativeKernels, width: int, dtype: to
     except UnsupportedModelError as error:
         pytest.skip(str(error))
     weight, levels = numbers(96, width, dtype=dtype), rows_of_levels(65, width)
-    ours, theirs = NativeInt8Linear(weight, None, kernels), Int8Linear(weight, None)
+    ours, theirs = int8_of(weight, None, kernels), Int8Linear(weight, None)
     for rows in (1, 5, 65):
         assert torch.equal(ours.multiply(levels[:rows]), theirs.multiply(levels[:rows]))
 
@@ -205,7 +216,7 @@ def test_int8_equals_that_of_torch(kernels: NativeKernels, width: int, dtype: to
 def test_int4_has_the_weights_of_torch(kernels: NativeKernels, dtype: torch.dtype):
     """Torch's kernel rounds its sums to bfloat16 before they are scaled."""
     weight, x = numbers(96, 576, dtype=dtype), numbers(40, 576, dtype=dtype, seed=3)
-    ours, theirs = NativeInt4Linear(weight, None, kernels)(x), Int4Linear(weight, None)(x)
+    ours, theirs = int4_of(weight, None, kernels)(x), Int4Linear(weight, None)(x)
     assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
     # Torch's scales are of the weight's dtype, so in bfloat16 they are others, and the levels with them.
     exact = Int4Linear(weight.float(), None)(x.float())
@@ -254,10 +265,10 @@ def test_many_rows_written_out_have_the_bits_of_few(
     kernels: NativeKernels, exact_int_mm: None, monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, bias: bool
 ):
     weight, offsets = numbers(130, 576, dtype=dtype), numbers(130, dtype=dtype, seed=2) if bias else None
-    linear = NativeInt4Linear(weight, offsets, kernels, writes_out=True)
+    linear = int4_of(weight, offsets, kernels, writes_out=True)
     x = numbers(90, 576, dtype=dtype, seed=3)
     check_sizes(linear, x)
-    assert torch.equal(linear(x), NativeInt4Linear(weight, offsets, kernels)(x))
+    assert torch.equal(linear(x), int4_of(weight, offsets, kernels)(x))
     monkeypatch.setattr(native_linear, "_multiply_written_out", None)
     linear(x[: native_linear._MANY])
     with pytest.raises(TypeError):
@@ -289,13 +300,13 @@ def test_what_is_faster_is_used(
 
 def test_bytes_and_overhead(kernels: NativeKernels):
     weight, bias = numbers(33, 128, dtype=torch.bfloat16), numbers(33, dtype=torch.bfloat16)
-    int8, int4 = NativeInt8Linear(weight, bias, kernels), NativeInt4Linear(weight, bias, kernels)
+    int8, int4 = int8_of(weight, bias, kernels), int4_of(weight, bias, kernels)
     assert int8.weight_bytes == 33 * 128 + 33 * 4 + 33 * 2
     assert int4.weight_bytes == 40 * 128 * (0.5 + 2 / GROUP) + 33 * 4 + 33 * 2  # eight channels lie together
     assert NativeHalfLinear(weight, None, kernels).weight_bytes == 33 * 128 * 2
     assert NativeHalfLinear(weight, bias, kernels).weight_bytes == 33 * 128 * 2 + 33 * 4
     assert (int8.overhead, int4.overhead, NativeHalfLinear(weight, None, kernels).overhead) == (0, 0, 0)
-    assert NativeInt4Linear(weight, bias, kernels, writes_out=True).overhead == OVERHEAD
+    assert int4_of(weight, bias, kernels, writes_out=True).overhead == OVERHEAD
 
 
 # --- who gets them

@@ -1,0 +1,173 @@
+/* Attention. A query sees the keys of its conversation up to its own place, KEYS at a time from the first on: what
+ * is computed for it does not depend on the other queries of the call. Softmax as it goes: Milakov and Gimelshein 2018. */
+
+enum { KEYS = 256 };          /* whose scores are there at a time */
+enum { QUERIES = 16 };        /* tokens of one conversation that one thread takes at a time */
+enum { WIDEST = 256 };        /* numbers of a head */
+
+typedef struct {
+    int64_t row, length, start;     /* of the queries in the call; tokens before the first of them */
+    float *keys, *values;           /* of the first layer: [layers][kv_heads][capacity][dim] */
+    int64_t layer_stride, head_stride; /* in numbers */
+} Span;
+
+typedef struct {
+    const float *q, *k, *v; /* rows of heads; rows lie `q_stride`, `k_stride` and `v_stride` numbers apart */
+    ptrdiff_t q_stride, k_stride, v_stride;
+    ptrdiff_t heads, kv_heads, dim, window; /* window: how many tokens are seen at most, or 0 for all */
+    float scale;
+    float *y; /* [rows][heads][dim] */
+} Attention;
+
+/* Scores of two queries for all keys of a block; four keys at a time. */
+INLINE void scores_of(const float *const q[2], const float *keys, ptrdiff_t count, ptrdiff_t dim, float scale,
+                      float scores[2][KEYS]) {
+    ptrdiff_t j = 0;
+    for (; j < count; j += 4) {
+        __m256 total[8];
+        UNROLL for (int i = 0; i < 8; i++) total[i] = _mm256_setzero_ps();
+        const float *key[4];
+        UNROLL for (int i = 0; i < 4; i++) key[i] = keys + (j + i < count ? j + i : count - 1) * dim;
+        for (ptrdiff_t d = 0; d < dim; d += 8) {
+            __m256 first = _mm256_loadu_ps(q[0] + d), second = _mm256_loadu_ps(q[1] + d);
+            UNROLL for (int i = 0; i < 4; i++) {
+                __m256 number = _mm256_loadu_ps(key[i] + d);
+                total[i] = _mm256_fmadd_ps(first, number, total[i]);
+                total[4 + i] = _mm256_fmadd_ps(second, number, total[4 + i]);
+            }
+        }
+        UNROLL for (int i = 0; i < 4; i++) {
+            scores[0][j + i] = sum_of_floats(total[i]) * scale;
+            scores[1][j + i] = sum_of_floats(total[4 + i]) * scale;
+        }
+    }
+}
+
+typedef struct {
+    float largest, sum;
+    float values[WIDEST];
+} Seen;
+
+/* The weights of the keys `from` to `to` of a block, in the place of their scores; others get 0. */
+INLINE void soften(float *scores, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim, Seen *seen) {
+    const ptrdiff_t end = up_to(to, 8);
+    for (ptrdiff_t j = 0; j < from; j++) scores[j] = -__builtin_inff();
+    for (ptrdiff_t j = to; j < end; j++) scores[j] = -__builtin_inff();
+    __m256 most = _mm256_set1_ps(seen->largest);
+    for (ptrdiff_t j = 0; j < end; j += 8) most = _mm256_max_ps(_mm256_loadu_ps(scores + j), most);
+    const float largest = largest_of(most);
+    const __m256 shift = _mm256_set1_ps(largest);
+    __m256 sum = _mm256_setzero_ps();
+    for (ptrdiff_t j = 0; j < end; j += 8) {
+        __m256 weight = exponential(_mm256_sub_ps(_mm256_loadu_ps(scores + j), shift));
+        sum = _mm256_add_ps(sum, weight);
+        _mm256_storeu_ps(scores + j, weight);
+    }
+    if (largest != seen->largest) {
+        const __m256 factor = exponential(_mm256_set1_ps(seen->largest - largest));
+        seen->sum *= _mm256_cvtss_f32(factor);
+        for (ptrdiff_t d = 0; d < dim; d += 8)
+            _mm256_storeu_ps(seen->values + d, _mm256_mul_ps(_mm256_loadu_ps(seen->values + d), factor));
+    }
+    seen->largest = largest;
+    seen->sum += sum_of_floats(sum);
+}
+
+/* Adds up values, `vectors` of eight numbers at a time. */
+INLINE void add_values(const float *weights, const float *values, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim,
+                       int vectors, float *sums) {
+    __m256 total[8];
+    UNROLL for (int i = 0; i < vectors; i++) total[i] = _mm256_loadu_ps(sums + 8 * i);
+    for (ptrdiff_t j = from; j < to; j++) {
+        __m256 weight = _mm256_broadcast_ss(weights + j);
+        UNROLL for (int i = 0; i < vectors; i++)
+            total[i] = _mm256_fmadd_ps(weight, _mm256_loadu_ps(values + j * dim + 8 * i), total[i]);
+    }
+    UNROLL for (int i = 0; i < vectors; i++) _mm256_storeu_ps(sums + 8 * i, total[i]);
+}
+
+/* Some queries of one conversation and one key head: `count` tokens from `first` on. */
+FAST static void attend_some(const Attention *a, const Span *span, const float *keys, const float *values,
+                             ptrdiff_t head, ptrdiff_t first, ptrdiff_t count, Seen *seen) {
+    const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
+    const ptrdiff_t last = span->start + first + count - 1;
+    for (ptrdiff_t i = 0; i < queries; i++) {
+        seen[i].largest = -__builtin_inff(), seen[i].sum = 0;
+        memset(seen[i].values, 0, dim * sizeof(float));
+    }
+    ptrdiff_t begin = a->window && span->start + first + 1 > a->window ? span->start + first + 1 - a->window : 0;
+    for (ptrdiff_t block = begin / KEYS * KEYS; block <= last; block += KEYS) {
+        const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS;
+        for (ptrdiff_t i = 0; i < queries; i += 2) {
+            float scores[2][KEYS];
+            const float *q[2];
+            for (int n = 0; n < 2; n++) {
+                const ptrdiff_t query = i + n < queries ? i + n : i;
+                q[n] = a->q + (span->row + first + query / group) * a->q_stride + (head * group + query % group) * dim;
+            }
+            scores_of(q, keys + block * dim, there, dim, a->scale, scores);
+            for (int n = 0; n < 2 && i + n < queries; n++) {
+                const ptrdiff_t place = span->start + first + (i + n) / group;
+                ptrdiff_t from = a->window && place + 1 > a->window ? place + 1 - a->window - block : 0;
+                ptrdiff_t to = place + 1 - block < KEYS ? place + 1 - block : KEYS;
+                if (from < 0) from = 0;
+                if (to <= from) continue;
+                soften(scores[n], from, to, dim, &seen[i + n]);
+                ptrdiff_t d = 0;
+                for (; d + 64 <= dim; d += 64)
+                    add_values(scores[n], values + block * dim + d, from, to, dim, 8, seen[i + n].values + d);
+                for (; d < dim; d += 8)
+                    add_values(scores[n], values + block * dim + d, from, to, dim, 1, seen[i + n].values + d);
+            }
+        }
+    }
+    for (ptrdiff_t i = 0; i < queries; i++) {
+        float *y = a->y + ((span->row + first + i / group) * a->heads + head * group + i % group) * dim;
+        for (ptrdiff_t d = 0; d < dim; d++) y[d] = seen[i].values[d] / seen[i].sum;
+    }
+}
+
+/* Writes the new keys and values of all spans, and attends to them and those before. */
+EXPORT FAST int llama_gui_attend(const float *q, ptrdiff_t q_stride, const float *k, ptrdiff_t k_stride, const float *v,
+                                 ptrdiff_t v_stride, ptrdiff_t heads, ptrdiff_t kv_heads, ptrdiff_t dim, ptrdiff_t window,
+                                 float scale, const Span *spans, ptrdiff_t count, ptrdiff_t layer, float *y) {
+    const Attention a = {q, k, v, q_stride, k_stride, v_stride, heads, kv_heads, dim, window, scale, y};
+    const ptrdiff_t group = heads / kv_heads;
+    int failed = 0;
+#pragma omp parallel
+    {
+        Seen *seen = aligned(QUERIES * group * sizeof *seen);
+        if (seen == NULL) {
+#pragma omp atomic write
+            failed = 1;
+        }
+        for (ptrdiff_t s = 0; s < count; s++) {
+            const Span *span = &spans[s];
+            float *keys = span->keys + layer * span->layer_stride, *values = span->values + layer * span->layer_stride;
+#pragma omp for nowait
+            for (ptrdiff_t head = 0; head < kv_heads; head++)
+                for (ptrdiff_t t = 0; t < span->length; t++) {
+                    const ptrdiff_t to = head * span->head_stride + (span->start + t) * dim;
+                    memcpy(keys + to, k + (span->row + t) * k_stride + head * dim, dim * sizeof *k);
+                    memcpy(values + to, v + (span->row + t) * v_stride + head * dim, dim * sizeof *v);
+                }
+        }
+#pragma omp barrier
+        for (ptrdiff_t s = 0; s < count; s++) {
+            const Span *span = &spans[s];
+            const float *keys = span->keys + layer * span->layer_stride;
+            const float *values = span->values + layer * span->layer_stride;
+            const ptrdiff_t pieces = (span->length + QUERIES - 1) / QUERIES;
+#pragma omp for schedule(dynamic) nowait
+            for (ptrdiff_t item = 0; item < pieces * kv_heads; item++) {
+                const ptrdiff_t head = item % kv_heads, first = (pieces - 1 - item / kv_heads) * QUERIES;
+                const ptrdiff_t left = span->length - first;
+                if (!failed)
+                    attend_some(&a, span, keys + head * span->head_stride, values + head * span->head_stride, head, first,
+                                left < QUERIES ? left : QUERIES, seen);
+            }
+        }
+        free(seen);
+    }
+    return failed;
+}

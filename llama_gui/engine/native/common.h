@@ -1,0 +1,108 @@
+/* What all kernels share: names of the compiler's, sizes, results, sums, memory, numbers of any kind as float32. */
+
+#include <immintrin.h>
+
+#define FAST __attribute__((target("avx2,fma,f16c")))
+#define INLINE static inline __attribute__((always_inline)) FAST
+#define UNROLL _Pragma("GCC unroll 16")
+/* Add this up now: gcc would gather what is to be added, and have no registers for it. */
+#define IN_ORDER(sum) __asm__("" : "+x"(sum))
+
+enum { GROUP = 32 };          /* four-bit weights that share a step and a low */
+enum { WORTH_SHARING = 1 << 15 }; /* numbers, below which one thread does them */
+enum { ALIGNMENT = 64 };
+
+typedef enum { FLOAT32 = 0, BFLOAT16 = 1, FLOAT16 = 2 } Kind;
+
+/* --- results */
+
+typedef struct {
+    void *y;
+    ptrdiff_t channels; /* of the whole product: the length of a row of y */
+    const float *scales, *bias, *row_scales;
+    Kind kind;
+} Result;
+
+INLINE void put(const Result *to, ptrdiff_t row, ptrdiff_t channel, float sum) {
+    float value = to->scales ? sum * to->scales[channel] : sum;
+    if (to->row_scales) value *= to->row_scales[row];
+    if (to->bias) value += to->bias[channel];
+    ptrdiff_t at = row * to->channels + channel;
+    if (to->kind == FLOAT32) {
+        ((float *)to->y)[at] = value;
+    } else if (to->kind == FLOAT16) {
+        ((uint16_t *)to->y)[at] = _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT);
+    } else { /* to the nearest, halves to even; not a number stays one */
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        bits = value != value ? 0x7FC00000u : bits + 0x7FFFu + ((bits >> 16) & 1u);
+        ((uint16_t *)to->y)[at] = (uint16_t)(bits >> 16);
+    }
+}
+
+INLINE int32_t sum_of_whole(__m256i v) {
+    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
+    return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1)));
+}
+
+INLINE float sum_of_floats(__m256 v) {
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+
+/* --- which channels a thread takes */
+
+typedef struct {
+    ptrdiff_t begin, end;
+} Share;
+
+static Share share_of(ptrdiff_t channels, int granule) {
+    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    ptrdiff_t blocks = (channels + granule - 1) / granule;
+    Share share = {blocks * thread / threads * granule, blocks * (thread + 1) / threads * granule};
+    if (share.end > channels) share.end = channels;
+    return share;
+}
+
+static ptrdiff_t up_to(ptrdiff_t count, ptrdiff_t granule) { return (count + granule - 1) / granule * granule; }
+
+static void *aligned(size_t bytes) { return aligned_alloc(ALIGNMENT, up_to((ptrdiff_t)bytes, ALIGNMENT)); }
+
+INLINE float largest_of(__m256 v) {
+    __m128 s = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    s = _mm_max_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
+}
+
+#define LEAST 1.17549435e-38f /* of what float32 holds without a loss */
+
+INLINE __m256 size_of(__m256 v) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v); }
+
+/* Eight whole numbers in eight bits, in the lower half. */
+INLINE __m128i in_bytes(__m256i whole) {
+    __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
+    return _mm_packs_epi16(words, words);
+}
+
+INLINE size_t bytes_of(Kind kind) { return kind == FLOAT32 ? 4 : 2; }
+
+INLINE __m256 eight_of(const void *from, Kind kind) {
+    if (kind == FLOAT32) return _mm256_loadu_ps(from);
+    __m128i bits = _mm_loadu_si128(from);
+    return kind == FLOAT16 ? _mm256_cvtph_ps(bits)
+                           : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+}
+
+/* A row in float32, with zeros up to the next multiple of eight. */
+INLINE void widen(const char *from, Kind kind, ptrdiff_t width, float *to) {
+    const size_t bytes = bytes_of(kind);
+    ptrdiff_t k = 0;
+    for (; k + 8 <= width; k += 8) _mm256_store_ps(to + k, eight_of(from + k * bytes, kind));
+    if (k < width) {
+        float last[8] = {0};
+        memcpy(last, from + k * bytes, (width - k) * bytes);
+        _mm256_store_ps(to + k, eight_of(last, kind));
+    }
+}

@@ -1,0 +1,169 @@
+/* Products of rows of float32 with weights in half precision. */
+
+enum { BLOCK = 1024 };        /* inputs whose float32 products are added up in one chain */
+enum { STEP = 16 };           /* weights of half precision that are read at once */
+enum { NEAR_HALF = 24 };      /* channels of half precision that all rows are multiplied with before the next */
+
+/* Sixteen weights as twice eight numbers; bfloat16 as the even and the odd ones, because that takes least. */
+INLINE void load_halves(const uint16_t *w, Kind kind, __m256 *first, __m256 *second) {
+    __m256i bits = _mm256_loadu_si256((const __m256i *)w);
+    if (kind == FLOAT16) {
+        *first = _mm256_cvtph_ps(_mm256_castsi256_si128(bits));
+        *second = _mm256_cvtph_ps(_mm256_extracti128_si256(bits, 1));
+    } else {
+        *first = _mm256_castsi256_ps(_mm256_slli_epi32(bits, 16));
+        *second = _mm256_castsi256_ps(_mm256_and_si256(bits, _mm256_set1_epi32((int)0xFFFF0000)));
+    }
+}
+
+/* Sixteen inputs in the order of their weights. */
+INLINE void arrange(const float *x, Kind kind, float *to) {
+    __m256 low = _mm256_loadu_ps(x), high = _mm256_loadu_ps(x + 8);
+    if (kind == BFLOAT16) {
+        __m256 even = _mm256_shuffle_ps(low, high, 0x88), odd = _mm256_shuffle_ps(low, high, 0xDD);
+        low = _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(even), 0xD8));
+        high = _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(odd), 0xD8));
+    }
+    _mm256_store_ps(to, low);
+    _mm256_store_ps(to + 8, high);
+}
+
+/* Rows as blocks of BLOCK inputs, [blocks][rows][BLOCK]; zeros stand behind the last input of each row. */
+FAST static void arrange_rows(const float *x, ptrdiff_t rows, ptrdiff_t width, Kind kind, float *to) {
+#pragma omp parallel for if (rows * width > WORTH_SHARING)
+    for (ptrdiff_t r = 0; r < rows; r++)
+        for (ptrdiff_t start = 0; start < width; start += BLOCK) {
+            const ptrdiff_t count = width - start < BLOCK ? width - start : BLOCK;
+            float *row = to + start * rows + r * up_to(count, STEP);
+            ptrdiff_t k = 0;
+            for (; k + STEP <= count; k += STEP) arrange(x + r * width + start + k, kind, row + k);
+            if (k < count) {
+                float last[STEP] = {0};
+                memcpy(last, x + r * width + start + k, (count - k) * sizeof *x);
+                arrange(last, kind, row + k);
+            }
+        }
+}
+
+/* Sixteen weights of a channel times some rows. */
+INLINE void half_step(const float *x, ptrdiff_t stride, const uint16_t *w, int rows, Kind kind, __m256 *total) {
+    __m256 first, second;
+    load_halves(w, kind, &first, &second);
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_fmadd_ps(first, _mm256_load_ps(x + r * stride), total[r]);
+    UNROLL for (int r = 0; r < rows; r++)
+        total[r] = _mm256_fmadd_ps(second, _mm256_load_ps(x + r * stride + 8), total[r]);
+}
+
+/* Adds one block of some rows times some channels to `sums` [rows][NEAR_HALF]. */
+INLINE void half_tile(const float *x, const uint16_t *w, ptrdiff_t width, ptrdiff_t count, int rows, int channels,
+                      Kind kind, float *sums) {
+    const ptrdiff_t stride = up_to(count, STEP);
+    __m256 total[9];
+    UNROLL for (int i = 0; i < rows * channels; i++) total[i] = _mm256_setzero_ps();
+    ptrdiff_t k = 0;
+    for (; k + STEP <= count; k += STEP)
+        UNROLL for (int c = 0; c < channels; c++)
+            half_step(x + k, stride, w + c * width + k, rows, kind, total + c * rows);
+    if (k < count)
+        UNROLL for (int c = 0; c < channels; c++) {
+            uint16_t last[STEP] = {0};
+            memcpy(last, w + c * width + k, (count - k) * sizeof *w);
+            half_step(x + k, stride, last, rows, kind, total + c * rows);
+        }
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < channels; c++) sums[r * NEAR_HALF + c] += sum_of_floats(total[c * rows + r]);
+}
+
+/* Weights that are wanted soon: a stretch of some channels. */
+typedef struct {
+    const char *at;
+    ptrdiff_t channels, stride;      /* bytes from channel to channel */
+    ptrdiff_t lines, line, together; /* cache lines of a channel, fetched so far, and to be fetched together */
+} Ahead;
+
+INLINE void fetch_some(Ahead *ahead) {
+    for (ptrdiff_t i = 0; i < ahead->together && ahead->channels; i++) {
+        _mm_prefetch(ahead->at + ahead->line * ALIGNMENT, _MM_HINT_T0);
+        if (++ahead->line == ahead->lines) ahead->line = 0, ahead->at += ahead->stride, ahead->channels--;
+    }
+}
+
+/* One block of all rows times some channels. */
+typedef struct {
+    const float *x;
+    const uint16_t *w;
+    ptrdiff_t width, count, channels; /* of a row, of the block, of the channels */
+    float *sums;
+    Ahead ahead;
+} HalfBlock;
+
+INLINE void half_tiles(HalfBlock *of, ptrdiff_t row, ptrdiff_t end, int rows, int channels, Kind kind) {
+    const ptrdiff_t stride = up_to(of->count, STEP);
+    ptrdiff_t c = 0;
+    for (; c + channels <= of->channels; c += channels)
+        for (ptrdiff_t r = row; r < end; r += rows) {
+            fetch_some(&of->ahead);
+            half_tile(of->x + r * stride, of->w + c * of->width, of->width, of->count, rows, channels, kind,
+                      of->sums + r * NEAR_HALF + c);
+        }
+    for (; c < of->channels; c++)
+        for (ptrdiff_t r = row; r < end; r += rows)
+            half_tile(of->x + r * stride, of->w + c * of->width, of->width, of->count, rows, 1, kind,
+                      of->sums + r * NEAR_HALF + c);
+}
+
+INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, Kind kind, Share all,
+                       const Result *to, float *sums) {
+    /* Few rows are multiplied as fast as the weights come, and those come fastest in few streams; whole tiles of them. */
+    const int few = rows <= 4;
+    const ptrdiff_t near = rows == 1 ? 8 : rows == 3 ? 6 : few ? 4 : NEAR_HALF;
+    const ptrdiff_t in_threes = rows % 3 == 1 ? rows - 4 : rows / 3 * 3; /* the rest are pairs */
+    for (ptrdiff_t c = all.begin; c < all.end; c += near) {
+        HalfBlock block = {.width = width, .channels = all.end - c < near ? all.end - c : near, .sums = sums};
+        memset(sums, 0, rows * NEAR_HALF * sizeof *sums);
+        for (ptrdiff_t k = 0; k < width; k += BLOCK) {
+            block.x = x + k * rows, block.w = w + c * width + k;
+            block.count = width - k < BLOCK ? width - k : BLOCK;
+            const int is_last = k + BLOCK >= width;
+            const ptrdiff_t left = all.end - c - (is_last ? near : 0);
+            if (!few)
+                block.ahead = (Ahead){
+                    .at = (const char *)(is_last ? w + (c + near) * width : block.w + BLOCK),
+                    .channels = left < 0 ? 0 : left < near ? left : near,
+                    .stride = width * sizeof *w,
+                    .lines = BLOCK * sizeof *w / ALIGNMENT,
+                    .together = BLOCK * sizeof *w / ALIGNMENT * 9 / rows + 1, /* nine sums in a tile */
+                };
+            if (rows == 1) {
+                half_tiles(&block, 0, 1, 1, 8, kind);
+            } else {
+                half_tiles(&block, 0, in_threes, 3, 3, kind);
+                half_tiles(&block, in_threes, rows, 2, 4, kind);
+            }
+        }
+        for (ptrdiff_t r = 0; r < rows; r++)
+            for (ptrdiff_t i = 0; i < block.channels; i++) put(to, r, c + i, sums[r * NEAR_HALF + i]);
+    }
+}
+
+EXPORT FAST int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
+                               ptrdiff_t channels, const float *bias, float *y) {
+    const Result to = {y, channels, NULL, bias, NULL, FLOAT32};
+    const ptrdiff_t each = up_to(rows * NEAR_HALF * sizeof(float), ALIGNMENT) / sizeof(float);
+    float *arranged = aligned(rows * up_to(width, STEP) * sizeof *x), *sums = aligned(omp_get_max_threads() * each * sizeof *x);
+    if (arranged && sums) {
+        arrange_rows(x, rows, width, (Kind)weight_kind, arranged);
+#pragma omp parallel
+        {
+            const Share share = share_of(channels, NEAR_HALF);
+            float *own = sums + omp_get_thread_num() * each;
+            /* A loop for each: the kind is known where it is compiled. */
+            if (weight_kind == FLOAT16) half_share(arranged, rows, width, w, FLOAT16, share, &to, own);
+            else half_share(arranged, rows, width, w, BFLOAT16, share, &to, own);
+        }
+    }
+    const int failed = !arranged || !sums;
+    free(arranged);
+    free(sums);
+    return failed;
+}

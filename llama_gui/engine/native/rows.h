@@ -1,0 +1,102 @@
+/* What is done to single rows: rounding to eight bits, also of a weight's, and the gate of the feed-forward part. */
+
+/* e^x (Cephes' expf: a polynomial around zero, times a power of two); 0 below -87, infinity above 88; NaN stays NaN. */
+INLINE __m256 exponential(__m256 x) {
+    const __m256 lowest = _mm256_set1_ps(-87.3f);
+    const __m256 highest = _mm256_set1_ps(88.3f), endless = _mm256_set1_ps(__builtin_inff());
+    const __m256 vanishes = _mm256_cmp_ps(x, lowest, _CMP_LT_OQ), exceeds = _mm256_cmp_ps(x, highest, _CMP_GT_OQ);
+    x = _mm256_max_ps(lowest, _mm256_min_ps(highest, x)); /* the second operand where one is NaN */
+    __m256 n = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m256 r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), x);
+    r = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), r);
+    __m256 p = _mm256_set1_ps(1.9875691500e-4f);
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.3981999507e-3f));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(8.3334519073e-3f));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(4.1665795894e-2f));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.6666665459e-1f));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(5.0000001201e-1f));
+    p = _mm256_add_ps(_mm256_fmadd_ps(p, _mm256_mul_ps(r, r), r), _mm256_set1_ps(1.0f));
+    __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
+    x = _mm256_blendv_ps(_mm256_mul_ps(p, _mm256_castsi256_ps(power)), endless, exceeds);
+    return _mm256_andnot_ps(vanishes, x);
+}
+
+INLINE __m256 silu(__m256 x) {
+    const __m256 one = _mm256_set1_ps(1.0f);
+    return _mm256_div_ps(x, _mm256_add_ps(one, exponential(_mm256_sub_ps(_mm256_setzero_ps(), x))));
+}
+
+/* The scale of a row is its largest number / 127; NaN where that is none or infinite. `width` is a multiple of eight. */
+INLINE float quantise_row(const float *x, ptrdiff_t width, int8_t *levels) {
+    __m256 largest = _mm256_setzero_ps(), unordered = _mm256_setzero_ps();
+    for (ptrdiff_t k = 0; k < width; k += 8) {
+        __m256 value = _mm256_loadu_ps(x + k);
+        largest = _mm256_max_ps(largest, size_of(value));
+        unordered = _mm256_or_ps(unordered, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+    }
+    float scale = largest_of(largest) * (1.0f / 127) + LEAST;
+    if (_mm256_movemask_ps(unordered) || !(scale <= 3.402823466e38f)) scale = __builtin_nanf("");
+    const __m256 divisor = _mm256_set1_ps(scale);
+    for (ptrdiff_t k = 0; k < width; k += 8) {
+        __m256i whole = _mm256_cvtps_epi32(_mm256_div_ps(_mm256_loadu_ps(x + k), divisor)); /* halves to even */
+        __m128i bytes = _mm_max_epi8(in_bytes(whole), _mm_set1_epi8(-127)); /* what is no number, too */
+        _mm_storel_epi64((__m128i *)(levels + k), bytes);
+    }
+    return scale;
+}
+
+EXPORT FAST int llama_gui_quantise(const char *x, int kind, ptrdiff_t rows, ptrdiff_t width, int8_t *levels, float *scales) {
+    const ptrdiff_t whole = up_to(width, 8);
+    const int is_ready = kind == FLOAT32 && whole == width;
+    int failed = 0;
+#pragma omp parallel if (rows * width > WORTH_SHARING)
+    {
+        float *wide = is_ready ? NULL : aligned(whole * (sizeof *wide + 1));
+        if (!is_ready && wide == NULL) {
+#pragma omp atomic write
+            failed = 1;
+        }
+#pragma omp for
+        for (ptrdiff_t r = 0; r < rows; r++) {
+            const char *row = x + r * width * bytes_of((Kind)kind);
+            if (is_ready) {
+                scales[r] = quantise_row((const float *)row, width, levels + r * width);
+            } else if (wide) {
+                int8_t *found = (int8_t *)(wide + whole);
+                widen(row, (Kind)kind, width, wide);
+                scales[r] = quantise_row(wide, whole, found);
+                memcpy(levels + r * width, found, width);
+            }
+        }
+        free(wide);
+    }
+    return failed;
+}
+
+/* silu(gate * factor) * up, gate and up side by side in each row; rounded to eight bits where `levels` is given. */
+EXPORT FAST int llama_gui_gate(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *factors, int8_t *levels,
+                               float *scales, float *y) {
+    int failed = 0;
+#pragma omp parallel if (rows * width > WORTH_SHARING / 4)
+    {
+        float *inner = levels ? aligned(width * sizeof *inner) : NULL;
+        if (levels && inner == NULL) {
+#pragma omp atomic write
+            failed = 1;
+        }
+#pragma omp for
+        for (ptrdiff_t r = 0; r < rows; r++) {
+            const float *gate = x + r * 2 * width, *up = gate + width;
+            const __m256 factor = _mm256_set1_ps(factors ? factors[r] : 1.0f);
+            float *to = levels ? inner : y + r * width;
+            if (to == NULL) continue;
+            for (ptrdiff_t k = 0; k < width; k += 8) {
+                __m256 opened = silu(_mm256_mul_ps(_mm256_loadu_ps(gate + k), factor));
+                _mm256_storeu_ps(to + k, _mm256_mul_ps(opened, _mm256_loadu_ps(up + k)));
+            }
+            if (levels) scales[r] = quantise_row(inner, width, levels + r * width);
+        }
+        free(inner);
+    }
+    return failed;
+}

@@ -1,0 +1,208 @@
+/* Products of rows of eight bits with weights of eight and of four. */
+
+enum { FEW = 8 };             /* rows that are multiplied together, at most */
+enum { NEAR = 16 };           /* channels that all rows are multiplied with before the next */
+enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
+
+/* --- eight bits: |w| times x with the sign of w, in pairs (at most 2 * 127 * 128, which fits in 16 bits) */
+
+INLINE void int8_channel(const int8_t *x, const int8_t *w, ptrdiff_t width, int rows, int32_t *sums) {
+    __m256i total[FEW];
+    const __m256i ones = _mm256_set1_epi16(1);
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
+    ptrdiff_t k = 0;
+    for (; k + 32 <= width; k += 32) {
+        __m256i weight = _mm256_loadu_si256((const __m256i *)(w + k)), size = _mm256_abs_epi8(weight);
+        UNROLL for (int r = 0; r < rows; r++) {
+            __m256i level = _mm256_loadu_si256((const __m256i *)(x + r * width + k));
+            __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(level, weight));
+            total[r] = _mm256_add_epi32(total[r], _mm256_madd_epi16(pairs, ones));
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) {
+        sums[r] = sum_of_whole(total[r]);
+        for (ptrdiff_t j = k; j < width; j++) sums[r] += (int32_t)x[r * width + j] * w[j];
+    }
+}
+
+/* --- four bits. TOGETHER channels lie side by side, a lane of 32 bits for each, and inputs in pairs of groups: levels
+ * are [channels / 8][width / 64][8][8 channels][4 inputs], those of the first group in the lower bits; steps and lows are
+ * [channels / 8][width / 64][8 channels][2 groups]. llama.cpp repacks its own kinds in this way, too. */
+
+enum { TOGETHER = 8 };
+enum { PAIR = 2 * GROUP };
+
+typedef struct {
+    const uint8_t *levels, *steps;
+    const int8_t *lows;
+} Int4;
+
+/* The channels from `channel` on, a multiple of TOGETHER. */
+INLINE Int4 channels_of(Int4 w, ptrdiff_t channel, ptrdiff_t width) {
+    const ptrdiff_t groups = width / GROUP;
+    return (Int4){w.levels + channel * (width / 2), w.steps + channel * groups, w.lows + channel * groups};
+}
+
+INLINE int32_t four_bytes(const void *at) {
+    int32_t bytes;
+    memcpy(&bytes, at, 4);
+    return bytes;
+}
+
+/* Four inputs times four levels of each channel; pairs of products are at most 2 * 15 * 127, so eight fit in 16 bits. */
+INLINE __m256i add_four(__m256i sum, __m256i levels, const int8_t *x) {
+    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(levels, _mm256_set1_epi32(four_bytes(x))));
+    IN_ORDER(sum);
+    return sum;
+}
+
+/* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. */
+INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdiff_t width, int rows,
+                          int32_t sums[][TOGETHER]) {
+    __m256i total[4];
+    const __m256i low_bits = _mm256_set1_epi8(15);
+    /* The bytes of the first of two groups' 16 bits, in both halves of each lane; and of the second. */
+    const __m256i first_of_two = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13));
+    const __m256i second_of_two = _mm256_add_epi8(first_of_two, _mm256_set1_epi8(2));
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
+    for (ptrdiff_t k = 0; k < width; k += PAIR) {
+        __m256i first[4], second[4];
+        UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
+        for (int j = 0; j < GROUP; j += 4) {
+            __m256i both = _mm256_loadu_si256((const __m256i *)(w.levels + k * 4 + j * TOGETHER));
+            __m256i level = _mm256_and_si256(both, low_bits);
+            UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
+            level = _mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits);
+            UNROLL for (int r = 0; r < rows; r++) second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
+        }
+        __m256i steps = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(w.steps + k / 4)));
+        __m256i lows = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(w.lows + k / 4)));
+        __m256i first_steps = _mm256_shuffle_epi8(steps, first_of_two);
+        __m256i second_steps = _mm256_shuffle_epi8(steps, second_of_two);
+        UNROLL for (int r = 0; r < rows; r++) {
+            __m256i x_sum = _mm256_set1_epi32(four_bytes(x_sums + (r * width + k) / GROUP));
+            __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], first_steps), _mm256_madd_epi16(lows, x_sum));
+            total[r] = _mm256_add_epi32(total[r], _mm256_add_epi32(sum, _mm256_madd_epi16(second[r], second_steps)));
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_si256((__m256i *)sums[r], total[r]);
+}
+
+/* One of the channels at `w`. */
+INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
+    const __m256i low_bits = _mm256_set1_epi8(15), even = _mm256_set1_epi16(255);
+    for (ptrdiff_t k = 0; k < width; k += PAIR) {
+        const uint8_t *fours = w.levels + k * 4 + channel * 4; /* each 4 * TOGETHER bytes behind the one before */
+        __m256i both = _mm256_setr_epi32(four_bytes(fours), four_bytes(fours + 32), four_bytes(fours + 64),
+                                         four_bytes(fours + 96), four_bytes(fours + 128), four_bytes(fours + 160),
+                                         four_bytes(fours + 192), four_bytes(fours + 224));
+        for (int half = 0; half < 2; half++) {
+            __m256i levels = _mm256_and_si256(half ? _mm256_srli_epi16(both, 4) : both, low_bits);
+            const ptrdiff_t group = k / 4 + 2 * channel + half;
+            const __m256i step = _mm256_set1_epi16(w.steps[group]), low = _mm256_set1_epi8(w.lows[group]);
+            /* Products are below 256, so that they can be had two at a time: those of the even and of the odd bytes. */
+            __m256i values = _mm256_or_si256(_mm256_mullo_epi16(_mm256_and_si256(levels, even), step),
+                                             _mm256_slli_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(levels, 8), step), 8));
+            _mm256_storeu_si256((__m256i *)(to + k + half * GROUP), _mm256_add_epi8(values, low));
+        }
+    }
+}
+
+/* Rows are taken so many at a time that sums stay in registers, and few channels at a time, so that the weights are
+ * read from memory once. */
+#define BY_ROWS(MOST)                                                                                               \
+    for (ptrdiff_t c = all.begin; c < all.end; c += NEAR) {                                                         \
+        const Share share = {c, c + NEAR < all.end ? c + NEAR : all.end};                                           \
+        for (ptrdiff_t row = begin, some; row < end; row += some) {                                                 \
+            const ptrdiff_t left = end - row;                                                                       \
+            some = left >= 8 && MOST >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;                                  \
+            switch (some) {                                                                                         \
+            case 8: CALL(8); break;                                                                                 \
+            case 4: CALL(4); break;                                                                                 \
+            case 2: CALL(2); break;                                                                                 \
+            default: CALL(1);                                                                                       \
+            }                                                                                                       \
+        }                                                                                                           \
+    }
+
+/* How many rows of `bytes` each stay in the second-level cache. */
+static ptrdiff_t stretch_of(ptrdiff_t bytes) {
+    ptrdiff_t rows = CACHE / bytes;
+    return rows < FEW ? FEW : rows / FEW * FEW;
+}
+
+#define CALL(R)                                                                                                     \
+    for (ptrdiff_t i = share.begin; i < share.end; i++) {                                                           \
+        int8_channel(x + row * width, w + i * width, width, R, sums);                                               \
+        for (int r = 0; r < R; r++) put(to, row + r, i, (float)sums[r]);                                            \
+    }
+FAST static void int8_share(const int8_t *x, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, const int8_t *w, Share all,
+                            const Result *to) {
+    int32_t sums[FEW];
+    BY_ROWS(8)
+}
+#undef CALL
+
+EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const int8_t *w, ptrdiff_t channels,
+                          const float *scales, const float *row_scales, void *y, int kind) {
+    const Result to = {y, channels, scales, NULL, row_scales, (Kind)kind};
+    const ptrdiff_t stretch = stretch_of(width);
+#pragma omp parallel
+    {
+        const Share share = share_of(channels, NEAR);
+        for (ptrdiff_t row = 0; row < rows; row += stretch)
+            int8_share(x, row, row + stretch < rows ? row + stretch : rows, width, w, share, &to);
+    }
+    return 0;
+}
+
+#define CALL(R)                                                                                                     \
+    for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
+        const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
+        int4_channels(x + row * width, x_sums + row * groups, channels_of(w, i, width), width, R, sums);            \
+        for (int r = 0; r < R; r++)                                                                                 \
+            for (int j = 0; j < some; j++) put(to, row + r, i + j, (float)sums[r][j]);                              \
+    }
+FAST static void int4_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
+                            Int4 w, Share all, const Result *to) {
+    const ptrdiff_t groups = width / GROUP;
+    int32_t sums[4][TOGETHER];
+    BY_ROWS(4)
+}
+#undef CALL
+
+EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const uint8_t *levels, const uint8_t *steps,
+                          const int8_t *lows, ptrdiff_t channels, const float *scales, const float *row_scales, void *y,
+                          int kind) {
+    const Result to = {y, channels, scales, NULL, row_scales, (Kind)kind};
+    const Int4 w = {levels, steps, lows};
+    const ptrdiff_t groups = width / GROUP, stretch = stretch_of(width);
+    int16_t *x_sums = aligned(rows * groups * sizeof *x_sums);
+    if (x_sums == NULL) return 1;
+    for (ptrdiff_t g = 0; g < rows * groups; g++) {
+        int sum = 0;
+        for (int j = 0; j < GROUP; j++) sum += x[g * GROUP + j];
+        x_sums[g] = (int16_t)sum;
+    }
+#pragma omp parallel
+    {
+        const Share share = share_of(channels, NEAR);
+        for (ptrdiff_t row = 0; row < rows; row += stretch)
+            int4_share(x, x_sums, row, row + stretch < rows ? row + stretch : rows, width, w, share, &to);
+    }
+    free(x_sums);
+    return 0;
+}
+
+/* Some channels of four bits written out in eight: [channels][width]. What does not fit in eight bits is not to be there. */
+EXPORT FAST int llama_gui_int4_expand(const uint8_t *levels, const uint8_t *steps, const int8_t *lows, ptrdiff_t width,
+                                      ptrdiff_t first, ptrdiff_t channels, int8_t *to) {
+    const Int4 w = {levels, steps, lows};
+#pragma omp parallel for
+    for (ptrdiff_t i = 0; i < channels; i++) {
+        const int channel = (int)((first + i) % TOGETHER);
+        expand_int4(channels_of(w, first + i - channel, width), channel, width, to + i * width);
+    }
+    return 0;
+}
