@@ -102,8 +102,11 @@ class Precision:
         return self.held or self.dtype
 
     @property
-    def embedding_dtype(self) -> torch.dtype:
-        """Of the table in which tokens are looked up: who rounds weights to eight bits needs no more there."""
+    def kept_dtype(self) -> torch.dtype:
+        """Of the table in which tokens are looked up, and of keys and values where our own kernels attend.
+
+        Who rounds weights to eight bits needs no more there.
+        """
         return torch.bfloat16 if self.quantised and self.dtype == torch.float32 else self.table_dtype
 
     @property

@@ -135,7 +135,7 @@ class Engine:
         )
         network, info = model.network, model.info
         speculator = _load_speculator(draft, model)
-        cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device))
+        cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _piece_budget(network))
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator, shared)
@@ -375,7 +375,7 @@ def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator
     if not other.tokenizer.has_same_tokens_as(model.tokenizer):
         raise UnsupportedModelError(f"The tokens of the draft model {draft} are not those of {info.path}.")
     network = other.network
-    cache = KVCache(network.config, network.dtype, network.device, kv_byte_budget(network.device) // 4)
+    cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device) // 4)
     return Speculator(DraftNetwork(network, cache))
 
 

@@ -75,10 +75,12 @@ class Llama:
         head: Linear,
         plan: RowPlan | None = None,
         kernels: NativeKernels | None = None,
+        cache_dtype: torch.dtype | None = None,
     ) -> None:
-        """`kernels`: what attends, instead of torch's."""
+        """`kernels`: what attends, instead of torch's. `cache_dtype`: of keys and values, if not that of the rest."""
         self._plan = plan
         self._kernels = kernels
+        self._cache_dtype = cache_dtype
         self.config = config
         self.embedding = embedding
         self.blocks = tuple(blocks)
@@ -89,8 +91,13 @@ class Llama:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of the activations and of the cache."""
+        """Of the activations."""
         return self.norm.weight.dtype
+
+    @property
+    def cache_dtype(self) -> torch.dtype:
+        """Of keys and values."""
+        return self._cache_dtype or self.dtype
 
     @property
     def device(self) -> torch.device:
@@ -251,7 +258,7 @@ class NetworkLoader:
         self._checkpoint = checkpoint
         self._shapes = weight_shapes(config)
         self._dtype = precision.dtype
-        self._table_dtype, self._embedding_dtype = precision.table_dtype, precision.embedding_dtype
+        self._table_dtype, self._kept_dtype = precision.table_dtype, precision.kept_dtype
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
         exact = exact or precision.quantised is not None
@@ -273,16 +280,17 @@ class NetworkLoader:
             self._blocks = NATIVE_BLOCKS
         else:
             self._kernels, self._blocks = None, find_blocks(group, config.head_dim, self._dtype, self._device)
-        embedding = self._table("model.embed_tokens.weight", self._embedding_dtype)
+        embedding = self._table("model.embed_tokens.weight", self._kept_dtype)
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
         head = self._linear.head(self._head(embedding))
-        return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels)
+        cache_dtype = self._kept_dtype if self._kernels is not None else None
+        return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, cache_dtype)
 
     def _head(self, embedding: Tensor) -> Tensor:
         if _HEAD not in self._checkpoint.names:
             return embedding
-        head = self._table(_HEAD, self._embedding_dtype)
+        head = self._table(_HEAD, self._kept_dtype)
         # A fine-tune whose config was copied from its tied parent: like transformers 5, believe the weights.
         return embedding if self._config.tie_word_embeddings and torch.equal(head, embedding) else head
 

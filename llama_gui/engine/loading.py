@@ -174,7 +174,7 @@ def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") 
     # The head is a linear of its own, unless our kernels multiply the very table that tokens are looked up in.
     is_shared = precision.held is not None and config.tie_word_embeddings
     head = 0 if is_shared else precision.head_bytes
-    return round(vocabulary * (precision.embedding_dtype.itemsize + head) + linears * precision.weight_bytes)
+    return round(vocabulary * (precision.kept_dtype.itemsize + head) + linears * precision.weight_bytes)
 
 
 def load_model(

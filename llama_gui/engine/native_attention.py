@@ -1,7 +1,8 @@
 """Attention by our own kernel: each query sees its conversation's keys in a fixed order, so its bits are its own.
 
 No masks and no padding, as torch's needs them for equal bits (`attention_blocks.py`); a step of many conversations is
-one call for each layer. For float32, which is what activations are where our kernels serve.
+one call for each layer. For float32, which is what activations are where our kernels serve; the caches may be in half
+precision, which is half of what is read and kept, as in other programs.
 """
 
 from collections.abc import Sequence
@@ -47,4 +48,4 @@ class NativeSpans:
 
         ``q [rows, heads, dim] -> [rows, heads * dim]``. `window`: how many tokens a row sees at most.
         """
-        return self._kernels.attend(q, k, v, self._table, layer, window or 0)
+        return self._kernels.attend(q, k, v, self._table, layer, window or 0, self._slots[0].keys.dtype)

@@ -120,7 +120,7 @@ class NativeKernels:
         self._gate = _function(library.llama_gui_gate, *rows, *4 * [_POINTER])
         heads = (_POINTER, _SIZE)
         self._attend = _function(
-            library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _POINTER
+            library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _INT, _POINTER
         )
 
     def int8(
@@ -215,20 +215,30 @@ class NativeKernels:
         _check(self._gate(x.data_ptr(), *levels.shape, *addresses))
         return levels, scales
 
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, spans: Tensor, layer: int, window: int = 0) -> Tensor:
+    def attend(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        spans: Tensor,
+        layer: int,
+        window: int = 0,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
         """Write new keys and values into caches, and attend to them and those before: float32 ``[rows, heads * dim]``.
 
         ``q [rows, heads, dim]``, ``k`` and ``v [rows, kv_heads, dim]`` are float32, their last two dimensions
         contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 7]``, each a stretch of rows
         of one conversation: first row, rows, tokens before them, the addresses of its keys and values
-        ``[layers, kv_heads, capacity, dim]``, and how many numbers a layer and a head of them take. `window`: how many
-        tokens a row sees at most, 0 for all.
+        ``[layers, kv_heads, capacity, dim]`` of `dtype`, and how many numbers a layer and a head of them take.
+        `window`: how many tokens a row sees at most, 0 for all. All arithmetic is float32.
         """
         rows, heads, dim = q.shape
         y = torch.empty(rows, heads * dim)
         inputs = (q.data_ptr(), q.stride(0), k.data_ptr(), k.stride(0), v.data_ptr(), v.stride(0))
         sizes = (heads, k.shape[1], dim, window)
-        _check(self._attend(*inputs, *sizes, dim**-0.5, spans.data_ptr(), len(spans), layer, y.data_ptr()))
+        conversations = (spans.data_ptr(), len(spans), layer, _KINDS[dtype])
+        _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, y.data_ptr()))
         return y
 
 
@@ -333,24 +343,25 @@ def attends_right(kernels: NativeKernels) -> bool:
         want = F.scaled_dot_product_attention(
             *(part.transpose(0, 1) for part in (q, k, v)), attn_mask=mask, enable_gqa=True
         )
-        whole = _attend_in_pieces(kernels, (q, k, v), [rows], size)
-        if not torch.allclose(whole, want.transpose(0, 1).flatten(1), atol=1e-5):
-            return False
-        if not torch.equal(_attend_in_pieces(kernels, (q, k, v), [1, 250, 17, *32 * [1]], size), whole):
-            return False
+        for dtype, error in ((torch.float32, 1e-5), (torch.bfloat16, 0.05), (torch.float16, 0.01)):
+            whole = _attend_in_pieces(kernels, (q, k, v), [rows], size, dtype)
+            if not torch.allclose(whole, want.transpose(0, 1).flatten(1), atol=error):
+                return False
+            if not torch.equal(_attend_in_pieces(kernels, (q, k, v), [1, 250, 17, *32 * [1]], size, dtype), whole):
+                return False
     return True
 
 
 def _attend_in_pieces(
-    kernels: NativeKernels, qkv: tuple[Tensor, Tensor, Tensor], pieces: Sequence[int], window: int
+    kernels: NativeKernels, qkv: tuple[Tensor, Tensor, Tensor], pieces: Sequence[int], window: int, dtype: torch.dtype
 ) -> Tensor:
     q, k, v = qkv
-    keys, values = torch.zeros(2, *k.transpose(0, 1).shape)
+    keys, values = torch.zeros(2, *k.transpose(0, 1).shape, dtype=dtype)
     done, parts = 0, list[Tensor]()
     for length in pieces:
         span = torch.tensor([[0, length, done, keys.data_ptr(), values.data_ptr(), 0, keys.stride(0)]])
         some = slice(done, done + length)
-        parts.append(kernels.attend(q[some], k[some], v[some], span, 0, window))
+        parts.append(kernels.attend(q[some], k[some], v[some], span, 0, window, dtype))
         done += length
     return torch.cat(parts)
 

@@ -25,7 +25,7 @@ _WIDTH_UNIT = 64
 """The engine's own: of `int4_levels`, `int4_panels`, `kv_cache` and `native_kernels`; a test keeps them together."""
 
 _HELD_BYTES = 2
-"""Of a number in bfloat16, held in it or only multiplied in it."""
+"""Of a number in bfloat16, which is only held in it or multiplied, too."""
 
 _RUNTIME = {"float32": 60 * 10**6, "bfloat16": 60 * 10**6, "int8": 20 * 10**6, "int4": 20 * 10**6}
 """What the engine's libraries come to hold beside the weights: kernels, scratch, the tokenizer."""
@@ -110,7 +110,7 @@ def estimate(
     """Whether a model of `shape` fits. `freed`: bytes that the model gives back which it replaces."""
     dtype = resolve(dtype, machine)
     weights = weight_bytes(shape, dtype, machine)
-    cache = cache_bytes(shape, context, activation_bytes(dtype, machine)) * chats
+    cache = cache_bytes(shape, context, cache_width(dtype, machine)) * chats
     needed = max(weights + cache, _loading_bytes(shape, dtype, machine, weights)) + _RUNTIME.get(
         dtype, _RUNTIME["bfloat16"]
     )
@@ -149,10 +149,15 @@ def resolve(dtype: str, machine: Machine) -> str:
 
 
 def activation_bytes(dtype: str, machine: Machine) -> int:
-    """Bytes of one number of the cache and of what the layers hand on."""
+    """Bytes of one number that the layers hand on."""
     if dtype in ("int8", "int4"):
         return 2 if machine.has_bfloat16 or machine.device != "cpu" else 4
     return 4 if dtype == "float32" or machine.holds_halves else 2
+
+
+def cache_width(dtype: str, machine: Machine) -> int:
+    """Bytes of one number of keys and values, which our own kernels keep in half precision."""
+    return _HELD_BYTES if dtype != "float32" and machine.holds_halves else activation_bytes(dtype, machine)
 
 
 def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
@@ -238,7 +243,7 @@ def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int) -> flo
         return None
     seconds = _read_bytes(shape, dtype, machine) / (machine.bandwidth * _efficiency(dtype, machine))
     seconds += _LAYER_S * shape.layers
-    cache = cache_bytes(shape, context, activation_bytes(dtype, machine))
+    cache = cache_bytes(shape, context, cache_width(dtype, machine))
     return 1 / (seconds + cache / 2 / machine.bandwidth)
 
 

@@ -90,7 +90,7 @@ def arrival(engine: Engine, tokens: int, chats: int, rounds: int) -> None:
 def cache_worth(model: RandomModel, dtype: str, tokens: int, rounds: int) -> None:
     """A step with the cache of keys and values, against reading the whole text again for each token."""
     network = load_model(model, dtype=dtype).network
-    cache = KVCache(network.config, network.dtype, network.device, 2**34)
+    cache = KVCache(network.config, network.cache_dtype, network.device, 2**34)
     ids = torch.randint(0, 2000, (tokens,)).tolist()
     with torch.inference_mode(), torch_threads(physical_cores()):
         slot = cache.acquire("one", ids)
@@ -125,7 +125,7 @@ def context_cost(
 ) -> None:
     """What a step costs against the context (of one chat) and against the number of chats (of 128 tokens)."""
     network = load_model(model, dtype=dtype, threads=threads).network
-    cache = KVCache(network.config, network.dtype, network.device, 2**34)
+    cache = KVCache(network.config, network.cache_dtype, network.device, 2**34)
     clock = time.thread_time if threads == 1 else time.perf_counter
 
     def step(chats: int, length: int) -> Callable[[], float]:

@@ -66,6 +66,8 @@ def test_this_machine_is_seen_as_the_engine_sees_it():
         precision = resolve_precision(dtype, torch.device("cpu"), has_kernels=machine.has_kernels)
         assert fit.resolve(dtype, machine) == precision.name
         assert activation_bytes(fit.resolve(dtype, machine), machine) == precision.dtype.itemsize
+        kept = precision.kept_dtype if machine.has_kernels else precision.dtype
+        assert fit.cache_width(fit.resolve(dtype, machine), machine) == kept.itemsize
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,11 @@ def test_our_kernels_multiply_the_embedding_itself():
     assert fit.resolve("auto", OLDER) == "bfloat16"
     plain = estimate(LLAMA_1B, OLDER, context=8192)
     assert plain.weights == 2 * 1_235_814_400 + 2 * LLAMA_1B.norms
-    assert plain.cache == 8192 * 2 * 16 * 8 * 64 * 4
+    assert plain.cache == 8192 * 2 * 16 * 8 * 64 * 2
+    for dtype, width in (("float32", 4), ("int8", 2), ("int4", 2)):
+        assert estimate(LLAMA_1B, OLDER, dtype, context=8192).cache == 8192 * 2 * 16 * 8 * 64 * width
+        without = estimate(LLAMA_1B, replace(OLDER, has_kernels=False), dtype, context=8192)
+        assert without.cache == 8192 * 2 * 16 * 8 * 64 * 4
     own_head = replace(LLAMA_1B, is_tied=False)
     assert estimate(own_head, OLDER).weights == plain.weights + 2 * LLAMA_1B.head.numbers
     whole = estimate(LLAMA_1B, OLDER, "float32").weights

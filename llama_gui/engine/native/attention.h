@@ -1,13 +1,13 @@
 /* Attention. A query sees the keys of its conversation up to its own place, KEYS at a time from the first on: what
  * is computed for it does not depend on the other queries of the call. Softmax as it goes: Milakov and Gimelshein 2018. */
 
-enum { KEYS = 256 };          /* whose scores are there at a time */
+enum { KEYS = 64 };           /* whose scores are there at a time */
 enum { QUERIES = 16 };        /* tokens of one conversation that one thread takes at a time */
 enum { WIDEST = 256 };        /* numbers of a head */
 
 typedef struct {
     int64_t row, length, start;     /* of the queries in the call; tokens before the first of them */
-    float *keys, *values;           /* of the first layer: [layers][kv_heads][capacity][dim] */
+    char *keys, *values;            /* of the first layer: [layers][kv_heads][capacity][dim] */
     int64_t layer_stride, head_stride; /* in numbers */
 } Span;
 
@@ -16,14 +16,35 @@ typedef struct {
     ptrdiff_t q_stride, k_stride, v_stride;
     ptrdiff_t heads, kv_heads, dim, window; /* window: how many tokens are seen at most, or 0 for all */
     float scale;
-    float *y; /* [rows][heads][dim] */
+    float *y;  /* [rows][heads][dim] */
+    Kind kind; /* of the keys and values of all conversations */
 } Attention;
+
+/* Bytes that are wanted soon, some cache lines at a time: the memory fetches them while others are computed with. */
+typedef struct {
+    const char *at, *end;
+    ptrdiff_t lines;
+} Soon;
+
+INLINE void fetch_soon(Soon *soon) {
+    for (ptrdiff_t i = 0; i < soon->lines && soon->at < soon->end; i++, soon->at += ALIGNMENT)
+        _mm_prefetch(soon->at, _MM_HINT_T0);
+}
+
+/* The sums of four vectors, and of four others, side by side. */
+INLINE __m256 sums_of(const __m256 *v) {
+    __m256 first = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
+    __m256 second = _mm256_hadd_ps(_mm256_hadd_ps(v[4], v[5]), _mm256_hadd_ps(v[6], v[7]));
+    return _mm256_add_ps(_mm256_permute2f128_ps(first, second, 0x20), _mm256_permute2f128_ps(first, second, 0x31));
+}
 
 /* Scores of two queries for all keys of a block; four keys at a time. */
 INLINE void scores_of(const float *const q[2], const float *keys, ptrdiff_t count, ptrdiff_t dim, float scale,
-                      float scores[2][KEYS]) {
+                      float scores[2][KEYS], Soon soon[2]) {
     ptrdiff_t j = 0;
     for (; j < count; j += 4) {
+        fetch_soon(&soon[0]);
+        fetch_soon(&soon[1]);
         __m256 total[8];
         UNROLL for (int i = 0; i < 8; i++) total[i] = _mm256_setzero_ps();
         const float *key[4];
@@ -36,10 +57,9 @@ INLINE void scores_of(const float *const q[2], const float *keys, ptrdiff_t coun
                 total[4 + i] = _mm256_fmadd_ps(second, number, total[4 + i]);
             }
         }
-        UNROLL for (int i = 0; i < 4; i++) {
-            scores[0][j + i] = sum_of_floats(total[i]) * scale;
-            scores[1][j + i] = sum_of_floats(total[4 + i]) * scale;
-        }
+        const __m256 found = _mm256_mul_ps(sums_of(total), _mm256_set1_ps(scale));
+        _mm_storeu_ps(scores[0] + j, _mm256_castps256_ps128(found));
+        _mm_storeu_ps(scores[1] + j, _mm256_extractf128_ps(found, 1));
     }
 }
 
@@ -47,6 +67,12 @@ typedef struct {
     float largest, sum;
     float values[WIDEST];
 } Seen;
+
+/* What a thread has to itself. */
+typedef struct {
+    float *keys, *values; /* a block of them in float32, where the caches are in half precision */
+    Seen *seen;
+} Room;
 
 /* The weights of the keys `from` to `to` of a block, in the place of their scores; others get 0. */
 INLINE void soften(float *scores, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim, Seen *seen) {
@@ -87,9 +113,11 @@ INLINE void add_values(const float *weights, const float *values, ptrdiff_t from
 }
 
 /* Some queries of one conversation and one key head: `count` tokens from `first` on. */
-FAST static void attend_some(const Attention *a, const Span *span, const float *keys, const float *values,
-                             ptrdiff_t head, ptrdiff_t first, ptrdiff_t count, Seen *seen) {
+FAST static void attend_some(const Attention *a, const Span *span, const char *all_keys, const char *all_values,
+                             ptrdiff_t head, ptrdiff_t first, ptrdiff_t count, const Room *room) {
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
+    const size_t bytes = bytes_of(a->kind);
+    Seen *const seen = room->seen;
     const ptrdiff_t last = span->start + first + count - 1;
     for (ptrdiff_t i = 0; i < queries; i++) {
         seen[i].largest = -__builtin_inff(), seen[i].sum = 0;
@@ -98,6 +126,20 @@ FAST static void attend_some(const Attention *a, const Span *span, const float *
     ptrdiff_t begin = a->window && span->start + first + 1 > a->window ? span->start + first + 1 - a->window : 0;
     for (ptrdiff_t block = begin / KEYS * KEYS; block <= last; block += KEYS) {
         const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS;
+        const float *keys = (const float *)(all_keys + block * dim * bytes);
+        const float *values = (const float *)(all_values + block * dim * bytes);
+        if (a->kind != FLOAT32) {
+            widen((const char *)keys, a->kind, there * dim, room->keys);
+            widen((const char *)values, a->kind, there * dim, room->values);
+            keys = room->keys, values = room->values;
+        }
+        const char *const ends[2] = {all_keys + (last + 1) * dim * bytes, all_values + (last + 1) * dim * bytes};
+        Soon soon[2];
+        for (int n = 0; n < 2; n++) {
+            soon[n].at = (n ? all_values : all_keys) + (block + KEYS) * dim * bytes;
+            soon[n].end = soon[n].at + KEYS * dim * bytes < ends[n] ? soon[n].at + KEYS * dim * bytes : ends[n];
+            soon[n].lines = dim * bytes * 8 / ALIGNMENT / up_to(queries, 2) + 1; /* four keys for each pair of queries */
+        }
         for (ptrdiff_t i = 0; i < queries; i += 2) {
             float scores[2][KEYS];
             const float *q[2];
@@ -105,7 +147,7 @@ FAST static void attend_some(const Attention *a, const Span *span, const float *
                 const ptrdiff_t query = i + n < queries ? i + n : i;
                 q[n] = a->q + (span->row + first + query / group) * a->q_stride + (head * group + query % group) * dim;
             }
-            scores_of(q, keys + block * dim, there, dim, a->scale, scores);
+            scores_of(q, keys, there, dim, a->scale, scores, soon);
             for (int n = 0; n < 2 && i + n < queries; n++) {
                 const ptrdiff_t place = span->start + first + (i + n) / group;
                 ptrdiff_t from = a->window && place + 1 > a->window ? place + 1 - a->window - block : 0;
@@ -115,9 +157,9 @@ FAST static void attend_some(const Attention *a, const Span *span, const float *
                 soften(scores[n], from, to, dim, &seen[i + n]);
                 ptrdiff_t d = 0;
                 for (; d + 64 <= dim; d += 64)
-                    add_values(scores[n], values + block * dim + d, from, to, dim, 8, seen[i + n].values + d);
+                    add_values(scores[n], values + d, from, to, dim, 8, seen[i + n].values + d);
                 for (; d < dim; d += 8)
-                    add_values(scores[n], values + block * dim + d, from, to, dim, 1, seen[i + n].values + d);
+                    add_values(scores[n], values + d, from, to, dim, 1, seen[i + n].values + d);
             }
         }
     }
@@ -130,44 +172,48 @@ FAST static void attend_some(const Attention *a, const Span *span, const float *
 /* Writes the new keys and values of all spans, and attends to them and those before. */
 EXPORT FAST int llama_gui_attend(const float *q, ptrdiff_t q_stride, const float *k, ptrdiff_t k_stride, const float *v,
                                  ptrdiff_t v_stride, ptrdiff_t heads, ptrdiff_t kv_heads, ptrdiff_t dim, ptrdiff_t window,
-                                 float scale, const Span *spans, ptrdiff_t count, ptrdiff_t layer, float *y) {
-    const Attention a = {q, k, v, q_stride, k_stride, v_stride, heads, kv_heads, dim, window, scale, y};
-    const ptrdiff_t group = heads / kv_heads;
+                                 float scale, const Span *spans, ptrdiff_t count, ptrdiff_t layer, int kind, float *y) {
+    const Attention a = {q, k, v, q_stride, k_stride, v_stride, heads, kv_heads, dim, window, scale, y, (Kind)kind};
+    const ptrdiff_t group = heads / kv_heads, bytes = bytes_of((Kind)kind);
+    const size_t block = kind == FLOAT32 ? 0 : KEYS * dim * sizeof *q;
     int failed = 0;
 #pragma omp parallel
     {
-        Seen *seen = aligned(QUERIES * group * sizeof *seen);
-        if (seen == NULL) {
+        float *wide = aligned(2 * block + QUERIES * group * sizeof(Seen));
+        const Room room = {wide, wide + block / sizeof *wide, (Seen *)(wide + 2 * block / sizeof *wide)};
+        if (wide == NULL) {
 #pragma omp atomic write
             failed = 1;
         }
         for (ptrdiff_t s = 0; s < count; s++) {
             const Span *span = &spans[s];
-            float *keys = span->keys + layer * span->layer_stride, *values = span->values + layer * span->layer_stride;
+            char *keys = span->keys + layer * span->layer_stride * bytes;
+            char *values = span->values + layer * span->layer_stride * bytes;
 #pragma omp for nowait
             for (ptrdiff_t head = 0; head < kv_heads; head++)
                 for (ptrdiff_t t = 0; t < span->length; t++) {
-                    const ptrdiff_t to = head * span->head_stride + (span->start + t) * dim;
-                    memcpy(keys + to, k + (span->row + t) * k_stride + head * dim, dim * sizeof *k);
-                    memcpy(values + to, v + (span->row + t) * v_stride + head * dim, dim * sizeof *v);
+                    const ptrdiff_t to = (head * span->head_stride + (span->start + t) * dim) * bytes;
+                    narrow(k + (span->row + t) * k_stride + head * dim, a.kind, dim, keys + to);
+                    narrow(v + (span->row + t) * v_stride + head * dim, a.kind, dim, values + to);
                 }
         }
 #pragma omp barrier
         for (ptrdiff_t s = 0; s < count; s++) {
             const Span *span = &spans[s];
-            const float *keys = span->keys + layer * span->layer_stride;
-            const float *values = span->values + layer * span->layer_stride;
+            const char *keys = span->keys + layer * span->layer_stride * bytes;
+            const char *values = span->values + layer * span->layer_stride * bytes;
             const ptrdiff_t pieces = (span->length + QUERIES - 1) / QUERIES;
 #pragma omp for schedule(dynamic) nowait
             for (ptrdiff_t item = 0; item < pieces * kv_heads; item++) {
                 const ptrdiff_t head = item % kv_heads, first = (pieces - 1 - item / kv_heads) * QUERIES;
                 const ptrdiff_t left = span->length - first;
                 if (!failed)
-                    attend_some(&a, span, keys + head * span->head_stride, values + head * span->head_stride, head, first,
-                                left < QUERIES ? left : QUERIES, seen);
+                    attend_some(&a, span, keys + head * span->head_stride * bytes,
+                                values + head * span->head_stride * bytes, head, first,
+                                left < QUERIES ? left : QUERIES, &room);
             }
         }
-        free(seen);
+        free(wide);
     }
     return failed;
 }

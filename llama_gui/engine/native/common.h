@@ -95,8 +95,7 @@ INLINE __m256 eight_of(const void *from, Kind kind) {
                            : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
 
-/* A row in float32, with zeros up to the next multiple of eight. */
-INLINE void widen(const char *from, Kind kind, ptrdiff_t width, float *to) {
+INLINE void widen_as(const char *from, Kind kind, ptrdiff_t width, float *to) {
     const size_t bytes = bytes_of(kind);
     ptrdiff_t k = 0;
     for (; k + 8 <= width; k += 8) _mm256_store_ps(to + k, eight_of(from + k * bytes, kind));
@@ -104,5 +103,37 @@ INLINE void widen(const char *from, Kind kind, ptrdiff_t width, float *to) {
         float last[8] = {0};
         memcpy(last, from + k * bytes, (width - k) * bytes);
         _mm256_store_ps(to + k, eight_of(last, kind));
+    }
+}
+
+/* A row in float32, with zeros up to the next multiple of eight. */
+INLINE void widen(const char *from, Kind kind, ptrdiff_t width, float *to) {
+    /* A loop for each: the kind is known where it is compiled. */
+    if (kind == BFLOAT16) widen_as(from, BFLOAT16, width, to);
+    else if (kind == FLOAT16) widen_as(from, FLOAT16, width, to);
+    else widen_as(from, FLOAT32, width, to);
+}
+
+/* Numbers of float32, `count` of them, a multiple of eight, to the nearest of `kind`, halves to even. */
+INLINE void narrow(const float *from, Kind kind, ptrdiff_t count, char *to) {
+    if (kind == FLOAT32) {
+        memcpy(to, from, count * sizeof *from);
+        return;
+    }
+    for (ptrdiff_t k = 0; k < count; k += 8) {
+        __m256 value = _mm256_loadu_ps(from + k);
+        __m128i found;
+        if (kind == FLOAT16) {
+            found = _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+        } else {
+            __m256i bits = _mm256_castps_si256(value);
+            __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+            bits = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
+            __m256 is_none = _mm256_cmp_ps(value, value, _CMP_UNORD_Q); /* not a number stays one */
+            bits = _mm256_blendv_epi8(bits, _mm256_set1_epi32(0x7FC00000), _mm256_castps_si256(is_none));
+            bits = _mm256_srli_epi32(bits, 16);
+            found = _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
+        }
+        _mm_storeu_si128((__m128i *)(to + k * 2), found);
     }
 }

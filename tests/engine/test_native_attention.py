@@ -1,0 +1,176 @@
+"""Attention by our own kernel beside torch's: every width, window and cache, the same bits in any cut of the rows."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from llama_gui.engine.config import load_config
+from llama_gui.engine.device import Precision, torch_threads
+from llama_gui.engine.kv_cache import KVCache, Slot
+from llama_gui.engine.loading import load_model
+from llama_gui.engine.native_attention import NativeSpans, serves
+from llama_gui.engine.native_kernels import NativeKernels
+from tests.fakes.tiny_llama import write_tiny_llama
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+Rows = tuple[Tensor, Tensor, Tensor]
+
+
+def rows_of(count: int, heads: int, kv_heads: int, dim: int, seed: int = 1) -> Rows:
+    generator = torch.Generator().manual_seed(seed)
+    q, k, v = (torch.randn(count, n, dim, generator=generator) for n in (heads, kv_heads, kv_heads))
+    return 2 * q, k, v
+
+
+def slot_for(rows: Rows, dtype: torch.dtype, layers: int = 1) -> Slot:
+    """With a few places too many, so that heads do not lie behind one another."""
+    count, kv_heads, dim = rows[1].shape
+    keys = torch.zeros(layers, kv_heads, count + 5, dim, dtype=dtype)
+    return Slot("a", keys, torch.zeros_like(keys))
+
+
+def attended(
+    kernels: NativeKernels, rows: Rows, dtype: torch.dtype, pieces: Sequence[int], window: int | None
+) -> Tensor:
+    slot, parts, done = slot_for(rows, dtype), list[Tensor](), 0
+    for length in pieces:
+        some = [part[done : done + length] for part in rows]
+        parts.append(NativeSpans(kernels, [(slot, length)]).attend(*some, 0, window))
+        done += length
+        slot.tokens = [1] * done
+    assert torch.equal(slot.keys[0, :, :done], rows[1].transpose(0, 1).to(dtype))
+    assert torch.equal(slot.values[0, :, :done], rows[2].transpose(0, 1).to(dtype))
+    assert not slot.keys[0, :, done:].any()
+    return torch.cat(parts)
+
+
+def by_torch(rows: Rows, dtype: torch.dtype, window: int | None) -> Tensor:
+    """In float64, on keys and values as they are kept."""
+    q, k, v = rows[0].double(), rows[1].to(dtype).double(), rows[2].to(dtype).double()
+    group = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    places = torch.arange(len(q))
+    behind = places.unsqueeze(1) - places
+    hidden = (behind < 0) | (behind >= (window or len(q)))
+    scores = torch.einsum("qhd,khd->hqk", q, k) / math.sqrt(q.shape[2])
+    weights = scores.masked_fill(hidden, -math.inf).softmax(2)
+    return torch.einsum("hqk,khd->qhd", weights, v).flatten(1).float()
+
+
+@pytest.mark.parametrize("window", [None, 1, 50, 64, 90])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "dim"), [(4, 4, 8), (6, 2, 24), (4, 1, 64), (8, 2, 72), (3, 3, 128), (2, 1, 256)], ids=str
+)
+def test_as_torch_does_it(
+    kernels: NativeKernels, heads: int, kv_heads: int, dim: int, dtype: torch.dtype, window: int | None
+):
+    rows = rows_of(150, heads, kv_heads, dim)
+    want = by_torch(rows, dtype, window)
+    got = attended(kernels, rows, dtype, [150], window)
+    torch.testing.assert_close(got, want, rtol=0, atol=2e-5)
+    for pieces in ([1] * 150, [64, 64, 22], [63, 1, 86], [149, 1], [16, 17, 1, 1, 65, 50]):
+        assert torch.equal(attended(kernels, rows, dtype, pieces, window), got)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_conversations_beside_each_other(kernels: NativeKernels, dtype: torch.dtype):
+    """Pieces of prompts and drawn tokens in one call, in any order and with any number of threads."""
+    conversations = [rows_of(count, 4, 2, 64, seed) for seed, count in enumerate((70, 1, 130, 33, 65, 2), 1)]
+    alone = [attended(kernels, rows, dtype, [len(rows[0])], None) for rows in conversations]
+    for order in (range(6), (5, 2, 0, 4, 1, 3)):
+        for threads in (1, 2, 3):
+            chosen = [conversations[n] for n in order]
+            segments = [(slot_for(rows, dtype), len(rows[0])) for rows in chosen]
+            q, k, v = (torch.cat(parts) for parts in zip(*chosen, strict=True))
+            with torch_threads(threads):
+                got = NativeSpans(kernels, segments).attend(q, k, v, 0, None)
+            assert torch.equal(got, torch.cat([alone[n] for n in order]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_each_layer_has_its_own_keys(kernels: NativeKernels, dtype: torch.dtype):
+    first, second = rows_of(40, 4, 2, 64), rows_of(40, 4, 2, 64, seed=2)
+    slot = slot_for(first, dtype, layers=2)
+    spans = NativeSpans(kernels, [(slot, 40)])
+    got = [spans.attend(*rows, layer, None) for layer, rows in enumerate((first, second))]
+    want = [attended(kernels, rows, dtype, [40], None) for rows in (first, second)]
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(got, want, strict=True))
+
+
+def test_rows_of_a_wider_tensor(kernels: NativeKernels):
+    """As they come out of the product, side by side."""
+    q, k, v = rows_of(20, 4, 2, 16)
+    wide = torch.cat([part.flatten(1) for part in (q, k, v)], 1)
+    cut = [part.unflatten(1, (-1, 16)) for part in wide.split([64, 32, 32], 1)]
+    slot = slot_for((q, k, v), torch.bfloat16)
+    got = NativeSpans(kernels, [(slot, 20)]).attend(*cut, 0, None)
+    assert torch.equal(got, attended(kernels, (q, k, v), torch.bfloat16, [20], None))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_keys_and_values_are_rounded_as_torch_does(kernels: NativeKernels, dtype: torch.dtype):
+    bits = torch.cat([torch.arange(2**16, dtype=torch.int32) << 16, torch.randint(-(2**31), 2**31 - 1, (2**16,))])
+    halfway = torch.tensor([0x3F808000, 0x3F818000, 0x3F7FFFFF, 0x7F7FFFFF, 0x00000001, 0x387FE000, 0x33000001])
+    numbers = torch.cat([bits.to(torch.int32), halfway.to(torch.int32), torch.zeros(57, dtype=torch.int32)])
+    k = numbers.view(torch.float32).view(-1, 1, 64)
+    slot = slot_for((k, k, k), dtype)
+    NativeSpans(kernels, [(slot, len(k))]).attend(torch.zeros_like(k), k, k, 0, None)
+    got, want = slot.keys[0, 0, : len(k)], k[:, 0].to(dtype)
+    assert torch.equal(got.isnan(), want.isnan())
+    assert torch.equal(got.nan_to_num(0.0, 7.0, -7.0), want.nan_to_num(0.0, 7.0, -7.0))
+
+
+def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels):
+    broken, sound = rows_of(10, 4, 2, 64), rows_of(80, 4, 2, 64, seed=2)
+    broken[1][3, 0, 5] = float("nan")
+    q, k, v = (torch.cat(parts) for parts in zip(broken, sound, strict=True))
+    segments = [(slot_for(rows, torch.bfloat16), len(rows[0])) for rows in (broken, sound)]
+    got = NativeSpans(kernels, segments).attend(q, k, v, 0, None)
+    assert torch.equal(got[10:], attended(kernels, sound, torch.bfloat16, [80], None))
+    assert got[3:10].isnan().any(1).all()
+    assert got[:3].isfinite().all()
+
+
+def test_a_slot_that_is_too_small(kernels: NativeKernels):
+    with pytest.raises(ValueError, match="20 tokens do not fit into a slot of 15"):
+        NativeSpans(kernels, [(slot_for(rows_of(10, 4, 2, 64), torch.float32), 20)])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "dim", "answer"),
+    [(torch.float32, 64, True), (torch.float32, 256, True), (torch.float32, 264, False), (torch.float32, 20, False),
+     (torch.bfloat16, 64, False)],
+)  # fmt: skip
+def test_what_it_is_for(dtype: torch.dtype, dim: int, answer: bool):
+    assert serves(dtype, dim) is answer
+
+
+@pytest.mark.parametrize(
+    ("precision", "kept"),
+    [
+        (Precision(torch.float32), torch.float32),
+        (Precision(torch.bfloat16), torch.bfloat16),
+        (Precision(torch.float32, held=torch.bfloat16), torch.bfloat16),
+        (Precision(torch.float32, held=torch.float16), torch.float16),
+        (Precision(torch.float32, "int8"), torch.bfloat16),
+        (Precision(torch.float32, "int4"), torch.bfloat16),
+        (Precision(torch.bfloat16, "int8"), torch.bfloat16),
+    ],
+    ids=str,
+)
+def test_what_keys_and_values_are_kept_in(precision: Precision, kept: torch.dtype):
+    assert precision.kept_dtype == kept
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])
+def test_a_conversation_takes_no_more_memory_than_half_precision_needs(kernels: NativeKernels, tmp_path, dtype: str):
+    folder = write_tiny_llama(tmp_path / "model")
+    network = load_model(folder, dtype=dtype, device="cpu", threads=1).network
+    cache = KVCache(network.config, network.cache_dtype, network.device, 2**26)
+    config = load_config(folder)
+    numbers = 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * 512
+    assert cache.bytes_for(400) == numbers * (4 if dtype == "float32" else 2)
