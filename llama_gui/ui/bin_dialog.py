@@ -6,8 +6,6 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
     QMessageBox,
     QPushButton,
     QVBoxLayout,
@@ -16,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from llama_gui.bridge.chat_shelving import BinContents, ChatShelving
 from llama_gui.chats.bin import DeletedBranch
+from llama_gui.ui.rows import RowList
 from llama_gui.ui.theme import FRAME_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -30,11 +29,13 @@ class BinDialog(QDialog):
         self._shelving = shelving
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Bin"))
-        self.list = QListWidget()
+        self.list = RowList(self.tr("The bin is empty."))
         self.list.setAccessibleName(self.tr("Deleted chats and messages"))
         self.restore_button = QPushButton(self.tr("Restore"))
         self.empty_button = QPushButton(self.tr("Empty the bin…"))
-        self._note = plain_label("", "muted", FRAME_PX)
+        self._note = plain_label(
+            self.tr("What you delete stays here for 30 days, and is then gone for ever."), "muted", FRAME_PX
+        )
         self._note.setWordWrap(True)
         self._lay_out()
         self.list.itemSelectionChanged.connect(self._on_selection)
@@ -68,26 +69,17 @@ class BinDialog(QDialog):
     def _show_contents(self, contents: BinContents) -> None:
         self.list.clear()
         for chat in contents.chats:
-            self._add(chat.title, chat.deleted, chat.id)
+            self._add(" ".join(chat.title.split()), chat.deleted, chat.id)
         for branch in contents.branches:
             words = self.tr("Messages of “{}”: {}").format(branch.title, " ".join(branch.beginning.split()))
             self._add(words, branch.deleted, branch)
-        is_empty = self.list.count() == 0
-        self._note.setText(
-            self.tr("The bin is empty.")
-            if is_empty
-            else self.tr("What you delete stays here for 30 days, and is then gone for ever.")
-        )
-        self.list.setVisible(not is_empty)
-        self.empty_button.setEnabled(not is_empty)
+        self.empty_button.setEnabled(self.list.count() > 0)
         self.list.setCurrentRow(0)
         self._on_selection()
 
     def _add(self, words: str, deleted: float | None, what: str | DeletedBranch) -> None:
         day = f"{datetime.fromtimestamp(deleted):%Y-%m-%d}" if deleted else ""
-        item = QListWidgetItem(f"{words}  ·  {day}")
-        item.setData(_WHAT, what)
-        self.list.addItem(item)
+        self.list.add(words, day).setData(_WHAT, what)
 
     @Slot()
     def _on_selection(self) -> None:

@@ -6,12 +6,8 @@ from functools import partial
 from PySide6.QtCore import (
     QCoreApplication,
     QEvent,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
-    QRect,
     QRectF,
-    QSize,
     Qt,
     Slot,
 )
@@ -33,22 +29,18 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMessageBox,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
 from llama_gui.ui.actions import Actions
 from llama_gui.ui.former_focus import FormerFocus
-from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, frame_font, theme_of
+from llama_gui.ui.rows import NOTE_ROLE, ROW_HEIGHT, RowDelegate
+from llama_gui.ui.theme import FRAME_PX, SMALL_PX, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import plain_label
 
-_KEYS_ROLE = Qt.ItemDataRole.UserRole + 1
-_ACTION_ROLE = Qt.ItemDataRole.UserRole + 2
-_ROW = 34
+_ACTION_ROLE = Qt.ItemDataRole.UserRole + 1
 _MORE_KEYS = (
     ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Send the message"), QT_TRANSLATE_NOOP("KeysDialog", "Enter")),
     ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Start a new line"), QT_TRANSLATE_NOOP("KeysDialog", "Shift+Enter")),
@@ -63,35 +55,6 @@ _COLUMNS = (
         QT_TRANSLATE_NOOP("Actions", "View"),
     ),
 )
-
-
-class _RowDelegate(QStyledItemDelegate):
-    """A row of the palette: words on the left, keys on the right."""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(200, _ROW)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
-        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
-        parent = self.parent()
-        assert isinstance(parent, QWidget)
-        theme = theme_of(parent)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if state & QStyle.StateFlag.State_Selected:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("selected_row"))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0, 1, 0, -1), RADIUS - 2, RADIUS - 2)
-        inner = rect.adjusted(12, 0, -12, 0)
-        painter.setFont(frame_font(FRAME_PX))
-        painter.setPen(theme.color("text"))
-        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, str(index.data()))
-        painter.setFont(frame_font(SMALL_PX))
-        painter.setPen(theme.color("muted"))
-        keys = str(index.data(_KEYS_ROLE) or "")
-        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, keys)
 
 
 class CommandPalette(QWidget):
@@ -114,13 +77,14 @@ class CommandPalette(QWidget):
         self.field.installEventFilter(self)
         self.view = QListView()
         self._set_up_view()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.addWidget(self.field)
-        layout.addWidget(self._nothing)
-        layout.addWidget(self.view, 1)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(8, 8, 8, 8)
+        self._layout.addWidget(self.field)
+        self._layout.addWidget(self._nothing)
+        self._layout.addWidget(self.view, 1)
         self._nothing.setContentsMargins(12, 8, 12, 8)
-        self.resize(min(480, window.width() - 32), min(392, window.height() - 96))
+        self._most = min(392, window.height() - 96)
+        self.resize(min(480, window.width() - 32), self._most)
         self.move((window.width() - self.width()) // 2, 56)
         self.field.textChanged.connect(self._filter)
         self.field.returnPressed.connect(self._run)
@@ -134,7 +98,7 @@ class CommandPalette(QWidget):
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setAccessibleName(self.tr("Found actions"))
         self.view.viewport().setAutoFillBackground(False)
-        self.view.setItemDelegate(_RowDelegate(self.view))
+        self.view.setItemDelegate(RowDelegate(self.view))
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
 
     def open(self) -> None:
@@ -154,11 +118,21 @@ class CommandPalette(QWidget):
         for action, haystack in self._entries:
             if action.isEnabled() and all(word in haystack for word in words):
                 item = QStandardItem(action.text())
-                item.setData(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), _KEYS_ROLE)
+                item.setData(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), NOTE_ROLE)
                 item.setData(action, _ACTION_ROLE)
                 self._model.appendRow(item)
         self.view.setCurrentIndex(self._model.index(0, 0))
         self._nothing.setVisible(self._model.rowCount() == 0)
+        self.view.setVisible(self._model.rowCount() > 0)
+        self._fit()
+
+    def _fit(self) -> None:
+        """No longer than what was found."""
+        below = self._model.rowCount() * ROW_HEIGHT if self._model.rowCount() else self._nothing.sizeHint().height()
+        margins = self._layout.contentsMargins()
+        room = margins.top() + margins.bottom() + self.field.sizeHint().height() + self._layout.spacing()
+        self.resize(self.width(), min(self._most, room + below))
+        self.update()  # the border is elsewhere now
 
     @Slot()
     def _run(self) -> None:

@@ -9,8 +9,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QMessageBox,
     QPushButton,
     QVBoxLayout,
@@ -18,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm
+from llama_gui.ui.rows import RowList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -104,9 +103,13 @@ class EndpointsDialog(QDialog):
         self._desk = desk
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Remote servers"))
-        self.list = QListWidget()
+        self.list = RowList(self.tr("Add a server by its address. Its models come into the model menu."))
         self.list.setAccessibleName(self.tr("Remote servers"))
-        self._note = plain_label("", "muted", FRAME_PX)
+        self._note = plain_label(
+            self.tr("Servers that speak OpenAI’s protocol answer in the same tabs: vLLM, SGLang, llama.cpp, Ollama…"),
+            "muted",
+            FRAME_PX,
+        )
         self._note.setWordWrap(True)
         self._said = plain_label("", "muted", SMALL_PX)
         self._said.setWordWrap(True)
@@ -207,13 +210,10 @@ class EndpointsDialog(QDialog):
         row = self.list.currentRow()
         self.list.clear()
         for server in servers:
-            item = QListWidgetItem(f"{server.name}  ·  {server.base_url}")
-            item.setData(_SERVER, server)
-            self.list.addItem(item)
+            self.list.add(server.name, server.base_url).setData(_SERVER, server)
         self.list.setCurrentRow(min(max(row, 0), self.list.count() - 1))
-        self._note.setText(
-            self.tr("Servers that speak OpenAI’s protocol answer in the same tabs: vLLM, SGLang, llama.cpp, Ollama…")
-        )
+        if not servers and self.list.hasFocus():
+            self.add_button.setFocus()
         self._on_selection()
 
     @Slot(str, str)

@@ -98,6 +98,7 @@ def _on_window(parts: ActionParts) -> Runs:
     sides, looks, models, library = parts.sides, parts.looks, parts.models, parts.library
     return {
         "models": sides.show_models,
+        "presets": sides.show_presets,
         "find_models": library.show_models,
         "manage_models": library.show_shelf,
         "open_model": models.ask_for_folder,

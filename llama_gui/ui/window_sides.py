@@ -39,6 +39,12 @@ class WindowSides(QObject):
         self._panel.picker.open_menu()
 
     @Slot()
+    def show_presets(self) -> None:
+        """Open the menu of presets, where it stands."""
+        self._show_panel(True)
+        self._panel.presets.open_menu()
+
+    @Slot()
     def search(self) -> None:
         """Put the keyboard into the search of all chats."""
         self._show_sidebar(True)

@@ -104,6 +104,10 @@
         <translation>Modell wählen</translation>
     </message>
     <message>
+        <source>Choose or save a preset</source>
+        <translation>Vorlage wählen oder speichern</translation>
+    </message>
+    <message>
         <source>Find and download models</source>
         <translation>Modelle finden und herunterladen</translation>
     </message>
@@ -883,6 +887,10 @@
     <message>
         <source>Forget it</source>
         <translation>Vergessen</translation>
+    </message>
+    <message>
+        <source>Add a server by its address. Its models come into the model menu.</source>
+        <translation>Füge einen Server mit seiner Adresse hinzu. Seine Modelle erscheinen im Modellmenü.</translation>
     </message>
     <message>
         <source>Servers that speak OpenAI’s protocol answer in the same tabs: vLLM, SGLang, llama.cpp, Ollama…</source>

@@ -250,6 +250,13 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
     trigger(window, "palette")
     palette = window.findChild(CommandPalette)
     assert palette.isVisible()
+    heights = [palette.height()]
+    for text in ("colours", "colours light", "there is none"):
+        palette.field.setText(text)
+        heights.append(palette.height())
+    assert heights == sorted(heights, reverse=True)
+    assert heights[0] > 2 * heights[2]
+    assert palette.view.isHidden()
     palette.field.setText("colours light")
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.kept_settings[-1].color_scheme == "light"

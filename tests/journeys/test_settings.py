@@ -1,6 +1,7 @@
 """Parameters and presets, from the panel to what the engine is asked."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
 
 from llama_gui.settings import UserSettings
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -88,3 +89,15 @@ def test_new_chats_begin_with_a_preset_also_after_the_next_start(open_window, qt
     trigger(again, "new_tab")
     assert again.deck.current().session.settings.max_tokens == 50
     assert again.panel.presets.text() == "Short"
+
+
+def test_presets_are_found_in_the_palette(open_window, monkeypatch):
+    shown = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: shown.append(menu))
+    window = open_window(ScriptedEngine())
+    trigger(window, "settings_panel")
+    assert window.panel.isHidden()
+    trigger(window, "presets")
+    assert not window.panel.isHidden()
+    (menu,) = shown
+    assert any("Save" in action.text() for action in menu.actions())
