@@ -28,11 +28,10 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """All that was found so far, and whether there is more."""
+    """All that was found so far."""
 
     query: SearchQuery
     models: "tuple[FoundModel, ...]"
-    has_more: bool
 
 
 class HubSearch(QObject):
@@ -120,7 +119,7 @@ class HubSearch(QObject):
         known = {model.repo for model in before}
         self._models = (*before, *(model for model in page.models if model.repo not in known))
         self.busy_changed.emit(False)
-        self.found.emit(SearchResult(query, self._models, bool(page.next_page)))
+        self.found.emit(SearchResult(query, self._models))
 
     def _on_failed(self, number: int, error: Exception, after: "SearchPage | None") -> None:
         if number != self._asked:

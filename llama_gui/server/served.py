@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, overload
+from weakref import WeakValueDictionary
 
 from llama_gui.server.refusal import RefusedError
 from llama_gui.vocabulary import EngineStats, GenerateRequest, GenerateResult, Message, ModelInfo, TokenOutput
@@ -135,7 +136,8 @@ class LazyModels:
     def __init__(self, paths: Mapping[str, str], load: Callable[[str], ServedEngine]) -> None:
         self._paths = dict(paths)
         self._load = load
-        self._engines: dict[str, ServedEngine] = {}
+        # Weak: an engine that made room for another is gone when its pool lets go of it.
+        self._engines: WeakValueDictionary[str, ServedEngine] = WeakValueDictionary()
 
     def names(self) -> Sequence[str]:
         """All of them."""
@@ -148,7 +150,7 @@ class LazyModels:
         return engine
 
     def loaded(self) -> Mapping[str, ServedEngine]:
-        """The engines that were asked for, the latest of each model."""
+        """The engines that were asked for and are still there."""
         return dict(self._engines)
 
 

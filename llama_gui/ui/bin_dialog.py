@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from llama_gui.bridge.chat_shelving import BinContents, ChatShelving
 from llama_gui.chats.bin import DeletedBranch
-from llama_gui.ui.rows import RowList
+from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -29,7 +29,7 @@ class BinDialog(QDialog):
         self._shelving = shelving
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Bin"))
-        self.list = RowList(self.tr("The bin is empty."))
+        self.list = NotedList(self.tr("The bin is empty."))
         self.list.setAccessibleName(self.tr("Deleted chats and messages"))
         self.restore_button = QPushButton(self.tr("Restore"))
         self.empty_button = QPushButton(self.tr("Empty the bin…"))

@@ -1,54 +1,31 @@
 """How the side bar paints a chat, a heading, and a find."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QLineEdit,
     QListView,
-    QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
-    QToolTip,
     QWidget,
 )
 
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, TINY_PX, frame_font, theme_of
-from llama_gui.ui.widgets import paint_focus, plain_tip
+from llama_gui.ui.rows import ROW_HEIGHT, Index, RowDelegate
+from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
-ROW = 34
 _HIT = 72
 _BEFORE = 22  # characters before the first find
 _LEADING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
-Index = QModelIndex | QPersistentModelIndex
 
 
-class RowDelegate(QStyledItemDelegate):
-    """The ground of a row: selected, under the mouse, with the keyboard. The tip has all of its words."""
+class IconDelegate(RowDelegate):
+    """A row with icons."""
 
     def __init__(self, icons: Icons, view: QListView) -> None:
         super().__init__(view)
         self._icons = icons
-        self._view = view
-
-    def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> QRect:
-        """Paint what lies under the words; where the row is."""
-        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
-        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
-        theme = theme_of(self._view)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ground = QRectF(rect).adjusted(0, 1, 0, -1)
-        painter.setPen(Qt.PenStyle.NoPen)
-        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            is_selected = bool(state & QStyle.StateFlag.State_Selected)
-            painter.setBrush(theme.color("selected_row" if is_selected else "hover"))
-            painter.drawRoundedRect(ground, RADIUS - 2, RADIUS - 2)
-        if state & QStyle.StateFlag.State_HasFocus and self._view.hasFocus():
-            paint_focus(painter, ground, theme.color("accent"))
-        return rect
 
     def icon(self, painter: QPainter, name: str, x: int, y: int, role: str = "muted") -> None:
         """Paint an icon of 16 pixels; `x` counts from the side that the language begins on."""
@@ -57,18 +34,12 @@ class RowDelegate(QStyledItemDelegate):
         is_mirrored = self._view.layoutDirection() == Qt.LayoutDirection.RightToLeft
         painter.drawPixmap(self._view.viewport().width() - 16 - x if is_mirrored else x, y, pixmap)
 
-    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
-        if event.type() == QEvent.Type.ToolTip and index.isValid():
-            QToolTip.showText(event.globalPos(), plain_tip(str(index.data(Qt.ItemDataRole.AccessibleTextRole))), view)
-            return True
-        return super().helpEvent(event, view, option, index)
 
-
-class ChatDelegate(RowDelegate):
+class ChatDelegate(IconDelegate):
     """Paints chats and headings, all of one height, which lets ten thousand be laid out at once."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(120, ROW)
+        return QSize(120, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         if index.data(ChatRole.HEADING):
@@ -122,7 +93,7 @@ class ChatDelegate(RowDelegate):
         editor.setGeometry(rect.adjusted(4, 3, -4, -3))
 
 
-class HitDelegate(RowDelegate):
+class HitDelegate(IconDelegate):
     """Paints a find: the chat's title, and below it two lines of the message with the words marked."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:

@@ -35,7 +35,7 @@ from PySide6.QtWidgets import (
 
 from llama_gui.ui.actions import Actions
 from llama_gui.ui.former_focus import FormerFocus
-from llama_gui.ui.rows import NOTE_ROLE, ROW_HEIGHT, RowDelegate
+from llama_gui.ui.rows import NOTE_ROLE, ROW_HEIGHT, NoteDelegate
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import plain_label
@@ -98,7 +98,7 @@ class CommandPalette(QWidget):
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setAccessibleName(self.tr("Found actions"))
         self.view.viewport().setAutoFillBackground(False)
-        self.view.setItemDelegate(RowDelegate(self.view))
+        self.view.setItemDelegate(NoteDelegate(self.view))
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
 
     def open(self) -> None:

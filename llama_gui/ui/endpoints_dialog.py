@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm
-from llama_gui.ui.rows import RowList
+from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -103,7 +103,7 @@ class EndpointsDialog(QDialog):
         self._desk = desk
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Remote servers"))
-        self.list = RowList(self.tr("Add a server by its address. Its models come into the model menu."))
+        self.list = NotedList(self.tr("Add a server by its address. Its models come into the model menu."))
         self.list.setAccessibleName(self.tr("Remote servers"))
         self._note = plain_label(
             self.tr("Servers that speak OpenAI’s protocol answer in the same tabs: vLLM, SGLang, llama.cpp, Ollama…"),

@@ -196,8 +196,7 @@ def style_sheet(theme: Theme) -> str:
         selection-background-color: {theme.accent}; selection-color: {theme.on_accent}; }}
     QPlainTextEdit[field="true"] {{ padding: 4px 6px; }}
     QLineEdit:focus, QPlainTextEdit[field="true"]:focus {{ border-color: {theme.accent}; }}
-    RowList {{ background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; padding: 4px; }}
-    RowList:focus {{ border-color: {theme.accent}; }}
+    NotedList {{ background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; padding: 4px; }}
     QLineEdit[flat="true"] {{
         background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 1px 0 1px 4px; }}
     QLineEdit[flat="true"]:hover {{ border-color: {theme.line}; }}

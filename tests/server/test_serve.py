@@ -1,5 +1,6 @@
 """Starting and stopping: nothing is left, and what cannot be is said in a sentence."""
 
+import gc
 import os
 import socket
 import threading
@@ -146,18 +147,32 @@ def test_models_are_loaded_when_they_are_asked_for(serve: Serve):
     for thread in threads:
         thread.start()
     try:
-        with ApiServer(LazyModels({"a": "one", "b": "two"}, load), ServerOptions(key=KEY, port=0)) as server:
+        models = LazyModels({"a": "one", "b": "two"}, load)
+        with ApiServer(models, ServerOptions(key=KEY, port=0)) as server:
             assert exchange(server, head("/v1/models", server))[0] == 200
             assert loads == []
             assert ask(server, question(model="b"))[1]["model"] == "b"
             assert ask(server, question())[1]["model"] == "a"  # the first is for those that name none
             assert loads == ["two", "one"]
             assert ask(server, question(model="one"))[0] == 404  # a path is no name
+            assert sorted(models.loaded()) == ["a", "b"]
     finally:
         for engine in engines.values():
             engine.stop()
         for thread in threads:
             thread.join()
+
+
+def test_a_model_that_made_room_is_told_of_no_more():
+    kept = [ServedScript(name="one"), ServedScript(name="two")]
+    models = LazyModels({"a": "0", "b": "1"}, lambda path: kept[int(path)])
+    assert [models.engine(name) for name in ("a", "b")] == kept
+    assert set(models.loaded()) == {"a", "b"}
+    kept[0] = ServedScript(name="one again")
+    gc.collect()
+    assert set(models.loaded()) == {"b"}
+    assert models.engine("a") is kept[0]
+    assert models.loaded() == {"a": kept[0], "b": kept[1]}
 
 
 # --- the key

@@ -8,9 +8,10 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSiz
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyleOptionViewItem, QWidget
 
-from llama_gui.ui.chat_delegates import Index, RowDelegate
+from llama_gui.ui.chat_delegates import IconDelegate
 from llama_gui.ui.chat_list_view import set_up_list
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.rows import Index
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
 ROW = Qt.ItemDataRole.UserRole + 1
@@ -86,7 +87,7 @@ class RowModel(QAbstractListModel):
         return row if role == ROW else None
 
 
-class RowPainter(RowDelegate):
+class RowPainter(IconDelegate):
     """Paints a row in two lines."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
