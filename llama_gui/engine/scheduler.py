@@ -13,6 +13,9 @@ from llama_gui.vocabulary import Strategy
 GRAIN = 32
 """Prompt pieces fill whole tiles of this many rows, together with the writers."""
 
+FINE_GRAIN = 4
+"""The same where rows cost the same in any number, and each takes long: on CPUs for which our own kernels compute."""
+
 MAX_PIECE = 1024
 WRITING_PATIENCE = 2.5
 """A step with a piece of a prompt may take this many times a step without one; we promise three."""
@@ -54,7 +57,7 @@ class PieceBudget:
             return
         base = self._write_seconds or 0.0  # every step reads the weights
         # A tiny piece says little: its time is the reading of the weights.
-        if prompt_tokens >= GRAIN // 2:
+        if prompt_tokens >= min(GRAIN // 2, self._grain):
             self._token_seconds = _smooth(
                 self._token_seconds, max(seconds - base, 1e-6) / (prompt_tokens + self._overhead)
             )
@@ -62,16 +65,19 @@ class PieceBudget:
     def tokens(self, writers: int) -> int:
         """Prompt tokens beside `writers` rows, so that the step's rows fill whole tiles."""
         grain, overhead = self._grain, self._overhead
-        rows = self._rows_beside(writers) if writers else self._rows_alone()
-        rows = min(max(rows, grain, overhead // 2 if writers else overhead), MAX_PIECE) // grain * grain
-        return max(rows - writers % grain, grain // 2) if self._shares_tiles else rows
+        wished = self._beside() if writers else self._alone()
+        wished = min(max(wished, overhead // 2 if writers else overhead), MAX_PIECE)
+        if not self._shares_tiles:
+            return max(wished // grain, 1) * grain
+        tokens = (wished + writers) // grain * grain - writers
+        return max(tokens, grain - writers % grain, min(GRAIN // 2, 2 * grain))
 
     def piece(self, pending: int, writers: int) -> int:
         """How many of so many tokens to run; all, rather than leave a rest that costs more than it is long."""
         tokens = self.tokens(writers)
         return pending if pending <= tokens + self._overhead // 4 else tokens
 
-    def _rows_alone(self) -> int:
+    def _alone(self) -> int:
         if self._token_seconds is None:
             return 4 * GRAIN
         base = self._write_seconds or 0.0
@@ -79,13 +85,13 @@ class PieceBudget:
         wished, most = (tokens - self._overhead for tokens in whole)
         return int(max(wished, min(GOOD_PIECE + self._overhead, most)))
 
-    def _rows_beside(self, writers: int) -> int:
+    def _beside(self) -> int:
         if self._token_seconds is None:
-            return 2 * GRAIN
+            return 2 * min(GRAIN, self._grain)
         if self._write_seconds is None:
-            return GRAIN  # nobody knows yet how long the writers' own step is
+            return min(GRAIN, self._grain)  # nobody knows yet how long the writers' own step is
         patience = (WRITING_PATIENCE - 1) * self._write_seconds
-        return int(patience / self._token_seconds) - self._overhead + writers
+        return int(patience / self._token_seconds) - self._overhead
 
 
 def _smooth(old: float | None, new: float) -> float:
