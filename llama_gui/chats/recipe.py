@@ -56,6 +56,11 @@ class Recipe:
     timings: Timings = field(default_factory=Timings)
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether the same text can be expected: nothing was drawn, or it is known how."""
+        return self.sampling.seed is not None or self.sampling.temperature == 0
+
+    @property
     def present(self) -> datetime | None:
         """`now` as a time."""
         try:

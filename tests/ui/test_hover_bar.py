@@ -14,9 +14,12 @@ from llama_gui.ui.transcript.view import TranscriptView
 ICONS = Path(__file__).parents[2] / "resources" / "icons"
 
 
+SEEDED = '{"sampling": {"temperature": 0.7, "seed": 3}}'
+
+
 def node(node_id: str, role="assistant", status="complete", **more: str) -> Node:
     return Node(
-        node_id, "chat", None, role, f"text of {node_id}", status, 0.0, **{"model": "m", "recipe": "{}", **more}
+        node_id, "chat", None, role, f"text of {node_id}", status, 0.0, **{"model": "m", "recipe": SEEDED, **more}
     )
 
 
@@ -48,6 +51,11 @@ def hover(view: TranscriptView, word: str) -> None:
         (node("x"), "copy regenerate regenerate_with edit run_again fork delete"),
         (node("x", status="stopped"), "copy regenerate regenerate_with continue edit run_again fork delete"),
         (node("x", status="interrupted"), "copy regenerate regenerate_with continue edit run_again fork delete"),
+        (
+            node("x", recipe='{"sampling": {"temperature": 0.0}}'),
+            "copy regenerate regenerate_with edit run_again fork delete",
+        ),
+        (node("x", recipe='{"sampling": {"temperature": 0.7}}'), "copy regenerate regenerate_with edit fork delete"),
         (node("x", recipe=""), "copy regenerate regenerate_with continue edit fork delete"),  # somebody edited it
         (node("x", status="streaming"), ""),
     ],

@@ -4,6 +4,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import RADIUS, theme_of
@@ -28,7 +29,7 @@ def verbs_of(node: Node) -> tuple[str, ...]:
     if node.status == "streaming":
         return ()
     goes_on = ("continue",) if node.status in ("stopped", "interrupted", "failed") or not node.recipe else ()
-    again = ("run_again",) if node.recipe else ()
+    again = ("run_again",) if node.recipe and read_recipe(node.recipe).is_repeatable else ()
     return ("copy", "regenerate", "regenerate_with", *goes_on, "edit", *again, "fork", "delete")
 
 
