@@ -60,7 +60,7 @@ def by_torch(rows: Rows, dtype: torch.dtype, window: int | None) -> Tensor:
     return torch.einsum("hqk,khd->qhd", weights, v).flatten(1).float()
 
 
-@pytest.mark.parametrize("window", [None, 1, 50, 64, 90])
+@pytest.mark.parametrize("window", [None, 1, 64, 90])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(
     ("heads", "kv_heads", "dim"), [(4, 4, 8), (6, 2, 24), (4, 1, 64), (8, 2, 72), (3, 3, 128), (2, 1, 256)], ids=str
@@ -72,7 +72,7 @@ def test_as_torch_does_it(
     want = by_torch(rows, dtype, window)
     got = attended(kernels, rows, dtype, [150], window)
     torch.testing.assert_close(got, want, rtol=0, atol=2e-5)
-    for pieces in ([1] * 150, [64, 64, 22], [63, 1, 86], [149, 1], [16, 17, 1, 1, 65, 50]):
+    for pieces in ([1] * 70 + [80], [64, 64, 22], [16, 17, 1, 1, 65, 49, 1]):
         assert torch.equal(attended(kernels, rows, dtype, pieces, window), got)
 
 
