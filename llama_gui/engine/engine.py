@@ -20,7 +20,7 @@ from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop
-from llama_gui.engine.native_attention import NATIVE_BLOCKS
+from llama_gui.engine.native_linear import NativeHalfLinear, NativeQuantisedLinear
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
@@ -383,7 +383,8 @@ def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator
 def _piece_budget(network: Llama) -> PieceBudget:
     if not network.is_exact:
         return PieceBudget(PROMPT_TILE, shares_tiles=False)
-    grain = FINE_GRAIN if network.attention_blocks == NATIVE_BLOCKS else GRAIN
+    is_native = all(isinstance(linear, NativeHalfLinear | NativeQuantisedLinear) for linear in network.linears)
+    grain = FINE_GRAIN if is_native else GRAIN
     return PieceBudget(grain, overhead=max(linear.overhead for linear in network.linears))
 
 

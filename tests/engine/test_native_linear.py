@@ -12,6 +12,7 @@ from llama_gui.engine import device as device_module
 from llama_gui.engine import linear as linear_module
 from llama_gui.engine import native_linear
 from llama_gui.engine.device import Precision, torch_threads
+from llama_gui.engine.engine import _piece_budget
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_panels import OVERHEAD
@@ -29,6 +30,7 @@ from llama_gui.engine.native_linear import (
     is_faster_written_out,
 )
 from llama_gui.engine.quantised_linear import quantise_rows
+from llama_gui.engine.scheduler import FINE_GRAIN
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
@@ -466,3 +468,12 @@ def test_widths_that_four_bits_cannot_have(kernels: NativeKernels, old_cpu: None
     network = load(write_tiny_llama(tmp_path, "smollm2"), "int4")
     assert {type(linear) for linear in network.linears} == {NativeInt8Linear}
     logits(network)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])
+def test_pieces_of_prompts_are_fine_where_rows_cost_the_same_in_any_number(
+    kernels: NativeKernels, old_cpu: None, folders: dict[Shape, Path], dtype: str
+):
+    network = load_model(folders["llama-3.2"], dtype=dtype, device="cpu", threads=1).network
+    tokens = _piece_budget(network).tokens(1)
+    assert tokens == 2 * FINE_GRAIN if dtype != "float32" else tokens > 2 * FINE_GRAIN
