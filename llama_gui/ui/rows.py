@@ -72,9 +72,9 @@ class NoteDelegate(RowDelegate):
         plain, small = frame_font(FRAME_PX), frame_font(SMALL_PX)
         note = QFontMetrics(small).elidedText(note, Qt.TextElideMode.ElideMiddle, inner.width() // 2)
         taken = QFontMetrics(small).horizontalAdvance(note) + _GAP if note else 0
-        words = QFontMetrics(plain).elidedText(words, Qt.TextElideMode.ElideRight, inner.width() - taken)
+        words = QFontMetrics(plain).elidedText(words, self._view.textElideMode(), inner.width() - taken)
         painter.setFont(plain)
-        painter.setPen(theme.color("text"))
+        painter.setPen(theme.color("text" if index.flags() & Qt.ItemFlag.ItemIsSelectable else "muted"))
         painter.drawText(inner, _AHEAD, words)
         painter.setFont(small)
         painter.setPen(theme.color("muted"))

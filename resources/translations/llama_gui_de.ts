@@ -1652,6 +1652,10 @@
 <context>
     <name>OptionsDialog</name>
     <message>
+        <source>always</source>
+        <translation>immer</translation>
+    </message>
+    <message>
         <source>Options for models</source>
         <translation>Optionen für Modelle</translation>
     </message>

@@ -41,3 +41,12 @@ def test_words_and_note_do_not_touch(rows):
     assert not rows.horizontalScrollBar().isVisible()
     inside = "".join("." if len(colours(rows, x, x + 1, 0, 34)) == 1 else "x" for x in range(12, 290))
     assert max(len(gap) for gap in re.findall(r"\.+", inside)) >= 10
+
+
+def test_what_cannot_be_chosen_is_muted(rows):
+    rows.add("one")
+    plain = colours(rows, 0, 320, 0, 34)
+    rows.item(0).setFlags(rows.item(0).flags() & ~Qt.ItemFlag.ItemIsSelectable)
+    muted = colours(rows, 0, 320, 0, 34)
+    darkest = [min(QColor(name).lightness() for name in found) for found in (plain, muted)]
+    assert darkest[0] < darkest[1]

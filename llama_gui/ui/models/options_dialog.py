@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QFileDialog,
-    QFrame,
     QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -20,6 +17,7 @@ from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.settings import UserSettings
 from llama_gui.ui.choice_box import ChoiceBox
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -47,9 +45,8 @@ class OptionsDialog(QDialog):
         for limit in sorted({*_LIMITS, settings.download_limit}, key=lambda limit: limit or 0):
             self.limit.addItem(self._limit_words(limit), limit)
         self.limit.setCurrentIndex(max(0, self.limit.findData(settings.download_limit)))
-        self.folders = QListWidget()
+        self.folders = NotedList()
         self.folders.setAccessibleName(self.tr("Folders where models are looked for"))
-        self.folders.setFrameShape(QFrame.Shape.NoFrame)
         self.folders.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.add_button = QPushButton(self.tr("Add folder…"))
         self.remove_button = QPushButton(self.tr("Take off the list"))
@@ -104,12 +101,9 @@ class OptionsDialog(QDialog):
         self.folders.clear()
         fixed = [str(self._desk.own_folder), self._desk.account.cache]
         for path in (*fixed, *self._settings.model_folders):
-            item = QListWidgetItem(path)
-            item.setSizeHint(QSize(0, 30))
+            item = self.folders.add(path, self.tr("always") if path in fixed else "")
             if path in fixed:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsSelectable)
-                item.setForeground(self.palette().placeholderText())
-            self.folders.addItem(item)
         self._on_row()
 
     @Slot()
