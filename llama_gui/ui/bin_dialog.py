@@ -69,9 +69,9 @@ class BinDialog(QDialog):
     def _show_contents(self, contents: BinContents) -> None:
         self.list.clear()
         for chat in contents.chats:
-            self._add(" ".join(chat.title.split()), chat.deleted, chat.id)
+            self._add(chat.title, chat.deleted, chat.id)
         for branch in contents.branches:
-            words = self.tr("Messages of “{}”: {}").format(branch.title, " ".join(branch.beginning.split()))
+            words = self.tr("Messages of “{}”: {}").format(branch.title, branch.beginning)
             self._add(words, branch.deleted, branch)
         self.empty_button.setEnabled(self.list.count() > 0)
         self.list.setCurrentRow(0)
@@ -79,7 +79,7 @@ class BinDialog(QDialog):
 
     def _add(self, words: str, deleted: float | None, what: str | DeletedBranch) -> None:
         day = f"{datetime.fromtimestamp(deleted):%Y-%m-%d}" if deleted else ""
-        self.list.add(words, day).setData(_WHAT, what)
+        self.list.add(" ".join(words.split()), day).setData(_WHAT, what)
 
     @Slot()
     def _on_selection(self) -> None:

@@ -12,12 +12,11 @@ from PySide6.QtWidgets import (
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.rows import ROW_HEIGHT, Index, RowDelegate
+from llama_gui.ui.rows import LEADING, ROW_HEIGHT, Index, RowDelegate
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
 _HIT = 72
 _BEFORE = 22  # characters before the first find
-_LEADING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
 
 
 class IconDelegate(RowDelegate):
@@ -61,7 +60,7 @@ class ChatDelegate(IconDelegate):
         room = _inset(rect, 28 if can_fold else 10, 8, self._view)
         if not can_fold:
             room.translate(0, 4)
-        painter.drawText(room, _LEADING, _elided(words, painter.font(), room.width()))
+        painter.drawText(room, LEADING, _elided(words, painter.font(), room.width()))
         if can_fold:
             folded_icon = "chevron-left" if self._view.isRightToLeft() else "chevron-right"
             self.icon(painter, folded_icon if index.data(ChatRole.FOLDED) else "chevron-down", 8, rect.y() + 9)
@@ -73,7 +72,7 @@ class ChatDelegate(IconDelegate):
         painter.setFont(frame_font(FRAME_PX))
         painter.setPen(theme.color("text"))
         room = _inset(rect, 28 if in_group else 10, 28 if is_answering else 10, self._view)
-        painter.drawText(room, _LEADING, _elided(str(index.data()), painter.font(), room.width()))
+        painter.drawText(room, LEADING, _elided(str(index.data()), painter.font(), room.width()))
         if is_answering:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color("accent"))
@@ -110,7 +109,7 @@ class HitDelegate(IconDelegate):
             self._paint_marked(painter, room.adjusted(0, 8, 0, 0), hit, painter.font(), "text")
             return
         painter.drawText(
-            room.adjusted(0, 7, 0, 7 + 18 - _HIT), _LEADING, _elided(hit.title, painter.font(), room.width())
+            room.adjusted(0, 7, 0, 7 + 18 - _HIT), LEADING, _elided(hit.title, painter.font(), room.width())
         )
         self._paint_marked(painter, room.adjusted(0, 27, 0, 0), hit, frame_font(SMALL_PX), "muted")
 

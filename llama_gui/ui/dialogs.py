@@ -122,13 +122,13 @@ class CommandPalette(QWidget):
                 item.setData(action, _ACTION_ROLE)
                 self._model.appendRow(item)
         self.view.setCurrentIndex(self._model.index(0, 0))
-        self._nothing.setVisible(self._model.rowCount() == 0)
-        self.view.setVisible(self._model.rowCount() > 0)
-        self._fit()
+        self._fit(self._model.rowCount())
 
-    def _fit(self) -> None:
+    def _fit(self, found: int) -> None:
         """No longer than what was found."""
-        below = self._model.rowCount() * ROW_HEIGHT if self._model.rowCount() else self._nothing.sizeHint().height()
+        self._nothing.setVisible(found == 0)
+        self.view.setVisible(found > 0)
+        below = found * ROW_HEIGHT if found else self._nothing.sizeHint().height()
         margins = self._layout.contentsMargins()
         room = margins.top() + margins.bottom() + self.field.sizeHint().height() + self._layout.spacing()
         self.resize(self.width(), min(self._most, room + below))

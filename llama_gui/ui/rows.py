@@ -21,10 +21,8 @@ NOTE_ROLE = Qt.ItemDataRole.UserRole + 100
 """What stands on the right of a row, in small muted text."""
 
 _MARGIN, _GAP = 12, 16
-_AHEAD = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
-_BEHIND = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
-
-
+LEADING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
+_TRAILING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -75,10 +73,10 @@ class NoteDelegate(RowDelegate):
         words = QFontMetrics(plain).elidedText(words, self._view.textElideMode(), inner.width() - taken)
         painter.setFont(plain)
         painter.setPen(theme.color("text" if index.flags() & Qt.ItemFlag.ItemIsSelectable else "muted"))
-        painter.drawText(inner, _AHEAD, words)
+        painter.drawText(inner, LEADING, words)
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
-        painter.drawText(inner, _BEHIND, note)
+        painter.drawText(inner, _TRAILING, note)
 
 
 class NotedList(QListWidget):

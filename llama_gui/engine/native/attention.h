@@ -20,17 +20,6 @@ typedef struct {
     Kind kind; /* of the keys and values of all conversations */
 } Attention;
 
-/* Bytes that are wanted soon, some cache lines at a time: the memory fetches them while others are computed with. */
-typedef struct {
-    const char *at, *end;
-    ptrdiff_t lines;
-} Soon;
-
-INLINE void fetch_soon(Soon *soon) {
-    for (ptrdiff_t i = 0; i < soon->lines && soon->at < soon->end; i++, soon->at += ALIGNMENT)
-        _mm_prefetch(soon->at, _MM_HINT_T0);
-}
-
 /* The sums of four vectors, and of four others, side by side. */
 INLINE __m256 sums_of(const __m256 *v) {
     __m256 first = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
@@ -40,11 +29,11 @@ INLINE __m256 sums_of(const __m256 *v) {
 
 /* Scores of two queries for all keys of a block; four keys at a time. */
 INLINE void scores_of(const float *const q[2], const float *keys, ptrdiff_t count, ptrdiff_t dim, float scale,
-                      float scores[2][KEYS], Soon soon[2]) {
+                      float scores[2][KEYS], Ahead ahead[2]) {
     ptrdiff_t j = 0;
     for (; j < count; j += 4) {
-        fetch_soon(&soon[0]);
-        fetch_soon(&soon[1]);
+        fetch_some(&ahead[0]);
+        fetch_some(&ahead[1]);
         __m256 total[8];
         UNROLL for (int i = 0; i < 8; i++) total[i] = _mm256_setzero_ps();
         const float *key[4];
@@ -133,13 +122,15 @@ FAST static void attend_some(const Attention *a, const Span *span, const char *a
             widen((const char *)values, a->kind, there * dim, room->values);
             keys = room->keys, values = room->values;
         }
-        const char *const ends[2] = {all_keys + (last + 1) * dim * bytes, all_values + (last + 1) * dim * bytes};
-        Soon soon[2];
-        for (int n = 0; n < 2; n++) {
-            soon[n].at = (n ? all_values : all_keys) + (block + KEYS) * dim * bytes;
-            soon[n].end = soon[n].at + KEYS * dim * bytes < ends[n] ? soon[n].at + KEYS * dim * bytes : ends[n];
-            soon[n].lines = dim * bytes * 8 / ALIGNMENT / up_to(queries, 2) + 1; /* four keys for each pair of queries */
-        }
+        const ptrdiff_t next = block + KEYS, left = last + 1 - next < KEYS ? last + 1 - next : KEYS;
+        Ahead ahead[2];
+        for (int n = 0; n < 2; n++)
+            ahead[n] = (Ahead){
+                .at = (n ? all_values : all_keys) + next * dim * bytes,
+                .channels = left > 0, /* the keys lie behind one another */
+                .lines = up_to(left * dim * bytes, ALIGNMENT) / ALIGNMENT,
+                .together = dim * bytes * 8 / ALIGNMENT / up_to(queries, 2) + 1, /* four keys for each pair of queries */
+            };
         for (ptrdiff_t i = 0; i < queries; i += 2) {
             float scores[2][KEYS];
             const float *q[2];
@@ -147,7 +138,7 @@ FAST static void attend_some(const Attention *a, const Span *span, const char *a
                 const ptrdiff_t query = i + n < queries ? i + n : i;
                 q[n] = a->q + (span->row + first + query / group) * a->q_stride + (head * group + query % group) * dim;
             }
-            scores_of(q, keys, there, dim, a->scale, scores, soon);
+            scores_of(q, keys, there, dim, a->scale, scores, ahead);
             for (int n = 0; n < 2 && i + n < queries; n++) {
                 const ptrdiff_t place = span->start + first + (i + n) / group;
                 ptrdiff_t from = a->window && place + 1 > a->window ? place + 1 - a->window - block : 0;

@@ -74,20 +74,6 @@ INLINE void half_tile(const float *x, const uint16_t *w, ptrdiff_t width, ptrdif
         UNROLL for (int c = 0; c < channels; c++) sums[r * NEAR_HALF + c] += sum_of_floats(total[c * rows + r]);
 }
 
-/* Weights that are wanted soon: a stretch of some channels. */
-typedef struct {
-    const char *at;
-    ptrdiff_t channels, stride;      /* bytes from channel to channel */
-    ptrdiff_t lines, line, together; /* cache lines of a channel, fetched so far, and to be fetched together */
-} Ahead;
-
-INLINE void fetch_some(Ahead *ahead) {
-    for (ptrdiff_t i = 0; i < ahead->together && ahead->channels; i++) {
-        _mm_prefetch(ahead->at + ahead->line * ALIGNMENT, _MM_HINT_T0);
-        if (++ahead->line == ahead->lines) ahead->line = 0, ahead->at += ahead->stride, ahead->channels--;
-    }
-}
-
 /* One block of all rows times some channels. */
 typedef struct {
     const float *x;
