@@ -29,6 +29,9 @@ WIDTH_UNIT = 2 * GROUP
 CHANNELS_TOGETHER = 8
 """Of a weight of four bits."""
 
+Q4_K_BYTES, Q4_K_NUMBERS = block_shape("Q4_K")
+"""Of a block, which lies within a row of a weight."""
+
 LANES = 8
 """Numbers of float32 that are computed together."""
 
@@ -75,6 +78,30 @@ class Int4Packed:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Q4KPacked:
+    """A weight ``[out, in]`` of a GGUF file in Q4_K, nothing lost of it; `in` is a multiple of `Q4_K_NUMBERS`.
+
+    ``value = factor * step * level - offset * low``. `fours` are levels, steps and lows, `factors` the other two:
+    float16 ``[blocks of channels, in / Q4_K_NUMBERS * 2 * CHANNELS_TOGETHER]``.
+    """
+
+    fours: Int4Packed
+    factors: Tensor
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All that it holds."""
+        return *self.fours.tensors, self.factors
+
+    @classmethod
+    def empty(cls, channels: int, width: int) -> Self:
+        """With room for a weight ``[channels, width]``."""
+        fours = Int4Packed.empty(channels, width)
+        of_a_channel = width // Q4_K_NUMBERS * 2
+        return cls(fours, torch.empty(len(fours.levels), of_a_channel * CHANNELS_TOGETHER, dtype=torch.float16))
+
+
 def pack_int4(levels: Tensor, steps: Tensor, lows: Tensor) -> Int4Packed:
     """Levels from 0 to 15 ``[out, in]``, steps and lows ``[out, in / GROUP]``, of any dtype.
 
@@ -112,6 +139,8 @@ class NativeKernels:
         rows, weight, result = (_POINTER, _SIZE, _SIZE), (_POINTER, _SIZE), (_POINTER, _POINTER, _POINTER, _INT)
         self._int8 = _function(library.llama_gui_int8, *rows, *weight, *result)
         self._int4 = _function(library.llama_gui_int4, *rows, _POINTER, _POINTER, *weight, *result)
+        self._q4_k = _function(library.llama_gui_q4_k, *rows, _POINTER, _POINTER, *weight, _POINTER, *result[1:])
+        self._place_q4_k = _function(library.llama_gui_q4_k_place, _POINTER, _SIZE, _SIZE, *4 * [_POINTER])
         self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], *3 * [_SIZE], _POINTER)
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
         self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
@@ -147,6 +176,33 @@ class NativeKernels:
         results = (scales.data_ptr(), _address(row_scales), y.data_ptr(), _KINDS[dtype])
         _check(self._int4(levels.data_ptr(), len(levels), levels.shape[1], *parts, *results))
         return y
+
+    def q4_k(self, levels: Tensor, weight: Q4KPacked, dtype: torch.dtype, row_scales: Tensor | None = None) -> Tensor:
+        """Int8 ``[rows, in]`` from -127 to 127, times a weight in Q4_K; `row_scales` as in `int8`.
+
+        The sums of a block are exact, those of a row's blocks are added up in float32, one after the other.
+        """
+        fours = weight.fours
+        if levels.shape[1] != fours.width or fours.width % Q4_K_NUMBERS:
+            raise ValueError(f"rows of {levels.shape[1]} for a weight of {fours.width}, a multiple of {Q4_K_NUMBERS}")
+        y = torch.empty(len(levels), fours.channels, dtype=dtype)
+        parts = (fours.levels.data_ptr(), fours.steps.data_ptr(), fours.lows.data_ptr(), fours.channels)
+        results = (weight.factors.data_ptr(), _address(row_scales), y.data_ptr(), _KINDS[dtype])
+        _check(self._q4_k(levels.data_ptr(), len(levels), levels.shape[1], *parts, *results))
+        return y
+
+    def place_q4_k(self, blocks: Tensor, to: Q4KPacked, first: int = 0) -> None:
+        """Lay out rows of whole blocks, uint8 ``[channels, bytes]``, as the channels of `to` from `first` on.
+
+        `first` is a multiple of `CHANNELS_TOGETHER`.
+        """
+        fours, row_bytes = to.fours, to.fours.width // Q4_K_NUMBERS * Q4_K_BYTES
+        if blocks.shape[1] != row_bytes or first % CHANNELS_TOGETHER or first + len(blocks) > fours.channels:
+            raise ValueError(
+                f"{list(blocks.shape)} bytes from {first} on, for a weight [{fours.channels}, {fours.width}]"
+            )
+        places = [tensor[first // CHANNELS_TOGETHER].data_ptr() for tensor in to.tensors]
+        _check(self._place_q4_k(blocks.data_ptr(), len(blocks), fours.width, *places))
 
     def expand(self, weight: Int4Packed, channels: slice) -> Tensor:
         """Some channels of a weight of four bits, written out in eight: ``[channels, in]``."""
@@ -285,7 +341,7 @@ def adds_right(kernels: NativeKernels) -> bool:
     halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
     if not all(_rounds_right(kernels, half) for half in halves):
         return False
-    if not all(_dequantises_right(kernels, kind) for kind in _BLOCKS):
+    if not all(_dequantises_right(kernels, kind) for kind in _BLOCKS) or not _multiplies_q4_k_right(kernels):
         return False
     sums = [kernels.half(floats, half, scales) for half in halves]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
@@ -318,6 +374,23 @@ def _dequantises_right(kernels: NativeKernels, kind: str) -> bool:
     blocks = torch.randint(256, (size,), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     ours, theirs = kernels.dequantise(blocks, kind), numbers_of(blocks, kind)
     return torch.equal(ours.nan_to_num(), theirs.nan_to_num())
+
+
+def _multiplies_q4_k_right(kernels: NativeKernels) -> bool:
+    generator = torch.Generator().manual_seed(0)
+    out, width = 37, 3 * Q4_K_NUMBERS
+    blocks = torch.randint(256, (out, width // Q4_K_NUMBERS, Q4_K_BYTES), dtype=torch.uint8, generator=generator)
+    blocks[..., :4] = torch.rand(*blocks.shape[:2], 2, generator=generator).half().view(torch.uint8)
+    blocks[0, :, 4:] = 255  # the largest sums
+    packed, rows = Q4KPacked.empty(out, width), blocks.flatten(1)
+    kernels.place_q4_k(rows, packed)
+    x = torch.randint(-127, 128, (max(_ROW_COUNTS), width), generator=generator).to(torch.int8)
+    x[0] = 127
+    want = x.double() @ numbers_of(rows.flatten(), "Q4_K").view(out, width).double().t()
+    whole = kernels.q4_k(x, packed, torch.float32)
+    return torch.allclose(whole.double(), want, rtol=1e-5, atol=1.0) and all(
+        torch.equal(kernels.q4_k(x[:count], packed, torch.float32), whole[:count]) for count in _ROW_COUNTS
+    )
 
 
 def attends_right(kernels: NativeKernels) -> bool:
