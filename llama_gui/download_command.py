@@ -12,6 +12,7 @@ from llama_gui.errors import InvalidRequestError, LlamaGuiError
 from llama_gui.library.access import HubAccess
 from llama_gui.library.download import Download, DownloadProgress
 from llama_gui.library.fit import best_choice, choices, machine_here, resolve
+from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.hub_cache import RepoCache
 from llama_gui.library.pace import SpeedLimit
 from llama_gui.library.plan import DownloadPlan
@@ -77,7 +78,8 @@ def _verdict(access: HubAccess, plan: DownloadPlan) -> str:
     if shape is None:
         return ""
     machine = machine_here()
-    return best_choice(choices(shape, machine), resolve("auto", machine)).words + "\n"
+    stored = gguf_dtype(gguf_kind(plan.files[0].path)) if len(plan.files) == 1 else ""
+    return best_choice(choices(shape, machine), resolve("auto", machine, stored)).words + "\n"
 
 
 def _model_path(folder: Path, plan: DownloadPlan) -> Path:

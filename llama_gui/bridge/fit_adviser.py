@@ -72,9 +72,9 @@ class FitAdviser(QObject):
         machine, freed = self._here()
         return choices(shape, machine, context=tokens, freed=freed)
 
-    def best(self, shape: ModelShape, context: int = 0) -> Fit:
-        """The dtype to take: what the engine would by itself, where that fits."""
-        return best_choice(self.fits(shape, context), resolve("auto", self._here()[0]))
+    def best(self, shape: ModelShape, context: int = 0, stored: str = "") -> Fit:
+        """The dtype to take: what the engine would by itself, where that fits. `stored`: see `fit.resolve`."""
+        return best_choice(self.fits(shape, context), resolve("auto", self._here()[0], stored))
 
     def close(self) -> bool:
         """End the thread."""

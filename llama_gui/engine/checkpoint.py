@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
 from types import TracebackType
@@ -13,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from llama_gui.engine.fields import brief, check_regular, read_json, shown, unambiguous
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 
 Shape = tuple[int, ...]
@@ -44,8 +45,8 @@ class WeightSource(Protocol):
         """The weight `name`, to be read before the files are closed."""
         ...
 
-    def rows(self, name: str) -> Iterable[Tensor]:
-        """The matrix `name`, on the CPU and in any dtype; some rows after the others, to be read before the next."""
+    def rows(self, name: str) -> WeightRows:
+        """The matrix `name`, on the CPU and in any dtype."""
         ...
 
 
@@ -162,9 +163,9 @@ class Checkpoint:
         """The weight `name`, maybe a view of the file; raises what `tensor` raises."""
         return self.tensor(name).to(device=device, dtype=dtype)
 
-    def rows(self, name: str) -> Iterable[Tensor]:
+    def rows(self, name: str) -> WeightRows:
         """The matrix `name` as it is stored, a view of the file; raises what `tensor` raises."""
-        return [self.tensor(name)]
+        return WeightRows.of(self.tensor(name))
 
 
 def _check_header(file: Path) -> None:

@@ -80,16 +80,22 @@ def resolve_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+Quantised = Literal["int8", "int4"]
+"""How weights are rounded: to eight bits or to four."""
+
+
 @dataclass(frozen=True, slots=True)
 class Precision:
     """How numbers are held: activations and cache in `dtype`, the weights of linears too unless they are quantised.
 
     `held`: the weights' own dtype where it is another one, on CPUs that multiply only float32.
+    `as_stored`: those that a GGUF file holds in Q4_K stay as they are, where our own kernels multiply them.
     """
 
     dtype: torch.dtype
-    quantised: Literal["int8", "int4"] | None = None
+    quantised: Quantised | None = None
     held: torch.dtype | None = None
+    as_stored: bool = False
 
     @property
     def name(self) -> str:
@@ -116,15 +122,18 @@ class Precision:
 
     @property
     def head_bytes(self) -> float:
-        """Bytes of one weight of the vocabulary projection, which four bits would hurt most."""
+        """Bytes of one number of the embedding and of the vocabulary projection, which four bits would hurt most."""
         return 1.0 if self.quantised else self.table_dtype.itemsize
 
 
-def resolve_precision(name: str, device: torch.device, *, has_kernels: bool = False) -> Precision:
+def resolve_precision(
+    name: str, device: torch.device, *, has_kernels: bool = False, stored: Quantised | None = None
+) -> Precision:
     """What `name` ("auto" or one of `DTYPES`) stands for on `device`.
 
     "auto" on CPU is bfloat16. Where the CPU does not multiply it natively, weights are held in it and multiplied in
-    float32 if `has_kernels`, else all is float32: emulated bfloat16 is slower. float16 likewise.
+    float32 if `has_kernels`, else all is float32: emulated bfloat16 is slower. float16 likewise. A model whose file
+    holds it in few bits (`stored`) stays in about as many, if `has_kernels`.
 
     Raises:
         InvalidRequestError: it is not known.
@@ -132,16 +141,19 @@ def resolve_precision(name: str, device: torch.device, *, has_kernels: bool = Fa
     """
     if name not in DTYPES:
         raise InvalidRequestError("dtype", name, f"one of {', '.join(DTYPES)}")
+    has_kernels = has_kernels and device.type == "cpu"
+    if name == "auto" and has_kernels and stored is not None:
+        name = stored
     if name not in ("int8", "int4"):
         return _plain_precision(name, device, has_kernels)
     if device.type != "cpu" and (name, device.type) != ("int8", "cuda"):
         where = "the CPU and CUDA" if name == "int8" else "the CPU"
         raise UnsupportedModelError(f"dtype {name} runs on {where} only. Use auto.")
-    return Precision(_best_dtype(device), quantised=name)
+    return Precision(_best_dtype(device), quantised=name, as_stored=has_kernels and stored == name == "int4")
 
 
 def _plain_precision(name: str, device: torch.device, has_kernels: bool) -> Precision:
-    if device.type != "cpu" or not has_kernels:
+    if not has_kernels:
         return Precision(_TORCH_DTYPES.get(name) or _best_dtype(device))
     is_native = {"float32": True, "float16": _has_native_float16()}.get(name, _has_native_bfloat16())
     dtype = _TORCH_DTYPES.get(name, torch.bfloat16)
@@ -157,6 +169,13 @@ def precision_reason(name: str, precision: Precision, device: torch.device) -> s
         return f"You chose {name}."
     if device.type != "cpu":
         return f"{precision.name} is what {device.type} multiplies fastest without loss."
+    if precision.quantised == "int4":
+        return "The file holds the weights in four bits: more would take memory and time, and bring nothing back."
+    if precision.quantised == "int8":
+        return (
+            "The file holds the weights in eight bits or fewer: bfloat16 would take more memory and time, and bring "
+            "next to nothing back."
+        )
     if precision.held is not None:
         return (
             "The weights are held in bfloat16, as models come, and multiplied in float32, which this CPU does by "

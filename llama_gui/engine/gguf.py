@@ -1,6 +1,8 @@
 """A GGUF file, or the parts of one, as a model: its configuration, tokenizer, template and weights."""
 
+import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from gguf import LlamaFileType
 
 from llama_gui.engine import native_kernels
 from llama_gui.engine.chat_template import ChatTemplate
-from llama_gui.engine.device import Precision
+from llama_gui.engine.device import Precision, Quantised
 from llama_gui.engine.fields import shown
 from llama_gui.engine.gguf_blocks import is_quantised
 from llama_gui.engine.gguf_config import GgufConfig
@@ -20,6 +22,9 @@ from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
 _PART = re.compile(r"(?P<name>.*)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.gguf", re.ASCII | re.DOTALL)
 _MOST_PARTS = 1000
+
+_KEPT_BYTES = {"Q4_K": 0.5 + 2 / 32 + 4 / 256, "Q4_0": 0.5 + 2 / 32, "Q4_1": 0.5 + 2 / 32}
+"""Of a number in memory where weights stay as they are stored; those of other types are rounded to one byte."""
 
 
 class GgufModel:
@@ -39,6 +44,11 @@ class GgufModel:
         self._first = self._files[0]
         tensors = tensors_of(self._files)
         self._kinds = {tensor.kind for tensor in tensors.values()}
+        self._numbers_of_kinds = Counter[str]()
+        """How many numbers of the layers' matrices are in which type."""
+        for name, tensor in tensors.items():
+            if name.startswith("model.layers.") and len(tensor.shape) > 1:
+                self._numbers_of_kinds[tensor.kind] += math.prod(tensor.shape)
         reader = GgufConfig(self._first.path, self._first.metadata, tensors)
         for tensor in tensors.values():
             check_kind(tensor)  # before anything else is said about the model
@@ -80,6 +90,23 @@ class GgufModel:
         """The weights; for `on_read` see `Checkpoint`."""
         return GgufWeights(self._files, self._turned_heads, on_read, native_kernels.load())
 
+    @property
+    def stored(self) -> Quantised | None:
+        """int4 where most of its weights are in Q4_K, int8 where they are quantised otherwise, None: they are not."""
+        numbers = self._numbers_of_kinds
+        quantised = {kind: count for kind, count in numbers.items() if is_quantised(kind)}
+        if 2 * sum(quantised.values()) <= sum(numbers.values()):
+            return None
+        return "int4" if 2 * quantised.get("Q4_K", 0) > sum(numbers.values()) else "int8"
+
+    def layer_bytes(self, precision: Precision) -> float:
+        """Those of the precision, and where the weights stay as they are stored, of each in its type."""
+        if not precision.as_stored:
+            return precision.weight_bytes
+        counts = self._numbers_of_kinds
+        total = sum(count * _KEPT_BYTES.get(kind, 1.0) for kind, count in counts.items())
+        return total / sum(counts.values())
+
     def source(self, precision: Precision) -> str:
         """What the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"."""
         number = self._first.metadata.get("general.file_type")
@@ -88,9 +115,12 @@ class GgufModel:
         plain = sorted(self._kinds - {"F32"}) or ["F32"]  # norms are in float32 everywhere
         name = known.get(number) if isinstance(number, int) else None
         text = f"{name or ' and '.join(quantised or plain)} GGUF"
-        if quantised:
-            text += f", dequantised to {str(precision.table_dtype).removeprefix('torch.')}"
-        return text + (f", held as {precision.quantised}" if precision.quantised else "")
+        if precision.as_stored:
+            others = [kind for kind in quantised if kind != "Q4_K"]
+            return f"{text}, Q4_K as it is" + (f", {' and '.join(others)} as int8" if others else "")
+        if precision.quantised:
+            return f"{text}, held as {precision.quantised}"
+        return text + (f", dequantised to {str(precision.table_dtype).removeprefix('torch.')}" if quantised else "")
 
 
 def part_paths(path: Path) -> list[Path]:

@@ -80,6 +80,10 @@ KINDS = (*_PLAIN, *_BLOCKS)
 """The types of tensors that we read."""
 
 
+FOUR_BITS = ("Q4_0", "Q4_1", "Q4_K")
+"""Those of about four bits a number."""
+
+
 def is_quantised(kind: str) -> bool:
     """Whether tensors of this type are dequantised when they are read."""
     return kind not in _PLAIN

@@ -4,7 +4,7 @@ They are read, not mapped: a file that somebody cuts off meanwhile is an error, 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -16,10 +16,11 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import brief
-from llama_gui.engine.gguf_blocks import KINDS, is_quantised, numbers_of
+from llama_gui.engine.gguf_blocks import KINDS, block_shape, is_quantised, numbers_of
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, StoredTensor
 from llama_gui.engine.gguf_names import ROPE_DIVISORS, engine_name, stored_name
 from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, NativeKernels
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 _PIECE = 2**20
@@ -113,22 +114,45 @@ class GgufWeights:
         """As `weight`."""
         return self.weight(name, dtype, device)
 
-    def rows(self, name: str) -> Iterable[Tensor]:
+    def rows(self, name: str) -> WeightRows:
         """The matrix `name`, a few megabytes at a time, and in float32 if need be; raises what `weight` raises."""
+        tensor = self._tensors[name]
+        out, width = tensor.shape
+        return WeightRows(out, width, self._parts(name), tensor.kind, self._blocks(name))
+
+    def _parts(self, name: str) -> Iterator[Tensor]:
         width = self._tensors[name].shape[1]
         if name in self._turned_heads:
             yield self.weight(name, torch.float32, torch.device("cpu"))
         else:
-            for numbers in self._pieces(name, max(1, _PIECE // width // CHANNELS_TOGETHER) * CHANNELS_TOGETHER * width):
+            for numbers in self._pieces(name, _rows_at_once(width) * width):
                 yield numbers.view(-1, width)
 
+    def _blocks(self, name: str) -> Iterator[Tensor]:
+        tensor, heads = self._tensors[name], self._turned_heads.get(name)
+        out, width = tensor.shape
+        at_once = _rows_at_once(width) if heads is None else out
+        for data in _bytes(self._stream(name), tensor, at_once * width):
+            if not _is_finite(data, tensor.kind):
+                raise _not_finite(tensor)
+            rows = data.view(-1, tensor.size // out)
+            yield rows if heads is None else _in_halves(rows, heads)
+
     def _pieces(self, name: str, size: int) -> Iterator[Tensor]:
+        yield from _pieces(self._stream(name), self._tensors[name], size, self._numbers_of)
+
+    def _stream(self, name: str) -> BinaryIO:
+        """The file that all of the weight `name` is about to be read from."""
         tensor = self._tensors[name]
         if self._on_read is not None:
             self._on_read(math.prod(tensor.shape))
         if tensor.file not in self._streams:
             self._streams[tensor.file] = self._stack.enter_context(_open(tensor))
-        yield from _pieces(self._streams[tensor.file], tensor, size, self._numbers_of)
+        return self._streams[tensor.file]
+
+
+def _rows_at_once(width: int) -> int:
+    return max(1, _PIECE // width // CHANNELS_TOGETHER) * CHANNELS_TOGETHER
 
 
 def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
@@ -181,17 +205,33 @@ def _pieces(
     stream: BinaryIO, tensor: StoredTensor, size: int, read_numbers_of: Callable[[Tensor, str], Tensor]
 ) -> Iterator[Tensor]:
     """So many numbers at a time, whole blocks of them; those of a plain type are overwritten by the next."""
+    for data in _bytes(stream, tensor, size):
+        numbers = read_numbers_of(data, tensor.kind)
+        if not torch.stack(torch.aminmax(numbers)).isfinite().all():
+            raise _not_finite(tensor)
+        yield numbers
+
+
+def _bytes(stream: BinaryIO, tensor: StoredTensor, size: int) -> Iterator[Tensor]:
+    """The bytes of so many numbers at a time, uint8; they are overwritten by the next."""
     piece_bytes = tensor.size * size // math.prod(tensor.shape)  # exact
     buffer = bytearray(min(piece_bytes, tensor.size))
     for start in range(0, tensor.size, piece_bytes):
         part = memoryview(buffer)[: min(piece_bytes, tensor.size - start)]
         _fill(stream, tensor, start, part)
-        numbers = read_numbers_of(torch.frombuffer(part, dtype=torch.uint8), tensor.kind)
-        if not torch.stack(torch.aminmax(numbers)).isfinite().all():
-            raise BrokenModelError(
-                f"{tensor.file}: {tensor.name} holds numbers that are not finite (NaN or infinity). {AGAIN}"
-            )
-        yield numbers
+        yield torch.frombuffer(part, dtype=torch.uint8)
+
+
+def _is_finite(data: Tensor, kind: str) -> bool:
+    """Whether the factors of whole blocks of Q4_K are, and with them all of its numbers."""
+    factors = data.view(-1, block_shape(kind)[0])[:, :4].contiguous().view(torch.float16)
+    return bool(factors.isfinite().all())
+
+
+def _not_finite(tensor: StoredTensor) -> BrokenModelError:
+    return BrokenModelError(
+        f"{tensor.file}: {tensor.name} holds numbers that are not finite (NaN or infinity). {AGAIN}"
+    )
 
 
 def _fill(stream: BinaryIO, tensor: StoredTensor, start: int, part: memoryview) -> None:

@@ -83,6 +83,15 @@ def round_channels(weight: Tensor) -> tuple[Tensor, Tensor]:
     return levels, scales.squeeze(1)
 
 
+def works() -> bool:
+    """Whether this machine multiplies int8 exactly by torch's kernel."""
+    try:
+        probe()
+    except UnsupportedModelError:
+        return False
+    return True
+
+
 def probe() -> None:
     """Try the operators.
 

@@ -12,13 +12,15 @@ change each other; but what was written as an answer has other bits when it is r
 
 import logging
 from collections.abc import Sequence
-from typing import Protocol
+from itertools import groupby
+from typing import Literal, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import Precision, byte_count
+from llama_gui.engine.gguf_blocks import FOUR_BITS
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
@@ -28,7 +30,15 @@ from llama_gui.engine.int8_matmul import Int8MatMul
 from llama_gui.engine.int8_matmul import probe as probe_matmul
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.native_kernels import WIDTH_UNIT, NativeKernels
-from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt4Linear, NativeInt8Linear, is_faster_written_out
+from llama_gui.engine.native_linear import (
+    NativeHalfLinear,
+    NativeInt4Linear,
+    NativeInt8Linear,
+    NativeQ4KLinear,
+    NativeQuantisedLinear,
+    NativeStackedLinear,
+    is_faster_written_out,
+)
 from llama_gui.engine.packed_linear import Known, PackedLinear
 from llama_gui.engine.row_tiles import TILE, RowPlan, SameBits, pad_rows
 from llama_gui.engine.weight_rows import WeightRows
@@ -201,6 +211,8 @@ class LinearFactory:
         self._columns = probe_int4() if self._quantised == "int4" and self._kernels is None else None
         writes_out = self._quantised == "int4" and self._kernels is not None and is_faster_written_out(self._kernels)
         self._writes_out = writes_out
+        # Written out in eight bits and multiplied by torch's kernel, prompts are read much faster where that serves.
+        self._keeps_q4_k = precision.as_stored and self._kernels is not None and not writes_out
 
     def rounds(self, width: int) -> bool:
         """Whether `rounded` is for weights of `width` inputs."""
@@ -209,20 +221,49 @@ class LinearFactory:
     def _rounds_to_int4(self, width: int) -> bool:
         return self._quantised == "int4" and self._kernels is not None and width % WIDTH_UNIT == 0
 
-    def rounded(self, weight: WeightRows, bias: Tensor | None) -> Linear:
-        """A linear for `weight` ``[out, in]``, which our own kernels round as it comes, and `bias` ``[out]``."""
+    def rounded(self, weights: Sequence[WeightRows], bias: Tensor | None) -> Linear:
+        """A linear for `weights` ``[out, in]`` behind one another, and `bias` ``[out]`` of all.
+
+        Our own kernels round them as they come, or take them as they lie in the file.
+        """
+        runs = [WeightRows.joined(list(run)) for _, run in groupby(weights, self._form)]
+        if len(runs) == 1:
+            return self._rounded(runs[0], bias)
+        return NativeStackedLinear([self._rounded(run, None) for run in runs], bias)
+
+    def _form(self, weight: WeightRows) -> Literal["q4_k", "int8", "int4"]:
+        """In which form it is multiplied; of a file in four bits, what its maker kept finer has eight."""
+        if self._keeps_q4_k and weight.kind == "Q4_K":
+            return "q4_k"
+        is_finer = self._keeps_q4_k and weight.kind not in FOUR_BITS
+        return "int4" if self._rounds_to_int4(weight.width) and not is_finer else "int8"
+
+    def _rounded(self, weight: WeightRows, bias: Tensor | None) -> NativeQuantisedLinear:
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
-        if self._rounds_to_int4(weight.width):
-            return NativeInt4Linear(weight, bias, self._kernels, self._dtype, writes_out=self._writes_out)
-        return NativeInt8Linear(weight, bias, self._kernels, self._dtype)
+        match self._form(weight):
+            case "q4_k":
+                return NativeQ4KLinear(weight, bias, self._kernels, self._dtype)
+            case "int4":
+                return NativeInt4Linear(weight, bias, self._kernels, self._dtype, writes_out=self._writes_out)
+            case "int8":
+                return NativeInt8Linear(weight, bias, self._kernels, self._dtype)
+
+    @property
+    def rounds_head(self) -> bool:
+        """Whether `rounded_head` is for the vocabulary projection, and not `head`."""
+        return self._kernels is not None and not self._has_torch_int8
+
+    def rounded_head(self, weight: WeightRows) -> NativeInt8Linear:
+        """The vocabulary projection ``[vocab, in]`` in eight bits, rounded as it comes."""
+        if self._kernels is None:
+            raise ValueError("there are no kernels of our own")
+        return NativeInt8Linear(weight, None, self._kernels, self._dtype)
 
     def head(self, weight: Tensor) -> Linear:
         """The vocabulary projection, of at least eight bits. `weight` may be of another dtype than what comes out."""
         if not self._quantised:
             return self(weight)
-        if not self._has_torch_int8:
-            return self._int8(weight, None)
         # In parts, or the largest weight of all would be in memory twice while it is packed.
         channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
         parts = [self._int8(part.to(self._dtype), None) for part in weight.split(channels)]
@@ -231,7 +272,7 @@ class LinearFactory:
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""
         if self.rounds(weight.shape[1]):
-            return self.rounded(WeightRows.of(weight), bias)
+            return self.rounded([WeightRows.of(weight)], bias)
         if self._quantised == "int4" and self._kernels is None and weight.shape[1] % GROUP == 0:
             return Int4Linear(weight, bias, self._columns)
         if self._quantised is not None:

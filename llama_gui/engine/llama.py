@@ -4,13 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import LARGEST, causal_mask, find_blocks
 from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.device import Precision, byte_count, give_memory_back
+from llama_gui.engine.device import Precision, give_memory_back
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import Slot
@@ -21,7 +20,7 @@ from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt8MLP, NativeMLP, NativeQuantisedLinear
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
-from llama_gui.engine.weight_rows import WeightRows
+from llama_gui.engine.token_table import Int8Table, PlainTable, TokenTable
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 """Buffers that old checkpoints carry; we compute them."""
@@ -69,7 +68,7 @@ class Llama:
     def __init__(
         self,
         config: NetworkConfig,
-        embedding: Tensor,
+        embedding: TokenTable,
         blocks: Sequence[Block],
         norm: RMSNorm,
         head: Linear,
@@ -87,7 +86,7 @@ class Llama:
         self.norm = norm
         self.head = head
         self.attention_blocks = self.blocks[0].attention.blocks
-        self.rotary = Rotary(config.head_dim, config.rope, self.dtype, embedding.device)
+        self.rotary = Rotary(config.head_dim, config.rope, self.dtype, self.device)
 
     @property
     def dtype(self) -> torch.dtype:
@@ -102,7 +101,7 @@ class Llama:
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return self.embedding.device
+        return self.embedding.rows.device
 
     @property
     def linears(self) -> list[Linear]:
@@ -114,8 +113,9 @@ class Llama:
     def weight_bytes(self) -> int:
         """Bytes of all weights in memory."""
         linears = sum(linear.weight_bytes for linear in self.linears)
-        is_shared = any(weight.data_ptr() == self.embedding.data_ptr() for weight in _plain(self.head.packed))
-        return linears + (0 if is_shared else byte_count(self.embedding))
+        table = self.embedding.rows.data_ptr()
+        is_shared = any(weight.data_ptr() == table for weight in _plain(self.head.packed))
+        return linears + (0 if is_shared else self.embedding.weight_bytes)
 
     def forward(self, segments: Sequence[Segment], is_unwanted: Callable[[], bool] | None = None) -> Tensor:
         """Run `segments` (of different slots) and write their keys and values; the slots need room for them.
@@ -144,7 +144,7 @@ class Llama:
 
     def look_up(self, ids: Tensor) -> Tensor:
         """The embedding of `ids` ``[rows]``: ``[rows, hidden]``."""
-        return F.embedding(ids, self.embedding).to(self.dtype)
+        return self.embedding.look_up(ids, self.dtype)
 
     @property
     def is_exact(self) -> bool:
@@ -209,7 +209,7 @@ def _mlp(gate_up: Linear, down: Linear, sizes: tuple[int, int]) -> AnyMLP:
     return MLP(gate_up, down)
 
 
-_HEAD = "lm_head.weight"
+_TABLE, _HEAD = "model.embed_tokens.weight", "lm_head.weight"
 
 
 def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
@@ -217,7 +217,7 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     hidden, inner = config.hidden_size, config.intermediate_size
     q, kv = config.num_attention_heads * config.head_dim, config.num_key_value_heads * config.head_dim
     vocabulary = (config.vocab_size, hidden)
-    shapes: dict[str, Shape] = {"model.embed_tokens.weight": vocabulary, "model.norm.weight": (hidden,)}
+    shapes: dict[str, Shape] = {_TABLE: vocabulary, "model.norm.weight": (hidden,)}
     if not config.tie_word_embeddings:
         shapes[_HEAD] = vocabulary
     parts: dict[str, tuple[Shape, bool]] = {
@@ -261,7 +261,8 @@ class NetworkLoader:
         self._table_dtype, self._kept_dtype = precision.table_dtype, precision.kept_dtype
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
-        exact = exact or precision.quantised is not None
+        self._is_quantised = precision.quantised is not None
+        exact = exact or self._is_quantised
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
         self._blocks = LARGEST  # until the weights are known to be there: a config alone may hold any number
 
@@ -273,26 +274,38 @@ class NetworkLoader:
         """
         config = self._config
         if _HEAD in self._checkpoint.names:
-            self._shapes[_HEAD] = self._shapes["model.embed_tokens.weight"]
+            self._shapes[_HEAD] = self._shapes[_TABLE]
         self._checkpoint.check(self._shapes, IGNORED_WEIGHTS)
         group = config.num_attention_heads // config.num_key_value_heads
         if self._kernels is not None and serves(self._dtype, config.head_dim):
             self._blocks = NATIVE_BLOCKS
         else:
             self._kernels, self._blocks = None, find_blocks(group, config.head_dim, self._dtype, self._device)
-        embedding = self._table("model.embed_tokens.weight", self._kept_dtype)
+        embedding, head = self._vocabulary()
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
-        head = self._linear.head(self._head(embedding))
         cache_dtype = self._kept_dtype if self._kernels is not None else None
         return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, cache_dtype)
 
-    def _head(self, embedding: Tensor) -> Tensor:
+    def _vocabulary(self) -> tuple[TokenTable, Linear]:
+        """The embedding, and the projection back. First of all: what they need meanwhile is the most of any weight."""
+        is_tied = self._is_tied()
+        if self._linear.rounds_head:
+            table = self._linear.rounded_head(self._checkpoint.rows(_TABLE))
+            head = table if is_tied else self._linear.rounded_head(self._checkpoint.rows(_HEAD))
+            return Int8Table(*table.rounded), head
+        weight = self._table(_TABLE, self._kept_dtype)
+        table = Int8Table.of(weight) if self._is_quantised else PlainTable(weight)
+        return table, self._linear.head(weight if is_tied else self._table(_HEAD, self._kept_dtype))
+
+    def _is_tied(self) -> bool:
         if _HEAD not in self._checkpoint.names:
-            return embedding
-        head = self._table(_HEAD, self._kept_dtype)
+            return True
         # A fine-tune whose config was copied from its tied parent: like transformers 5, believe the weights.
-        return embedding if self._config.tie_word_embeddings and torch.equal(head, embedding) else head
+        if not self._config.tie_word_embeddings:
+            return False
+        head, table = (self._checkpoint.borrowed(name, self._kept_dtype, self._device) for name in (_HEAD, _TABLE))
+        return torch.equal(head, table)
 
     def _block(self, layer: int) -> Block:
         config, prefix = self._config, f"model.layers.{layer}."
@@ -318,11 +331,8 @@ class NetworkLoader:
         weights = [f"{prefix}{name}.weight" for name in names]
         biases = [f"{prefix}{name}.bias" for name in names] if has_bias else []
         bias = torch.cat([self._weight(name) for name in biases]) if biases else None
-        width = self._shapes[weights[0]][1]
-        if self._linear.rounds(width):
-            out = sum(self._shapes[name][0] for name in weights)
-            parts = (part for name in weights for part in self._checkpoint.rows(name))
-            return self._linear.rounded(WeightRows(out, width, parts), bias)
+        if self._linear.rounds(self._shapes[weights[0]][1]):
+            return self._linear.rounded([self._checkpoint.rows(name) for name in weights], bias)
         if len(weights) == 1:
             return self._linear(self._table(weights[0]), bias)
         borrowed = [self._checkpoint.borrowed(name, self._table_dtype, self._device) for name in weights]

@@ -11,13 +11,14 @@ from typing import Protocol
 
 import torch
 
-from llama_gui.engine import native_kernels
+from llama_gui.engine import int8_linear, native_kernels
 from llama_gui.engine.apart import Apart
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
 from llama_gui.engine.device import (
     Precision,
+    Quantised,
     give_memory_back,
     keep_scratch_memory,
     precision_reason,
@@ -104,6 +105,15 @@ class ModelFiles(Protocol):
         """The weights, to be opened with ``with``."""
         ...
 
+    @property
+    def stored(self) -> Quantised | None:
+        """In how few bits the files hold the weights, where they do."""
+        ...
+
+    def layer_bytes(self, precision: Precision) -> float:
+        """Bytes of a weight of a layer in memory, on average."""
+        ...
+
     def source(self, precision: Precision) -> str:
         """What the files are and what is done to them, for people; "" where there is nothing to say."""
         ...
@@ -129,6 +139,15 @@ class FolderModel:
     def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint:
         """See `Checkpoint`."""
         return Checkpoint(self._folder, on_read)
+
+    @property
+    def stored(self) -> Quantised | None:
+        """None: they are plain numbers."""
+        return None
+
+    def layer_bytes(self, precision: Precision) -> float:
+        """Those of the precision."""
+        return precision.weight_bytes
 
     def source(self, precision: Precision) -> str:
         """Nothing: the files are what the window shows."""
@@ -165,16 +184,19 @@ def _only_gguf(folder: Path) -> Path | None:
 
 def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") -> int:
     """Bytes that the weights of the model at `path` will take in memory. Raises what `Engine.load` raises."""
-    config = open_model(model_folder(path)).config
+    model = open_model(model_folder(path))
+    config = model.config
     torch_device = resolve_device(device)
     has_kernels = torch_device.type == "cpu" and native_kernels.load() is not None
-    precision = resolve_precision(dtype, torch_device, has_kernels=has_kernels)
+    precision = resolve_precision(dtype, torch_device, has_kernels=has_kernels, stored=model.stored)
     vocabulary = config.vocab_size * config.hidden_size
     linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
     # The head is a linear of its own, unless our kernels multiply the very table that tokens are looked up in.
-    is_shared = precision.held is not None and config.tie_word_embeddings
-    head = 0 if is_shared else precision.head_bytes
-    return round(vocabulary * (precision.kept_dtype.itemsize + head) + linears * precision.weight_bytes)
+    is_ours = precision.held is not None
+    if precision.quantised is not None and has_kernels:
+        is_ours = not int8_linear.works()
+    head = 0 if config.tie_word_embeddings and is_ours else precision.head_bytes
+    return round(vocabulary * (precision.head_bytes + head) + linears * model.layer_bytes(precision))
 
 
 def load_model(
@@ -193,14 +215,14 @@ def load_model(
     """Load the model at `path`, or one that is open already; for arguments and errors see `Engine.load`."""
     torch_device = resolve_device(device)
     kernels = native_kernels.load() if torch_device.type == "cpu" else None
-    precision = resolve_precision(dtype, torch_device, has_kernels=kernels is not None)
     model = _opened(path)
+    precision = resolve_precision(dtype, torch_device, has_kernels=kernels is not None, stored=model.stored)
     config, defaults = model.config, model.defaults
     _Watch(0, None, is_cancelled).check()
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
     context = _context(max_context, config)
-    threads = threads or thread_count(round(_parameter_count(config) * precision.weight_bytes))
+    threads = threads or thread_count(round(_parameter_count(config) * model.layer_bytes(precision)))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
     reader = _NetworkReader(model, precision, torch_device, threads, exact, notes, kernels)
     network = reader.read(on_progress, is_cancelled)

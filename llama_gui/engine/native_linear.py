@@ -5,7 +5,7 @@ A row has the same bits in calls of any size: see `native/kernels.c`.
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -13,7 +13,14 @@ from torch import Tensor
 from llama_gui.engine.device import byte_count
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
-from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, LANES, Int4Packed, NativeKernels, pack_int4
+from llama_gui.engine.native_kernels import (
+    CHANNELS_TOGETHER,
+    LANES,
+    Int4Packed,
+    NativeKernels,
+    Q4KPacked,
+    pack_int4,
+)
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.weight_rows import WeightRows
 
@@ -62,6 +69,11 @@ class NativeInt8Linear(NativeQuantisedLinear):
         for first, part in weight.placed():
             channels = slice(first, first + len(part))
             kernels.quantise_into(part, self._levels[channels], self._scales[channels])
+
+    @property
+    def rounded(self) -> tuple[Tensor, Tensor]:
+        """Int8 levels ``[out, in]``, and a float32 scale for each of their rows ``[out]``."""
+        return self._levels, self._scales
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
@@ -122,6 +134,61 @@ class NativeInt4Linear(NativeQuantisedLinear):
             return self.kernels.int4(levels, self._weight, self._scales, self.dtype, row_scales)
         y = _multiply_written_out(self.kernels, levels, self._weight, self._scales, self.dtype)
         return y if row_scales is None else y.mul_(row_scales.unsqueeze(1))
+
+
+class NativeQ4KLinear(NativeQuantisedLinear):
+    """``y = x W^T + b`` with the weight in Q4_K, as a GGUF file has it: nothing is rounded a second time."""
+
+    def __init__(
+        self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype = torch.float32
+    ) -> None:
+        """Take the blocks of `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`."""
+        super().__init__(bias, dtype, kernels)
+        self._weight = Q4KPacked.empty(weight.out, weight.width)
+        for first, part in weight.placed_blocks(CHANNELS_TOGETHER):
+            kernels.place_q4_k(part, self._weight, first)
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._weight.fours.levels,)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight, all that its levels are multiplied with, and the bias take."""
+        return byte_count(*self._weight.tensors, self._bias)
+
+    def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
+        """Int8 ``[rows, in]`` times the weight and the scales of the rows."""
+        return self.kernels.q4_k(levels, self._weight, self.dtype, row_scales)
+
+
+class NativeStackedLinear(NativeQuantisedLinear):
+    """The output channels of several linears behind one another; rows are quantised once for all."""
+
+    def __init__(self, parts: Sequence[NativeQuantisedLinear], bias: Tensor | None) -> None:
+        """`parts` are of one width and dtype, and have no bias of their own; `bias` ``[out]`` is that of all."""
+        super().__init__(bias, parts[0].dtype, parts[0].kernels)
+        self._parts = tuple(parts)
+
+    @property
+    def overhead(self) -> int:
+        """That of the most expensive."""
+        return max(part.overhead for part in self._parts)
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weights as they lie in memory."""
+        return tuple(weight for part in self._parts for weight in part.packed)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that all of them and the bias take."""
+        return sum(part.weight_bytes for part in self._parts) + byte_count(self._bias)
+
+    def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
+        """Int8 ``[rows, in]`` times the weights and all scales."""
+        return torch.cat([part.scaled(levels, row_scales) for part in self._parts], 1)
 
 
 class NativeInt8MLP:

@@ -1,7 +1,7 @@
 """Random weights in the shapes of real models, made in memory: as fast as the real ones."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,10 +12,11 @@ from torch import Tensor
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import GenerationDefaults, network_config
-from llama_gui.engine.device import Precision
+from llama_gui.engine.device import Precision, Quantised
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.vocabulary import SamplingParams
 
 _SPREAD = 0.02  # standard deviation, as networks begin their training
@@ -81,6 +82,15 @@ class RandomModel:
         """See `RandomWeights`."""
         return RandomWeights(weight_shapes(self.config), on_read)
 
+    @property
+    def stored(self) -> Quantised | None:
+        """None: they are plain numbers."""
+        return None
+
+    def layer_bytes(self, precision: Precision) -> float:
+        """Those of the precision."""
+        return precision.weight_bytes
+
     def source(self, precision: Precision) -> str:
         """What they are."""
         return "random weights"
@@ -133,6 +143,7 @@ class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
         """As `weight`."""
         return self.weight(name, dtype, device)
 
-    def rows(self, name: str) -> Iterable[Tensor]:
-        """All of the weight `name` in bfloat16, as models come."""
-        return [self.weight(name, torch.bfloat16, torch.device("cpu"))]
+    def rows(self, name: str) -> WeightRows:
+        """The matrix `name` in bfloat16, as models come."""
+        out, width = self._shapes[name]
+        return WeightRows(out, width, (self.weight(one, torch.bfloat16, torch.device("cpu")) for one in (name,)))

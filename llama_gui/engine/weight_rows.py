@@ -1,7 +1,8 @@
 """A weight on its way from a file to a linear that rounds it: some output channels after the others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Self
 
 import torch
@@ -12,29 +13,52 @@ from torch import Tensor
 class WeightRows:
     """A weight ``[out, in]`` in `parts`, which are only read, one at a time and once.
 
-    They may be views of a file, and of other dtypes than each other.
+    They may be views of a file, and of other dtypes than each other. Where the file is GGUF, `kind` is the type that it
+    holds the weight in, and `blocks` are the same rows as they lie there: uint8 ``[rows, bytes]``. Who takes the parts
+    leaves the blocks, and the other way round.
     """
 
     out: int
     width: int
     parts: Iterable[Tensor]
+    kind: str = ""
+    blocks: Iterable[Tensor] = ()
 
     @classmethod
     def of(cls, weight: Tensor) -> Self:
         """All of `weight` ``[out, in]``."""
         return cls(weight.shape[0], weight.shape[1], [weight])
 
+    @classmethod
+    def joined(cls, weights: Sequence[Self]) -> Self:
+        """Their output channels behind one another; they are of one width, and `kind` is that of the first."""
+        return cls(
+            sum(weight.out for weight in weights),
+            weights[0].width,
+            chain.from_iterable(weight.parts for weight in weights),
+            weights[0].kind,
+            chain.from_iterable(weight.blocks for weight in weights),
+        )
+
     def placed(self, unit: int = 1) -> Iterator[tuple[int, Tensor]]:
         """The parts, contiguous, each with the number of channels before it, a multiple of `unit`.
 
         Where a part ends between two multiples, what is left of it comes with the next.
         """
-        first, left = 0, torch.empty(0, self.width)
-        for part in self.parts:
-            some = torch.cat([left, part]) if len(left) else part
-            whole = len(some) // unit * unit
-            if whole:
-                yield first, some[:whole].contiguous()
-            first, left = first + whole, some[whole:].clone()  # who gave it may write the next part into it
-        if len(left):
-            yield first, left.contiguous()
+        return _placed(self.parts, unit)
+
+    def placed_blocks(self, unit: int = 1) -> Iterator[tuple[int, Tensor]]:
+        """As `placed`, of the blocks."""
+        return _placed(self.blocks, unit)
+
+
+def _placed(parts: Iterable[Tensor], unit: int) -> Iterator[tuple[int, Tensor]]:
+    first, left = 0, torch.empty(0)
+    for part in parts:
+        some = torch.cat([left, part]) if len(left) else part
+        whole = len(some) // unit * unit
+        if whole:
+            yield first, some[:whole].contiguous()
+        first, left = first + whole, some[whole:].clone()  # who gave it may write the next part into it
+    if len(left):
+        yield first, left.contiguous()

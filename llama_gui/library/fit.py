@@ -32,6 +32,9 @@ _RUNTIME = {"float32": 60 * 10**6, "bfloat16": 60 * 10**6, "int8": 20 * 10**6, "
 
 _ROUNDED_NUMBERS = 2**19
 
+_SCALE_BYTES = 4
+"""Of a row in eight bits."""
+
 _TIGHT = 0.85
 """Above this share of what is free, other programs get into trouble first."""
 
@@ -139,10 +142,15 @@ def best_choice(fits: Iterable[Fit], preferred: str) -> Fit:
     return max(running, key=lambda fit: fit.needed) if running else min(by_dtype.values(), key=lambda fit: fit.needed)
 
 
-def resolve(dtype: str, machine: Machine) -> str:
-    """What "auto" is on this machine, as the engine takes it."""
+def resolve(dtype: str, machine: Machine, stored: str = "") -> str:
+    """What "auto" is on this machine, as the engine takes it.
+
+    `stored`: int4 or int8 for a GGUF file whose weights are in four bits, or quantised otherwise.
+    """
     if dtype != "auto":
         return dtype
+    if stored in ("int4", "int8") and machine.device == "cpu" and machine.has_kernels:
+        return stored
     if machine.device == "cpu":
         return "bfloat16" if machine.has_bfloat16 or machine.has_kernels else "float32"
     return "bfloat16"
@@ -164,12 +172,15 @@ def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
     """All weights in memory.
 
     A tied matrix is there twice on the CPU: to look tokens up, and packed to multiply. Our own kernels multiply
-    bfloat16 as it is looked up.
+    what is looked up.
     """
-    is_plain = machine.device != "cpu" or (dtype != "float32" and machine.holds_halves)
-    is_shared = is_plain and shape.is_tied and dtype not in ("int8", "int4")
-    embedding = 0 if is_shared else shape.head.numbers * _table_bytes(dtype)
-    return _read_bytes(shape, dtype, machine) + embedding
+    if dtype in ("int8", "int4"):
+        is_shared = shape.is_tied and machine.has_native_int8
+        embedding = shape.head.numbers + _SCALE_BYTES * shape.vocabulary
+    else:
+        is_shared = shape.is_tied and (machine.device != "cpu" or (dtype != "float32" and machine.holds_halves))
+        embedding = shape.head.numbers * _table_bytes(dtype)
+    return _read_bytes(shape, dtype, machine) + (0 if is_shared else embedding)
 
 
 def cache_bytes(shape: ModelShape, tokens: int, width: int) -> int:
@@ -201,7 +212,7 @@ def _read_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
 
 
 def _table_bytes(dtype: str) -> int:
-    """Bytes of one number of the embedding, and of a matrix that is not quantised."""
+    """Bytes of one number of a matrix that is not quantised."""
     return 4 if dtype == "float32" else _HELD_BYTES
 
 
@@ -222,19 +233,21 @@ def _matrix_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
 
 def _row_bytes(machine: Machine) -> int:
     """Of a weight of eight bits, for each row: a scale, and a zero for torch."""
-    return 4 if machine.has_native_int8 else 8
+    return _SCALE_BYTES if machine.has_native_int8 else 2 * _SCALE_BYTES
 
 
 def _loading_bytes(shape: ModelShape, dtype: str, machine: Machine, weights: int) -> int:
-    """The most while it is loaded: the vocabulary projection comes last and is the largest."""
-    numbers = shape.head.numbers
-    own = 0 if shape.is_tied else numbers * _table_bytes(dtype)
+    """The most while it is loaded: embedding and vocabulary projection come first, and are the largest."""
+    numbers, width = shape.head.numbers, _table_bytes(dtype)
     if dtype not in ("int8", "int4"):
-        return weights if dtype != "float32" and machine.holds_halves else weights + own  # nothing is packed
+        # The embedding; the projection as it is read, and packed.
+        vocabulary = numbers * width * (2 if shape.is_tied else 3)
+        return weights if dtype != "float32" and machine.holds_halves else max(weights, vocabulary)
     if machine.has_native_int8:
-        return weights + own + 9 * _ROUNDED_NUMBERS  # nor here, but some of the numbers are there in float32
-    # The rounded numbers are there twice while they are packed, and some of them in float32.
-    return weights - (numbers + 8 * shape.vocabulary) + own + 2 * numbers + 9 * _ROUNDED_NUMBERS
+        return weights + 9 * _ROUNDED_NUMBERS  # nothing is packed, but some of the numbers are there in float32
+    # The same; the rounded numbers are there twice while they are packed, and some of them in float32.
+    vocabulary = numbers + width * numbers + 2 * numbers
+    return max(weights, vocabulary + 8 * shape.vocabulary) + 9 * _ROUNDED_NUMBERS
 
 
 def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int) -> float | None:

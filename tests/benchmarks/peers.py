@@ -21,9 +21,20 @@ def ours(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     """The whole engine: scheduler, cache, sampler, text."""
     from llama_gui.engine import Engine
     from llama_gui.engine.bench import decode, prefill
+    from llama_gui.engine.gguf import GgufModel
     from llama_gui.engine.presets import RandomModel, preset_config
+    from llama_gui.engine.tokenizer import Tokenizer
 
-    model = RandomModel(options.preset, preset_config(options.preset), STARTER)
+    class Borrowing(GgufModel):
+        """The file has no vocabulary."""
+
+        def tokenizer(self) -> Tokenizer:
+            return Tokenizer.load(STARTER)
+
+    if options.gguf:
+        model = Borrowing(Path(options.gguf))
+    else:
+        model = RandomModel(options.preset, preset_config(options.preset), STARTER)
     engine = Engine.load(model, dtype=options.dtype, max_batch=64, exact=not options.not_exact)
     engine.settle()
 
@@ -151,7 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("engine", choices=("ours", "transformers", "llama.cpp", "quantise"))
     parser.add_argument("--preset")
-    parser.add_argument("--dtype")
+    parser.add_argument("--dtype", default="auto")
     parser.add_argument("--gguf")
     parser.add_argument("--target")
     parser.add_argument("--threads", type=int, default=2)

@@ -154,6 +154,8 @@ def start(options: argparse.Namespace, dtype: str, folder: Path) -> list[Worker]
                 [options.llama_python, str(ROOT / "tests/benchmarks/peers.py"), *command], check=True,
                 capture_output=True,
             )  # fmt: skip
+        if options.same_file:
+            workers.append(Worker(f"ours, its {kind} file", sys.executable, "ours", "--gguf", str(target)))
         workers.append(Worker(f"llama.cpp {kind}", options.llama_python, "llama.cpp", "--gguf", str(target)))
     if not options.without_transformers:
         theirs = options.transformers_dtype
@@ -250,6 +252,7 @@ def main() -> None:
         default="bfloat16",
         help="float32 is the faster one on CPUs that do not multiply bfloat16 by themselves",
     )
+    parser.add_argument("--same-file", action="store_true", help="also ours with llama.cpp's file")
     parser.add_argument("--not-exact", action="store_true", help="also ours in bfloat16 with exact=False")
     options = parser.parse_args()
     print(f"{options.preset}, {time.strftime('%Y-%m-%d %H:%M')}, {versions()}\n")

@@ -125,6 +125,29 @@ def test_a_card_multiplies_eight_bits_and_not_four(machine):
         device.resolve_precision("int4", torch.device("cuda"))
 
 
+@pytest.mark.parametrize(
+    ("name", "stored", "on", "has_kernels", "want"),
+    [
+        ("auto", "int4", "cpu", True, device.Precision(torch.float32, "int4", as_stored=True)),
+        ("auto", "int8", "cpu", True, device.Precision(torch.float32, "int8")),
+        ("auto", None, "cpu", True, device.Precision(torch.float32, held=torch.bfloat16)),
+        ("auto", "int4", "cpu", False, device.Precision(torch.float32)),
+        ("auto", "int4", "cuda", True, device.Precision(torch.bfloat16)),
+        ("int4", "int4", "cpu", True, device.Precision(torch.float32, "int4", as_stored=True)),
+        ("int4", "int8", "cpu", True, device.Precision(torch.float32, "int4")),
+        ("int4", "int4", "cpu", False, device.Precision(torch.float32, "int4")),
+        ("int8", "int4", "cpu", True, device.Precision(torch.float32, "int8")),
+        ("bfloat16", "int4", "cpu", True, device.Precision(torch.float32, held=torch.bfloat16)),
+    ],
+)
+def test_what_a_file_holds_in_few_bits_stays_so(machine, name, stored, on, has_kernels, want):
+    machine()
+    precision = device.resolve_precision(name, torch.device(on), has_kernels=has_kernels, stored=stored)
+    assert precision == want
+    reason = device.precision_reason(name, precision, torch.device(on))
+    assert reason.startswith("The file holds") == (name == "auto" and want.quantised is not None)
+
+
 def test_other_dtypes():
     cpu = torch.device("cpu")
     with pytest.raises(InvalidRequestError, match=r"dtype is 'float64'.*one of auto, float32"):

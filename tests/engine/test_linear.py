@@ -140,10 +140,10 @@ def test_where_torch_does_not_multiply_int8_our_kernels_do(monkeypatch):
         raise UnsupportedModelError("This CPU does not multiply int8 exactly.")
 
     monkeypatch.setattr(linear_module, "probe_int8", refuse)
-    monkeypatch.setattr(linear_module, "HEAD_PIECE_SIZE", 40 * 64)
     weight, precision = numbers(100, 64), Precision(torch.float32, "int8")
     factory = LinearFactory(precision, kernels=native_kernels.load())
-    assert type(factory(weight)) is type(factory.head(weight)) is NativeInt8Linear  # nothing to pack, so in one part
+    assert factory.rounds_head
+    assert type(factory(weight)) is NativeInt8Linear
     with pytest.raises(UnsupportedModelError):
         LinearFactory(precision)
 

@@ -529,7 +529,7 @@ def test_without_kernels_a_model_is_loaded_by_torch(place: Path, tmp_path: Path,
     for dtype in ("auto", "bfloat16"):
         loaded = load_model(folder, dtype=dtype, device="cpu", threads=2)
         assert {type(linear) for linear in loaded.network.linears} <= {PackedLinear, PlainLinear}
-        assert loaded.network.dtype == loaded.network.embedding.dtype
+        assert loaded.network.dtype == loaded.network.embedding.rows.dtype
 
 
 def test_levels_of_an_infinite_row_stay_in_range(kernels: NativeKernels):

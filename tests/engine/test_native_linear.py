@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine import device as device_module
+from llama_gui.engine import int8_linear, native_linear
 from llama_gui.engine import linear as linear_module
-from llama_gui.engine import native_linear
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.engine import _piece_budget
 from llama_gui.engine.int4_levels import GROUP, quantise
@@ -39,7 +39,7 @@ CPU = torch.device("cpu")
 DTYPES = (torch.float32, torch.bfloat16)
 HALVES = (torch.bfloat16, torch.float16)
 COUNTS = (*range(1, 36), 63, 64, 65, 89)
-_TABLES = {"float32": torch.float32, "float16": torch.float16}  # others look tokens up in bfloat16
+_TABLES = {"float16": torch.float16, "int8": torch.int8, "int4": torch.int8}  # others look tokens up in bfloat16
 
 
 def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> Tensor:
@@ -322,6 +322,7 @@ def old_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
         raise UnsupportedModelError("This CPU does not multiply int8 exactly. Use bfloat16 or auto.")
 
     monkeypatch.setattr(linear_module, "probe_int8", refuse)
+    monkeypatch.setattr(int8_linear, "works", lambda: False)
     monkeypatch.setattr(linear_module, "is_faster_written_out", lambda kernels: False)
     monkeypatch.setattr(device_module, "_has_native_bfloat16", lambda: False)
     monkeypatch.setattr(device_module, "_has_native_float16", lambda: False)
@@ -329,11 +330,12 @@ def old_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_old_cpu_gets_them(kernels: NativeKernels, old_cpu: None):
     int8 = LinearFactory(Precision(torch.float32, "int8"), kernels=kernels)
-    assert type(int8(numbers(33, 17))) is type(int8.head(numbers(33, 17))) is NativeInt8Linear
+    assert type(int8(numbers(33, 17))) is NativeInt8Linear
     int4 = LinearFactory(Precision(torch.float32, "int4"), kernels=kernels)
     assert type(int4(numbers(33, 2 * WIDTH_UNIT))) is NativeInt4Linear
     assert type(int4(numbers(33, 3 * GROUP))) is NativeInt8Linear  # of half a pair of groups
-    assert type(int4.head(numbers(33, WIDTH_UNIT))) is NativeInt8Linear
+    assert int8.rounds_head
+    assert int4.rounds_head
     for held in HALVES:
         half, weight = LinearFactory(Precision(torch.float32, held=held), kernels=kernels), numbers(33, 17, dtype=held)
         for linear in (half(weight, numbers(33)), half.head(weight)):
@@ -409,8 +411,8 @@ def logits(network: Llama) -> Tensor:
 def held_bytes(network: Llama) -> int:
     """Of all tensors, each counted once."""
     linears = sum(linear.weight_bytes for linear in network.linears)
-    is_shared = network.embedding.data_ptr() in {weight.data_ptr() for weight in network.head.packed}
-    return linears + (0 if is_shared else network.embedding.nbytes)
+    is_shared = network.embedding.rows.data_ptr() in {weight.data_ptr() for weight in network.head.packed}
+    return linears + (0 if is_shared else network.embedding.weight_bytes)
 
 
 @pytest.mark.parametrize(
@@ -445,23 +447,23 @@ def test_a_network_of_them(
     want = plain_logits[shape]
     assert (logits(network) - want).norm() / want.norm() < error
 
-    is_tied, is_half = shape != "llama-3.1", head is NativeHalfLinear
-    assert network.embedding.dtype == _TABLES.get(dtype, torch.bfloat16)
-    assert (network.head.packed[0].data_ptr() == network.embedding.data_ptr()) == (is_tied and is_half)
+    is_tied = shape != "llama-3.1"
+    assert network.embedding.rows.dtype == _TABLES.get(dtype, torch.bfloat16)
+    assert (network.head.packed[0].data_ptr() == network.embedding.rows.data_ptr()) == is_tied
     assert network.weight_bytes == held_bytes(network)
     # Norms, biases and the scales of channels are what else differs.
     channels = sum(len(linear.packed[0]) for linear in network.linears)
     norms = (2 * len(network.blocks) + 1) * network.config.hidden_size
     difference = estimate_bytes(folders[shape], dtype, "cpu") - network.weight_bytes
-    assert -channels * 8 <= difference <= norms * network.dtype.itemsize
+    assert -(channels + network.config.vocab_size) * 8 <= difference <= norms * network.dtype.itemsize
 
 
 def test_a_tied_table_is_in_memory_once(kernels: NativeKernels, old_cpu: None, folders: dict[Shape, Path]):
     network = load(folders["llama-3.2"], "bfloat16")
     assert network.weight_bytes == 2 * sum(weight.numel() for linear in network.linears for weight in linear.packed)
     row = network.look_up(torch.tensor([3]))
-    assert (row.dtype, network.embedding.dtype) == (torch.float32, torch.bfloat16)
-    assert torch.equal(row, network.embedding[[3]].float())
+    assert (row.dtype, network.embedding.rows.dtype) == (torch.float32, torch.bfloat16)
+    assert torch.equal(row, network.embedding.rows[[3]].float())
 
 
 def test_widths_that_four_bits_cannot_have(kernels: NativeKernels, old_cpu: None, tmp_path: Path):

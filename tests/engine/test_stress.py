@@ -517,7 +517,7 @@ def test_numbers_that_are_not_finite_stay_in_their_conversation(load: Load) -> N
     quiet = load("llama-3.1", threads=1)
     alone = [bits(quiet.submit(request)) for request in OTHERS]
     engine = load("llama-3.1", threads=1, max_batch=2)
-    engine._runner._network.embedding[MARK] = float("nan")
+    engine._runner._network.embedding.rows[MARK] = float("nan")
     jobs = [engine.submit(request) for request in (VICTIM, *OTHERS, VICTIM, *OTHERS)]
     seen = [outputs_of(job) for job in jobs]
     assert seen == [[], *alone, [], *alone]
@@ -531,7 +531,7 @@ def test_a_cancelled_prompt_with_such_numbers_spoils_no_later_answer(load: Load,
     request = asking([*shared, *ids(10, 6)], cache_key="chat")
     want = bits(load("llama-3.1", threads=1).submit(request))
     engine = load("llama-3.1", threads=1)
-    engine._runner._network.embedding[MARK] = float("nan")
+    engine._runner._network.embedding.rows[MARK] = float("nan")
     job = run_and_cancel_at_piece(engine, asking([*shared, *[MARK] * 60, *ids(90, 8)], cache_key="chat"), 3)
     assert (job.result(WAIT).finish_reason, job.progress.prompt_tokens_read) == ("cancelled", 96)
     assert outputs_of(engine.submit(request)) == want

@@ -31,8 +31,11 @@ def write_gguf(
     fields: Mapping[str, Any] | None = None,
     parts: int = 1,
     seed: int = 0,
+    others: Mapping[str, str] | None = None,
 ) -> Path:
     """The model in `folder` as a GGUF file at `path`, its matrices of `kind`; the path of the first part.
+
+    `others`: another kind for those whose names in the file hold such a word.
 
     The package cannot make blocks of Q4_K and its kin: those get random bytes with sane scales. `fields` are set last,
     None leaves one out.
@@ -43,7 +46,12 @@ def write_gguf(
     metadata["general.file_type"] = int(gguf.LlamaFileType[f"{'ALL' if kind == 'F32' else 'MOSTLY'}_{_ftype(kind)}"])
     metadata = {key: value for key, value in (metadata | dict(fields or {})).items() if value is not None}
     generator = np.random.default_rng(seed)
-    tensors = {name: _stored(weight, kind, generator) for name, weight in stored_tensors(folder, config, arch).items()}
+
+    def kind_of(name: str) -> str:
+        return next((other for word, other in (others or {}).items() if word in name), kind)
+
+    weights = stored_tensors(folder, config, arch)
+    tensors = {name: _stored(weight, kind_of(name), generator) for name, weight in weights.items()}
     return write_parts(path, arch, metadata, tensors, parts)
 
 

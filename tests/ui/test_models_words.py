@@ -2,16 +2,12 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from llama_gui.library.fit import Fit
 from llama_gui.library.plan import GGUF_PREFERENCE
 from llama_gui.ui.models.words import (
     context_words,
     count_words,
     day_words,
-    gguf_dtype,
-    gguf_kind,
     gguf_words,
     many_words,
     percent,
@@ -38,24 +34,6 @@ def test_a_verdict_says_the_numbers(qapp):
         "Just fits",
         "Too large",
     ]
-
-
-@pytest.mark.parametrize(
-    ("path", "kind", "dtype"),
-    [
-        ("Llama-3.2-1B-Instruct-Q4_K_M.gguf", "Q4_K_M", "int4"),
-        ("sub/tinyllama-1.1b-chat-v1.0.Q5_K_S.gguf", "Q5_K_S", "int8"),
-        ("model-q8_0.gguf", "Q8_0", "int8"),
-        ("Llama-f16.gguf", "F16", "bfloat16"),
-        ("x.BF16.gguf", "BF16", "bfloat16"),
-        ("x-f32.gguf", "F32", "float32"),
-        ("x-IQ3_M.gguf", "IQ3_M", "int4"),
-        ("plain.gguf", "", "int8"),
-    ],
-)
-def test_the_kind_of_a_gguf_file_is_in_its_name(qapp, path: str, kind: str, dtype: str):
-    assert gguf_kind(path) == kind
-    assert gguf_dtype(kind) == dtype
 
 
 def test_every_kind_that_a_download_prefers_has_words(qapp):

@@ -9,6 +9,7 @@ from llama_gui.bridge.fit_adviser import FitAdviser
 from llama_gui.bridge.model_shelf import ShelfItem
 from llama_gui.library.catalog import CatalogEntry
 from llama_gui.library.fit import Fit
+from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.ui.models.catalog_words import described
 from llama_gui.ui.models.detail_pane import FileChoice, PaneContent
@@ -17,8 +18,6 @@ from llama_gui.ui.models.words import (
     context_words,
     count_words,
     day_words,
-    gguf_dtype,
-    gguf_kind,
     gguf_words,
     many_words,
     plain,
@@ -113,6 +112,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
     facts += [(translate("Models", "Context"), context_words(context))] if context else []
     facts.append((translate("Models", "On the hub"), _popularity(found)))
     shape = details.shape
+    file = details.files[0].path if _has_choice(details) and details.files else ""
     rough = translate("Models", "An estimate from the number of parameters.")
     return PaneContent(
         title=plain(found.repo.partition("/")[2], 100),
@@ -121,10 +121,10 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
         page=details.page if found.is_gated or details.problem else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, context) if shape and not details.problem else (),
-        best=adviser.best(shape, context).dtype if shape else "",
+        best=adviser.best(shape, context, gguf_dtype(gguf_kind(file))).dtype if shape else "",
         verdict_note=rough if details.is_guessed and shape else "",
         files=_choices(details.gguf, shape, adviser) if _has_choice(details) else (),
-        file=details.files[0].path if _has_choice(details) and details.files else "",
+        file=file,
         excerpt=details.excerpt,
     )
 
@@ -136,7 +136,11 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     facts = [size_words(entry.size)]
     facts += [translate("Models", "comes with llama-gui")] if entry.is_starter else []
     facts += [translate("Models", "last used {}").format(used)] if used else []
-    fit = adviser.best(item.shape, item.context) if item.shape and not entry.is_starter else None
+    fit = (
+        adviser.best(item.shape, item.context, gguf_dtype(gguf_kind(entry.path)))
+        if item.shape and not entry.is_starter
+        else None
+    )
     state = translate("Models", "open") if entry.key == current else ""
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
     return ModelRow(entry.path, plain(entry.name), " · ".join(facts), "", note, role, state)
@@ -157,7 +161,7 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
         lead=lead if entry.is_starter else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context) if shape else (),
-        best=adviser.best(shape, item.context).dtype if shape else "",
+        best=adviser.best(shape, item.context, gguf_dtype(gguf_kind(entry.path))).dtype if shape else "",
         verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",
     )
 

@@ -1,6 +1,5 @@
 """Sizes, times and verdicts in words. Every function takes numbers and returns one short line."""
 
-import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 DTYPE_NAMES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "int8": "int8", "int4": "int4"}
 
 translate = QCoreApplication.translate
-
-_KIND = re.compile(r"(?:^|[-._])(i?q\d\w*|bf16|f16|fp16|f32|fp32)(?=[-.]|$)", re.IGNORECASE)
 
 
 def count_words(count: int) -> str:
@@ -94,21 +91,6 @@ def short_verdict(fit: Fit) -> str:
 def verdict_role(fit: Fit) -> str:
     """The colour in which a verdict is written."""
     return {"runs": "text", "tight": "accent", "too large": "error"}[fit.verdict]
-
-
-def gguf_kind(path: str) -> str:
-    """What a GGUF file's name says of its numbers: Q4_K_M, F16; "" when it says nothing."""
-    found = _KIND.findall(path.rpartition("/")[2])
-    return found[-1].upper() if found else ""
-
-
-def gguf_dtype(kind: str) -> str:
-    """The dtype of ours that keeps what such a file holds, and no more."""
-    if kind in ("F32", "FP32"):
-        return "float32"
-    if kind in ("F16", "FP16", "BF16"):
-        return "bfloat16"
-    return "int4" if re.match(r"I?Q[1-4]", kind) else "int8"
 
 
 def gguf_words(kind: str) -> str:

@@ -1,0 +1,70 @@
+"""The embedding: a row of numbers for each token. In half precision or wider, or in eight bits."""
+
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.device import byte_count
+from llama_gui.engine.quantised_linear import quantise_rows
+
+
+class TokenTable(Protocol):
+    """Numbers ``[vocab, hidden]``."""
+
+    @property
+    def rows(self) -> Tensor:
+        """How they lie in memory: ``[vocab, hidden]``; in eight bits, the levels."""
+        ...
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that they take."""
+        ...
+
+    def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
+        """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
+        ...
+
+
+class PlainTable:
+    """Numbers as they are."""
+
+    def __init__(self, rows: Tensor) -> None:
+        self.rows = rows
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that they take."""
+        return byte_count(self.rows)
+
+    def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
+        """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
+        return F.embedding(ids, self.rows).to(dtype)
+
+
+class Int8Table:
+    """Levels ``[vocab, hidden]`` of eight bits and a float32 scale for each token ``[vocab]``.
+
+    What that loses is a fortieth of what rounding the weights to eight bits does (`tests/benchmarks/results.md`).
+    """
+
+    def __init__(self, levels: Tensor, scales: Tensor) -> None:
+        self.rows = levels
+        self._scales = scales
+
+    @classmethod
+    def of(cls, weight: Tensor) -> "Int8Table":
+        """Round ``[vocab, hidden]``."""
+        levels, scales = quantise_rows(weight, torch.float32)
+        return cls(levels, scales.squeeze(1))
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that levels and scales take."""
+        return byte_count(self.rows, self._scales)
+
+    def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
+        """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
+        return (self.rows[ids].float() * self._scales[ids].unsqueeze(1)).to(dtype)

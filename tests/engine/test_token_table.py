@@ -1,0 +1,45 @@
+"""Rows of tokens, in eight bits and as they are."""
+
+import pytest
+import torch
+
+from llama_gui.engine.quantised_linear import quantise_rows
+from llama_gui.engine.token_table import Int8Table, PlainTable
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+
+
+@pytest.fixture
+def weight() -> torch.Tensor:
+    return torch.randn(50, 96, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("held", DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_plain_rows_are_those_of_the_table(weight: torch.Tensor, held: torch.dtype, dtype: torch.dtype):
+    table = PlainTable(weight.to(held))
+    ids = torch.tensor([3, 0, 49, 3])
+    assert torch.equal(table.look_up(ids, dtype), weight.to(held)[ids].to(dtype))
+    assert table.weight_bytes == 50 * 96 * held.itemsize
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_rows_in_eight_bits_are_as_near_as_they_can_be(weight: torch.Tensor, dtype: torch.dtype):
+    weight[7] *= 1000  # each row has a scale of its own
+    table = Int8Table.of(weight)
+    ids = torch.tensor([7, 1, 7, 20])
+    rows = table.look_up(ids, dtype)
+    assert rows.dtype == dtype
+    step = weight[ids].abs().amax(1, keepdim=True) / 127
+    rounded = 0 if dtype == torch.float32 else torch.finfo(dtype).eps * weight[ids].abs()
+    assert ((rows.float() - weight[ids]).abs() <= 0.51 * step + rounded).all()
+    assert torch.equal(table.look_up(ids[1:2], dtype), rows[1:2])
+    assert table.weight_bytes == 50 * 96 + 50 * 4
+
+
+def test_a_table_of_levels_and_scales_is_that_of_the_weight(weight: torch.Tensor):
+    levels, scales = quantise_rows(weight, torch.float32)
+    table = Int8Table(levels, scales.squeeze(1))
+    ids = torch.arange(50)
+    assert table.rows is levels
+    assert torch.equal(table.look_up(ids, torch.float32), Int8Table.of(weight).look_up(ids, torch.float32))

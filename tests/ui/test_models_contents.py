@@ -1,0 +1,36 @@
+"""What the pane of a model says."""
+
+from dataclasses import replace
+
+import pytest
+
+from llama_gui.bridge.fit_adviser import FitAdviser
+from llama_gui.bridge.model_shelf import ShelfItem
+from llama_gui.library.fit import Machine
+from llama_gui.library.model_shape import ModelShape
+from llama_gui.ui.models.contents import shelf_content, shelf_row
+from llama_gui.vocabulary import ModelEntry
+
+SHAPE = ModelShape(128256, 2048, 8192, 16, 32, 8, 64, is_tied=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "has_kernels", "want"),
+    [
+        ("/models/Llama-3.2-1B-Instruct-Q4_K_M.gguf", True, "int4"),
+        ("/models/Llama-3.2-1B-Instruct-Q8_0.GGUF", True, "int8"),
+        ("/models/Llama-3.2-1B-Instruct-f16.gguf", True, "bfloat16"),
+        ("/models/Llama-3.2-1B-Instruct-Q4_K_M.gguf", False, "float32"),
+        ("/models/Llama-3.2-1B-Instruct-Q4_K_M", True, "bfloat16"),  # a folder that is called so
+    ],
+)
+def test_a_file_in_few_bits_is_advised_as_the_engine_takes_it(qapp, path: str, has_kernels: bool, want: str):
+    machine = Machine(32 * 10**9, 24 * 10**9, has_kernels=has_kernels, bandwidth=2e10)
+    adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)
+    item = ShelfItem(ModelEntry("x", path, 807_694_464), shape=SHAPE, is_guessed=True)
+    assert shelf_content(item, adviser).best == want
+    row = shelf_row(item, adviser, "")
+    pace = adviser.best(SHAPE, 0, want if has_kernels else "").tokens_per_second
+    assert f"{pace:.0f}" in row.note
+    assert shelf_row(replace(item, shape=None), adviser, "").note == ""
+    assert adviser.close()
