@@ -16,6 +16,7 @@ _PREFIX = "tokenizer.ggml."
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED = 1, 2, 3, 4
 _NAMED = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
 _CONTROLS = ("bos", "eos", "eot", "eom", "padding")
+_VERSION_LINE = "#version"
 _MOST_SPLITS = 2**28
 """Characters that are looked at to find the merges of a SentencePiece vocabulary; Llama 2 takes two million."""
 
@@ -150,14 +151,16 @@ class _Vocabulary:
             "special_tokens": {token: {"id": token, "ids": [i], "tokens": [token]} for token, i in tokens.items()},
         }
 
-    def _merges(self) -> list[list[str]]:
-        merges = [merge.split(" ") for merge in self._texts("merges")]
+    def _merges(self) -> list[str] | list[list[str]]:
+        """Each as a text, which is read faster, unless the library would take one for the head of a file."""
+        merges = self._texts("merges")
         for merge in merges:
-            if len(merge) != 2:
+            if merge.count(" ") != 1:
                 raise BrokenModelError(
-                    f"{self._path}: {shown(' '.join(merge))} is no merge of two tokens. Download the file again."
+                    f"{self._path}: {shown(merge)} is no merge of two tokens. Download the file again."
                 )
-        return merges
+        is_plain = not any(merge.startswith(_VERSION_LINE) for merge in merges)
+        return merges if is_plain else [merge.split(" ") for merge in merges]
 
     def _merges_of_scores(self) -> list[list[str]]:
         """Every way to make a token of two, the best token first: so SentencePiece's own BPE merges.
