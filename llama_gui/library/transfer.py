@@ -83,6 +83,9 @@ class Transfer:
             HubError: the hub refuses the file.
             OSError: the disk refuses.
         """
+        task = asyncio.current_task()
+        assert task is not None
+        cancelled_before = task.cancelling()
         failed = 0
         while part.offset < self._file.size:
             before = part.offset
@@ -90,6 +93,10 @@ class Transfer:
                 with _network_faults():
                     await self._attempt(part)
             except _AgainError as fault:
+                # A cancellation that comes while a time-out ends is lost in anyio before 4.16: only the time-out is
+                # told. Who pauses then would see the download go on.
+                if task.cancelling() > cancelled_before:
+                    raise asyncio.CancelledError from fault
                 failed = 1 if part.offset > before else failed + 1
                 if failed >= self._patience.attempts:
                     raise DownloadError(

@@ -432,6 +432,55 @@ def test_a_pause_repeats_nothing(fake_hub: FakeHub, access: HubAccess):
     assert {a.headers["Range"] for a in fake_hub.asked(WEIGHTS, host="cdn")} == {None, "bytes=100001-"}
 
 
+class _LosesOneCancellation(httpx2.AsyncBaseTransport):
+    """One file is silent, and the first to cancel that read gets its time-out, as with anyio before 4.16."""
+
+    def __init__(self, silent: str) -> None:
+        self._inner = httpx2.AsyncHTTPTransport()
+        self._silent = silent
+        self.has_lost = False
+        self.is_asked = asyncio.Event()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if not request.url.path.endswith(f"/{self._silent}"):
+            return await self._inner.handle_async_request(request)
+        self.is_asked.set()
+        try:
+            return await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            if self.has_lost:
+                raise
+            self.has_lost = True
+            raise httpx2.ReadTimeout("", request=request) from None
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+# The first file is fetched by the task that is cancelled, the others by tasks of their own.
+@pytest.mark.parametrize("silent", ["config.json", WEIGHTS])
+def test_a_pause_at_the_very_moment_of_a_time_out_is_a_pause(
+    fake_hub: FakeHub, access: HubAccess, monkeypatch, silent: str
+):
+    plan = add_model(fake_hub, access)
+    assert plan.files[0].path == "config.json"
+    notes: set[str] = set()
+
+    async def begin() -> None:
+        transport = _LosesOneCancellation(silent)
+        monkeypatch.setattr(download_module, "new_client", lambda _: httpx2.AsyncClient(transport=transport))
+        download = Download(plan, access, lambda progress: notes.add(progress.note), patience=QUICK)
+        task = asyncio.ensure_future(download.run())
+        await transport.is_asked.wait()
+        task.cancel()
+        await asyncio.wait([task], timeout=20)
+        assert transport.has_lost
+        assert task.cancelled()
+
+    asyncio.run(begin())
+    assert notes == {""}, "it never thought of trying again"
+
+
 class _Killed(BaseException):
     pass
 
