@@ -9,6 +9,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["GOMP_SPINCOUNT"] = "10000"  # as the application does, see llama_gui/__main__.py
 
 import gc
+import signal
 import threading
 import time
 import weakref
@@ -33,6 +34,18 @@ def _homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in ("DATA", "CONFIG", "CACHE", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
         yield
+
+
+@pytest.fixture
+def hears_ctrl_c() -> Iterator[None]:
+    """Programs that the test starts end with SIGINT, as those that somebody starts from a terminal.
+
+    A shell without job control lets what it starts with "&" ignore that signal, and whatever is started from there
+    inherits it: Python sees that and leaves it so.
+    """
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -81,6 +81,7 @@ def test_the_token_of_the_environment_is_used(fake_hub: FakeHub, capsys, monkeyp
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_ctrl_c_pauses_and_says_how_to_go_on(fake_hub: FakeHub, capsys):  # noqa: F811
     fake_hub.add(REPO, model_files([WEIGHTS]))
     fake_hub.break_next("model.safetensors", Fault("stall", at=300_000))
@@ -93,7 +94,7 @@ def test_ctrl_c_pauses_and_says_how_to_go_on(fake_hub: FakeHub, capsys):  # noqa
         if told.startswith((" 70 %", " 71 %", " 72 %", " 73 %", " 74 %", " 75 %")):
             child.send_signal(signal.SIGINT)
             break
-    out, err = child.communicate(timeout=20)
+    out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (130, "")
     assert f"go on with: llama-gui download {REPO}" in err
     assert "Traceback" not in err
