@@ -20,7 +20,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
 from shiboken6 import isValid
 
-_GRACE_S = 3.0
+_GRACE_S = 10.0
 _FOREIGN_THREADS = {"tqdm_monitor"}  # transformers shows bars while it loads; their thread stays for good
 _FDS = Path("/proc/self/fd")
 

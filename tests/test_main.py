@@ -204,7 +204,7 @@ sys.exit(main(["--profile", sys.argv[1]]))
 """
     first = start("--profile", str(tmp_path))
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 90
         while not (tmp_path / "chats.db").exists():
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -215,7 +215,7 @@ sys.exit(main(["--profile", sys.argv[1]]))
         assert "already open" in second.stderr
     finally:
         first.send_signal(signal.SIGINT)
-        out, err = first.communicate(timeout=30)
+        out, err = first.communicate(timeout=60)
     assert (first.returncode, out, err) == (0, b"", b"")
 
 

@@ -113,7 +113,7 @@ def test_a_burst_that_is_there_at_once_is_one_frame(qtbot: QtBot, make_host: Mak
     host = make_host(Burst({"Hi": ["x"] * 1000}))
     watch = Watch(host)
     ticket = host.submit(asking("Hi"))
-    assert all_drawn.wait(5)  # this thread turns no event loop meanwhile, as when it is busy painting
+    assert all_drawn.wait(20)  # this thread turns no event loop meanwhile, as when it is busy painting
     assert watch.frames == []
     qtbot.waitUntil(lambda: ticket in watch.results)
     assert [len(item.token_ids) for frame in watch.frames for item in frame.items] == [1000]
@@ -320,11 +320,11 @@ def test_the_event_loop_turns_while_a_model_loads_and_a_prompt_is_read(qtbot: Qt
 
     class SlowToRead(ScriptedEngine):
         def submit(self, request, on_output=None, on_finish=None):
-            assert ticks[1].wait(10)
+            assert ticks[1].wait(20)
             return super().submit(request, on_output, on_finish)
 
     def load(_order: LoadOrder) -> ScriptedEngine:
-        assert ticks[0].wait(10)
+        assert ticks[0].wait(20)
         return SlowToRead()
 
     host = EngineHost(load)

@@ -258,7 +258,7 @@ def test_a_model_that_breaks_disturbs_no_other(qtbot: QtBot, host: EngineHost, s
     host.submitted.connect(lambda _ticket: announced.set())
 
     def stumble(_job: ScriptedJob) -> None:
-        announced.wait(5)  # one that breaks before that has refused the request: there is no answer to end
+        announced.wait(20)  # one that breaks before that has refused the request: there is no answer to end
         raise MemoryError("out of memory")
 
     monkeypatch.setattr(shelf.engines["a"], "_step", stumble)

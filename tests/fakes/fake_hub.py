@@ -198,7 +198,7 @@ class _Server(ThreadingHTTPServer):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         for worker in self._workers:
-            worker.join(5)
+            worker.join(20)
         self.server_close()
 
 

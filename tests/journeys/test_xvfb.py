@@ -20,6 +20,7 @@ pytestmark = [
     ),
 ]
 
+_START_S = 90.0
 _SECONDS = 40.0
 
 
@@ -53,7 +54,7 @@ class Desk:
             stderr=subprocess.PIPE,
             text=True,
         )
-        wait_for(self.windows)
+        wait_for(self.windows, _START_S)
         # There is no window manager, so nobody gives the window the keyboard.
         self.xdotool("windowfocus", "--sync", self.windows()[-1])
         return process
@@ -111,6 +112,8 @@ def end(process: "subprocess.Popen[str]", how: Callable[[], None]) -> float:
     return time.monotonic() - started
 
 
+# It starts the program twice.
+@pytest.mark.timeout(300)
 def test_a_first_conversation_with_the_keyboard_only(desk: Desk, tmp_path: Path):
     process = desk.open(tmp_path)
     try:

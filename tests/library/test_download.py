@@ -45,7 +45,7 @@ from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
 REPO = "owner/small-1B"
 WEIGHTS = "model.safetensors"
 SHARDS = [weights_file(random.Random(seed).randbytes(300_000)) for seed in range(3)]
-QUICK = Patience(attempts=4, first_wait=0.001, longest_wait=0.01, connect=2, silence=0.3)
+QUICK = Patience(attempts=4, first_wait=0.001, longest_wait=0.01, connect=10, silence=0.3)
 WANTED = {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"}
 
 

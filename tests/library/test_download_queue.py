@@ -19,7 +19,7 @@ from tests.fakes.fake_hub import FakeHub, Fault, model_files
 
 WEIGHTS = "model.safetensors"
 CONTENT = random.Random(1).randbytes(200_000)
-QUICK = Patience(attempts=3, first_wait=0.001, connect=2, silence=5)
+QUICK = Patience(attempts=3, first_wait=0.001, connect=10, silence=30)
 
 
 class Watched:
@@ -38,7 +38,7 @@ class Watched:
 
     def wait(self, is_so: Callable[[], Any]) -> None:
         with self._changed:
-            assert self._changed.wait_for(is_so, 10), self.queue.items
+            assert self._changed.wait_for(is_so, 30), self.queue.items
 
     def wait_for(self, item_id: int, state: str) -> QueuedDownload:
         self.wait(lambda: self.item(item_id).state == state)

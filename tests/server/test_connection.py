@@ -48,7 +48,7 @@ def drip(client: socket.socket) -> None:
         time.sleep(0.02)
 
 
-def eventually(condition, seconds: float = 5.0) -> bool:
+def eventually(condition, seconds: float = 20.0) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

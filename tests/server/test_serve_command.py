@@ -71,7 +71,7 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
     assert json.loads(curl(f"{url}/models", "wrong-wrong"))["error"]["code"] == "invalid_api_key"
 
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, "", "")
 
     # The key stays, and is not shown again.
@@ -87,7 +87,7 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
         again = replace(request, sampling=SamplingParams(seed=result.seed))
         assert engine.generate(again).text == result.text
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == 0
 
 
