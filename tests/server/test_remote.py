@@ -292,7 +292,7 @@ def test_what_is_cancelled_before_it_was_sent_ends_too(talk: Talk, is_closed: bo
     assert job.result(20).finish_reason == "cancelled"
     warm.cancel()
     assert warm.result(20).finish_reason == "cancelled"
-    eventually(lambda: engine.is_idle)
+    assert eventually(lambda: engine.is_idle)
 
 
 def test_closing_ends_all_and_refuses_more(talk: Talk):
