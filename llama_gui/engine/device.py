@@ -80,6 +80,9 @@ def resolve_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+NetworkPart = Literal["layers", "table", "head"]
+"""What holds nearly all numbers: the matrices of all layers, the embedding, the vocabulary projection."""
+
 Quantised = Literal["int8", "int4"]
 """How weights are rounded: to eight bits or to four."""
 
@@ -89,7 +92,7 @@ class Precision:
     """How numbers are held: activations and cache in `dtype`, the weights of linears too unless they are quantised.
 
     `held`: the weights' own dtype where it is another one, on CPUs that multiply only float32.
-    `as_stored`: those that a GGUF file holds in Q4_K stay as they are, where our own kernels multiply them.
+    `as_stored`: those that a GGUF file holds in blocks which our own kernels multiply stay as they are.
     """
 
     dtype: torch.dtype
@@ -115,6 +118,10 @@ class Precision:
         """
         return torch.bfloat16 if self.quantised and self.dtype == torch.float32 else self.table_dtype
 
+    def bytes_of(self, part: NetworkPart) -> float:
+        """Bytes of one number of a part of a network whose files hold plain numbers."""
+        return self.weight_bytes if part == "layers" else self.head_bytes
+
     @property
     def weight_bytes(self) -> float:
         """Bytes of one weight of a layer; four bits come with a step and an offset for each group of 32."""
@@ -127,13 +134,18 @@ class Precision:
 
 
 def resolve_precision(
-    name: str, device: torch.device, *, has_kernels: bool = False, stored: Quantised | None = None
+    name: str,
+    device: torch.device,
+    *,
+    has_kernels: bool = False,
+    stored: Quantised | None = None,
+    keeps_blocks: bool = False,
 ) -> Precision:
     """What `name` ("auto" or one of `DTYPES`) stands for on `device`.
 
     "auto" on CPU is bfloat16. Where the CPU does not multiply it natively, weights are held in it and multiplied in
     float32 if `has_kernels`, else all is float32: emulated bfloat16 is slower. float16 likewise. A model whose file
-    holds it in few bits (`stored`) stays in about as many, if `has_kernels`.
+    holds it in few bits (`stored`) stays in about as many, if `has_kernels`; and as it is, if it `keeps_blocks`.
 
     Raises:
         InvalidRequestError: it is not known.
@@ -149,7 +161,7 @@ def resolve_precision(
     if device.type != "cpu" and (name, device.type) != ("int8", "cuda"):
         where = "the CPU and CUDA" if name == "int8" else "the CPU"
         raise UnsupportedModelError(f"dtype {name} runs on {where} only. Use auto.")
-    return Precision(_best_dtype(device), quantised=name, as_stored=has_kernels and stored == name == "int4")
+    return Precision(_best_dtype(device), quantised=name, as_stored=has_kernels and keeps_blocks and stored == name)
 
 
 def _plain_precision(name: str, device: torch.device, has_kernels: bool) -> Precision:

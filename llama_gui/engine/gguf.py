@@ -10,21 +10,21 @@ from gguf import LlamaFileType
 
 from llama_gui.engine import native_kernels
 from llama_gui.engine.chat_template import ChatTemplate
-from llama_gui.engine.device import Precision, Quantised
+from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import shown
-from llama_gui.engine.gguf_blocks import is_quantised
+from llama_gui.engine.gguf_blocks import FOUR_BITS, is_quantised
 from llama_gui.engine.gguf_config import GgufConfig
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
 from llama_gui.engine.gguf_weights import GgufWeights, check_kind, tensors_of
+from llama_gui.engine.native_kernels import BLOCK_KINDS, block_bytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
 _PART = re.compile(r"(?P<name>.*)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.gguf", re.ASCII | re.DOTALL)
 _MOST_PARTS = 1000
 
-_KEPT_BYTES = {"Q4_K": 0.5 + 2 / 32 + 4 / 256, "Q4_0": 0.5 + 2 / 32, "Q4_1": 0.5 + 2 / 32}
-"""Of a number in memory where weights stay as they are stored; those of other types are rounded to one byte."""
+_PARTS: dict[NetworkPart, str] = {"layers": "model.layers.", "table": "model.embed_tokens.", "head": "lm_head."}
 
 
 class GgufModel:
@@ -44,11 +44,12 @@ class GgufModel:
         self._first = self._files[0]
         tensors = tensors_of(self._files)
         self._kinds = {tensor.kind for tensor in tensors.values()}
-        self._numbers_of_kinds = Counter[str]()
-        """How many numbers of the layers' matrices are in which type."""
+        self._numbers_of_kinds: dict[NetworkPart, Counter[str]] = {part: Counter() for part in _PARTS}
+        """How many numbers of a part's matrices are in which type."""
         for name, tensor in tensors.items():
-            if name.startswith("model.layers.") and len(tensor.shape) > 1:
-                self._numbers_of_kinds[tensor.kind] += math.prod(tensor.shape)
+            for part, prefix in _PARTS.items():
+                if name.startswith(prefix) and len(tensor.shape) > 1:
+                    self._numbers_of_kinds[part][tensor.kind] += math.prod(tensor.shape)
         reader = GgufConfig(self._first.path, self._first.metadata, tensors)
         for tensor in tensors.values():
             check_kind(tensor)  # before anything else is said about the model
@@ -93,19 +94,28 @@ class GgufModel:
     @property
     def stored(self) -> Quantised | None:
         """int4 where most of its weights are in Q4_K, int8 where they are quantised otherwise, None: they are not."""
-        numbers = self._numbers_of_kinds
+        numbers = self._numbers_of_kinds["layers"]
         quantised = {kind: count for kind, count in numbers.items() if is_quantised(kind)}
-        if 2 * sum(quantised.values()) <= sum(numbers.values()):
+        if 2 * sum(quantised.values()) <= numbers.total():
             return None
-        return "int4" if 2 * quantised.get("Q4_K", 0) > sum(numbers.values()) else "int8"
+        return "int4" if 2 * quantised.get("Q4_K", 0) > numbers.total() else "int8"
 
-    def layer_bytes(self, precision: Precision) -> float:
-        """Those of the precision, and where the weights stay as they are stored, of each in its type."""
-        if not precision.as_stored:
-            return precision.weight_bytes
-        counts = self._numbers_of_kinds
-        total = sum(count * _KEPT_BYTES.get(kind, 1.0) for kind, count in counts.items())
-        return total / sum(counts.values())
+    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
+        """As plain numbers take, and where the weights stay as they are stored, of each type what it takes."""
+        counts = self._numbers_of_kinds[part] or self._numbers_of_kinds["table"]
+        if not precision.as_stored or not counts:
+            return precision.bytes_of(part)
+        return sum(count * self._kept_bytes(kind, precision) for kind, count in counts.items()) / counts.total()
+
+    @staticmethod
+    def _kept_name(kind: str, precision: Precision) -> str:
+        return "int4" if kind in FOUR_BITS and precision.quantised == "int4" else "int8"
+
+    @staticmethod
+    def _kept_bytes(kind: str, precision: Precision) -> float:
+        if kind in BLOCK_KINDS:
+            return block_bytes(kind)
+        return precision.weight_bytes if kind in FOUR_BITS else 1.0
 
     def source(self, precision: Precision) -> str:
         """What the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"."""
@@ -115,9 +125,10 @@ class GgufModel:
         plain = sorted(self._kinds - {"F32"}) or ["F32"]  # norms are in float32 everywhere
         name = known.get(number) if isinstance(number, int) else None
         text = f"{name or ' and '.join(quantised or plain)} GGUF"
-        if precision.as_stored:
-            others = [kind for kind in quantised if kind != "Q4_K"]
-            return f"{text}, Q4_K as it is" + (f", {' and '.join(others)} as int8" if others else "")
+        if precision.as_stored and (kept := [kind for kind in quantised if kind in BLOCK_KINDS]):
+            others = [kind for kind in quantised if kind not in kept]
+            text += f", {kept[0]} as it is" if len(kept) == 1 else f", {' and '.join(kept)} as they are"
+            return ", ".join([text, *(f"{kind} as {self._kept_name(kind, precision)}" for kind in others)])
         if precision.quantised:
             return f"{text}, held as {precision.quantised}"
         return text + (f", dequantised to {str(precision.table_dtype).removeprefix('torch.')}" if quantised else "")

@@ -23,6 +23,9 @@ from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, NativeKernels
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
+_FACTORS = {"Q4_K": (0, 4), "Q6_K": (208, 210)}
+"""Where a block has its numbers in half precision."""
+
 _PIECE = 2**20
 """Numbers that are dequantised at once: whole blocks, and few enough for the processor's cache."""
 
@@ -223,8 +226,9 @@ def _bytes(stream: BinaryIO, tensor: StoredTensor, size: int) -> Iterator[Tensor
 
 
 def _is_finite(data: Tensor, kind: str) -> bool:
-    """Whether the factors of whole blocks of Q4_K are, and with them all of its numbers."""
-    factors = data.view(-1, block_shape(kind)[0])[:, :4].contiguous().view(torch.float16)
+    """Whether the factors of whole blocks are, and with them all of their numbers."""
+    start, end = _FACTORS[kind]
+    factors = data.view(-1, block_shape(kind)[0])[:, start:end].contiguous().view(torch.float16)
     return bool(factors.isfinite().all())
 
 

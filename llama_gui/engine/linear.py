@@ -13,7 +13,7 @@ change each other; but what was written as an answer has other bits when it is r
 import logging
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -29,12 +29,12 @@ from llama_gui.engine.int8_linear import probe as probe_int8
 from llama_gui.engine.int8_matmul import Int8MatMul
 from llama_gui.engine.int8_matmul import probe as probe_matmul
 from llama_gui.engine.kernel_notes import KernelNotes
-from llama_gui.engine.native_kernels import WIDTH_UNIT, NativeKernels
+from llama_gui.engine.native_kernels import BLOCK_KINDS, WIDTH_UNIT, NativeKernels
 from llama_gui.engine.native_linear import (
+    NativeBlocksLinear,
     NativeHalfLinear,
     NativeInt4Linear,
     NativeInt8Linear,
-    NativeQ4KLinear,
     NativeQuantisedLinear,
     NativeStackedLinear,
     is_faster_written_out,
@@ -211,12 +211,11 @@ class LinearFactory:
         self._columns = probe_int4() if self._quantised == "int4" and self._kernels is None else None
         writes_out = self._quantised == "int4" and self._kernels is not None and is_faster_written_out(self._kernels)
         self._writes_out = writes_out
-        # Written out in eight bits and multiplied by torch's kernel, prompts are read much faster where that serves.
-        self._keeps_q4_k = precision.as_stored and self._kernels is not None and not writes_out
+        self._keeps_blocks = precision.as_stored and self._kernels is not None
 
     def rounds(self, width: int) -> bool:
         """Whether `rounded` is for weights of `width` inputs."""
-        return self._kernels is not None and (self._rounds_to_int4(width) or not self._has_torch_int8)
+        return self.rounds_head or self._rounds_to_int4(width)
 
     def _rounds_to_int4(self, width: int) -> bool:
         return self._quantised == "int4" and self._kernels is not None and width % WIDTH_UNIT == 0
@@ -231,33 +230,38 @@ class LinearFactory:
             return self._rounded(runs[0], bias)
         return NativeStackedLinear([self._rounded(run, None) for run in runs], bias)
 
-    def _form(self, weight: WeightRows) -> Literal["q4_k", "int8", "int4"]:
-        """In which form it is multiplied; of a file in four bits, what its maker kept finer has eight."""
-        if self._keeps_q4_k and weight.kind == "Q4_K":
-            return "q4_k"
-        is_finer = self._keeps_q4_k and weight.kind not in FOUR_BITS
+    def _form(self, weight: WeightRows) -> str:
+        """How it is multiplied: in blocks of its kind, as "int8" or as "int4".
+
+        What the maker of a file kept finer than most of it has eight bits.
+        """
+        if self._keeps_blocks and weight.kind in BLOCK_KINDS:
+            return weight.kind
+        is_finer = self._keeps_blocks and weight.kind not in FOUR_BITS
         return "int4" if self._rounds_to_int4(weight.width) and not is_finer else "int8"
 
     def _rounded(self, weight: WeightRows, bias: Tensor | None) -> NativeQuantisedLinear:
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
         match self._form(weight):
-            case "q4_k":
-                return NativeQ4KLinear(weight, bias, self._kernels, self._dtype)
             case "int4":
                 return NativeInt4Linear(weight, bias, self._kernels, self._dtype, writes_out=self._writes_out)
             case "int8":
                 return NativeInt8Linear(weight, bias, self._kernels, self._dtype)
+            case _:
+                return NativeBlocksLinear(weight, bias, self._kernels, self._dtype)
 
     @property
     def rounds_head(self) -> bool:
         """Whether `rounded_head` is for the vocabulary projection, and not `head`."""
-        return self._kernels is not None and not self._has_torch_int8
+        return self._kernels is not None and (self._keeps_blocks or not self._has_torch_int8)
 
-    def rounded_head(self, weight: WeightRows) -> NativeInt8Linear:
-        """The vocabulary projection ``[vocab, in]`` in eight bits, rounded as it comes."""
+    def rounded_head(self, weight: WeightRows) -> NativeInt8Linear | NativeBlocksLinear:
+        """The vocabulary projection ``[vocab, in]``, rounded to eight bits as it comes, or as it lies in the file."""
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
+        if self._keeps_blocks and weight.kind in BLOCK_KINDS:
+            return NativeBlocksLinear(weight, None, self._kernels, self._dtype)
         return NativeInt8Linear(weight, None, self._kernels, self._dtype)
 
     def head(self, weight: Tensor) -> Linear:

@@ -17,10 +17,17 @@ from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import LANES, NativeKernels
-from llama_gui.engine.native_linear import NativeHalfLinear, NativeInt8MLP, NativeMLP, NativeQuantisedLinear
+from llama_gui.engine.native_linear import (
+    NativeBlocksLinear,
+    NativeHalfLinear,
+    NativeInt8Linear,
+    NativeInt8MLP,
+    NativeMLP,
+    NativeQuantisedLinear,
+)
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
-from llama_gui.engine.token_table import Int8Table, PlainTable, TokenTable
+from llama_gui.engine.token_table import BlocksTable, Int8Table, PlainTable, TokenTable
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 """Buffers that old checkpoints carry; we compute them."""
@@ -209,6 +216,13 @@ def _mlp(gate_up: Linear, down: Linear, sizes: tuple[int, int]) -> AnyMLP:
     return MLP(gate_up, down)
 
 
+def _table_of(linear: NativeInt8Linear | NativeBlocksLinear) -> TokenTable:
+    """The same numbers, to look tokens up in."""
+    if isinstance(linear, NativeBlocksLinear):
+        return BlocksTable(linear.blocks, linear.kernels)
+    return Int8Table(*linear.rounded)
+
+
 _TABLE, _HEAD = "model.embed_tokens.weight", "lm_head.weight"
 
 
@@ -293,7 +307,7 @@ class NetworkLoader:
         if self._linear.rounds_head:
             table = self._linear.rounded_head(self._checkpoint.rows(_TABLE))
             head = table if is_tied else self._linear.rounded_head(self._checkpoint.rows(_HEAD))
-            return Int8Table(*table.rounded), head
+            return _table_of(table), head
         weight = self._table(_TABLE, self._kept_dtype)
         table = Int8Table.of(weight) if self._is_quantised else PlainTable(weight)
         return table, self._linear.head(weight if is_tied else self._table(_HEAD, self._kept_dtype))

@@ -17,6 +17,7 @@ from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
 from llama_gui.engine.device import (
+    NetworkPart,
     Precision,
     Quantised,
     give_memory_back,
@@ -30,6 +31,7 @@ from llama_gui.engine.device import (
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
@@ -110,8 +112,8 @@ class ModelFiles(Protocol):
         """In how few bits the files hold the weights, where they do."""
         ...
 
-    def layer_bytes(self, precision: Precision) -> float:
-        """Bytes of a weight of a layer in memory, on average."""
+    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
+        """Bytes of a number of that part in memory, on average."""
         ...
 
     def source(self, precision: Precision) -> str:
@@ -145,9 +147,9 @@ class FolderModel:
         """None: they are plain numbers."""
         return None
 
-    def layer_bytes(self, precision: Precision) -> float:
-        """Those of the precision."""
-        return precision.weight_bytes
+    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
+        """As plain numbers take in that precision."""
+        return precision.bytes_of(part)
 
     def source(self, precision: Precision) -> str:
         """Nothing: the files are what the window shows."""
@@ -187,16 +189,19 @@ def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") 
     model = open_model(model_folder(path))
     config = model.config
     torch_device = resolve_device(device)
-    has_kernels = torch_device.type == "cpu" and native_kernels.load() is not None
-    precision = resolve_precision(dtype, torch_device, has_kernels=has_kernels, stored=model.stored)
+    kernels = native_kernels.load() if torch_device.type == "cpu" else None
+    precision = _precision(model, dtype, torch_device, kernels)
     vocabulary = config.vocab_size * config.hidden_size
     linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
     # The head is a linear of its own, unless our kernels multiply the very table that tokens are looked up in.
     is_ours = precision.held is not None
-    if precision.quantised is not None and has_kernels:
+    if precision.quantised is not None and kernels is not None:
         is_ours = not int8_linear.works()
-    head = 0 if config.tie_word_embeddings and is_ours else precision.head_bytes
-    return round(vocabulary * (precision.head_bytes + head) + linears * model.layer_bytes(precision))
+    is_shared = config.tie_word_embeddings and (is_ours or precision.as_stored)
+    table, head = model.number_bytes("table", precision), model.number_bytes("head", precision)
+    return round(
+        vocabulary * (table if is_shared else table + head) + linears * model.number_bytes("layers", precision)
+    )
 
 
 def load_model(
@@ -216,13 +221,13 @@ def load_model(
     torch_device = resolve_device(device)
     kernels = native_kernels.load() if torch_device.type == "cpu" else None
     model = _opened(path)
-    precision = resolve_precision(dtype, torch_device, has_kernels=kernels is not None, stored=model.stored)
+    precision = _precision(model, dtype, torch_device, kernels)
     config, defaults = model.config, model.defaults
     _Watch(0, None, is_cancelled).check()
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
     context = _context(max_context, config)
-    threads = threads or thread_count(round(_parameter_count(config) * model.layer_bytes(precision)))
+    threads = threads or thread_count(round(_parameter_count(config) * model.number_bytes("layers", precision)))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
     reader = _NetworkReader(model, precision, torch_device, threads, exact, notes, kernels)
     network = reader.read(on_progress, is_cancelled)
@@ -286,6 +291,14 @@ class _NetworkReader:
         watch.finish()
         self.notes.save()
         return network
+
+
+def _precision(model: ModelFiles, dtype: str, device: torch.device, kernels: NativeKernels | None) -> Precision:
+    if kernels is None or model.stored is None:
+        return resolve_precision(dtype, device, has_kernels=kernels is not None)
+    # Written out in eight bits and multiplied by torch's kernel, prompts are read much faster where that serves.
+    keeps_blocks = not is_faster_written_out(kernels)
+    return resolve_precision(dtype, device, has_kernels=True, stored=model.stored, keeps_blocks=keeps_blocks)
 
 
 def _opened(path: str | Path | ModelFiles) -> ModelFiles:

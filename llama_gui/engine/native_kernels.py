@@ -29,8 +29,13 @@ WIDTH_UNIT = 2 * GROUP
 CHANNELS_TOGETHER = 8
 """Of a weight of four bits."""
 
-Q4_K_BYTES, Q4_K_NUMBERS = block_shape("Q4_K")
+BLOCK_KINDS = ("Q4_K", "Q6_K")
+"""What is multiplied as it lies in a GGUF file; in the order of block_products.h."""
+
+BLOCK_NUMBERS = 256
 """Of a block, which lies within a row of a weight."""
+
+_PART_BYTES = {"Q4_K": (128, 8, 8, 4), "Q6_K": (128, 64, 16, 2)}
 
 LANES = 8
 """Numbers of float32 that are computed together."""
@@ -79,27 +84,30 @@ class Int4Packed:
 
 
 @dataclass(frozen=True, slots=True)
-class Q4KPacked:
-    """A weight ``[out, in]`` of a GGUF file in Q4_K, nothing lost of it; `in` is a multiple of `Q4_K_NUMBERS`.
+class BlocksPacked:
+    """A weight ``[out, in]`` as a GGUF file has it, nothing lost of it; `in` is a multiple of `BLOCK_NUMBERS`.
 
-    ``value = factor * step * level - offset * low``. `fours` are levels, steps and lows, `factors` the other two:
-    float16 ``[blocks of channels, in / Q4_K_NUMBERS * 2 * CHANNELS_TOGETHER]``.
+    `kind` is one of `BLOCK_KINDS`. `parts`: uint8 ``[blocks of channels, bytes]`` each, `CHANNELS_TOGETHER` channels
+    side by side; what they are says `block_products.h`.
     """
 
-    fours: Int4Packed
-    factors: Tensor
-
-    @property
-    def tensors(self) -> tuple[Tensor, ...]:
-        """All that it holds."""
-        return *self.fours.tensors, self.factors
+    kind: str
+    channels: int
+    width: int
+    parts: tuple[Tensor, ...]
 
     @classmethod
-    def empty(cls, channels: int, width: int) -> Self:
+    def empty(cls, kind: str, channels: int, width: int) -> Self:
         """With room for a weight ``[channels, width]``."""
-        fours = Int4Packed.empty(channels, width)
-        of_a_channel = width // Q4_K_NUMBERS * 2
-        return cls(fours, torch.empty(len(fours.levels), of_a_channel * CHANNELS_TOGETHER, dtype=torch.float16))
+        blocks, of_channel = -(-channels // CHANNELS_TOGETHER), CHANNELS_TOGETHER * (width // BLOCK_NUMBERS)
+        sizes = _PART_BYTES[kind]
+        parts = tuple(torch.empty(blocks, of_channel * size, dtype=torch.uint8) for size in sizes)
+        return cls(kind, channels, width, parts)
+
+
+def block_bytes(kind: str) -> float:
+    """Bytes that a number of one of `BLOCK_KINDS` takes in memory."""
+    return sum(_PART_BYTES[kind]) / BLOCK_NUMBERS
 
 
 def pack_int4(levels: Tensor, steps: Tensor, lows: Tensor) -> Int4Packed:
@@ -139,8 +147,10 @@ class NativeKernels:
         rows, weight, result = (_POINTER, _SIZE, _SIZE), (_POINTER, _SIZE), (_POINTER, _POINTER, _POINTER, _INT)
         self._int8 = _function(library.llama_gui_int8, *rows, *weight, *result)
         self._int4 = _function(library.llama_gui_int4, *rows, _POINTER, _POINTER, *weight, *result)
-        self._q4_k = _function(library.llama_gui_q4_k, *rows, _POINTER, _POINTER, *weight, _POINTER, *result[1:])
-        self._place_q4_k = _function(library.llama_gui_q4_k_place, _POINTER, _SIZE, _SIZE, *4 * [_POINTER])
+        parts = 4 * [_POINTER]
+        self._blocks = _function(library.llama_gui_blocks, _INT, *rows, *parts, _SIZE, *result[1:])
+        self._place_blocks = _function(library.llama_gui_place_blocks, _POINTER, _INT, _SIZE, _SIZE, *parts)
+        self._block_rows = _function(library.llama_gui_block_rows, _INT, _SIZE, *parts, _POINTER, _SIZE, _POINTER)
         self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], *3 * [_SIZE], _POINTER)
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
         self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
@@ -177,32 +187,45 @@ class NativeKernels:
         _check(self._int4(levels.data_ptr(), len(levels), levels.shape[1], *parts, *results))
         return y
 
-    def q4_k(self, levels: Tensor, weight: Q4KPacked, dtype: torch.dtype, row_scales: Tensor | None = None) -> Tensor:
-        """Int8 ``[rows, in]`` from -127 to 127, times a weight in Q4_K; `row_scales` as in `int8`.
+    def blocks(
+        self, levels: Tensor, weight: BlocksPacked, dtype: torch.dtype, row_scales: Tensor | None = None
+    ) -> Tensor:
+        """Int8 ``[rows, in]`` from -127 to 127, times a weight of a GGUF file; `row_scales` as in `int8`.
 
-        The sums of a block are exact, those of a row's blocks are added up in float32, one after the other.
+        The sums of a block are exact, those of a channel's blocks are added up in float32, one after the other.
         """
-        fours = weight.fours
-        if levels.shape[1] != fours.width or fours.width % Q4_K_NUMBERS:
-            raise ValueError(f"rows of {levels.shape[1]} for a weight of {fours.width}, a multiple of {Q4_K_NUMBERS}")
-        y = torch.empty(len(levels), fours.channels, dtype=dtype)
-        parts = (fours.levels.data_ptr(), fours.steps.data_ptr(), fours.lows.data_ptr(), fours.channels)
-        results = (weight.factors.data_ptr(), _address(row_scales), y.data_ptr(), _KINDS[dtype])
-        _check(self._q4_k(levels.data_ptr(), len(levels), levels.shape[1], *parts, *results))
+        width = weight.width
+        if levels.shape[1] != width or width % BLOCK_NUMBERS:
+            raise ValueError(f"rows of {levels.shape[1]} for a weight of {width}, a multiple of {BLOCK_NUMBERS}")
+        y = torch.empty(len(levels), weight.channels, dtype=dtype)
+        results = (weight.channels, _address(row_scales), y.data_ptr(), _KINDS[dtype])
+        rows = (levels.data_ptr(), len(levels), width)
+        _check(self._blocks(BLOCK_KINDS.index(weight.kind), *rows, *_addresses(weight), *results))
         return y
 
-    def place_q4_k(self, blocks: Tensor, to: Q4KPacked, first: int = 0) -> None:
+    def place_blocks(self, rows: Tensor, to: BlocksPacked, first: int = 0) -> None:
         """Lay out rows of whole blocks, uint8 ``[channels, bytes]``, as the channels of `to` from `first` on.
 
         `first` is a multiple of `CHANNELS_TOGETHER`.
         """
-        fours, row_bytes = to.fours, to.fours.width // Q4_K_NUMBERS * Q4_K_BYTES
-        if blocks.shape[1] != row_bytes or first % CHANNELS_TOGETHER or first + len(blocks) > fours.channels:
-            raise ValueError(
-                f"{list(blocks.shape)} bytes from {first} on, for a weight [{fours.channels}, {fours.width}]"
-            )
-        places = [tensor[first // CHANNELS_TOGETHER].data_ptr() for tensor in to.tensors]
-        _check(self._place_q4_k(blocks.data_ptr(), len(blocks), fours.width, *places))
+        row_bytes = to.width // BLOCK_NUMBERS * block_shape(to.kind)[0]
+        if rows.shape[1] != row_bytes or first % CHANNELS_TOGETHER or first + len(rows) > to.channels:
+            raise ValueError(f"{list(rows.shape)} bytes from {first} on, for a weight [{to.channels}, {to.width}]")
+        places = _addresses(to, first // CHANNELS_TOGETHER)
+        _check(self._place_blocks(rows.data_ptr(), BLOCK_KINDS.index(to.kind), len(rows), to.width, *places))
+
+    def block_rows(self, weight: BlocksPacked, channels: Tensor) -> Tensor:
+        """The numbers of some channels (int64 ``[count]``), the same bits as `dequantise`: ``[count, in]``.
+
+        Raises:
+            IndexError: there is no such channel.
+        """
+        if len(channels) and not 0 <= int(channels.min()) <= int(channels.max()) < weight.channels:
+            raise IndexError(f"channels from {int(channels.min())} to {int(channels.max())} of {weight.channels}")
+        y, channels = torch.empty(len(channels), weight.width), channels.contiguous()
+        rows = (channels.data_ptr(), len(channels), y.data_ptr())
+        _check(self._block_rows(BLOCK_KINDS.index(weight.kind), weight.width, *_addresses(weight), *rows))
+        return y
 
     def expand(self, weight: Int4Packed, channels: slice) -> Tensor:
         """Some channels of a weight of four bits, written out in eight: ``[channels, in]``."""
@@ -341,7 +364,9 @@ def adds_right(kernels: NativeKernels) -> bool:
     halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
     if not all(_rounds_right(kernels, half) for half in halves):
         return False
-    if not all(_dequantises_right(kernels, kind) for kind in _BLOCKS) or not _multiplies_q4_k_right(kernels):
+    if not all(_dequantises_right(kernels, kind) for kind in _BLOCKS):
+        return False
+    if not all(_multiplies_blocks_right(kernels, kind) for kind in BLOCK_KINDS):
         return False
     sums = [kernels.half(floats, half, scales) for half in halves]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
@@ -376,20 +401,25 @@ def _dequantises_right(kernels: NativeKernels, kind: str) -> bool:
     return torch.equal(ours.nan_to_num(), theirs.nan_to_num())
 
 
-def _multiplies_q4_k_right(kernels: NativeKernels) -> bool:
+def _multiplies_blocks_right(kernels: NativeKernels, kind: str) -> bool:
     generator = torch.Generator().manual_seed(0)
-    out, width = 37, 3 * Q4_K_NUMBERS
-    blocks = torch.randint(256, (out, width // Q4_K_NUMBERS, Q4_K_BYTES), dtype=torch.uint8, generator=generator)
-    blocks[..., :4] = torch.rand(*blocks.shape[:2], 2, generator=generator).half().view(torch.uint8)
-    blocks[0, :, 4:] = 255  # the largest sums
-    packed, rows = Q4KPacked.empty(out, width), blocks.flatten(1)
-    kernels.place_q4_k(rows, packed)
+    out, width, size = 37, 3 * BLOCK_NUMBERS, block_shape(kind)[0]
+    blocks = torch.randint(256, (out, width // BLOCK_NUMBERS, size), dtype=torch.uint8, generator=generator)
+    blocks[0] = 255  # the largest sums
+    factors = torch.rand(*blocks.shape[:2], 2, generator=generator).half().view(torch.uint8)
+    places = slice(0, 4) if kind == "Q4_K" else slice(208, 210)
+    blocks[..., places] = factors[..., : places.stop - places.start]
+    packed, rows = BlocksPacked.empty(kind, out, width), blocks.flatten(1)
+    kernels.place_blocks(rows, packed)
+    values = numbers_of(rows.flatten(), kind).view(out, width)
+    if not torch.equal(kernels.block_rows(packed, torch.arange(out)), values):
+        return False
     x = torch.randint(-127, 128, (max(_ROW_COUNTS), width), generator=generator).to(torch.int8)
-    x[0] = 127
-    want = x.double() @ numbers_of(rows.flatten(), "Q4_K").view(out, width).double().t()
-    whole = kernels.q4_k(x, packed, torch.float32)
-    return torch.allclose(whole.double(), want, rtol=1e-5, atol=1.0) and all(
-        torch.equal(kernels.q4_k(x[:count], packed, torch.float32), whole[:count]) for count in _ROW_COUNTS
+    x[0], x[1] = 127, -127
+    want, whole = x.double() @ values.double().t(), kernels.blocks(x, packed, torch.float32)
+    room = 1e-6 * (x.double().abs() @ values.double().abs().t())
+    return bool(((whole - want).abs() <= room).all()) and all(
+        torch.equal(kernels.blocks(x[:count], packed, torch.float32), whole[:count]) for count in _ROW_COUNTS
     )
 
 
@@ -446,6 +476,10 @@ def _function(function: "ctypes._FuncPointer", *arguments: type) -> "ctypes._Fun
 
 def _address(tensor: Tensor | None) -> int | None:
     return None if tensor is None else tensor.data_ptr()
+
+
+def _addresses(weight: BlocksPacked, block: int = 0) -> list[int]:
+    return [part[block].data_ptr() for part in weight.parts]
 
 
 def _check(failed: int) -> None:

@@ -16,9 +16,9 @@ from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.native_kernels import (
     CHANNELS_TOGETHER,
     LANES,
+    BlocksPacked,
     Int4Packed,
     NativeKernels,
-    Q4KPacked,
     pack_int4,
 )
 from llama_gui.engine.quantised_linear import QuantisedLinear
@@ -136,31 +136,31 @@ class NativeInt4Linear(NativeQuantisedLinear):
         return y if row_scales is None else y.mul_(row_scales.unsqueeze(1))
 
 
-class NativeQ4KLinear(NativeQuantisedLinear):
-    """``y = x W^T + b`` with the weight in Q4_K, as a GGUF file has it: nothing is rounded a second time."""
+class NativeBlocksLinear(NativeQuantisedLinear):
+    """``y = x W^T + b`` with the weight in blocks, as a GGUF file has them: nothing is rounded a second time."""
 
     def __init__(
         self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype = torch.float32
     ) -> None:
         """Take the blocks of `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`."""
         super().__init__(bias, dtype, kernels)
-        self._weight = Q4KPacked.empty(weight.out, weight.width)
+        self.blocks = BlocksPacked.empty(weight.kind, weight.out, weight.width)
         for first, part in weight.placed_blocks(CHANNELS_TOGETHER):
-            kernels.place_q4_k(part, self._weight, first)
+            kernels.place_blocks(part, self.blocks, first)
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._weight.fours.levels,)
+        return self.blocks.parts[:1]
 
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight, all that its levels are multiplied with, and the bias take."""
-        return byte_count(*self._weight.tensors, self._bias)
+        return byte_count(*self.blocks.parts, self._bias)
 
     def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
         """Int8 ``[rows, in]`` times the weight and the scales of the rows."""
-        return self.kernels.q4_k(levels, self._weight, self.dtype, row_scales)
+        return self.kernels.blocks(levels, self.blocks, self.dtype, row_scales)
 
 
 class NativeStackedLinear(NativeQuantisedLinear):

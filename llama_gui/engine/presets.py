@@ -12,7 +12,7 @@ from torch import Tensor
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import GenerationDefaults, network_config
-from llama_gui.engine.device import Precision, Quantised
+from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.tokenizer import Tokenizer
@@ -87,9 +87,9 @@ class RandomModel:
         """None: they are plain numbers."""
         return None
 
-    def layer_bytes(self, precision: Precision) -> float:
-        """Those of the precision."""
-        return precision.weight_bytes
+    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
+        """As plain numbers take in that precision."""
+        return precision.bytes_of(part)
 
     def source(self, precision: Precision) -> str:
         """What they are."""

@@ -1,4 +1,4 @@
-"""The embedding: a row of numbers for each token. In half precision or wider, or in eight bits."""
+"""The embedding: a row of numbers for each token, in half precision or wider, in eight bits, or as a file has it."""
 
 from typing import Protocol
 
@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
+from llama_gui.engine.native_kernels import BlocksPacked, NativeKernels
 from llama_gui.engine.quantised_linear import quantise_rows
 
 
@@ -15,7 +16,7 @@ class TokenTable(Protocol):
 
     @property
     def rows(self) -> Tensor:
-        """How they lie in memory: ``[vocab, hidden]``; in eight bits, the levels."""
+        """How they lie in memory, as a rule ``[vocab, hidden]``; in eight bits, the levels."""
         ...
 
     @property
@@ -42,6 +43,28 @@ class PlainTable:
     def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
         """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
         return F.embedding(ids, self.rows).to(dtype)
+
+
+class BlocksTable:
+    """Numbers as a GGUF file has them, which our own kernels take out."""
+
+    def __init__(self, weight: BlocksPacked, kernels: NativeKernels) -> None:
+        self._weight = weight
+        self._kernels = kernels
+
+    @property
+    def rows(self) -> Tensor:
+        """How they lie in memory: uint8, several tokens side by side."""
+        return self._weight.parts[0]
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that they take."""
+        return byte_count(*self._weight.parts)
+
+    def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
+        """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
+        return self._kernels.block_rows(self._weight, ids).to(dtype)
 
 
 class Int8Table:

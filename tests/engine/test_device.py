@@ -129,7 +129,7 @@ def test_a_card_multiplies_eight_bits_and_not_four(machine):
     ("name", "stored", "on", "has_kernels", "want"),
     [
         ("auto", "int4", "cpu", True, device.Precision(torch.float32, "int4", as_stored=True)),
-        ("auto", "int8", "cpu", True, device.Precision(torch.float32, "int8")),
+        ("auto", "int8", "cpu", True, device.Precision(torch.float32, "int8", as_stored=True)),
         ("auto", None, "cpu", True, device.Precision(torch.float32, held=torch.bfloat16)),
         ("auto", "int4", "cpu", False, device.Precision(torch.float32)),
         ("auto", "int4", "cuda", True, device.Precision(torch.bfloat16)),
@@ -142,7 +142,9 @@ def test_a_card_multiplies_eight_bits_and_not_four(machine):
 )
 def test_what_a_file_holds_in_few_bits_stays_so(machine, name, stored, on, has_kernels, want):
     machine()
-    precision = device.resolve_precision(name, torch.device(on), has_kernels=has_kernels, stored=stored)
+    precision = device.resolve_precision(
+        name, torch.device(on), has_kernels=has_kernels, stored=stored, keeps_blocks=True
+    )
     assert precision == want
     reason = device.precision_reason(name, precision, torch.device(on))
     assert reason.startswith("The file holds") == (name == "auto" and want.quantised is not None)

@@ -61,16 +61,23 @@ FAST static void q4_k(const uint8_t *block, float *to) { k_block(block, NULL, bl
 
 FAST static void q5_k(const uint8_t *block, float *to) { k_block(block, block + 16, block + 48, to); }
 
-FAST static void q6_k(const uint8_t *block, float *to) {
-    const float scale = half_at(block + 208);
+/* The levels of a block of Q6_K, from 0 to 63. */
+INLINE void q6_k_levels(const uint8_t *block, uint8_t *levels) {
     for (int group = 0; group < 16; group++) { /* four of each 32 bytes of `high`, for each half of them */
         const uint8_t *low = block + group / 8 * 64 + group % 4 * 16, *high = block + 128 + group / 8 * 32 + group % 2 * 16;
-        const float its_scale = (float)(int8_t)block[192 + group] * scale;
         const int low_shift = group / 4 % 2 * 4, high_shift = group / 2 % 4 * 2;
-        for (int i = 0; i < 16; i++) {
-            const int level = (low[i] >> low_shift & 15) | (high[i] >> high_shift & 3) << 4;
-            to[group * 16 + i] = (float)(level - 32) * its_scale;
-        }
+        for (int i = 0; i < 16; i++)
+            levels[group * 16 + i] = (uint8_t)((low[i] >> low_shift & 15) | (high[i] >> high_shift & 3) << 4);
+    }
+}
+
+FAST static void q6_k(const uint8_t *block, float *to) {
+    const float scale = half_at(block + 208);
+    uint8_t levels[K_BLOCK];
+    q6_k_levels(block, levels);
+    for (int group = 0; group < 16; group++) {
+        const float its_scale = (float)(int8_t)block[192 + group] * scale;
+        for (int i = 0; i < 16; i++) to[group * 16 + i] = (float)(levels[group * 16 + i] - 32) * its_scale;
     }
 }
 
@@ -86,43 +93,96 @@ EXPORT FAST int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_
     return 0;
 }
 
-/* --- Q4_K, laid out for `q4_k_channels` */
+/* --- laid out to be multiplied; see `block_products.h` */
 
-enum { Q4_K_BYTES = 144 };
+enum { Q4_K_BYTES = 144, Q6_K_BYTES = 210 };
 
 /* A block of one of TOGETHER channels, the first of whose inputs is `k`. */
-INLINE void place_q4_k(const uint8_t *block, ptrdiff_t k, int channel, uint8_t *levels, uint8_t *steps, int8_t *lows,
-                       uint16_t *factors) {
-    memcpy(factors + channel, block, 2);
-    memcpy(factors + TOGETHER + channel, block + 2, 2);
+INLINE void place_q4_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
+    uint8_t *levels = to.parts[0] + k * 4 + channel * 4, *factors = to.parts[3] + k / K_BLOCK * 4 * TOGETHER + 2 * channel;
+    memcpy(factors, block, 2);
+    memcpy(factors + 2 * TOGETHER, block + 2, 2);
     for (int group = 0; group < K_BLOCK / GROUP; group++) {
         const ptrdiff_t at = (k + group / 2 * PAIR) / 4 + 2 * channel + group % 2;
         int step, low;
         six_bits(block, group, &step, &low);
-        steps[at] = (uint8_t)step, lows[at] = (int8_t)low;
+        to.parts[1][at] = (uint8_t)step, to.parts[2][at] = (uint8_t)low;
     }
-    for (int j = 0; j < K_BLOCK / 2; j += 4) memcpy(levels + k * 4 + j * TOGETHER + channel * 4, block + 16 + j, 4);
+    for (int j = 0; j < K_BLOCK / 2; j += 4) memcpy(levels + j * TOGETHER, block + 16 + j, 4);
+}
+
+INLINE void place_q6_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
+    uint8_t values[K_BLOCK];
+    q6_k_levels(block, values);
+    memcpy(to.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2, block + 208, 2);
+    for (int pair = 0; pair < K_BLOCK; pair += PAIR) {
+        const uint8_t *first = values + pair, *second = first + GROUP;
+        uint8_t *levels = to.parts[0] + (k + pair) * 4 + channel * 4, *highs = to.parts[1] + (k + pair) * 2 + channel * 4;
+        for (int j = 0; j < GROUP; j++)
+            levels[j / 4 * 32 + j % 4] = (uint8_t)((first[j] & 15) | (second[j] & 15) << 4);
+        for (int j = 0; j < GROUP; j += 8)
+            for (int i = j; i < j + 4; i++)
+                highs[j / 8 * 32 + i % 4] = (uint8_t)(first[i] >> 4 | second[i] >> 4 << 2 | first[i + 4] >> 4 << 4 |
+                                                      second[i + 4] >> 4 << 6);
+        memcpy(to.parts[2] + (k + pair) / 2 + channel * 4, block + 192 + pair / SMALL_GROUP, 4);
+    }
 }
 
 /* Channels of a weight, the first of them a multiple of TOGETHER; what is left of their last block is filled with zeros. */
-EXPORT FAST int llama_gui_q4_k_place(const uint8_t *blocks, ptrdiff_t channels, ptrdiff_t width, uint8_t *levels,
-                                     uint8_t *steps, int8_t *lows, uint16_t *factors) {
-    const ptrdiff_t row = width / K_BLOCK * Q4_K_BYTES;
+EXPORT FAST int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t channels, ptrdiff_t width,
+                                       uint8_t *first, uint8_t *second, uint8_t *third, uint8_t *fourth) {
+    const ptrdiff_t bytes = kind == Q4_K ? Q4_K_BYTES : Q6_K_BYTES, row = width / K_BLOCK * bytes;
+    const int *shares = shares_of_parts[kind];
+    const Blocks all = {{first, second, third, fourth}};
 #pragma omp parallel for if (channels * width > WORTH_SHARING)
-    for (ptrdiff_t first = 0; first < channels; first += TOGETHER) {
-        uint8_t *its_levels = levels + first * (width / 2), *its_steps = steps + first * (width / GROUP);
-        int8_t *its_lows = lows + first * (width / GROUP);
-        uint16_t *its_factors = factors + first * (width / K_BLOCK) * 2;
-        if (channels - first < TOGETHER) {
-            memset(its_levels, 0, TOGETHER * width / 2);
-            memset(its_steps, 0, TOGETHER * width / GROUP);
-            memset(its_lows, 0, TOGETHER * width / GROUP);
-            memset(its_factors, 0, TOGETHER * (width / K_BLOCK) * 2 * sizeof *its_factors);
-        }
+    for (ptrdiff_t channel = 0; channel < channels; channel += TOGETHER) {
+        const Blocks to = blocks_from(all, (BlockKind)kind, channel, width);
+        if (channels - channel < TOGETHER)
+            for (int i = 0; i < 4; i++) memset(to.parts[i], 0, TOGETHER * (width / K_BLOCK) * shares[i]);
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK)
-            for (int i = 0; i < TOGETHER && first + i < channels; i++)
-                place_q4_k(blocks + (first + i) * row + k / K_BLOCK * Q4_K_BYTES, k, i, its_levels, its_steps, its_lows,
-                           its_factors + k / K_BLOCK * 2 * TOGETHER);
+            for (int i = 0; i < TOGETHER && channel + i < channels; i++) {
+                const uint8_t *block = blocks + (channel + i) * row + k / K_BLOCK * bytes;
+                if (kind == Q4_K) place_q4_k(block, k, i, to);
+                else place_q6_k(block, k, i, to);
+            }
+    }
+    return 0;
+}
+
+INLINE void take_q4_k(Blocks from, ptrdiff_t k, int channel, float *to) {
+    const uint8_t *factors = from.parts[3] + k / K_BLOCK * 4 * TOGETHER + 2 * channel;
+    const float factor = half_at(factors), offset = half_at(factors + 2 * TOGETHER);
+    for (int i = 0; i < K_BLOCK; i++) {
+        const ptrdiff_t pair = k + i / PAIR * PAIR, group = i / GROUP % 2, j = i % GROUP;
+        const uint8_t level = from.parts[0][pair * 4 + j / 4 * 32 + channel * 4 + j % 4] >> group * 4 & 15;
+        const ptrdiff_t at = pair / 4 + 2 * channel + group;
+        to[i] = (float)level * (factor * (float)from.parts[1][at]) - offset * (float)from.parts[2][at];
+    }
+}
+
+INLINE void take_q6_k(Blocks from, ptrdiff_t k, int channel, float *to) {
+    const float factor = half_at(from.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2);
+    for (int i = 0; i < K_BLOCK; i++) {
+        const ptrdiff_t pair = k + i / PAIR * PAIR, group = i / GROUP % 2, j = i % GROUP;
+        const int low = from.parts[0][pair * 4 + j / 4 * 32 + channel * 4 + j % 4] >> group * 4 & 15;
+        const int high = from.parts[1][pair * 2 + j / 8 * 32 + channel * 4 + j % 4] >> (j / 4 % 2 * 4 + group * 2) & 3;
+        const int step = (int8_t)from.parts[2][pair / 2 + channel * 4 + group * 2 + j / SMALL_GROUP];
+        to[i] = (float)((low | high << 4) - 32) * ((float)step * factor);
+    }
+}
+
+/* The numbers of some channels, each as of the file. */
+EXPORT FAST int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8_t *second, uint8_t *third,
+                                     uint8_t *fourth, const int64_t *channels, ptrdiff_t count, float *to) {
+    const Blocks all = {{first, second, third, fourth}};
+#pragma omp parallel for if (count * width > WORTH_SHARING)
+    for (ptrdiff_t row = 0; row < count; row++) {
+        const int channel = (int)(channels[row] % TOGETHER);
+        const Blocks from = blocks_from(all, (BlockKind)kind, channels[row] - channel, width);
+        for (ptrdiff_t k = 0; k < width; k += K_BLOCK) {
+            if (kind == Q4_K) take_q4_k(from, k, channel, to + row * width + k);
+            else take_q6_k(from, k, channel, to + row * width + k);
+        }
     }
     return 0;
 }

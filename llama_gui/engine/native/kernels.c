@@ -31,6 +31,7 @@ static int omp_get_max_threads(void) { return 1; }
 #include "common.h"
 
 #include "whole_products.h"
+#include "block_products.h"
 #include "half_products.h"
 #include "rows.h"
 #include "rounding.h"

@@ -1,4 +1,4 @@
-/* Products of rows of eight bits with weights of eight, of four, and of GGUF's Q4_K. */
+/* Products of rows of eight bits with weights of eight and of four. */
 
 enum { FEW = 8 };             /* rows that are multiplied together, at most */
 enum { NEAR = 16 };           /* channels that all rows are multiplied with before the next */
@@ -109,41 +109,6 @@ INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdif
     UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_si256((__m256i *)sums[r], total[r]);
 }
 
-/* --- Q4_K: the same levels; steps and lows are those of a block's groups (six bits), and each block of each channel has
- * a factor for either: `factors` are [channels / 8][width / 256][2][8 channels], in half precision. A block's sums are
- * exact, and blocks are added up one after the other. */
-
-enum { K_BLOCK = 256 };
-
-INLINE __m256 factors_at(const uint16_t *at) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at)); }
-
-INLINE void q4_k_channels(const int8_t *x, const int16_t *x_sums, Int4 w, const uint16_t *factors, ptrdiff_t width,
-                          int rows, float sums[][TOGETHER]) {
-    __m256 total[4];
-    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_ps();
-    for (ptrdiff_t block = 0; block < width; block += K_BLOCK, factors += 2 * TOGETHER) {
-        __m256i stepped[4], low[4];
-        UNROLL for (int r = 0; r < rows; r++) stepped[r] = low[r] = _mm256_setzero_si256();
-        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
-            __m256i first[4], second[4];
-            pair_products(x, w, width, k, rows, first, second);
-            const PairScales of = pair_scales(w, k);
-            UNROLL for (int r = 0; r < rows; r++) {
-                low[r] = _mm256_add_epi32(low[r], _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k)));
-                __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps),
-                                               _mm256_madd_epi16(second[r], of.second_steps));
-                stepped[r] = _mm256_add_epi32(stepped[r], sum);
-            }
-        }
-        const __m256 step = factors_at(factors), offset = factors_at(factors + TOGETHER);
-        UNROLL for (int r = 0; r < rows; r++) {
-            __m256 sum = _mm256_mul_ps(step, _mm256_cvtepi32_ps(stepped[r]));
-            total[r] = _mm256_add_ps(total[r], _mm256_sub_ps(sum, _mm256_mul_ps(offset, _mm256_cvtepi32_ps(low[r]))));
-        }
-    }
-    UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_ps(sums[r], total[r]);
-}
-
 /* One of the channels at `w`. */
 INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
     const __m256i low_bits = _mm256_set1_epi8(15), even = _mm256_set1_epi16(255);
@@ -238,53 +203,22 @@ static int16_t *sums_of_groups(const int8_t *x, ptrdiff_t groups) {
     return sums;
 }
 
-#define CALL(R)                                                                                                     \
-    for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
-        const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
-        q4_k_channels(x + row * width, x_sums + row * groups, channels_of(w, i, width),                             \
-                      factors + i * (width / K_BLOCK) * 2, width, R, sums);                                           \
-        for (int r = 0; r < R; r++)                                                                                 \
-            for (int j = 0; j < some; j++) put(to, row + r, i + j, sums[r][j]);                                     \
-    }
-FAST static void q4_k_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
-                            Int4 w, const uint16_t *factors, Share all, const Result *to) {
-    const ptrdiff_t groups = width / GROUP;
-    float sums[4][TOGETHER];
-    BY_ROWS(4)
-}
-#undef CALL
-
-/* `factors`: of a weight in Q4_K, or NULL. */
-static int four_bits(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, Int4 w, const uint16_t *factors,
-                     const Result *to) {
+EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const uint8_t *levels, const uint8_t *steps,
+                          const int8_t *lows, ptrdiff_t channels, const float *scales, const float *row_scales, void *y,
+                          int kind) {
+    const Result to = {y, channels, scales, NULL, row_scales, (Kind)kind};
+    const Int4 w = {levels, steps, lows};
     const ptrdiff_t stretch = stretch_of(width);
     int16_t *x_sums = sums_of_groups(x, rows * (width / GROUP));
     if (x_sums == NULL) return 1;
 #pragma omp parallel
     {
-        const Share share = share_of(to->channels, NEAR);
-        for (ptrdiff_t row = 0; row < rows; row += stretch) {
-            const ptrdiff_t end = row + stretch < rows ? row + stretch : rows;
-            if (factors) q4_k_share(x, x_sums, row, end, width, w, factors, share, to);
-            else int4_share(x, x_sums, row, end, width, w, share, to);
-        }
+        const Share share = share_of(channels, NEAR);
+        for (ptrdiff_t row = 0; row < rows; row += stretch)
+            int4_share(x, x_sums, row, row + stretch < rows ? row + stretch : rows, width, w, share, &to);
     }
     free(x_sums);
     return 0;
-}
-
-EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const uint8_t *levels, const uint8_t *steps,
-                          const int8_t *lows, ptrdiff_t channels, const float *scales, const float *row_scales, void *y,
-                          int kind) {
-    const Result to = {y, channels, scales, NULL, row_scales, (Kind)kind};
-    return four_bits(x, rows, width, (Int4){levels, steps, lows}, NULL, &to);
-}
-
-EXPORT int llama_gui_q4_k(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const uint8_t *levels, const uint8_t *steps,
-                          const int8_t *lows, ptrdiff_t channels, const uint16_t *factors, const float *row_scales,
-                          void *y, int kind) {
-    const Result to = {y, channels, NULL, NULL, row_scales, (Kind)kind};
-    return four_bits(x, rows, width, (Int4){levels, steps, lows}, factors, &to);
 }
 
 /* Some channels of four bits written out in eight: [channels][width]. What does not fit in eight bits is not to be there. */

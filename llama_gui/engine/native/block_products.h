@@ -1,0 +1,183 @@
+/* Products of rows of eight bits with weights as GGUF files have them: blocks of K_BLOCK inputs. A block's sums are exact,
+ * those of the blocks of a channel are added up in float32, from the first to the last.
+ *
+ * Like weights of four bits, TOGETHER channels lie side by side. */
+
+enum { K_BLOCK = 256 };
+enum { SMALL_GROUP = 16 };
+
+typedef enum { Q4_K = 0, Q6_K = 1 } BlockKind;
+
+/* `parts` are levels; of Q4_K steps and lows, of Q6_K upper bits and steps; factors, in half precision. */
+typedef struct {
+    uint8_t *parts[4];
+} Blocks;
+
+/* Bytes that a block of a channel takes of each part. */
+static const int shares_of_parts[2][4] = {{128, 8, 8, 4}, {128, 64, 16, 2}};
+
+/* The channels from `channel` on, a multiple of TOGETHER. */
+INLINE Blocks blocks_from(Blocks all, BlockKind kind, ptrdiff_t channel, ptrdiff_t width) {
+    UNROLL for (int i = 0; i < 4; i++) all.parts[i] += channel * (width / K_BLOCK) * shares_of_parts[kind][i];
+    return all;
+}
+
+/* Of TOGETHER channels. */
+INLINE __m256 factors_at(const uint8_t *at) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at)); }
+
+/* --- Q4_K: levels, steps and lows as those of our own four bits, and each block of each channel has a factor for steps
+ * and one for lows, side by side for all channels. */
+
+INLINE void q4_k_channels(const int8_t *x, const int16_t *x_sums, Blocks from, ptrdiff_t width, int rows,
+                          float sums[][TOGETHER]) {
+    const Int4 w = {from.parts[0], from.parts[1], (const int8_t *)from.parts[2]};
+    const uint8_t *factors = from.parts[3];
+    __m256 total[4];
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_ps();
+    for (ptrdiff_t block = 0; block < width; block += K_BLOCK, factors += 4 * TOGETHER) {
+        __m256i stepped[4], low[4];
+        UNROLL for (int r = 0; r < rows; r++) stepped[r] = low[r] = _mm256_setzero_si256();
+        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
+            __m256i first[4], second[4];
+            pair_products(x, w, width, k, rows, first, second);
+            const PairScales of = pair_scales(w, k);
+            UNROLL for (int r = 0; r < rows; r++) {
+                low[r] = _mm256_add_epi32(low[r], _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k)));
+                __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps),
+                                               _mm256_madd_epi16(second[r], of.second_steps));
+                stepped[r] = _mm256_add_epi32(stepped[r], sum);
+            }
+        }
+        const __m256 step = factors_at(factors), offset = factors_at(factors + 2 * TOGETHER);
+        UNROLL for (int r = 0; r < rows; r++) {
+            __m256 sum = _mm256_mul_ps(step, _mm256_cvtepi32_ps(stepped[r]));
+            total[r] = _mm256_add_ps(total[r], _mm256_sub_ps(sum, _mm256_mul_ps(offset, _mm256_cvtepi32_ps(low[r]))));
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_ps(sums[r], total[r]);
+}
+
+/* --- Q6_K: levels from 0 to 63 that stand for numbers from -32 on, in groups of 16 with a step each, and each block of
+ * each channel with a factor. The lower four bits lie as those of Q4_K; of the upper two, a byte has those of two
+ * inputs of either group, four apart: [channels / 8][width / 64][4][8 channels][4 inputs]. Steps are
+ * [channels / 8][width / 64][8 channels][4 groups]. */
+
+/* The steps of one of four small groups, in 16 bits, twice for each channel. */
+INLINE __m256i steps_of(__m256i steps, int group) {
+    const int n = -1;
+    const __m256i to = _mm256_broadcastsi128_si256(_mm_setr_epi8(n, 0, n, 0, n, 4, n, 4, n, 8, n, 8, n, 12, n, 12));
+    /* Into the upper bytes, so that the shift brings the sign along. */
+    const __m256i places = _mm256_add_epi8(to, _mm256_set1_epi16((short)(group << 8)));
+    return _mm256_srai_epi16(_mm256_shuffle_epi8(steps, places), 8);
+}
+
+/* `x_offsets` are -32 times the sums of x in each small group, of the first two and of the last two of each four inputs:
+ * so levels may be multiplied as they are, and (level - 32) * x of 8 inputs fits in 16 bits (at most 8 * 32 * 127). */
+INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, Blocks from, ptrdiff_t width, int rows,
+                          float sums[][TOGETHER]) {
+    const uint8_t *levels = from.parts[0], *highs = from.parts[1], *steps_at = from.parts[2], *factors = from.parts[3];
+    __m256 total[4];
+    const __m256i low_bits = _mm256_set1_epi8(15), high_bits = _mm256_set1_epi8(48);
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_ps();
+    for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
+        __m256i whole[4];
+        UNROLL for (int r = 0; r < rows; r++) whole[r] = _mm256_setzero_si256();
+        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
+            const __m256i steps = _mm256_loadu_si256((const __m256i *)(steps_at + k / 2));
+            UNROLL for (int half = 0; half < 2; half++) { /* of both groups */
+                __m256i first[4], second[4];
+                UNROLL for (int r = 0; r < rows; r++) {
+                    const int16_t *offsets = x_offsets + (r * width + k) / SMALL_GROUP * 2 + 2 * half;
+                    first[r] = _mm256_set1_epi32(four_bytes(offsets));
+                    second[r] = _mm256_set1_epi32(four_bytes(offsets + 4));
+                }
+                UNROLL for (int j = half * SMALL_GROUP; j < (half + 1) * SMALL_GROUP; j += 4) {
+                    __m256i high = _mm256_loadu_si256((const __m256i *)(highs + k * 2 + j / 8 * 32));
+                    __m256i both = _mm256_loadu_si256((const __m256i *)(levels + k * 4 + j * TOGETHER));
+                    __m256i upper = j % 8 ? high : _mm256_slli_epi16(high, 4);
+                    __m256i level = _mm256_or_si256(_mm256_and_si256(both, low_bits), _mm256_and_si256(upper, high_bits));
+                    UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
+                    upper = j % 8 ? _mm256_srli_epi16(high, 2) : _mm256_slli_epi16(high, 2);
+                    level = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits),
+                                            _mm256_and_si256(upper, high_bits));
+                    UNROLL for (int r = 0; r < rows; r++)
+                        second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
+                }
+                const __m256i first_steps = steps_of(steps, half), second_steps = steps_of(steps, 2 + half);
+                UNROLL for (int r = 0; r < rows; r++)
+                    whole[r] = _mm256_add_epi32(whole[r], _mm256_add_epi32(_mm256_madd_epi16(first[r], first_steps),
+                                                                           _mm256_madd_epi16(second[r], second_steps)));
+            }
+        }
+        const __m256 factor = factors_at(factors + block / K_BLOCK * 2 * TOGETHER);
+        UNROLL for (int r = 0; r < rows; r++)
+            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r])));
+    }
+    UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_ps(sums[r], total[r]);
+}
+
+/* See `q6_k_channels`; NULL: there is no room. */
+static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
+    int16_t *offsets = aligned(2 * groups * sizeof *offsets);
+    for (ptrdiff_t g = 0; offsets && g < groups; g++) {
+        int sums[2] = {0, 0};
+        for (int j = 0; j < SMALL_GROUP; j++) sums[j / 2 % 2] += x[g * SMALL_GROUP + j];
+        offsets[2 * g] = (int16_t)(-32 * sums[0]), offsets[2 * g + 1] = (int16_t)(-32 * sums[1]);
+    }
+    return offsets;
+}
+
+#define CALL(R)                                                                                                     \
+    for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
+        const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
+        const Blocks from = blocks_from(w, KIND, i, width);                                                         \
+        CHANNELS(x + row * width, x_sums + row * (width / GROUP_OF_SUMS), from, width, R, sums);                    \
+        for (int r = 0; r < R; r++)                                                                                 \
+            for (int j = 0; j < some; j++) put(to, row + r, i + j, sums[r][j]);                                     \
+    }
+
+#define KIND Q4_K
+#define CHANNELS q4_k_channels
+#define GROUP_OF_SUMS GROUP
+FAST static void q4_k_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
+                            Blocks w, Share all, const Result *to) {
+    float sums[4][TOGETHER];
+    BY_ROWS(4)
+}
+#undef KIND
+#undef CHANNELS
+#undef GROUP_OF_SUMS
+
+#define KIND Q6_K
+#define CHANNELS q6_k_channels
+#define GROUP_OF_SUMS (SMALL_GROUP / 2)
+FAST static void q6_k_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
+                            Blocks w, Share all, const Result *to) {
+    float sums[4][TOGETHER];
+    BY_ROWS(4)
+}
+#undef KIND
+#undef CHANNELS
+#undef GROUP_OF_SUMS
+#undef CALL
+
+EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t width, uint8_t *first, uint8_t *second,
+                            uint8_t *third, uint8_t *fourth, ptrdiff_t channels, const float *row_scales, void *y,
+                            int result) {
+    const Result to = {y, channels, NULL, NULL, row_scales, (Kind)result};
+    const Blocks w = {{first, second, third, fourth}};
+    const ptrdiff_t stretch = stretch_of(width);
+    int16_t *x_sums = kind == Q4_K ? sums_of_groups(x, rows * (width / GROUP)) : offsets_of(x, rows * (width / SMALL_GROUP));
+    if (x_sums == NULL) return 1;
+#pragma omp parallel
+    {
+        const Share share = share_of(channels, NEAR);
+        for (ptrdiff_t row = 0; row < rows; row += stretch) {
+            const ptrdiff_t end = row + stretch < rows ? row + stretch : rows;
+            if (kind == Q4_K) q4_k_share(x, x_sums, row, end, width, w, share, &to);
+            else q6_k_share(x, x_sums, row, end, width, w, share, &to);
+        }
+    }
+    free(x_sums);
+    return 0;
+}

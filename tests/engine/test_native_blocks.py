@@ -1,0 +1,402 @@
+"""Weights of GGUF files, multiplied as they are: beside whole numbers, and beside the `gguf` package's."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from llama_gui.engine import linear as linear_module
+from llama_gui.engine import loading
+from llama_gui.engine.device import Precision, torch_threads
+from llama_gui.engine.gguf import GgufModel
+from llama_gui.engine.gguf_blocks import block_shape
+from llama_gui.engine.linear import LinearFactory
+from llama_gui.engine.loading import estimate_bytes, load_model
+from llama_gui.engine.native_kernels import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, NativeKernels, block_bytes
+from llama_gui.engine.native_linear import (
+    NativeBlocksLinear,
+    NativeInt4Linear,
+    NativeInt8Linear,
+    NativeInt8MLP,
+    NativeStackedLinear,
+)
+from llama_gui.engine.token_table import BlocksTable
+from llama_gui.engine.weight_rows import WeightRows
+from llama_gui.errors import BrokenModelError
+from tests.fakes.gguf_files import write_gguf, write_twin
+from tests.fakes.tiny_llama import write_tiny_llama
+
+MANY = 300
+COUNTS = (*range(1, 40), MANY)
+CHANNELS = (1, 8, 37, 100)
+WIDTHS = (256, 1024, 2304)
+SIZES = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "head_dim": 64}
+MIXED = {"attn_v": "Q6_K", "blk.1.ffn_down": "Q6_K", "token_embd": "Q6_K"}
+"""As a file of Q4_K_M has them."""
+
+FACTORS = {"Q4_K": slice(0, 4), "Q6_K": slice(208, 210)}
+"""The bytes of a block that are numbers in half precision."""
+
+
+def rows_of(out: int, width: int, kind: str, seed: int = 1) -> Tensor:
+    """Random rows of blocks ``[out, bytes]``; those of the first channels are the largest that there are."""
+    generator = torch.Generator().manual_seed(seed)
+    size, places = block_shape(kind)[0], FACTORS[kind]
+    blocks = torch.randint(256, (out, width // BLOCK_NUMBERS, size), dtype=torch.uint8, generator=generator)
+    blocks[0] = 255
+    if kind == "Q6_K":
+        blocks[1:2], blocks[2:3] = 0, 255
+        blocks[1:3, :, 192:208] = 128  # -128, with the least and with the greatest levels
+    factors = torch.rand(*blocks.shape[:2], 2, generator=generator) - 0.3
+    blocks[..., places] = factors.half().view(torch.uint8)[..., : places.stop - places.start]
+    return blocks.flatten(1)
+
+
+def levels_of(rows: int, width: int) -> Tensor:
+    """The first three are the largest that there are, of one sign and of both."""
+    levels = torch.randint(-127, 128, (rows, width), generator=torch.Generator().manual_seed(2)).to(torch.int8)
+    levels[0], levels[1:2] = 127, -127
+    levels[2:3, ::2], levels[2:3, 1::2] = 127, -127
+    return levels
+
+
+def packed(kernels: NativeKernels, rows: Tensor, width: int, kind: str, cuts: tuple[int, ...] = ()) -> BlocksPacked:
+    weight = BlocksPacked.empty(kind, len(rows), width)
+    for part in weight.parts:
+        part.fill_(0xA5)  # so that what is forgotten shows
+    for first, end in zip((0, *cuts), (*cuts, len(rows)), strict=True):
+        kernels.place_blocks(rows[first:end], weight, first)
+    return weight
+
+
+def whole_numbers(rows: Tensor, width: int, kind: str) -> list[tuple[Tensor, Tensor]]:
+    """Of each number its whole factors ``[out, in]``, and the factor of its block ``[out, in / 256]``, summed up.
+
+    Worked out as `dequantize_row_q4_K` and `_q6_K` of ggml do, number by number, and not by our own tables.
+    """
+    blocks = rows.numpy().reshape(len(rows), -1, block_shape(kind)[0])
+    halves = np.ascontiguousarray(blocks[..., FACTORS[kind]]).view(np.float16).astype(np.float32)
+    terms = (_q4_k if kind == "Q4_K" else _q6_k)(blocks, halves)
+    return [(torch.from_numpy(whole.reshape(len(rows), width)), torch.from_numpy(factor)) for whole, factor in terms]
+
+
+def _q4_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    scales, quants = blocks[..., 4:16].astype(int), blocks[..., 16:].reshape(*blocks.shape[:2], 4, 32)
+    steps, lows = np.zeros((2, *blocks.shape[:2], 8), int)
+    for j in range(8):
+        if j < 4:
+            steps[..., j], lows[..., j] = scales[..., j] & 63, scales[..., j + 4] & 63
+        else:
+            steps[..., j] = (scales[..., j + 4] & 15) | ((scales[..., j - 4] >> 6) << 4)
+            lows[..., j] = (scales[..., j + 4] >> 4) | ((scales[..., j] >> 6) << 4)
+    levels = np.stack((quants & 15, quants >> 4), 3).reshape(*blocks.shape[:2], 8, 32).astype(int)
+    lowered = np.broadcast_to(lows[..., None], levels.shape)
+    return [(levels * steps[..., None], halves[..., 0]), (lowered, -halves[..., 1])]
+
+
+def _q6_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    low, high = blocks[..., :128].astype(int), blocks[..., 128:192].astype(int)
+    steps = np.repeat(blocks[..., 192:208].view(np.int8).astype(int), 16, -1)
+    values = np.zeros((*blocks.shape[:2], 256), int)
+    for half in range(2):
+        for i in range(32):
+            lows = low[..., 64 * half + i], low[..., 64 * half + 32 + i]
+            bits, first = high[..., 32 * half + i], 128 * half + i
+            values[..., first] = ((lows[0] & 15) | ((bits >> 0 & 3) << 4)) - 32
+            values[..., first + 32] = ((lows[1] & 15) | ((bits >> 2 & 3) << 4)) - 32
+            values[..., first + 64] = ((lows[0] >> 4) | ((bits >> 4 & 3) << 4)) - 32
+            values[..., first + 96] = ((lows[1] >> 4) | ((bits >> 6 & 3) << 4)) - 32
+    return [(values * steps, halves[..., 0])]
+
+
+def product_of(x: Tensor, rows: Tensor, width: int, kind: str) -> Tensor:
+    """Whole sums of each block, exact; blocks are added up in float32 from the first to the last."""
+    terms = whole_numbers(rows, width, kind)
+    total = torch.zeros(len(x), len(rows))
+    for block in range(width // BLOCK_NUMBERS):
+        inputs = slice(block * BLOCK_NUMBERS, (block + 1) * BLOCK_NUMBERS)
+        of_block = torch.zeros(())
+        for whole, factor in terms:
+            sums = (x[:, inputs].double() @ whole[:, inputs].double().t()).float()
+            of_block = of_block + factor[:, block] * sums
+        total = total + of_block
+    return total
+
+
+@pytest.mark.parametrize("out", CHANNELS)
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", BLOCK_KINDS)
+def test_the_bits_are_those_of_whole_numbers_in_calls_of_any_size(
+    kernels: NativeKernels, kind: str, width: int, out: int
+):
+    rows, x = rows_of(out, width, kind), levels_of(MANY, width)
+    weight, want = packed(kernels, rows, width, kind), product_of(x, rows, width, kind)
+    assert torch.equal(kernels.blocks(x, weight, torch.float32), want)
+    with torch_threads(1):
+        assert [n for n in COUNTS if not torch.equal(kernels.blocks(x[:n], weight, torch.float32), want[:n])] == []
+        assert [n for n in (1, 3, 7) if not torch.equal(kernels.blocks(x[-n:], weight, torch.float32), want[-n:])] == []
+
+
+@pytest.mark.parametrize("kind", BLOCK_KINDS)
+def test_the_weights_are_those_of_the_package(kernels: NativeKernels, kind: str):
+    """Taken out as rows, and one input at a time: nothing but a number of the weight comes out."""
+    rows = rows_of(13, 512, kind)
+    theirs = torch.from_numpy(gguf.dequantize(rows.numpy(), gguf.GGMLQuantizationType[kind]))
+    weight = packed(kernels, rows, 512, kind)
+    ids = torch.tensor([12, 0, 7, 8, 7])
+    assert torch.equal(kernels.block_rows(weight, ids), theirs[ids])
+    assert torch.equal(kernels.block_rows(weight, torch.arange(24)[::2][:6]), theirs[::2][:6])
+    got = kernels.blocks(torch.eye(512, dtype=torch.int8), weight, torch.float32)
+    torch.testing.assert_close(got.t(), theirs, rtol=1e-6, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", BLOCK_KINDS)
+def test_rows_that_are_not_there_are_not_taken_out(kernels: NativeKernels, kind: str):
+    weight = packed(kernels, rows_of(13, 256, kind), 256, kind)
+    for ids in ([13], [0, -1]):
+        with pytest.raises(IndexError, match="of 13"):
+            kernels.block_rows(weight, torch.tensor(ids))
+    assert kernels.block_rows(weight, torch.tensor([], dtype=torch.int64)).shape == (0, 256)
+
+
+@pytest.mark.parametrize("kind", BLOCK_KINDS)
+@pytest.mark.parametrize("cuts", [(8,), (16, 24), (32,)])
+def test_it_is_placed_in_pieces(kernels: NativeKernels, kind: str, cuts: tuple[int, ...]):
+    rows = rows_of(37, 512, kind)
+    whole, pieces = packed(kernels, rows, 512, kind), packed(kernels, rows, 512, kind, cuts)
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(pieces.parts, whole.parts, strict=True))
+    size = sum(part.nbytes for part in whole.parts)
+    assert size == 40 * 512 * block_bytes(kind)  # 37 channels take the room of 40
+
+
+@pytest.mark.parametrize("kind", BLOCK_KINDS)
+def test_results_are_scaled_and_rounded_once(kernels: NativeKernels, kind: str):
+    rows, x, scales = rows_of(37, 512, kind), levels_of(20, 512), torch.rand(20)
+    weight = packed(kernels, rows, 512, kind)
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        factors = scales / 2**16 if dtype == torch.float16 else scales  # its largest number is 65,504
+        want = (product_of(x, rows, 512, kind) * factors.unsqueeze(1)).to(dtype)
+        assert want.isfinite().all()
+        assert torch.equal(kernels.blocks(x, weight, dtype, factors), want)
+
+
+@pytest.mark.parametrize("kind", BLOCK_KINDS)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_change_nothing(kernels: NativeKernels, kind: str, threads: int):
+    rows, x = rows_of(100, 1024, kind), levels_of(70, 1024)
+    with torch_threads(threads):
+        got = kernels.blocks(x, packed(kernels, rows, 1024, kind), torch.float32)
+    assert torch.equal(got, product_of(x, rows, 1024, kind))
+
+
+def test_no_rows_have_no_product(kernels: NativeKernels):
+    weight = packed(kernels, rows_of(9, 256, "Q4_K"), 256, "Q4_K")
+    assert kernels.blocks(levels_of(3, 256)[:0], weight, torch.float32).shape == (0, 9)
+
+
+@pytest.mark.parametrize("kind", BLOCK_KINDS)
+def test_other_shapes_are_refused(kernels: NativeKernels, kind: str):
+    weight = packed(kernels, rows_of(24, 512, kind), 512, kind)
+    with pytest.raises(ValueError, match="rows of 256 for a weight of 512"):
+        kernels.blocks(levels_of(3, 256), weight, torch.float32)
+    for rows, first in ((rows_of(8, 256, kind), 0), (rows_of(8, 512, kind), 4), (rows_of(16, 512, kind), 16)):
+        with pytest.raises(ValueError, match=r"bytes from \d+ on, for a weight \[24, 512\]"):
+            kernels.place_blocks(rows, weight, first)
+
+
+# --- linears
+
+
+def stored(out: int, width: int, kind: str, seed: int = 1) -> WeightRows:
+    """As a file has it, some rows at a time."""
+    if kind in BLOCK_KINDS:
+        rows = rows_of(out, width, kind, seed)
+        values = torch.from_numpy(gguf.dequantize(rows.numpy(), gguf.GGMLQuantizationType[kind]))
+        return WeightRows(out, width, values.split(5), kind, rows.split(5))
+    values = torch.randn(out, width, generator=torch.Generator().manual_seed(seed))
+    return WeightRows(out, width, values.split(7), kind)
+
+
+@pytest.fixture
+def factory(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch) -> Callable[..., LinearFactory]:
+    """On a CPU that does not read prompts faster with torch's product."""
+    monkeypatch.setattr(linear_module, "is_faster_written_out", lambda kernels: False)
+
+    def make(quantised: str = "int4", as_stored: bool = True) -> LinearFactory:
+        precision = Precision(torch.float32, quantised, as_stored=as_stored)  # type: ignore[arg-type]
+        return LinearFactory(precision, kernels=kernels)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("kind", "as_stored", "form"),
+    [
+        ("Q4_K", True, NativeBlocksLinear),
+        ("Q4_0", True, NativeInt4Linear),
+        ("Q5_K", True, NativeInt8Linear),
+        ("Q6_K", True, NativeBlocksLinear),
+        ("BF16", True, NativeInt8Linear),
+        ("Q4_K", False, NativeInt4Linear),
+        ("Q6_K", False, NativeInt4Linear),
+        ("", False, NativeInt4Linear),
+    ],
+)
+def test_what_the_file_has_finer_stays_finer(factory: Callable[..., LinearFactory], kind: str, as_stored: bool, form):
+    assert type(factory(as_stored=as_stored).rounded([stored(16, 256, kind)], None)) is form
+
+
+def test_one_linear_of_several_kinds(factory: Callable[..., LinearFactory]):
+    """Queries, keys and values; the bias is that of all."""
+    outs, kinds = (24, 9, 15, 10), ("Q4_K", "Q4_K", "Q6_K", "Q8_0")
+    bias = torch.randn(sum(outs), generator=torch.Generator().manual_seed(9))
+    weights = [stored(out, 512, kind, seed) for seed, (out, kind) in enumerate(zip(outs, kinds, strict=True))]
+    values = torch.cat([torch.cat(list(stored(w.out, 512, w.kind, seed).parts)) for seed, w in enumerate(weights)])
+    linear = factory().rounded(weights, bias)
+    assert isinstance(linear, NativeStackedLinear)
+    assert [type(part) for part in linear._parts] == [NativeBlocksLinear, NativeBlocksLinear, NativeInt8Linear]
+    assert len(linear.packed) == 3
+    assert linear.weight_bytes == sum(part.weight_bytes for part in linear._parts) + bias.nbytes
+    assert linear.is_batch_invariant
+    assert linear.overhead == 0
+    x = torch.randn(50, 512, generator=torch.Generator().manual_seed(3))
+    want = x @ values.t() + bias
+    got = linear(x)
+    assert (got - want).norm() < 0.02 * want.norm()
+    assert [n for n in range(1, 50) if not torch.equal(linear(x[:n]), got[:n])] == []
+    assert torch.equal(linear.multiply(x.to(torch.int8)), linear.scaled(x.to(torch.int8), None))
+
+
+# --- models
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A file as the makers of Q4_K_M write it."""
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES)
+    return write_gguf(folder, tmp_path / "mixed.gguf", "Q4_K", others=MIXED)
+
+
+def test_a_mixed_file_is_run_as_it_is(
+    kernels: NativeKernels, mixed: Path, load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    engine = load(folder=mixed, dtype="auto")
+    info = engine.info
+    assert (info.dtype, info.source) == ("int4", "Q4_K_M GGUF, Q4_K and Q6_K as they are")
+    assert info.reason.startswith("The file holds the weights in four bits")
+    ids = [int(n) for n in torch.randint(5, 250, (60,), generator=torch.Generator().manual_seed(1))]
+    twin = write_twin(mixed, tmp_path / "model", tmp_path / "twin")
+    exact = load(folder=twin, dtype="float32").logits(ids)
+    error = (engine.logits(ids) - exact).norm()
+    errors = {dtype: (load(folder=twin, dtype=dtype).logits(ids) - exact).norm() for dtype in ("int8", "int4")}
+    assert error < 1.3 * errors["int8"]  # of the activations, no more
+    assert error < 0.4 * errors["int4"]
+
+
+def test_its_network_and_its_memory(kernels: NativeKernels, mixed: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    network = load_model(mixed, device="cpu", threads=1).network
+    assert {type(block.attention.qkv) for block in network.blocks} == {NativeStackedLinear}  # values are finer
+    assert {type(linear) for linear in network.linears} == {NativeStackedLinear, NativeBlocksLinear}
+    assert network.blocks[0].mlp.down.blocks.kind == "Q4_K"  # type: ignore[union-attr]
+    assert network.blocks[1].mlp.down.blocks.kind == "Q6_K"  # type: ignore[union-attr]
+    assert type(network.embedding) is BlocksTable
+    assert {type(block.mlp) for block in network.blocks} <= {NativeInt8MLP}
+    assert network.is_exact
+    assert estimate_bytes(mixed) == pytest.approx(network.weight_bytes, rel=0.05)
+
+
+def test_where_prompts_are_read_faster_written_out_it_is_rounded(
+    kernels: NativeKernels, mixed: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for module in (linear_module, loading):
+        monkeypatch.setattr(module, "is_faster_written_out", lambda kernels: True)
+    model = load_model(mixed, device="cpu", threads=1)
+    assert (model.info.dtype, model.info.source) == ("int4", "Q4_K_M GGUF, held as int4")
+    assert {type(linear) for linear in model.network.linears[:-1]} == {NativeInt4Linear}
+
+
+@pytest.mark.parametrize(
+    ("kind", "others", "source"),
+    [
+        ("Q4_K", {"ffn_down": "Q5_K"}, "Q4_K_M GGUF, Q4_K as it is, Q5_K as int8"),
+        ("Q4_K", {"ffn_down": "Q4_0", "attn_q": "Q6_K"}, "Q4_K_M GGUF, Q4_K and Q6_K as they are, Q4_0 as int4"),
+        ("Q6_K", {}, "Q6_K GGUF, Q6_K as it is"),
+        ("Q5_K", {"ffn_down": "Q6_K"}, "Q5_K_M GGUF, Q6_K as it is, Q5_K as int8"),
+        ("Q8_0", {}, "Q8_0 GGUF, held as int8"),
+    ],
+)
+def test_what_is_done_to_a_file_is_said(
+    kernels: NativeKernels,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    others: dict[str, str],
+    source: str,
+):
+    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES)
+    file = write_gguf(folder, tmp_path / "a.gguf", kind, others=others)
+    model = load_model(file, device="cpu", threads=1)
+    assert model.info.source == source
+    assert estimate_bytes(file) == pytest.approx(model.network.weight_bytes, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("kind", "others", "stored"),
+    [
+        ("Q4_K", {}, "int4"),
+        ("Q4_K", MIXED, "int4"),
+        ("Q6_K", {}, "int8"),
+        ("Q8_0", {}, "int8"),
+        ("Q4_0", {}, "int8"),
+        ("F16", {}, None),
+        ("F32", {}, None),
+        ("F16", {"attn": "Q4_K", "token_embd": "Q4_K"}, None),  # the layers count, and most of theirs are plain
+        ("Q8_0", {"ffn": "Q4_K"}, "int4"),
+    ],
+)
+def test_auto_keeps_about_as_many_bits_as_the_file(
+    kernels: NativeKernels, tmp_path: Path, kind: str, others: dict[str, str], stored: str | None
+):
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES)
+    file = write_gguf(folder, tmp_path / "a.gguf", kind, others=others)
+    assert GgufModel(file).stored == stored
+    info = load_model(file, device="cpu", threads=1).info
+    assert info.dtype == (stored or load_model(folder, device="cpu", threads=1).info.dtype)
+    assert info.reason.startswith("The file holds the weights in") == (stored is not None)
+    assert load_model(file, dtype="bfloat16", device="cpu", threads=1).info.dtype == "bfloat16"
+
+
+def test_biases_are_added_and_heads_are_not_turned_where_they_should_not(
+    kernels: NativeKernels, tmp_path: Path, load, monkeypatch: pytest.MonkeyPatch
+):
+    """Qwen2: biases on queries, keys and values, whose rows lie as we have them."""
+    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    folder = write_tiny_llama(tmp_path / "model", "qwen2", **SIZES)
+    file = write_gguf(folder, tmp_path / "a.gguf", "Q4_K", others={"attn_v.weight": "Q6_K"})
+    twin = write_twin(file, folder, tmp_path / "twin")
+    ids = list(range(5, 65))
+    exact = load(folder=twin, dtype="float32").logits(ids)
+    assert (load(folder=file).logits(ids) - exact).norm() < 0.05 * exact.norm()
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "place"), [("attn_q", "Q4_K", 2), ("ffn_up", "Q4_K", 0), ("attn_v", "Q6_K", 208)]
+)
+def test_a_factor_that_is_no_number_is_found(
+    kernels: NativeKernels, mixed: Path, word: str, kind: str, place: int, monkeypatch: pytest.MonkeyPatch
+):
+    """In a weight whose rows are read at once, and in those that are read in pieces."""
+    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    tensor = next(t for t in gguf.GGUFReader(mixed).tensors if word in t.name)
+    with mixed.open("r+b") as file:
+        file.seek(int(tensor.data_offset) + block_shape(kind)[0] * 3 + place)
+        file.write(np.array([np.inf], np.float16).tobytes())
+    with pytest.raises(BrokenModelError, match=rf"{word}.*holds numbers that are not finite"):
+        load_model(mixed, device="cpu", threads=1)
