@@ -121,7 +121,7 @@ class NativeInt4Linear(NativeQuantisedLinear):
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._weight.levels,)
+        return self._weight.tensors
 
     @property
     def weight_bytes(self) -> int:
@@ -151,7 +151,7 @@ class NativeBlocksLinear(NativeQuantisedLinear):
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return self.blocks.parts[:1]
+        return self.blocks.parts
 
     @property
     def weight_bytes(self) -> int:

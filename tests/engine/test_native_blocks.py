@@ -259,7 +259,7 @@ def test_one_linear_of_several_kinds(factory: Callable[..., LinearFactory]):
     linear = factory().rounded(weights, bias)
     assert isinstance(linear, NativeStackedLinear)
     assert [type(part) for part in linear._parts] == [NativeBlocksLinear, NativeBlocksLinear, NativeInt8Linear]
-    assert len(linear.packed) == 3
+    assert len(linear.packed) == 4 + 4 + 1
     assert linear.weight_bytes == sum(part.weight_bytes for part in linear._parts) + bias.nbytes
     assert linear.is_batch_invariant
     assert linear.overhead == 0
