@@ -61,23 +61,16 @@ FAST static void q4_k(const uint8_t *block, float *to) { k_block(block, NULL, bl
 
 FAST static void q5_k(const uint8_t *block, float *to) { k_block(block, block + 16, block + 48, to); }
 
-/* The levels of a block of Q6_K, from 0 to 63. */
-INLINE void q6_k_levels(const uint8_t *block, uint8_t *levels) {
-    for (int group = 0; group < 16; group++) { /* four of each 32 bytes of `high`, for each half of them */
-        const uint8_t *low = block + group / 8 * 64 + group % 4 * 16, *high = block + 128 + group / 8 * 32 + group % 2 * 16;
-        const int low_shift = group / 4 % 2 * 4, high_shift = group / 2 % 4 * 2;
-        for (int i = 0; i < 16; i++)
-            levels[group * 16 + i] = (uint8_t)((low[i] >> low_shift & 15) | (high[i] >> high_shift & 3) << 4);
-    }
-}
-
 FAST static void q6_k(const uint8_t *block, float *to) {
     const float scale = half_at(block + 208);
-    uint8_t levels[K_BLOCK];
-    q6_k_levels(block, levels);
-    for (int group = 0; group < 16; group++) {
+    for (int group = 0; group < 16; group++) { /* four of each 32 bytes of `high`, for each half of them */
+        const uint8_t *low = block + group / 8 * 64 + group % 4 * 16, *high = block + 128 + group / 8 * 32 + group % 2 * 16;
         const float its_scale = (float)(int8_t)block[192 + group] * scale;
-        for (int i = 0; i < 16; i++) to[group * 16 + i] = (float)(levels[group * 16 + i] - 32) * its_scale;
+        const int low_shift = group / 4 % 2 * 4, high_shift = group / 2 % 4 * 2;
+        for (int i = 0; i < 16; i++) {
+            const int level = (low[i] >> low_shift & 15) | (high[i] >> high_shift & 3) << 4;
+            to[group * 16 + i] = (float)(level - 32) * its_scale;
+        }
     }
 }
 
@@ -111,20 +104,24 @@ INLINE void place_q4_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to
     for (int j = 0; j < K_BLOCK / 2; j += 4) memcpy(levels + j * TOGETHER, block + 16 + j, 4);
 }
 
+/* Half a block has 64 bytes of lower bits and 32 of upper ones: those of its first 64 inputs, a pair of groups, are the
+ * lower bits of each byte. */
 INLINE void place_q6_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
-    uint8_t values[K_BLOCK];
-    q6_k_levels(block, values);
     memcpy(to.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2, block + 208, 2);
-    for (int pair = 0; pair < K_BLOCK; pair += PAIR) {
-        const uint8_t *first = values + pair, *second = first + GROUP;
-        uint8_t *levels = to.parts[0] + (k + pair) * 4 + channel * 4, *highs = to.parts[1] + (k + pair) * 2 + channel * 4;
-        for (int j = 0; j < GROUP; j++)
-            levels[j / 4 * 32 + j % 4] = (uint8_t)((first[j] & 15) | (second[j] & 15) << 4);
-        for (int j = 0; j < GROUP; j += 8)
-            for (int i = j; i < j + 4; i++)
-                highs[j / 8 * 32 + i % 4] = (uint8_t)(first[i] >> 4 | second[i] >> 4 << 2 | first[i + 4] >> 4 << 4 |
-                                                      second[i + 4] >> 4 << 6);
-        memcpy(to.parts[2] + (k + pair) / 2 + channel * 4, block + 192 + pair / SMALL_GROUP, 4);
+    for (int pair = 0; pair < 4; pair++) {
+        const uint8_t *low = block + pair / 2 * 64, *high = block + 128 + pair / 2 * 32;
+        const ptrdiff_t from = k + pair * PAIR;
+        const int shift = pair % 2 * 4;
+        uint8_t levels[GROUP], highs[GROUP / 2];
+        for (int i = 0; i < GROUP; i++)
+            levels[i] = (uint8_t)((low[i] >> shift & 15) | (low[GROUP + i] >> shift & 15) << 4);
+        for (int i = 0; i < GROUP / 2; i++) {
+            const int first = i / 4 * 8 + i % 4;
+            highs[i] = (uint8_t)((high[first] >> shift & 15) | (high[first + 4] >> shift & 15) << 4);
+        }
+        for (int j = 0; j < GROUP; j += 4) memcpy(to.parts[0] + from * 4 + j * TOGETHER + channel * 4, levels + j, 4);
+        for (int j = 0; j < GROUP / 2; j += 4) memcpy(to.parts[1] + from * 2 + j * TOGETHER + channel * 4, highs + j, 4);
+        memcpy(to.parts[2] + from / 2 + channel * 4, block + 192 + pair * 4, 4);
     }
 }
 
