@@ -23,7 +23,7 @@ from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, NativeKernels
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
-_FACTORS = {"Q4_K": (0, 4), "Q6_K": (208, 210)}
+_FACTORS = {"Q4_K": (0, 4), "Q5_K": (0, 4), "Q6_K": (208, 210)}
 """Where a block has its numbers in half precision."""
 
 _PIECE = 2**20

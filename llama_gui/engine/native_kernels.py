@@ -29,13 +29,13 @@ WIDTH_UNIT = 2 * GROUP
 CHANNELS_TOGETHER = 8
 """Of a weight of four bits."""
 
-BLOCK_KINDS = ("Q4_K", "Q6_K")
+BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K")
 """What is multiplied as it lies in a GGUF file; in the order of block_products.h."""
 
 BLOCK_NUMBERS = 256
 """Of a block, which lies within a row of a weight."""
 
-_PART_BYTES = {"Q4_K": (128, 8, 8, 4), "Q6_K": (128, 64, 16, 2)}
+_PART_BYTES = {"Q4_K": (128, 0, 16, 4), "Q5_K": (128, 32, 16, 4), "Q6_K": (128, 64, 16, 2)}
 
 LANES = 8
 """Numbers of float32 that are computed together."""
@@ -407,7 +407,7 @@ def _multiplies_blocks_right(kernels: NativeKernels, kind: str) -> bool:
     blocks = torch.randint(256, (out, width // BLOCK_NUMBERS, size), dtype=torch.uint8, generator=generator)
     blocks[0] = 255  # the largest sums
     factors = torch.rand(*blocks.shape[:2], 2, generator=generator).half().view(torch.uint8)
-    places = slice(0, 4) if kind == "Q4_K" else slice(208, 210)
+    places = slice(208, 210) if kind == "Q6_K" else slice(0, 4)
     blocks[..., places] = factors[..., : places.stop - places.start]
     packed, rows = BlocksPacked.empty(kind, out, width), blocks.flatten(1)
     kernels.place_blocks(rows, packed)
@@ -479,7 +479,7 @@ def _address(tensor: Tensor | None) -> int | None:
 
 
 def _addresses(weight: BlocksPacked, block: int = 0) -> list[int]:
-    return [part[block].data_ptr() for part in weight.parts]
+    return [part.data_ptr() + block * part.stride(0) for part in weight.parts]
 
 
 def _check(failed: int) -> None:

@@ -38,7 +38,7 @@ SIZES = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "
 MIXED = {"attn_v": "Q6_K", "blk.1.ffn_down": "Q6_K", "token_embd": "Q6_K"}
 """As a file of Q4_K_M has them."""
 
-FACTORS = {"Q4_K": slice(0, 4), "Q6_K": slice(208, 210)}
+FACTORS = {"Q4_K": slice(0, 4), "Q5_K": slice(0, 4), "Q6_K": slice(208, 210)}
 """The bytes of a block that are numbers in half precision."""
 
 
@@ -76,16 +76,29 @@ def packed(kernels: NativeKernels, rows: Tensor, width: int, kind: str, cuts: tu
 def whole_numbers(rows: Tensor, width: int, kind: str) -> list[tuple[Tensor, Tensor]]:
     """Of each number its whole factors ``[out, in]``, and the factor of its block ``[out, in / 256]``, summed up.
 
-    Worked out as `dequantize_row_q4_K` and `_q6_K` of ggml do, number by number, and not by our own tables.
+    Worked out as `dequantize_row_q4_K`, `_q5_K` and `_q6_K` of ggml do, number by number, and not by our own tables.
     """
     blocks = rows.numpy().reshape(len(rows), -1, block_shape(kind)[0])
     halves = np.ascontiguousarray(blocks[..., FACTORS[kind]]).view(np.float16).astype(np.float32)
-    terms = (_q4_k if kind == "Q4_K" else _q6_k)(blocks, halves)
+    terms = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k}[kind](blocks, halves)
     return [(torch.from_numpy(whole.reshape(len(rows), width)), torch.from_numpy(factor)) for whole, factor in terms]
 
 
 def _q4_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    scales, quants = blocks[..., 4:16].astype(int), blocks[..., 16:].reshape(*blocks.shape[:2], 4, 32)
+    quants = blocks[..., 16:].reshape(*blocks.shape[:2], 4, 32)
+    return _stepped(blocks, halves, np.stack((quants & 15, quants >> 4), 3).reshape(*blocks.shape[:2], 8, 32))
+
+
+def _q5_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    quants, high = blocks[..., 48:].reshape(*blocks.shape[:2], 4, 32), blocks[..., 16:48]
+    levels = np.stack((quants & 15, quants >> 4), 3).reshape(*blocks.shape[:2], 8, 32)
+    for group in range(8):
+        levels[:, :, group] += (high >> group & 1) * 16
+    return _stepped(blocks, halves, levels)
+
+
+def _stepped(blocks: np.ndarray, halves: np.ndarray, levels: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    scales = blocks[..., 4:16].astype(int)
     steps, lows = np.zeros((2, *blocks.shape[:2], 8), int)
     for j in range(8):
         if j < 4:
@@ -93,9 +106,8 @@ def _q4_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.n
         else:
             steps[..., j] = (scales[..., j + 4] & 15) | ((scales[..., j - 4] >> 6) << 4)
             lows[..., j] = (scales[..., j + 4] >> 4) | ((scales[..., j] >> 6) << 4)
-    levels = np.stack((quants & 15, quants >> 4), 3).reshape(*blocks.shape[:2], 8, 32).astype(int)
     lowered = np.broadcast_to(lows[..., None], levels.shape)
-    return [(levels * steps[..., None], halves[..., 0]), (lowered, -halves[..., 1])]
+    return [(levels.astype(int) * steps[..., None], halves[..., 0]), (lowered, -halves[..., 1])]
 
 
 def _q6_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -238,7 +250,7 @@ def factory(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch) -> Callable
     [
         ("Q4_K", True, NativeBlocksLinear),
         ("Q4_0", True, NativeInt4Linear),
-        ("Q5_K", True, NativeInt8Linear),
+        ("Q5_K", True, NativeBlocksLinear),
         ("Q6_K", True, NativeBlocksLinear),
         ("BF16", True, NativeInt8Linear),
         ("Q4_K", False, NativeInt4Linear),
@@ -324,10 +336,10 @@ def test_where_prompts_are_read_faster_written_out_it_is_rounded(
 @pytest.mark.parametrize(
     ("kind", "others", "source"),
     [
-        ("Q4_K", {"ffn_down": "Q5_K"}, "Q4_K_M GGUF, Q4_K as it is, Q5_K as int8"),
+        ("Q4_K", {"ffn_down": "Q8_0"}, "Q4_K_M GGUF, Q4_K as it is, Q8_0 as int8"),
         ("Q4_K", {"ffn_down": "Q4_0", "attn_q": "Q6_K"}, "Q4_K_M GGUF, Q4_K and Q6_K as they are, Q4_0 as int4"),
         ("Q6_K", {}, "Q6_K GGUF, Q6_K as it is"),
-        ("Q5_K", {"ffn_down": "Q6_K"}, "Q5_K_M GGUF, Q6_K as it is, Q5_K as int8"),
+        ("Q5_K", {"ffn_down": "Q6_K"}, "Q5_K_M GGUF, Q5_K and Q6_K as they are"),
         ("Q8_0", {}, "Q8_0 GGUF, held as int8"),
     ],
 )

@@ -6,15 +6,16 @@
 enum { K_BLOCK = 256 };
 enum { SMALL_GROUP = 16 };
 
-typedef enum { Q4_K = 0, Q6_K = 1 } BlockKind;
+typedef enum { Q4_K = 0, Q5_K = 1, Q6_K = 2 } BlockKind;
 
-/* `parts` are levels; of Q4_K steps and lows, of Q6_K upper bits and steps; factors, in half precision. */
+/* `parts` are the lower four bits of levels, as those of our own four bits lie, the upper ones, what groups have, and
+ * what blocks have: factors in half precision, those of all channels side by side. */
 typedef struct {
     uint8_t *parts[4];
 } Blocks;
 
 /* Bytes that a block of a channel takes of each part. */
-static const int shares_of_parts[2][4] = {{128, 8, 8, 4}, {128, 64, 16, 2}};
+static const int shares_of_parts[3][4] = {{128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}};
 
 /* The channels from `channel` on, a multiple of TOGETHER. */
 INLINE Blocks blocks_from(Blocks all, BlockKind kind, ptrdiff_t channel, ptrdiff_t width) {
@@ -25,29 +26,62 @@ INLINE Blocks blocks_from(Blocks all, BlockKind kind, ptrdiff_t channel, ptrdiff
 /* Of TOGETHER channels. */
 INLINE __m256 factors_at(const uint8_t *at) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at)); }
 
-/* --- Q4_K: levels, steps and lows as those of our own four bits, and each block of each channel has a factor for steps
- * and one for lows, side by side for all channels. */
+/* --- Q4_K and Q5_K: each group has a step and a low; of a pair of groups, [8 channels][2] steps and as many lows. A block
+ * has a factor for steps and one for lows. Of Q5_K, a byte has the upper bits of four inputs of either group, four
+ * apart: [channels / 8][width / 64][2][8 channels][4 inputs]. */
 
-INLINE void q4_k_channels(const int8_t *x, const int16_t *x_sums, Blocks from, ptrdiff_t width, int rows,
-                          float sums[][TOGETHER]) {
-    const Int4 w = {from.parts[0], from.parts[1], (const int8_t *)from.parts[2]};
-    const uint8_t *factors = from.parts[3];
+/* Bit `from` of each byte as bit 4. */
+INLINE __m256i fifth_bits(__m256i high, int from) {
+    __m256i moved = from < 4 ? _mm256_slli_epi16(high, 4 - from) : _mm256_srli_epi16(high, from - 4);
+    return _mm256_and_si256(moved, _mm256_set1_epi8(16));
+}
+
+/* Two groups from input `k` on, of all rows: levels of five bits times x, times the groups' steps. Pairs of products are
+ * at most 2 * 31 * 127, so four fit in 16 bits. */
+INLINE void add_q5_k_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff_t k, int rows, PairScales of,
+                          __m256i *stepped) {
+    const __m256i low_bits = _mm256_set1_epi8(15);
+    UNROLL for (int half = 0; half < 2; half++) {
+        __m256i first[4], second[4], high = _mm256_loadu_si256((const __m256i *)(from.parts[1] + k + half * 32));
+        UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
+        UNROLL for (int i = 0; i < 4; i++) {
+            const int j = half * SMALL_GROUP + i * 4;
+            __m256i both = _mm256_loadu_si256((const __m256i *)(from.parts[0] + k * 4 + j * TOGETHER));
+            __m256i level = _mm256_or_si256(_mm256_and_si256(both, low_bits), fifth_bits(high, 2 * i));
+            UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
+            level = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits), fifth_bits(high, 2 * i + 1));
+            UNROLL for (int r = 0; r < rows; r++) second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
+        }
+        UNROLL for (int r = 0; r < rows; r++)
+            stepped[r] = _mm256_add_epi32(stepped[r], _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps),
+                                                                       _mm256_madd_epi16(second[r], of.second_steps)));
+    }
+}
+
+INLINE void add_q4_k_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff_t k, int rows, PairScales of,
+                          __m256i *stepped) {
+    __m256i first[4], second[4];
+    pair_products(x, from.parts[0], width, k, rows, first, second);
+    UNROLL for (int r = 0; r < rows; r++)
+        stepped[r] = _mm256_add_epi32(stepped[r], _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps),
+                                                                   _mm256_madd_epi16(second[r], of.second_steps)));
+}
+
+INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, Blocks from, ptrdiff_t width,
+                             int rows, float sums[][TOGETHER]) {
     __m256 total[4];
     UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_ps();
-    for (ptrdiff_t block = 0; block < width; block += K_BLOCK, factors += 4 * TOGETHER) {
+    for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256i stepped[4], low[4];
         UNROLL for (int r = 0; r < rows; r++) stepped[r] = low[r] = _mm256_setzero_si256();
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
-            __m256i first[4], second[4];
-            pair_products(x, w, width, k, rows, first, second);
-            const PairScales of = pair_scales(w, k);
-            UNROLL for (int r = 0; r < rows; r++) {
+            const PairScales of = pair_scales(from.parts[2] + k / 2, from.parts[2] + k / 2 + 16);
+            if (kind == Q4_K) add_q4_k_pair(x, from, width, k, rows, of, stepped);
+            else add_q5_k_pair(x, from, width, k, rows, of, stepped);
+            UNROLL for (int r = 0; r < rows; r++)
                 low[r] = _mm256_add_epi32(low[r], _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k)));
-                __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps),
-                                               _mm256_madd_epi16(second[r], of.second_steps));
-                stepped[r] = _mm256_add_epi32(stepped[r], sum);
-            }
         }
+        const uint8_t *factors = from.parts[3] + block / K_BLOCK * 4 * TOGETHER;
         const __m256 step = factors_at(factors), offset = factors_at(factors + 2 * TOGETHER);
         UNROLL for (int r = 0; r < rows; r++) {
             __m256 sum = _mm256_mul_ps(step, _mm256_cvtepi32_ps(stepped[r]));
@@ -75,7 +109,7 @@ INLINE __m256i steps_of(__m256i steps, int group) {
  * so levels may be multiplied as they are, and (level - 32) * x of 8 inputs fits in 16 bits (at most 8 * 32 * 127). */
 INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, Blocks from, ptrdiff_t width, int rows,
                           float sums[][TOGETHER]) {
-    const uint8_t *levels = from.parts[0], *highs = from.parts[1], *steps_at = from.parts[2], *factors = from.parts[3];
+    const uint8_t *levels = from.parts[0], *highs = from.parts[1], *groups = from.parts[2], *factors = from.parts[3];
     __m256 total[4];
     const __m256i low_bits = _mm256_set1_epi8(15), high_bits = _mm256_set1_epi8(48);
     UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_ps();
@@ -83,7 +117,7 @@ INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, Blocks from
         __m256i whole[4];
         UNROLL for (int r = 0; r < rows; r++) whole[r] = _mm256_setzero_si256();
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
-            const __m256i steps = _mm256_loadu_si256((const __m256i *)(steps_at + k / 2));
+            const __m256i steps = _mm256_loadu_si256((const __m256i *)(groups + k / 2));
             UNROLL for (int half = 0; half < 2; half++) { /* of both groups */
                 __m256i first[4], second[4];
                 UNROLL for (int r = 0; r < rows; r++) {
@@ -130,36 +164,26 @@ static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
 #define CALL(R)                                                                                                     \
     for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
         const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
-        const Blocks from = blocks_from(w, KIND, i, width);                                                         \
-        CHANNELS(x + row * width, x_sums + row * (width / GROUP_OF_SUMS), from, width, R, sums);                    \
+        const Blocks from = blocks_from(w, kind, i, width);                                                         \
+        if (kind == Q6_K) q6_k_channels(x + row * width, x_sums + row * (width / 8), from, width, R, sums);         \
+        else stepped_channels(kind, x + row * width, x_sums + row * (width / GROUP), from, width, R, sums);         \
         for (int r = 0; r < R; r++)                                                                                 \
             for (int j = 0; j < some; j++) put(to, row + r, i + j, sums[r][j]);                                     \
     }
-
-#define KIND Q4_K
-#define CHANNELS q4_k_channels
-#define GROUP_OF_SUMS GROUP
-FAST static void q4_k_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
-                            Blocks w, Share all, const Result *to) {
+/* Compiled for each kind. */
+INLINE void blocks_share(BlockKind kind, const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end,
+                         ptrdiff_t width, Blocks w, Share all, const Result *to) {
     float sums[4][TOGETHER];
     BY_ROWS(4)
 }
-#undef KIND
-#undef CHANNELS
-#undef GROUP_OF_SUMS
-
-#define KIND Q6_K
-#define CHANNELS q6_k_channels
-#define GROUP_OF_SUMS (SMALL_GROUP / 2)
-FAST static void q6_k_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
-                            Blocks w, Share all, const Result *to) {
-    float sums[4][TOGETHER];
-    BY_ROWS(4)
-}
-#undef KIND
-#undef CHANNELS
-#undef GROUP_OF_SUMS
 #undef CALL
+
+FAST static void share_of_kind(BlockKind kind, const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end,
+                               ptrdiff_t width, Blocks w, Share all, const Result *to) {
+    if (kind == Q4_K) blocks_share(Q4_K, x, x_sums, begin, end, width, w, all, to);
+    else if (kind == Q5_K) blocks_share(Q5_K, x, x_sums, begin, end, width, w, all, to);
+    else blocks_share(Q6_K, x, x_sums, begin, end, width, w, all, to);
+}
 
 EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t width, uint8_t *first, uint8_t *second,
                             uint8_t *third, uint8_t *fourth, ptrdiff_t channels, const float *row_scales, void *y,
@@ -167,15 +191,14 @@ EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t
     const Result to = {y, channels, NULL, NULL, row_scales, (Kind)result};
     const Blocks w = {{first, second, third, fourth}};
     const ptrdiff_t stretch = stretch_of(width);
-    int16_t *x_sums = kind == Q4_K ? sums_of_groups(x, rows * (width / GROUP)) : offsets_of(x, rows * (width / SMALL_GROUP));
+    int16_t *x_sums = kind == Q6_K ? offsets_of(x, rows * (width / SMALL_GROUP)) : sums_of_groups(x, rows * (width / GROUP));
     if (x_sums == NULL) return 1;
 #pragma omp parallel
     {
         const Share share = share_of(channels, NEAR);
         for (ptrdiff_t row = 0; row < rows; row += stretch) {
             const ptrdiff_t end = row + stretch < rows ? row + stretch : rows;
-            if (kind == Q4_K) q4_k_share(x, x_sums, row, end, width, w, share, &to);
-            else q6_k_share(x, x_sums, row, end, width, w, share, &to);
+            share_of_kind((BlockKind)kind, x, x_sums, row, end, width, w, share, &to);
         }
     }
     free(x_sums);

@@ -88,20 +88,31 @@ EXPORT FAST int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_
 
 /* --- laid out to be multiplied; see `block_products.h` */
 
-enum { Q4_K_BYTES = 144, Q6_K_BYTES = 210 };
+static const int bytes_of_block[3] = {144, 176, 210};
 
 /* A block of one of TOGETHER channels, the first of whose inputs is `k`. */
-INLINE void place_q4_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
+INLINE void place_stepped(BlockKind kind, const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
+    const uint8_t *fifths = block + 16, *fours = kind == Q5_K ? block + 48 : block + 16;
     uint8_t *levels = to.parts[0] + k * 4 + channel * 4, *factors = to.parts[3] + k / K_BLOCK * 4 * TOGETHER + 2 * channel;
     memcpy(factors, block, 2);
     memcpy(factors + 2 * TOGETHER, block + 2, 2);
     for (int group = 0; group < K_BLOCK / GROUP; group++) {
-        const ptrdiff_t at = (k + group / 2 * PAIR) / 4 + 2 * channel + group % 2;
+        uint8_t *steps = to.parts[2] + (k + group / 2 * PAIR) / 2 + 2 * channel + group % 2;
         int step, low;
         six_bits(block, group, &step, &low);
-        to.parts[1][at] = (uint8_t)step, to.parts[2][at] = (uint8_t)low;
+        steps[0] = (uint8_t)step, steps[16] = (uint8_t)low;
     }
-    for (int j = 0; j < K_BLOCK / 2; j += 4) memcpy(levels + j * TOGETHER, block + 16 + j, 4);
+    for (int j = 0; j < K_BLOCK / 2; j += 4) memcpy(levels + j * TOGETHER, fours + j, 4);
+    if (kind == Q4_K) return;
+    for (int pair = 0; pair < 4; pair++) { /* a byte of the block has the upper bits of all its groups */
+        uint8_t *highs = to.parts[1] + k + pair * PAIR + channel * 4;
+        for (int i = 0; i < 8; i++) {
+            const uint8_t *four = fifths + i / 4 * SMALL_GROUP + i % 4;
+            int bits = 0;
+            for (int j = 0; j < 4; j++) bits |= (four[4 * j] >> 2 * pair & 3) << 2 * j;
+            highs[i / 4 * 32 + i % 4] = (uint8_t)bits;
+        }
+    }
 }
 
 /* Half a block has 64 bytes of lower bits and 32 of upper ones: those of its first 64 inputs, a pair of groups, are the
@@ -128,7 +139,7 @@ INLINE void place_q6_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to
 /* Channels of a weight, the first of them a multiple of TOGETHER; what is left of their last block is filled with zeros. */
 EXPORT FAST int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t channels, ptrdiff_t width,
                                        uint8_t *first, uint8_t *second, uint8_t *third, uint8_t *fourth) {
-    const ptrdiff_t bytes = kind == Q4_K ? Q4_K_BYTES : Q6_K_BYTES, row = width / K_BLOCK * bytes;
+    const ptrdiff_t bytes = bytes_of_block[kind], row = width / K_BLOCK * bytes;
     const int *shares = shares_of_parts[kind];
     const Blocks all = {{first, second, third, fourth}};
 #pragma omp parallel for if (channels * width > WORTH_SHARING)
@@ -139,21 +150,23 @@ EXPORT FAST int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK)
             for (int i = 0; i < TOGETHER && channel + i < channels; i++) {
                 const uint8_t *block = blocks + (channel + i) * row + k / K_BLOCK * bytes;
-                if (kind == Q4_K) place_q4_k(block, k, i, to);
-                else place_q6_k(block, k, i, to);
+                if (kind == Q6_K) place_q6_k(block, k, i, to);
+                else place_stepped((BlockKind)kind, block, k, i, to);
             }
     }
     return 0;
 }
 
-INLINE void take_q4_k(Blocks from, ptrdiff_t k, int channel, float *to) {
+INLINE void take_stepped(BlockKind kind, Blocks from, ptrdiff_t k, int channel, float *to) {
     const uint8_t *factors = from.parts[3] + k / K_BLOCK * 4 * TOGETHER + 2 * channel;
     const float factor = half_at(factors), offset = half_at(factors + 2 * TOGETHER);
     for (int i = 0; i < K_BLOCK; i++) {
         const ptrdiff_t pair = k + i / PAIR * PAIR, group = i / GROUP % 2, j = i % GROUP;
-        const uint8_t level = from.parts[0][pair * 4 + j / 4 * 32 + channel * 4 + j % 4] >> group * 4 & 15;
-        const ptrdiff_t at = pair / 4 + 2 * channel + group;
-        to[i] = (float)level * (factor * (float)from.parts[1][at]) - offset * (float)from.parts[2][at];
+        const uint8_t *steps = from.parts[2] + pair / 2 + 2 * channel + group;
+        int level = from.parts[0][pair * 4 + j / 4 * 32 + channel * 4 + j % 4] >> group * 4 & 15;
+        if (kind == Q5_K)
+            level |= (from.parts[1][pair + j / 16 * 32 + channel * 4 + j % 4] >> (j / 4 % 4 * 2 + group) & 1) << 4;
+        to[i] = (float)level * (factor * (float)steps[0]) - offset * (float)steps[16];
     }
 }
 
@@ -177,8 +190,8 @@ EXPORT FAST int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, 
         const int channel = (int)(channels[row] % TOGETHER);
         const Blocks from = blocks_from(all, (BlockKind)kind, channels[row] - channel, width);
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK) {
-            if (kind == Q4_K) take_q4_k(from, k, channel, to + row * width + k);
-            else take_q6_k(from, k, channel, to + row * width + k);
+            if (kind == Q6_K) take_q6_k(from, k, channel, to + row * width + k);
+            else take_stepped((BlockKind)kind, from, k, channel, to + row * width + k);
         }
     }
     return 0;

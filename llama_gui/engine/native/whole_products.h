@@ -61,23 +61,24 @@ typedef struct {
     __m256i first_steps, second_steps, lows;
 } PairScales;
 
-INLINE PairScales pair_scales(Int4 w, ptrdiff_t k) {
+/* 16 bytes each. */
+INLINE PairScales pair_scales(const uint8_t *steps_at, const void *lows_at) {
     /* The bytes of the first of two groups' 16 bits, in both halves of each lane; and of the second. */
     const __m256i first_of_two = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13));
     const __m256i second_of_two = _mm256_add_epi8(first_of_two, _mm256_set1_epi8(2));
-    __m256i steps = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(w.steps + k / 4)));
-    __m256i lows = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(w.lows + k / 4)));
+    __m256i steps = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)steps_at));
+    __m256i lows = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)lows_at));
     return (PairScales){_mm256_shuffle_epi8(steps, first_of_two), _mm256_shuffle_epi8(steps, second_of_two), lows};
 }
 
 /* Two groups from input `k` on, of all rows: the levels times x, in pairs of products. */
-INLINE void pair_products(const int8_t *x, Int4 w, ptrdiff_t width, ptrdiff_t k, int rows, __m256i *first,
-                          __m256i *second) {
+INLINE void pair_products(const int8_t *x, const uint8_t *levels, ptrdiff_t width, ptrdiff_t k, int rows,
+                          __m256i *first, __m256i *second) {
     const __m256i low_bits = _mm256_set1_epi8(15);
     UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
     for (int j = 0; j < GROUP; j += 4) {
-        __m256i both = _mm256_loadu_si256((const __m256i *)(w.levels + k * 4 + j * TOGETHER));
+        __m256i both = _mm256_loadu_si256((const __m256i *)(levels + k * 4 + j * TOGETHER));
         __m256i level = _mm256_and_si256(both, low_bits);
         UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
         level = _mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits);
@@ -97,8 +98,8 @@ INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdif
     UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
     for (ptrdiff_t k = 0; k < width; k += PAIR) {
         __m256i first[4], second[4];
-        pair_products(x, w, width, k, rows, first, second);
-        const PairScales of = pair_scales(w, k);
+        pair_products(x, w.levels, width, k, rows, first, second);
+        const PairScales of = pair_scales(w.steps + k / 4, w.lows + k / 4);
         UNROLL for (int r = 0; r < rows; r++) {
             __m256i low = _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k));
             __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps), low);
