@@ -67,28 +67,34 @@ INLINE void add_q4_k_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff
                                                                    _mm256_madd_epi16(second[r], of.second_steps)));
 }
 
-INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, Blocks from, ptrdiff_t width,
-                             int rows, float sums[][TOGETHER]) {
+/* Each of `streams` weights with all rows; the sums are those of the first one's rows, then of the next one's. */
+INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const Blocks *streams, int count,
+                             ptrdiff_t width, int rows, float sums[][TOGETHER]) {
     __m256 total[4];
-    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_ps();
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256i stepped[4], low[4];
-        UNROLL for (int r = 0; r < rows; r++) stepped[r] = low[r] = _mm256_setzero_si256();
+        UNROLL for (int r = 0; r < count * rows; r++) stepped[r] = low[r] = _mm256_setzero_si256();
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
-            const PairScales of = pair_scales(from.parts[2] + k / 2, from.parts[2] + k / 2 + 16);
-            if (kind == Q4_K) add_q4_k_pair(x, from, width, k, rows, of, stepped);
-            else add_q5_k_pair(x, from, width, k, rows, of, stepped);
-            UNROLL for (int r = 0; r < rows; r++)
-                low[r] = _mm256_add_epi32(low[r], _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k)));
+            UNROLL for (int i = 0; i < count; i++) {
+                const uint8_t *groups = streams[i].parts[2] + k / 2;
+                const PairScales of = pair_scales(groups, groups + 16);
+                if (kind == Q4_K) add_q4_k_pair(x, streams[i], width, k, rows, of, stepped + i * rows);
+                else add_q5_k_pair(x, streams[i], width, k, rows, of, stepped + i * rows);
+                UNROLL for (int r = 0; r < rows; r++) {
+                    __m256i lowered = _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k));
+                    low[i * rows + r] = _mm256_add_epi32(low[i * rows + r], lowered);
+                }
+            }
         }
-        const uint8_t *factors = from.parts[3] + block / K_BLOCK * 4 * TOGETHER;
-        const __m256 step = factors_at(factors), offset = factors_at(factors + 2 * TOGETHER);
-        UNROLL for (int r = 0; r < rows; r++) {
+        UNROLL for (int r = 0; r < count * rows; r++) {
+            const uint8_t *factors = streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER;
+            const __m256 step = factors_at(factors), offset = factors_at(factors + 2 * TOGETHER);
             __m256 sum = _mm256_mul_ps(step, _mm256_cvtepi32_ps(stepped[r]));
             total[r] = _mm256_add_ps(total[r], _mm256_sub_ps(sum, _mm256_mul_ps(offset, _mm256_cvtepi32_ps(low[r]))));
         }
     }
-    UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_ps(sums[r], total[r]);
+    UNROLL for (int r = 0; r < count * rows; r++) _mm256_storeu_ps(sums[r], total[r]);
 }
 
 /* --- Q6_K: levels from 0 to 63 that stand for numbers from -32 on, in groups of 16 with a step each, and each block of
@@ -107,47 +113,51 @@ INLINE __m256i steps_of(__m256i steps, int group) {
 
 /* `x_offsets` are -32 times the sums of x in each small group, of the first two and of the last two of each four inputs:
  * so levels may be multiplied as they are, and (level - 32) * x of 8 inputs fits in 16 bits (at most 8 * 32 * 127). */
-INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, Blocks from, ptrdiff_t width, int rows,
-                          float sums[][TOGETHER]) {
-    const uint8_t *levels = from.parts[0], *highs = from.parts[1], *groups = from.parts[2], *factors = from.parts[3];
-    __m256 total[4];
+INLINE void add_q6_k_pair(const int8_t *x, const int16_t *x_offsets, Blocks from, ptrdiff_t width, ptrdiff_t k, int rows,
+                          __m256i *whole) {
     const __m256i low_bits = _mm256_set1_epi8(15), high_bits = _mm256_set1_epi8(48);
-    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_ps();
+    const __m256i steps = _mm256_loadu_si256((const __m256i *)(from.parts[2] + k / 2));
+    UNROLL for (int half = 0; half < 2; half++) { /* of both groups */
+        __m256i first[4], second[4];
+        UNROLL for (int r = 0; r < rows; r++) {
+            const int16_t *offsets = x_offsets + (r * width + k) / SMALL_GROUP * 2 + 2 * half;
+            first[r] = _mm256_set1_epi32(four_bytes(offsets));
+            second[r] = _mm256_set1_epi32(four_bytes(offsets + 4));
+        }
+        UNROLL for (int j = half * SMALL_GROUP; j < (half + 1) * SMALL_GROUP; j += 4) {
+            __m256i high = _mm256_loadu_si256((const __m256i *)(from.parts[1] + k * 2 + j / 8 * 32));
+            __m256i both = _mm256_loadu_si256((const __m256i *)(from.parts[0] + k * 4 + j * TOGETHER));
+            __m256i upper = _mm256_and_si256(j % 8 ? high : _mm256_slli_epi16(high, 4), high_bits);
+            __m256i level = _mm256_or_si256(_mm256_and_si256(both, low_bits), upper);
+            UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
+            upper = _mm256_and_si256(j % 8 ? _mm256_srli_epi16(high, 2) : _mm256_slli_epi16(high, 2), high_bits);
+            level = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits), upper);
+            UNROLL for (int r = 0; r < rows; r++) second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
+        }
+        const __m256i first_steps = steps_of(steps, half), second_steps = steps_of(steps, 2 + half);
+        UNROLL for (int r = 0; r < rows; r++)
+            whole[r] = _mm256_add_epi32(whole[r], _mm256_add_epi32(_mm256_madd_epi16(first[r], first_steps),
+                                                                   _mm256_madd_epi16(second[r], second_steps)));
+    }
+}
+
+/* As `stepped_channels`. */
+INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const Blocks *streams, int count, ptrdiff_t width,
+                          int rows, float sums[][TOGETHER]) {
+    __m256 total[4];
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256i whole[4];
-        UNROLL for (int r = 0; r < rows; r++) whole[r] = _mm256_setzero_si256();
-        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
-            const __m256i steps = _mm256_loadu_si256((const __m256i *)(groups + k / 2));
-            UNROLL for (int half = 0; half < 2; half++) { /* of both groups */
-                __m256i first[4], second[4];
-                UNROLL for (int r = 0; r < rows; r++) {
-                    const int16_t *offsets = x_offsets + (r * width + k) / SMALL_GROUP * 2 + 2 * half;
-                    first[r] = _mm256_set1_epi32(four_bytes(offsets));
-                    second[r] = _mm256_set1_epi32(four_bytes(offsets + 4));
-                }
-                UNROLL for (int j = half * SMALL_GROUP; j < (half + 1) * SMALL_GROUP; j += 4) {
-                    __m256i high = _mm256_loadu_si256((const __m256i *)(highs + k * 2 + j / 8 * 32));
-                    __m256i both = _mm256_loadu_si256((const __m256i *)(levels + k * 4 + j * TOGETHER));
-                    __m256i upper = j % 8 ? high : _mm256_slli_epi16(high, 4);
-                    __m256i level = _mm256_or_si256(_mm256_and_si256(both, low_bits), _mm256_and_si256(upper, high_bits));
-                    UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
-                    upper = j % 8 ? _mm256_srli_epi16(high, 2) : _mm256_slli_epi16(high, 2);
-                    level = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits),
-                                            _mm256_and_si256(upper, high_bits));
-                    UNROLL for (int r = 0; r < rows; r++)
-                        second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
-                }
-                const __m256i first_steps = steps_of(steps, half), second_steps = steps_of(steps, 2 + half);
-                UNROLL for (int r = 0; r < rows; r++)
-                    whole[r] = _mm256_add_epi32(whole[r], _mm256_add_epi32(_mm256_madd_epi16(first[r], first_steps),
-                                                                           _mm256_madd_epi16(second[r], second_steps)));
-            }
-        }
-        const __m256 factor = factors_at(factors + block / K_BLOCK * 2 * TOGETHER);
-        UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
+        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
+            UNROLL for (int i = 0; i < count; i++)
+                add_q6_k_pair(x, x_offsets, streams[i], width, k, rows, whole + i * rows);
+        UNROLL for (int r = 0; r < count * rows; r++) {
+            const __m256 factor = factors_at(streams[r / rows].parts[3] + block / K_BLOCK * 2 * TOGETHER);
             total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r])));
+        }
     }
-    UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_ps(sums[r], total[r]);
+    UNROLL for (int r = 0; r < count * rows; r++) _mm256_storeu_ps(sums[r], total[r]);
 }
 
 /* See `q6_k_channels`; NULL: there is no room. */
@@ -161,22 +171,37 @@ static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
     return offsets;
 }
 
+#define SOME_CHANNELS(ROW, WEIGHTS, COUNT, R)                                                                       \
+    if (kind == Q6_K) q6_k_channels(x + (ROW)*width, x_sums + (ROW) * (width / 8), WEIGHTS, COUNT, width, R, sums); \
+    else stepped_channels(kind, x + (ROW)*width, x_sums + (ROW) * (width / GROUP), WEIGHTS, COUNT, width, R, sums)
+
 #define CALL(R)                                                                                                     \
     for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
         const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
         const Blocks from = blocks_from(w, kind, i, width);                                                         \
-        if (kind == Q6_K) q6_k_channels(x + row * width, x_sums + row * (width / 8), from, width, R, sums);         \
-        else stepped_channels(kind, x + row * width, x_sums + row * (width / GROUP), from, width, R, sums);         \
+        SOME_CHANNELS(row, &from, 1, R);                                                                            \
         for (int r = 0; r < R; r++)                                                                                 \
             for (int j = 0; j < some; j++) put(to, row + r, i + j, sums[r][j]);                                     \
+    }
+#define CALL_STREAMS                                                                                                \
+    {                                                                                                               \
+        Blocks streams[STREAMS];                                                                                    \
+        for (int j = 0; j < count; j++) streams[j] = blocks_from(w, kind, i + j * part, width);                     \
+        SOME_CHANNELS(begin, streams, count, 1);                                                                    \
+        for (int j = 0; j < count * TOGETHER; j++)                                                                  \
+            put(to, begin, i + j / TOGETHER * part + j % TOGETHER, sums[j / TOGETHER][j % TOGETHER]);               \
     }
 /* Compiled for each kind. */
 INLINE void blocks_share(BlockKind kind, const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end,
                          ptrdiff_t width, Blocks w, Share all, const Result *to) {
+    const int count = kind == Q4_K ? 3 : 2; /* of streams: each of them is four, one for each part */
     float sums[4][TOGETHER];
+    BY_STREAMS(count, TOGETHER)
     BY_ROWS(4)
 }
 #undef CALL
+#undef CALL_STREAMS
+#undef SOME_CHANNELS
 
 FAST static void share_of_kind(BlockKind kind, const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end,
                                ptrdiff_t width, Blocks w, Share all, const Result *to) {

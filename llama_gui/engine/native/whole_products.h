@@ -3,6 +3,7 @@
 enum { FEW = 8 };             /* rows that are multiplied together, at most */
 enum { NEAR = 16 };           /* channels that all rows are multiplied with before the next */
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
+enum { STREAMS = 4 };         /* places of a weight that one row is multiplied with at once: memory is read faster so */
 
 /* --- eight bits: |w| times x with the sign of w, in pairs (at most 2 * 127 * 128, which fits in 16 bits) */
 
@@ -22,6 +23,26 @@ INLINE void int8_channel(const int8_t *x, const int8_t *w, ptrdiff_t width, int 
     UNROLL for (int r = 0; r < rows; r++) {
         sums[r] = sum_of_whole(total[r]);
         for (ptrdiff_t j = k; j < width; j++) sums[r] += (int32_t)x[r * width + j] * w[j];
+    }
+}
+
+/* One row with STREAMS channels that lie `apart` bytes from each other. */
+INLINE void int8_streams(const int8_t *x, const int8_t *w, ptrdiff_t apart, ptrdiff_t width, int32_t *sums) {
+    __m256i total[STREAMS];
+    const __m256i ones = _mm256_set1_epi16(1);
+    UNROLL for (int i = 0; i < STREAMS; i++) total[i] = _mm256_setzero_si256();
+    ptrdiff_t k = 0;
+    for (; k + 32 <= width; k += 32) {
+        __m256i level = _mm256_loadu_si256((const __m256i *)(x + k));
+        UNROLL for (int i = 0; i < STREAMS; i++) {
+            __m256i weight = _mm256_loadu_si256((const __m256i *)(w + i * apart + k));
+            __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weight), _mm256_sign_epi8(level, weight));
+            total[i] = _mm256_add_epi32(total[i], _mm256_madd_epi16(pairs, ones));
+        }
+    }
+    UNROLL for (int i = 0; i < STREAMS; i++) {
+        sums[i] = sum_of_whole(total[i]);
+        for (ptrdiff_t j = k; j < width; j++) sums[i] += (int32_t)x[j] * w[i * apart + j];
     }
 }
 
@@ -91,23 +112,26 @@ INLINE __m256i two_sums(const int16_t *x_sums, ptrdiff_t row, ptrdiff_t width, p
     return _mm256_set1_epi32(four_bytes(x_sums + (row * width + k) / GROUP));
 }
 
-/* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. */
-INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, Int4 w, ptrdiff_t width, int rows,
-                          int32_t sums[][TOGETHER]) {
+/* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. Each of
+ * `streams` weights with all rows; the sums are those of the first one's rows, then of the next one's. */
+INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, const Int4 *streams, int count, ptrdiff_t width,
+                          int rows, int32_t sums[][TOGETHER]) {
     __m256i total[4];
-    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_si256();
     for (ptrdiff_t k = 0; k < width; k += PAIR) {
-        __m256i first[4], second[4];
-        pair_products(x, w.levels, width, k, rows, first, second);
-        const PairScales of = pair_scales(w.steps + k / 4, w.lows + k / 4);
-        UNROLL for (int r = 0; r < rows; r++) {
-            __m256i low = _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k));
-            __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps), low);
-            total[r] = _mm256_add_epi32(total[r],
-                                        _mm256_add_epi32(sum, _mm256_madd_epi16(second[r], of.second_steps)));
+        UNROLL for (int i = 0; i < count; i++) {
+            __m256i first[4], second[4];
+            pair_products(x, streams[i].levels, width, k, rows, first, second);
+            const PairScales of = pair_scales(streams[i].steps + k / 4, streams[i].lows + k / 4);
+            UNROLL for (int r = 0; r < rows; r++) {
+                __m256i low = _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k));
+                __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps), low);
+                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(second[r], of.second_steps));
+                total[i * rows + r] = _mm256_add_epi32(total[i * rows + r], sum);
+            }
         }
     }
-    UNROLL for (int r = 0; r < rows; r++) _mm256_storeu_si256((__m256i *)sums[r], total[r]);
+    UNROLL for (int r = 0; r < count * rows; r++) _mm256_storeu_si256((__m256i *)sums[r], total[r]);
 }
 
 /* One of the channels at `w`. */
@@ -147,6 +171,14 @@ INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
         }                                                                                                           \
     }
 
+/* One row: COUNT parts of the channels side by side, of UNIT at a time; what does not fit is left to BY_ROWS. */
+#define BY_STREAMS(COUNT, UNIT)                                                                                     \
+    if (end - begin == 1) {                                                                                         \
+        const ptrdiff_t part = (all.end - all.begin) / ((COUNT) * (UNIT)) * (UNIT);                                 \
+        for (ptrdiff_t i = all.begin; i < all.begin + part; i += UNIT) CALL_STREAMS;                                \
+        all.begin += (COUNT) * part;                                                                                \
+    }
+
 /* How many rows of `bytes` each stay in the second-level cache. */
 static ptrdiff_t stretch_of(ptrdiff_t bytes) {
     ptrdiff_t rows = CACHE / bytes;
@@ -158,12 +190,19 @@ static ptrdiff_t stretch_of(ptrdiff_t bytes) {
         int8_channel(x + row * width, w + i * width, width, R, sums);                                               \
         for (int r = 0; r < R; r++) put(to, row + r, i, (float)sums[r]);                                            \
     }
+#define CALL_STREAMS                                                                                                \
+    {                                                                                                               \
+        int8_streams(x + begin * width, w + i * width, part * width, width, sums);                                  \
+        for (int j = 0; j < STREAMS; j++) put(to, begin, i + j * part, (float)sums[j]);                             \
+    }
 FAST static void int8_share(const int8_t *x, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, const int8_t *w, Share all,
                             const Result *to) {
     int32_t sums[FEW];
+    BY_STREAMS(STREAMS, 1)
     BY_ROWS(8)
 }
 #undef CALL
+#undef CALL_STREAMS
 
 EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const int8_t *w, ptrdiff_t channels,
                           const float *scales, const float *row_scales, void *y, int kind) {
@@ -181,17 +220,28 @@ EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, cons
 #define CALL(R)                                                                                                     \
     for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
         const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
-        int4_channels(x + row * width, x_sums + row * groups, channels_of(w, i, width), width, R, sums);            \
+        const Int4 from = channels_of(w, i, width);                                                                 \
+        int4_channels(x + row * width, x_sums + row * groups, &from, 1, width, R, sums);                            \
         for (int r = 0; r < R; r++)                                                                                 \
             for (int j = 0; j < some; j++) put(to, row + r, i + j, (float)sums[r][j]);                              \
+    }
+#define CALL_STREAMS                                                                                                \
+    {                                                                                                               \
+        Int4 streams[STREAMS];                                                                                      \
+        for (int j = 0; j < STREAMS; j++) streams[j] = channels_of(w, i + j * part, width);                         \
+        int4_channels(x + begin * width, x_sums + begin * groups, streams, STREAMS, width, 1, sums);                \
+        for (int j = 0; j < STREAMS * TOGETHER; j++)                                                                \
+            put(to, begin, i + j / TOGETHER * part + j % TOGETHER, (float)sums[j / TOGETHER][j % TOGETHER]);        \
     }
 FAST static void int4_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
                             Int4 w, Share all, const Result *to) {
     const ptrdiff_t groups = width / GROUP;
     int32_t sums[4][TOGETHER];
+    BY_STREAMS(STREAMS, TOGETHER)
     BY_ROWS(4)
 }
 #undef CALL
+#undef CALL_STREAMS
 
 /* Of each group of each row; NULL: there is no room. */
 static int16_t *sums_of_groups(const int8_t *x, ptrdiff_t groups) {
