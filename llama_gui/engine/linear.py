@@ -35,8 +35,6 @@ from llama_gui.engine.native_linear import (
     NativeHalfLinear,
     NativeInt4Linear,
     NativeInt8Linear,
-    NativeQuantisedLinear,
-    NativeStackedLinear,
     is_faster_written_out,
 )
 from llama_gui.engine.packed_linear import Known, PackedLinear
@@ -152,31 +150,31 @@ class StackedLinear:
     """The output channels of several linears behind one another."""
 
     def __init__(self, parts: Sequence[Linear]) -> None:
-        self._parts = tuple(parts)
+        self.parts = tuple(parts)
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weights as they lie in memory."""
-        return tuple(weight for part in self._parts for weight in part.packed)
+        return tuple(weight for part in self.parts for weight in part.packed)
 
     @property
     def weight_bytes(self) -> int:
         """Bytes that all of them take."""
-        return sum(part.weight_bytes for part in self._parts)
+        return sum(part.weight_bytes for part in self.parts)
 
     @property
     def is_batch_invariant(self) -> bool:
         """Whether all of them are."""
-        return all(part.is_batch_invariant for part in self._parts)
+        return all(part.is_batch_invariant for part in self.parts)
 
     @property
     def overhead(self) -> int:
         """That of the most expensive."""
-        return max(part.overhead for part in self._parts)
+        return max(part.overhead for part in self.parts)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        return torch.cat([part(x) for part in self._parts], 1)
+        return torch.cat([part(x) for part in self.parts], 1)
 
 
 class LinearFactory:
@@ -226,9 +224,9 @@ class LinearFactory:
         Our own kernels round them as they come, or take them as they lie in the file.
         """
         runs = [WeightRows.joined(list(run)) for _, run in groupby(weights, self._form)]
-        if len(runs) == 1:
-            return self._rounded(runs[0], bias)
-        return NativeStackedLinear([self._rounded(run, None) for run in runs], bias)
+        biases = [None for _ in runs] if bias is None else bias.split([run.out for run in runs])
+        parts = [self._rounded(run, its_bias) for run, its_bias in zip(runs, biases, strict=True)]
+        return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
     def _form(self, weight: WeightRows) -> str:
         """How it is multiplied: in blocks of its kind, as "int8" or as "int4".
@@ -240,7 +238,7 @@ class LinearFactory:
         is_finer = self._keeps_blocks and weight.kind not in FOUR_BITS
         return "int4" if self._rounds_to_int4(weight.width) and not is_finer else "int8"
 
-    def _rounded(self, weight: WeightRows, bias: Tensor | None) -> NativeQuantisedLinear:
+    def _rounded(self, weight: WeightRows, bias: Tensor | None) -> Linear:
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
         match self._form(weight):

@@ -14,17 +14,16 @@ from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, Spans
-from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
+from llama_gui.engine.linear import Linear, LinearFactory, RowPlan, StackedLinear
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
     NativeHalfLinear,
     NativeInt8Linear,
-    NativeInt8MLP,
-    NativeMLP,
     NativeQuantisedLinear,
 )
+from llama_gui.engine.native_mlp import NativeInt8MLP, NativeMLP
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
 from llama_gui.engine.token_table import BlocksTable, Int8Table, PlainTable, TokenTable
@@ -194,11 +193,18 @@ def _plain(weights: Sequence[Tensor]) -> list[Tensor]:
     return [weight for weight in weights if not weight.is_mkldnn]
 
 
-def _mlp(gate_up: Linear, down: Linear, sizes: tuple[int, int]) -> AnyMLP:
-    """`sizes`: of what goes in, and of what is gated."""
+def _is_on_floats(linear: Linear) -> bool:
+    """Whether its rows are float32 before and behind, with our own kernels in between."""
+    if isinstance(linear, StackedLinear):
+        return all(_is_on_floats(part) for part in linear.parts)
+    return isinstance(linear, NativeHalfLinear | NativeBlocksLinear)
+
+
+def _mlp(gate_up: Linear, down: Linear, sizes: tuple[int, int], kernels: NativeKernels | None) -> AnyMLP:
+    """`sizes`: of what goes in, and of what is gated. `kernels`: those for rows of float32."""
     fits = all(size % LANES == 0 for size in sizes)
-    if fits and isinstance(gate_up, NativeHalfLinear) and isinstance(down, NativeHalfLinear):
-        return NativeMLP(gate_up, down)
+    if fits and kernels is not None and all(_is_on_floats(linear) for linear in (gate_up, down)):
+        return NativeMLP(gate_up, down, kernels)
     if (
         fits
         and isinstance(gate_up, NativeQuantisedLinear)
@@ -334,7 +340,8 @@ class NetworkLoader:
         )
         gate_up = self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias)
         down = self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias)
-        mlp = _mlp(gate_up, down, (config.hidden_size, config.intermediate_size))
+        kernels = self._kernels if self._dtype == torch.float32 else None
+        mlp = _mlp(gate_up, down, (config.hidden_size, config.intermediate_size), kernels)
         attention_norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
         return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight", gate_up), mlp)
 

@@ -187,10 +187,8 @@ class NativeKernels:
         _check(self._int4(levels.data_ptr(), len(levels), levels.shape[1], *parts, *results))
         return y
 
-    def blocks(
-        self, levels: Tensor, weight: BlocksPacked, dtype: torch.dtype, row_scales: Tensor | None = None
-    ) -> Tensor:
-        """Int8 ``[rows, in]`` from -127 to 127, times a weight of a GGUF file; `row_scales` as in `int8`.
+    def blocks(self, levels: Tensor, scales: Tensor, weight: BlocksPacked, dtype: torch.dtype) -> Tensor:
+        """Int8 ``[rows, in]`` from -127 to 127, times a weight of a GGUF file; see `quantise_blocks`.
 
         The sums of a block are exact, those of a channel's blocks are added up in float32, one after the other.
         """
@@ -198,10 +196,18 @@ class NativeKernels:
         if levels.shape[1] != width or width % BLOCK_NUMBERS:
             raise ValueError(f"rows of {levels.shape[1]} for a weight of {width}, a multiple of {BLOCK_NUMBERS}")
         y = torch.empty(len(levels), weight.channels, dtype=dtype)
-        results = (weight.channels, _address(row_scales), y.data_ptr(), _KINDS[dtype])
+        results = (weight.channels, scales.data_ptr(), y.data_ptr(), _KINDS[dtype])
         rows = (levels.data_ptr(), len(levels), width)
         _check(self._blocks(BLOCK_KINDS.index(weight.kind), *rows, *_addresses(weight), *results))
         return y
+
+    def quantise_blocks(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Int8 levels of ``[rows, width]``, and float32 scales of each block of `BLOCK_NUMBERS`; see `quantise`.
+
+        As llama.cpp rounds rows for such weights: an outlier spoils its own block only.
+        """
+        levels, scales = self.quantise(x.contiguous().view(-1, BLOCK_NUMBERS))
+        return levels.view(x.shape), scales.view(len(x), -1)
 
     def place_blocks(self, rows: Tensor, to: BlocksPacked, first: int = 0) -> None:
         """Lay out rows of whole blocks, uint8 ``[channels, bytes]``, as the channels of `to` from `first` on.
@@ -416,10 +422,13 @@ def _multiplies_blocks_right(kernels: NativeKernels, kind: str) -> bool:
         return False
     x = torch.randint(-127, 128, (max(_ROW_COUNTS), width), generator=generator).to(torch.int8)
     x[0], x[1] = 127, -127
-    want, whole = x.double() @ values.double().t(), kernels.blocks(x, packed, torch.float32)
-    room = 1e-6 * (x.double().abs() @ values.double().abs().t())
-    return bool(((whole - want).abs() <= room).all()) and all(
-        torch.equal(kernels.blocks(x[:count], packed, torch.float32), whole[:count]) for count in _ROW_COUNTS
+    scales = torch.rand(len(x), width // BLOCK_NUMBERS, generator=generator)
+    scaled = x.double() * scales.double().repeat_interleave(BLOCK_NUMBERS, 1)
+    whole = kernels.blocks(x, scales, packed, torch.float32)
+    room = 1e-6 * (scaled.abs() @ values.double().abs().t())
+    return bool(((whole - scaled @ values.double().t()).abs() <= room).all()) and all(
+        torch.equal(kernels.blocks(x[:count], scales[:count], packed, torch.float32), whole[:count])
+        for count in _ROW_COUNTS
     )
 
 

@@ -5,7 +5,7 @@ A row has the same bits in calls of any size: see `native/kernels.c`.
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -136,14 +136,16 @@ class NativeInt4Linear(NativeQuantisedLinear):
         return y if row_scales is None else y.mul_(row_scales.unsqueeze(1))
 
 
-class NativeBlocksLinear(NativeQuantisedLinear):
+class NativeBlocksLinear:
     """``y = x W^T + b`` with the weight in blocks, as a GGUF file has them: nothing is rounded a second time."""
 
     def __init__(
         self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype = torch.float32
     ) -> None:
         """Take the blocks of `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`."""
-        super().__init__(bias, dtype, kernels)
+        self._bias = bias
+        self._dtype = dtype
+        self.kernels = kernels
         self.blocks = BlocksPacked.empty(weight.kind, weight.out, weight.width)
         for first, part in weight.placed_blocks(CHANNELS_TOGETHER):
             kernels.place_blocks(part, self.blocks, first)
@@ -158,64 +160,20 @@ class NativeBlocksLinear(NativeQuantisedLinear):
         """Bytes that the weight, all that its levels are multiplied with, and the bias take."""
         return byte_count(*self.blocks.parts, self._bias)
 
-    def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
-        """Int8 ``[rows, in]`` times the weight and the scales of the rows."""
-        return self.kernels.blocks(levels, self.blocks, self.dtype, row_scales)
-
-
-class NativeStackedLinear(NativeQuantisedLinear):
-    """The output channels of several linears behind one another; rows are quantised once for all."""
-
-    def __init__(self, parts: Sequence[NativeQuantisedLinear], bias: Tensor | None) -> None:
-        """`parts` are of one width and dtype, and have no bias of their own; `bias` ``[out]`` is that of all."""
-        super().__init__(bias, parts[0].dtype, parts[0].kernels)
-        self._parts = tuple(parts)
+    @property
+    def is_batch_invariant(self) -> bool:
+        """True: the order of the sums does not depend on the number of rows."""
+        return True
 
     @property
     def overhead(self) -> int:
-        """That of the most expensive."""
-        return max(part.overhead for part in self._parts)
-
-    @property
-    def packed(self) -> tuple[Tensor, ...]:
-        """The weights as they lie in memory."""
-        return tuple(weight for part in self._parts for weight in part.packed)
-
-    @property
-    def weight_bytes(self) -> int:
-        """Bytes that all of them and the bias take."""
-        return sum(part.weight_bytes for part in self._parts) + byte_count(self._bias)
-
-    def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
-        """Int8 ``[rows, in]`` times the weights and all scales."""
-        return torch.cat([part.scaled(levels, row_scales) for part in self._parts], 1)
-
-
-class NativeInt8MLP:
-    """``down(silu(gate(x)) * up(x))`` on quantised rows, gate and up fused; see `Int8MLP`."""
-
-    def __init__(self, gate_up: NativeQuantisedLinear, down: NativeQuantisedLinear) -> None:
-        self.gate_up = gate_up
-        self.down = down
+        """None."""
+        return 0
 
     def __call__(self, x: Tensor) -> Tensor:
-        """``[rows, hidden] -> [rows, hidden]``, float32."""
-        kernels = self.gate_up.kernels
-        levels, scales = kernels.quantise(x.contiguous())
-        levels, new_scales = kernels.gate_levels(self.gate_up.multiply(levels), scales)
-        return self.down.scaled(levels, new_scales.mul_(scales))
-
-
-class NativeMLP:
-    """The same on rows of float32."""
-
-    def __init__(self, gate_up: "NativeHalfLinear", down: "NativeHalfLinear") -> None:
-        self.gate_up = gate_up
-        self.down = down
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """``[rows, hidden] -> [rows, hidden]``, float32."""
-        return self.down(self.gate_up.kernels.gate(self.gate_up(x)))
+        """``[rows, in] -> [rows, out]``."""
+        y = self.kernels.blocks(*self.kernels.quantise_blocks(x.float()), self.blocks, self._dtype)
+        return y if self._bias is None else y.add_(self._bias)
 
 
 class NativeHalfLinear:

@@ -1,5 +1,6 @@
-/* Products of rows of eight bits with weights as GGUF files have them: blocks of K_BLOCK inputs. A block's sums are exact,
- * those of the blocks of a channel are added up in float32, from the first to the last.
+/* Products of rows of eight bits with weights as GGUF files have them: blocks of K_BLOCK inputs, and a row has a scale for
+ * each of them, too, so that an input that is far larger than the others spoils only its own block. A block's sums are
+ * exact, those of the blocks of a channel are added up in float32, from the first to the last.
  *
  * Like weights of four bits, TOGETHER channels lie side by side. */
 
@@ -29,6 +30,11 @@ INLINE __m256 factors_at(const uint8_t *at) { return _mm256_cvtph_ps(_mm_loadu_s
 /* --- Q4_K and Q5_K: each group has a step and a low; of a pair of groups, [8 channels][2] steps and as many lows. A block
  * has a factor for steps and one for lows. Of Q5_K, a byte has the upper bits of four inputs of either group, four
  * apart: [channels / 8][width / 64][2][8 channels][4 inputs]. */
+
+/* That of a row's block. */
+INLINE __m256 scale_at(const float *x_scales, ptrdiff_t row, ptrdiff_t width, ptrdiff_t block) {
+    return _mm256_set1_ps(x_scales[(row * width + block) / K_BLOCK]);
+}
 
 /* Bit `from` of each byte as bit 4. */
 INLINE __m256i fifth_bits(__m256i high, int from) {
@@ -68,8 +74,8 @@ INLINE void add_q4_k_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff
 }
 
 /* Each of `streams` weights with all rows; the sums are those of the first one's rows, then of the next one's. */
-INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const Blocks *streams, int count,
-                             ptrdiff_t width, int rows, float sums[][TOGETHER]) {
+INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales,
+                             const Blocks *streams, int count, ptrdiff_t width, int rows, float sums[][TOGETHER]) {
     __m256 total[4];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
@@ -91,7 +97,8 @@ INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_s
             const uint8_t *factors = streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER;
             const __m256 step = factors_at(factors), offset = factors_at(factors + 2 * TOGETHER);
             __m256 sum = _mm256_mul_ps(step, _mm256_cvtepi32_ps(stepped[r]));
-            total[r] = _mm256_add_ps(total[r], _mm256_sub_ps(sum, _mm256_mul_ps(offset, _mm256_cvtepi32_ps(low[r]))));
+            sum = _mm256_sub_ps(sum, _mm256_mul_ps(offset, _mm256_cvtepi32_ps(low[r])));
+            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
         }
     }
     UNROLL for (int r = 0; r < count * rows; r++) _mm256_storeu_ps(sums[r], total[r]);
@@ -142,8 +149,8 @@ INLINE void add_q6_k_pair(const int8_t *x, const int16_t *x_offsets, Blocks from
 }
 
 /* As `stepped_channels`. */
-INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const Blocks *streams, int count, ptrdiff_t width,
-                          int rows, float sums[][TOGETHER]) {
+INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const float *x_scales, const Blocks *streams,
+                          int count, ptrdiff_t width, int rows, float sums[][TOGETHER]) {
     __m256 total[4];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
@@ -154,7 +161,8 @@ INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const Block
                 add_q6_k_pair(x, x_offsets, streams[i], width, k, rows, whole + i * rows);
         UNROLL for (int r = 0; r < count * rows; r++) {
             const __m256 factor = factors_at(streams[r / rows].parts[3] + block / K_BLOCK * 2 * TOGETHER);
-            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r])));
+            __m256 sum = _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r]));
+            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
         }
     }
     UNROLL for (int r = 0; r < count * rows; r++) _mm256_storeu_ps(sums[r], total[r]);
@@ -172,14 +180,19 @@ static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
 }
 
 #define SOME_CHANNELS(ROW, WEIGHTS, COUNT, R)                                                                       \
-    if (kind == Q6_K) q6_k_channels(x + (ROW)*width, x_sums + (ROW) * (width / 8), WEIGHTS, COUNT, width, R, sums); \
-    else stepped_channels(kind, x + (ROW)*width, x_sums + (ROW) * (width / GROUP), WEIGHTS, COUNT, width, R, sums)
+    {                                                                                                               \
+        const int8_t *levels = x + (ROW)*width;                                                                     \
+        const float *scales = x_scales + (ROW) * (width / K_BLOCK);                                                 \
+        const int16_t *of_groups = x_sums + (ROW) * (width / (kind == Q6_K ? SMALL_GROUP / 2 : GROUP));             \
+        if (kind == Q6_K) q6_k_channels(levels, of_groups, scales, WEIGHTS, COUNT, width, R, sums);                 \
+        else stepped_channels(kind, levels, of_groups, scales, WEIGHTS, COUNT, width, R, sums);                     \
+    }
 
 #define CALL(R)                                                                                                     \
     for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
         const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
         const Blocks from = blocks_from(w, kind, i, width);                                                         \
-        SOME_CHANNELS(row, &from, 1, R);                                                                            \
+        SOME_CHANNELS(row, &from, 1, R)                                                                             \
         for (int r = 0; r < R; r++)                                                                                 \
             for (int j = 0; j < some; j++) put(to, row + r, i + j, sums[r][j]);                                     \
     }
@@ -187,13 +200,13 @@ static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
     {                                                                                                               \
         Blocks streams[STREAMS];                                                                                    \
         for (int j = 0; j < count; j++) streams[j] = blocks_from(w, kind, i + j * part, width);                     \
-        SOME_CHANNELS(begin, streams, count, 1);                                                                    \
+        SOME_CHANNELS(begin, streams, count, 1)                                                                     \
         for (int j = 0; j < count * TOGETHER; j++)                                                                  \
             put(to, begin, i + j / TOGETHER * part + j % TOGETHER, sums[j / TOGETHER][j % TOGETHER]);               \
     }
 /* Compiled for each kind. */
-INLINE void blocks_share(BlockKind kind, const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end,
-                         ptrdiff_t width, Blocks w, Share all, const Result *to) {
+INLINE void blocks_share(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, ptrdiff_t begin,
+                         ptrdiff_t end, ptrdiff_t width, Blocks w, Share all, const Result *to) {
     const int count = kind == Q4_K ? 3 : 2; /* of streams: each of them is four, one for each part */
     float sums[4][TOGETHER];
     BY_STREAMS(count, TOGETHER)
@@ -203,17 +216,17 @@ INLINE void blocks_share(BlockKind kind, const int8_t *x, const int16_t *x_sums,
 #undef CALL_STREAMS
 #undef SOME_CHANNELS
 
-FAST static void share_of_kind(BlockKind kind, const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end,
-                               ptrdiff_t width, Blocks w, Share all, const Result *to) {
-    if (kind == Q4_K) blocks_share(Q4_K, x, x_sums, begin, end, width, w, all, to);
-    else if (kind == Q5_K) blocks_share(Q5_K, x, x_sums, begin, end, width, w, all, to);
-    else blocks_share(Q6_K, x, x_sums, begin, end, width, w, all, to);
+FAST static void share_of_kind(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales,
+                               ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, Blocks w, Share all, const Result *to) {
+    if (kind == Q4_K) blocks_share(Q4_K, x, x_sums, x_scales, begin, end, width, w, all, to);
+    else if (kind == Q5_K) blocks_share(Q5_K, x, x_sums, x_scales, begin, end, width, w, all, to);
+    else blocks_share(Q6_K, x, x_sums, x_scales, begin, end, width, w, all, to);
 }
 
 EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t width, uint8_t *first, uint8_t *second,
-                            uint8_t *third, uint8_t *fourth, ptrdiff_t channels, const float *row_scales, void *y,
+                            uint8_t *third, uint8_t *fourth, ptrdiff_t channels, const float *x_scales, void *y,
                             int result) {
-    const Result to = {y, channels, NULL, NULL, row_scales, (Kind)result};
+    const Result to = {y, channels, NULL, NULL, NULL, (Kind)result};
     const Blocks w = {{first, second, third, fourth}};
     const ptrdiff_t stretch = stretch_of(width);
     int16_t *x_sums = kind == Q6_K ? offsets_of(x, rows * (width / SMALL_GROUP)) : sums_of_groups(x, rows * (width / GROUP));
@@ -223,7 +236,7 @@ EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t
         const Share share = share_of(channels, NEAR);
         for (ptrdiff_t row = 0; row < rows; row += stretch) {
             const ptrdiff_t end = row + stretch < rows ? row + stretch : rows;
-            share_of_kind((BlockKind)kind, x, x_sums, row, end, width, w, share, &to);
+            share_of_kind((BlockKind)kind, x, x_sums, x_scales, row, end, width, w, share, &to);
         }
     }
     free(x_sums);
