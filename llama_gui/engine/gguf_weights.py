@@ -1,4 +1,4 @@
-"""The tensors of GGUF files -> weights, dequantised piece by piece into the dtype that is asked for.
+"""The tensors of GGUF files -> weights, piece by piece: dequantised into the dtype that is asked for, or in blocks.
 
 They are read, not mapped: a file that somebody cuts off meanwhile is an error, and not the end of the process.
 """

@@ -67,7 +67,7 @@ class LoadProgress:
 class ModelInfo:
     """What a loaded model is and recommends. `path` is the folder or file; `sampling` is complete but for the seed.
 
-    `source`: what the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"; "" for a folder.
+    `source`: what the file is and what was done to it, as in "Q4_K_M GGUF, Q4_K as it is"; "" for a folder.
     `reason`: why it has this dtype, in a sentence.
     """
 
