@@ -281,6 +281,7 @@ class NetworkLoader:
         self._table_dtype, self._kept_dtype = precision.table_dtype, precision.kept_dtype
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
+        self._gate_kernels = self._kernels if self._dtype == torch.float32 else None
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
@@ -340,8 +341,7 @@ class NetworkLoader:
         )
         gate_up = self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias)
         down = self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias)
-        kernels = self._kernels if self._dtype == torch.float32 else None
-        mlp = _mlp(gate_up, down, (config.hidden_size, config.intermediate_size), kernels)
+        mlp = _mlp(gate_up, down, (config.hidden_size, config.intermediate_size), self._gate_kernels)
         attention_norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
         return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight", gate_up), mlp)
 
