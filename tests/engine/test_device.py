@@ -185,6 +185,7 @@ def test_a_small_network_gets_one_thread(machine):
 
 def test_threads_are_those_of_the_calling_thread_and_come_back():
     before = torch.get_num_threads()
+    torch.set_num_threads(before)  # new threads begin with what any thread said last
     with ThreadPoolExecutor(1) as other:
         assert other.submit(torch.get_num_threads).result() == before
         with device.torch_threads(before + 1):
