@@ -207,9 +207,10 @@ class LinearFactory:
         self._held, self._dtype = precision.held, precision.dtype
         self._has_torch_int8 = self._quantised is None or self._probe_int8(device)
         self._columns = probe_int4() if self._quantised == "int4" and self._kernels is None else None
-        writes_out = self._quantised == "int4" and self._kernels is not None and is_faster_written_out(self._kernels)
-        self._writes_out = writes_out
         self._keeps_blocks = precision.as_stored and self._kernels is not None
+        # Who keeps blocks found out already that nothing is faster written out.
+        may_write_out = self._quantised == "int4" and not self._keeps_blocks
+        self._writes_out = may_write_out and self._kernels is not None and is_faster_written_out(self._kernels)
 
     def rounds(self, width: int) -> bool:
         """Whether `rounded` is for weights of `width` inputs."""
@@ -293,8 +294,6 @@ class LinearFactory:
     def _int8(self, weight: Tensor, bias: Tensor | None) -> Linear:
         if not self._is_on_cpu:
             return Int8MatMul(weight, bias)
-        if self._kernels is not None and not self._has_torch_int8:
-            return NativeInt8Linear(WeightRows.of(weight), bias, self._kernels, self._dtype)
         return Int8Linear(weight, bias, self._least_rows)
 
     def _probe_int8(self, device: torch.device) -> bool:

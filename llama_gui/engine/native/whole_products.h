@@ -7,42 +7,27 @@ enum { STREAMS = 4 };         /* places of a weight that one row is multiplied w
 
 /* --- eight bits: |w| times x with the sign of w, in pairs (at most 2 * 127 * 128, which fits in 16 bits) */
 
-INLINE void int8_channel(const int8_t *x, const int8_t *w, ptrdiff_t width, int rows, int32_t *sums) {
+/* Each of `count` channels, which lie `apart` bytes from each other, with all rows; the sums are those of the first one's
+ * rows, then of the next one's. */
+INLINE void int8_channels(const int8_t *x, const int8_t *w, ptrdiff_t apart, int count, ptrdiff_t width, int rows,
+                          int32_t *sums) {
     __m256i total[FEW];
     const __m256i ones = _mm256_set1_epi16(1);
-    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm256_setzero_si256();
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_si256();
     ptrdiff_t k = 0;
     for (; k + 32 <= width; k += 32) {
-        __m256i weight = _mm256_loadu_si256((const __m256i *)(w + k)), size = _mm256_abs_epi8(weight);
-        UNROLL for (int r = 0; r < rows; r++) {
-            __m256i level = _mm256_loadu_si256((const __m256i *)(x + r * width + k));
-            __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(level, weight));
-            total[r] = _mm256_add_epi32(total[r], _mm256_madd_epi16(pairs, ones));
+        UNROLL for (int i = 0; i < count; i++) {
+            __m256i weight = _mm256_loadu_si256((const __m256i *)(w + i * apart + k)), size = _mm256_abs_epi8(weight);
+            UNROLL for (int r = 0; r < rows; r++) {
+                __m256i level = _mm256_loadu_si256((const __m256i *)(x + r * width + k));
+                __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(level, weight));
+                total[i * rows + r] = _mm256_add_epi32(total[i * rows + r], _mm256_madd_epi16(pairs, ones));
+            }
         }
     }
-    UNROLL for (int r = 0; r < rows; r++) {
+    UNROLL for (int r = 0; r < count * rows; r++) {
         sums[r] = sum_of_whole(total[r]);
-        for (ptrdiff_t j = k; j < width; j++) sums[r] += (int32_t)x[r * width + j] * w[j];
-    }
-}
-
-/* One row with STREAMS channels that lie `apart` bytes from each other. */
-INLINE void int8_streams(const int8_t *x, const int8_t *w, ptrdiff_t apart, ptrdiff_t width, int32_t *sums) {
-    __m256i total[STREAMS];
-    const __m256i ones = _mm256_set1_epi16(1);
-    UNROLL for (int i = 0; i < STREAMS; i++) total[i] = _mm256_setzero_si256();
-    ptrdiff_t k = 0;
-    for (; k + 32 <= width; k += 32) {
-        __m256i level = _mm256_loadu_si256((const __m256i *)(x + k));
-        UNROLL for (int i = 0; i < STREAMS; i++) {
-            __m256i weight = _mm256_loadu_si256((const __m256i *)(w + i * apart + k));
-            __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weight), _mm256_sign_epi8(level, weight));
-            total[i] = _mm256_add_epi32(total[i], _mm256_madd_epi16(pairs, ones));
-        }
-    }
-    UNROLL for (int i = 0; i < STREAMS; i++) {
-        sums[i] = sum_of_whole(total[i]);
-        for (ptrdiff_t j = k; j < width; j++) sums[i] += (int32_t)x[j] * w[i * apart + j];
+        for (ptrdiff_t j = k; j < width; j++) sums[r] += (int32_t)x[r % rows * width + j] * w[r / rows * apart + j];
     }
 }
 
@@ -187,12 +172,12 @@ static ptrdiff_t stretch_of(ptrdiff_t bytes) {
 
 #define CALL(R)                                                                                                     \
     for (ptrdiff_t i = share.begin; i < share.end; i++) {                                                           \
-        int8_channel(x + row * width, w + i * width, width, R, sums);                                               \
+        int8_channels(x + row * width, w + i * width, 0, 1, width, R, sums);                                        \
         for (int r = 0; r < R; r++) put(to, row + r, i, (float)sums[r]);                                            \
     }
 #define CALL_STREAMS                                                                                                \
     {                                                                                                               \
-        int8_streams(x + begin * width, w + i * width, part * width, width, sums);                                  \
+        int8_channels(x + begin * width, w + i * width, part * width, STREAMS, width, 1, sums);                     \
         for (int j = 0; j < STREAMS; j++) put(to, begin, i + j * part, (float)sums[j]);                             \
     }
 FAST static void int8_share(const int8_t *x, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, const int8_t *w, Share all,
