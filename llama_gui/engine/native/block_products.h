@@ -196,32 +196,41 @@ static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
         for (int r = 0; r < R; r++)                                                                                 \
             for (int j = 0; j < some; j++) put(to, row + r, i + j, sums[r][j]);                                     \
     }
-#define CALL_STREAMS                                                                                                \
+#define CALL_STREAMS(R, COUNT)                                                                                      \
     {                                                                                                               \
-        Blocks streams[STREAMS];                                                                                    \
-        for (int j = 0; j < count; j++) streams[j] = blocks_from(w, kind, i + j * part, width);                     \
-        SOME_CHANNELS(begin, streams, count, 1)                                                                     \
-        for (int j = 0; j < count * TOGETHER; j++)                                                                  \
-            put(to, begin, i + j / TOGETHER * part + j % TOGETHER, sums[j / TOGETHER][j % TOGETHER]);               \
+        Blocks streams[COUNT];                                                                                      \
+        for (int j = 0; j < (COUNT); j++) streams[j] = blocks_from(w, kind, i + j * part, width);                   \
+        SOME_CHANNELS(begin, streams, COUNT, R)                                                                     \
+        for (int j = 0; j < (COUNT) * (R) * TOGETHER; j++)                                                          \
+            put(to, begin + j / TOGETHER % (R), i + j / TOGETHER / (R) * part + j % TOGETHER,                       \
+                sums[j / TOGETHER][j % TOGETHER]);                                                                  \
     }
-/* Compiled for each kind. */
 INLINE void blocks_share(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, ptrdiff_t begin,
                          ptrdiff_t end, ptrdiff_t width, Blocks w, Share all, const Result *to) {
-    const int count = kind == Q4_K ? 3 : 2; /* of streams: each of them is four, one for each part */
     float sums[4][TOGETHER];
-    BY_STREAMS(count, TOGETHER)
-    BY_ROWS(4)
+    /* Each of these places is four already, one for each part. */
+    if (kind == Q4_K) {
+        IN_STREAMS(1, 3, TOGETHER)
+    } else {
+        IN_STREAMS(1, 2, TOGETHER)
+    }
+    BY_ROWS(4, TO_FOUR)
 }
 #undef CALL
 #undef CALL_STREAMS
 #undef SOME_CHANNELS
 
-FAST static void share_of_kind(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales,
-                               ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, Blocks w, Share all, const Result *to) {
-    if (kind == Q4_K) blocks_share(Q4_K, x, x_sums, x_scales, begin, end, width, w, all, to);
-    else if (kind == Q5_K) blocks_share(Q5_K, x, x_sums, x_scales, begin, end, width, w, all, to);
-    else blocks_share(Q6_K, x, x_sums, x_scales, begin, end, width, w, all, to);
-}
+/* A function for each kind: gcc finds no good registers in one for all of them. */
+#define SHARE_OF(NAME, KIND)                                                                                        \
+    FAST static NEVER_INLINE void NAME(const int8_t *x, const int16_t *x_sums, const float *x_scales,               \
+                                       ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, Blocks w, Share all,        \
+                                       const Result *to) {                                                          \
+        blocks_share(KIND, x, x_sums, x_scales, begin, end, width, w, all, to);                                     \
+    }
+SHARE_OF(q4_k_share, Q4_K)
+SHARE_OF(q5_k_share, Q5_K)
+SHARE_OF(q6_k_share, Q6_K)
+#undef SHARE_OF
 
 EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t width, uint8_t *first, uint8_t *second,
                             uint8_t *third, uint8_t *fourth, ptrdiff_t channels, const float *x_scales, void *y,
@@ -236,7 +245,8 @@ EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t
         const Share share = share_of(channels, NEAR);
         for (ptrdiff_t row = 0; row < rows; row += stretch) {
             const ptrdiff_t end = row + stretch < rows ? row + stretch : rows;
-            share_of_kind((BlockKind)kind, x, x_sums, x_scales, row, end, width, w, share, &to);
+            (kind == Q4_K ? q4_k_share : kind == Q5_K ? q5_k_share : q6_k_share)(x, x_sums, x_scales, row, end, width, w,
+                                                                                share, &to);
         }
     }
     free(x_sums);

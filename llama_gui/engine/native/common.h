@@ -4,6 +4,7 @@
 
 #define FAST __attribute__((target("avx2,fma,f16c")))
 #define INLINE static inline __attribute__((always_inline)) FAST
+#define NEVER_INLINE __attribute__((noinline))
 #define UNROLL _Pragma("GCC unroll 16")
 /* Add this up now: gcc would gather what is to be added, and have no registers for it. */
 #define IN_ORDER(sum) __asm__("" : "+x"(sum))

@@ -54,8 +54,9 @@ INLINE void half_step(const float *x, ptrdiff_t stride, const uint16_t *w, int r
         total[r] = _mm256_fmadd_ps(second, _mm256_load_ps(x + r * stride + 8), total[r]);
 }
 
-/* Adds one block of some rows times some channels to `sums` [rows][NEAR_HALF]. */
-INLINE void half_tile(const float *x, const uint16_t *w, ptrdiff_t width, ptrdiff_t count, int rows, int channels,
+/* Adds one block of some rows times some channels, which lie `apart` weights from each other, to `sums`
+ * [rows][NEAR_HALF]. */
+INLINE void half_tile(const float *x, const uint16_t *w, ptrdiff_t apart, ptrdiff_t count, int rows, int channels,
                       Kind kind, float *sums) {
     const ptrdiff_t stride = up_to(count, STEP);
     __m256 total[9];
@@ -63,11 +64,11 @@ INLINE void half_tile(const float *x, const uint16_t *w, ptrdiff_t width, ptrdif
     ptrdiff_t k = 0;
     for (; k + STEP <= count; k += STEP)
         UNROLL for (int c = 0; c < channels; c++)
-            half_step(x + k, stride, w + c * width + k, rows, kind, total + c * rows);
+            half_step(x + k, stride, w + c * apart + k, rows, kind, total + c * rows);
     if (k < count)
         UNROLL for (int c = 0; c < channels; c++) {
             uint16_t last[STEP] = {0};
-            memcpy(last, w + c * width + k, (count - k) * sizeof *w);
+            memcpy(last, w + c * apart + k, (count - k) * sizeof *w);
             half_step(x + k, stride, last, rows, kind, total + c * rows);
         }
     UNROLL for (int r = 0; r < rows; r++)
@@ -98,30 +99,45 @@ INLINE void half_tiles(HalfBlock *of, ptrdiff_t row, ptrdiff_t end, int rows, in
                       of->sums + r * NEAR_HALF + c);
 }
 
+/* Few rows times channels in `places` of the weight at once: memory is read faster so. `all` becomes what is left. */
+INLINE void half_streams(const float *x, int rows, ptrdiff_t width, const uint16_t *w, Kind kind, int places, Share *all,
+                         const Result *to) {
+    const ptrdiff_t part = (all->end - all->begin) / places;
+    for (ptrdiff_t c = all->begin; c < all->begin + part; c++) {
+        float sums[4 * NEAR_HALF] = {0};
+        for (ptrdiff_t k = 0; k < width; k += BLOCK)
+            half_tile(x + k * rows, w + c * width + k, part * width, width - k < BLOCK ? width - k : BLOCK, rows, places,
+                      kind, sums);
+        UNROLL for (int r = 0; r < rows; r++)
+            for (int i = 0; i < places; i++) put(to, r, c + i * part, sums[r * NEAR_HALF + i]);
+    }
+    all->begin += places * part;
+}
+
 INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, Kind kind, Share all,
                        const Result *to, float *sums) {
-    /* Few rows are multiplied as fast as the weights come, and those come fastest in few streams; whole tiles of them. */
-    const int few = rows <= 4;
-    const ptrdiff_t near = rows == 1 ? 8 : rows == 3 ? 6 : few ? 4 : NEAR_HALF;
+    if (rows == 1) half_streams(x, 1, width, w, kind, 4, &all, to);
+    else if (rows == 2) half_streams(x, 2, width, w, kind, 4, &all, to);
+    else if (rows == 3) half_streams(x, 3, width, w, kind, 3, &all, to);
+    else if (rows == 4) half_streams(x, 4, width, w, kind, 2, &all, to);
     const ptrdiff_t in_threes = rows % 3 == 1 ? rows - 4 : rows / 3 * 3; /* the rest are pairs */
-    for (ptrdiff_t c = all.begin; c < all.end; c += near) {
-        HalfBlock block = {.width = width, .channels = all.end - c < near ? all.end - c : near, .sums = sums};
+    for (ptrdiff_t c = all.begin; c < all.end; c += NEAR_HALF) {
+        HalfBlock block = {.width = width, .channels = all.end - c < NEAR_HALF ? all.end - c : NEAR_HALF, .sums = sums};
         memset(sums, 0, rows * NEAR_HALF * sizeof *sums);
         for (ptrdiff_t k = 0; k < width; k += BLOCK) {
             block.x = x + k * rows, block.w = w + c * width + k;
             block.count = width - k < BLOCK ? width - k : BLOCK;
             const int is_last = k + BLOCK >= width;
-            const ptrdiff_t left = all.end - c - (is_last ? near : 0);
-            if (!few)
-                block.ahead = (Ahead){
-                    .at = (const char *)(is_last ? w + (c + near) * width : block.w + BLOCK),
-                    .channels = left < 0 ? 0 : left < near ? left : near,
-                    .stride = width * sizeof *w,
-                    .lines = BLOCK * sizeof *w / ALIGNMENT,
-                    .together = BLOCK * sizeof *w / ALIGNMENT * 9 / rows + 1, /* nine sums in a tile */
-                };
+            const ptrdiff_t left = all.end - c - (is_last ? NEAR_HALF : 0);
+            block.ahead = (Ahead){
+                .at = (const char *)(is_last ? w + (c + NEAR_HALF) * width : block.w + BLOCK),
+                .channels = left < 0 ? 0 : left < NEAR_HALF ? left : NEAR_HALF,
+                .stride = width * sizeof *w,
+                .lines = BLOCK * sizeof *w / ALIGNMENT,
+                .together = BLOCK * sizeof *w / ALIGNMENT * 9 / rows + 1, /* nine sums in a tile */
+            };
             if (rows == 1) {
-                half_tiles(&block, 0, 1, 1, 8, kind);
+                half_tiles(&block, 0, 1, 1, 1, kind);
             } else {
                 half_tiles(&block, 0, in_threes, 3, 3, kind);
                 half_tiles(&block, in_threes, rows, 2, 4, kind);
@@ -134,6 +150,7 @@ INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const ui
 
 EXPORT FAST int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
                                ptrdiff_t channels, const float *bias, float *y) {
+    if (rows == 0) return 0;
     const Result to = {y, channels, NULL, bias, NULL, FLOAT32};
     const ptrdiff_t each = up_to(rows * NEAR_HALF * sizeof(float), ALIGNMENT) / sizeof(float);
     float *arranged = aligned(rows * up_to(width, STEP) * sizeof *x), *sums = aligned(omp_get_max_threads() * each * sizeof *x);

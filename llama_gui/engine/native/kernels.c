@@ -5,8 +5,8 @@
  * of float32 go through one chain of eight lanes for each BLOCK inputs, whose results are added in order. So a row has
  * the same bits in calls of any size.
  *
- * The weights are read in order, and multiplied as they come: with few rows the memory bus is what limits that, with many
- * the cache asks for the next ones while these are multiplied.
+ * With few rows the memory is what is waited for, and it is read faster in several streams: such rows are multiplied in
+ * several places of a weight at once. With many, the cache is asked for the next weights while these are multiplied.
  * `native_kernels.py` says what the arguments are, and tries them all when it loads this.
  */
 #include <stddef.h>

@@ -3,7 +3,8 @@
 enum { FEW = 8 };             /* rows that are multiplied together, at most */
 enum { NEAR = 16 };           /* channels that all rows are multiplied with before the next */
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
-enum { STREAMS = 4 };         /* places of a weight that one row is multiplied with at once: memory is read faster so */
+enum { MOST_SUMS = 9 };       /* of rows, times places of a weight that they are multiplied with at once: few rows are
+                               * multiplied in several places, because memory is read faster so */
 
 /* --- eight bits: |w| times x with the sign of w, in pairs (at most 2 * 127 * 128, which fits in 16 bits) */
 
@@ -11,7 +12,7 @@ enum { STREAMS = 4 };         /* places of a weight that one row is multiplied w
  * rows, then of the next one's. */
 INLINE void int8_channels(const int8_t *x, const int8_t *w, ptrdiff_t apart, int count, ptrdiff_t width, int rows,
                           int32_t *sums) {
-    __m256i total[FEW];
+    __m256i total[MOST_SUMS];
     const __m256i ones = _mm256_set1_epi16(1);
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_si256();
     ptrdiff_t k = 0;
@@ -101,7 +102,7 @@ INLINE __m256i two_sums(const int16_t *x_sums, ptrdiff_t row, ptrdiff_t width, p
  * `streams` weights with all rows; the sums are those of the first one's rows, then of the next one's. */
 INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, const Int4 *streams, int count, ptrdiff_t width,
                           int rows, int32_t sums[][TOGETHER]) {
-    __m256i total[4];
+    __m256i total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_si256();
     for (ptrdiff_t k = 0; k < width; k += PAIR) {
         UNROLL for (int i = 0; i < count; i++) {
@@ -141,26 +142,33 @@ INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
 
 /* Rows are taken so many at a time that sums stay in registers, and few channels at a time, so that the weights are
  * read from memory once. */
-#define BY_ROWS(MOST)                                                                                               \
+#define BY_ROWS(MOST, CASES)                                                                                        \
     for (ptrdiff_t c = all.begin; c < all.end; c += NEAR) {                                                         \
         const Share share = {c, c + NEAR < all.end ? c + NEAR : all.end};                                           \
         for (ptrdiff_t row = begin, some; row < end; row += some) {                                                 \
-            const ptrdiff_t left = end - row;                                                                       \
-            some = left >= 8 && MOST >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;                                  \
-            switch (some) {                                                                                         \
-            case 8: CALL(8); break;                                                                                 \
-            case 4: CALL(4); break;                                                                                 \
-            case 2: CALL(2); break;                                                                                 \
-            default: CALL(1);                                                                                       \
-            }                                                                                                       \
+            some = end - row < MOST ? end - row : MOST;                                                             \
+            switch (some) { CASES }                                                                                 \
         }                                                                                                           \
     }
+/* A loop for each number of rows: it is known where it is compiled. */
+#define TO_FOUR                                                                                                     \
+    case 1: CALL(1); break;                                                                                         \
+    case 2: CALL(2); break;                                                                                         \
+    case 3: CALL(3); break;                                                                                         \
+    case 4: CALL(4); break;
+#define TO_EIGHT                                                                                                    \
+    TO_FOUR                                                                                                         \
+    case 5: CALL(5); break;                                                                                         \
+    case 6: CALL(6); break;                                                                                         \
+    case 7: CALL(7); break;                                                                                         \
+    case 8: CALL(8); break;
 
-/* One row: COUNT parts of the channels side by side, of UNIT at a time; what does not fit is left to BY_ROWS. */
-#define BY_STREAMS(COUNT, UNIT)                                                                                     \
-    if (end - begin == 1) {                                                                                         \
+/* So few rows that the memory is waited for: COUNT parts of the channels side by side, of UNIT at a time. What does not
+ * fit is left to BY_ROWS. */
+#define IN_STREAMS(ROWS, COUNT, UNIT)                                                                               \
+    if (end - begin == (ROWS)) {                                                                                    \
         const ptrdiff_t part = (all.end - all.begin) / ((COUNT) * (UNIT)) * (UNIT);                                 \
-        for (ptrdiff_t i = all.begin; i < all.begin + part; i += UNIT) CALL_STREAMS;                                \
+        for (ptrdiff_t i = all.begin; i < all.begin + part; i += UNIT) CALL_STREAMS(ROWS, COUNT);                   \
         all.begin += (COUNT) * part;                                                                                \
     }
 
@@ -175,16 +183,19 @@ static ptrdiff_t stretch_of(ptrdiff_t bytes) {
         int8_channels(x + row * width, w + i * width, 0, 1, width, R, sums);                                        \
         for (int r = 0; r < R; r++) put(to, row + r, i, (float)sums[r]);                                            \
     }
-#define CALL_STREAMS                                                                                                \
+#define CALL_STREAMS(R, COUNT)                                                                                      \
     {                                                                                                               \
-        int8_channels(x + begin * width, w + i * width, part * width, STREAMS, width, 1, sums);                     \
-        for (int j = 0; j < STREAMS; j++) put(to, begin, i + j * part, (float)sums[j]);                             \
+        int8_channels(x + begin * width, w + i * width, part * width, COUNT, width, R, sums);                       \
+        for (int j = 0; j < (COUNT) * (R); j++) put(to, begin + j % (R), i + j / (R) * part, (float)sums[j]);       \
     }
 FAST static void int8_share(const int8_t *x, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, const int8_t *w, Share all,
                             const Result *to) {
-    int32_t sums[FEW];
-    BY_STREAMS(STREAMS, 1)
-    BY_ROWS(8)
+    int32_t sums[MOST_SUMS];
+    IN_STREAMS(1, 4, 1)
+    IN_STREAMS(2, 4, 1)
+    IN_STREAMS(3, 3, 1)
+    IN_STREAMS(4, 2, 1)
+    BY_ROWS(FEW, TO_EIGHT)
 }
 #undef CALL
 #undef CALL_STREAMS
@@ -210,20 +221,22 @@ EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, cons
         for (int r = 0; r < R; r++)                                                                                 \
             for (int j = 0; j < some; j++) put(to, row + r, i + j, (float)sums[r][j]);                              \
     }
-#define CALL_STREAMS                                                                                                \
+#define CALL_STREAMS(R, COUNT)                                                                                      \
     {                                                                                                               \
-        Int4 streams[STREAMS];                                                                                      \
-        for (int j = 0; j < STREAMS; j++) streams[j] = channels_of(w, i + j * part, width);                         \
-        int4_channels(x + begin * width, x_sums + begin * groups, streams, STREAMS, width, 1, sums);                \
-        for (int j = 0; j < STREAMS * TOGETHER; j++)                                                                \
-            put(to, begin, i + j / TOGETHER * part + j % TOGETHER, (float)sums[j / TOGETHER][j % TOGETHER]);        \
+        Int4 streams[COUNT];                                                                                      \
+        for (int j = 0; j < (COUNT); j++) streams[j] = channels_of(w, i + j * part, width);                         \
+        int4_channels(x + begin * width, x_sums + begin * groups, streams, COUNT, width, R, sums);                  \
+        for (int j = 0; j < (COUNT) * (R) * TOGETHER; j++)                                                          \
+            put(to, begin + j / TOGETHER % (R), i + j / TOGETHER / (R) * part + j % TOGETHER,                       \
+                (float)sums[j / TOGETHER][j % TOGETHER]);                                                           \
     }
 FAST static void int4_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
                             Int4 w, Share all, const Result *to) {
     const ptrdiff_t groups = width / GROUP;
-    int32_t sums[4][TOGETHER];
-    BY_STREAMS(STREAMS, TOGETHER)
-    BY_ROWS(4)
+    int32_t sums[MOST_SUMS][TOGETHER];
+    IN_STREAMS(1, 4, TOGETHER)
+    IN_STREAMS(2, 3, TOGETHER)
+    BY_ROWS(4, TO_FOUR)
 }
 #undef CALL
 #undef CALL_STREAMS
