@@ -36,6 +36,13 @@ INLINE __m256 scale_at(const float *x_scales, ptrdiff_t row, ptrdiff_t width, pt
     return _mm256_set1_ps(x_scales[(row * width + block) / K_BLOCK]);
 }
 
+/* Four inputs times four levels of each channel, in pairs of products. */
+INLINE __m256i add_four(__m256i sum, __m256i levels, const int8_t *x) {
+    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(levels, _mm256_set1_epi32(four_bytes(x))));
+    IN_ORDER(sum);
+    return sum;
+}
+
 /* Bit `from` of each byte as bit 4. */
 INLINE __m256i fifth_bits(__m256i high, int from) {
     __m256i moved = from < 4 ? _mm256_slli_epi16(high, 4 - from) : _mm256_srli_epi16(high, from - 4);
@@ -64,34 +71,41 @@ INLINE void add_q5_k_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff
     }
 }
 
-INLINE void add_q4_k_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff_t k, int rows, PairScales of,
-                          __m256i *stepped) {
-    __m256i first[4], second[4];
-    pair_products(x, from.parts[0], width, k, rows, first, second);
-    UNROLL for (int r = 0; r < rows; r++)
-        stepped[r] = _mm256_add_epi32(stepped[r], _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps),
-                                                                   _mm256_madd_epi16(second[r], of.second_steps)));
+/* Of each of `count` weights: those of the first one's rows, then of the next one's. */
+INLINE void add_q4_k_pair(const int8_t *x, const Blocks *streams, int count, ptrdiff_t width, ptrdiff_t k, int rows,
+                          const PairScales *of, __m256i *stepped) {
+    const uint8_t *levels[MOST_SUMS];
+    __m256i products[MOST_SUMS];
+    UNROLL for (int i = 0; i < count; i++) levels[i] = streams[i].parts[0] + k * 4;
+    UNROLL for (int is_second = 0; is_second < 2; is_second++) {
+        group_products(x + k, levels, count, width, rows, is_second, products);
+        UNROLL for (int r = 0; r < count * rows; r++) {
+            const __m256i steps = is_second ? of[r / rows].second_steps : of[r / rows].first_steps;
+            stepped[r] = _mm256_add_epi32(stepped[r], _mm256_madd_epi16(products[r], steps));
+        }
+    }
 }
 
-/* Each of `streams` weights with all rows; the sums are those of the first one's rows, then of the next one's. */
+/* Each of `streams` weights with all rows; `sums` are those of the first one's rows, then of the next one's. */
 INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales,
-                             const Blocks *streams, int count, ptrdiff_t width, int rows, float sums[][TOGETHER]) {
-    __m256 total[4];
+                             const Blocks *streams, int count, ptrdiff_t width, int rows, __m256 *sums) {
+    __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
-        __m256i stepped[4], low[4];
+        __m256i stepped[MOST_SUMS], low[MOST_SUMS];
         UNROLL for (int r = 0; r < count * rows; r++) stepped[r] = low[r] = _mm256_setzero_si256();
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
+            PairScales of[4];
             UNROLL for (int i = 0; i < count; i++) {
                 const uint8_t *groups = streams[i].parts[2] + k / 2;
-                const PairScales of = pair_scales(groups, groups + 16);
-                if (kind == Q4_K) add_q4_k_pair(x, streams[i], width, k, rows, of, stepped + i * rows);
-                else add_q5_k_pair(x, streams[i], width, k, rows, of, stepped + i * rows);
+                of[i] = pair_scales(groups, groups + 16);
+                if (kind == Q5_K) add_q5_k_pair(x, streams[i], width, k, rows, of[i], stepped + i * rows);
                 UNROLL for (int r = 0; r < rows; r++) {
-                    __m256i lowered = _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k));
+                    __m256i lowered = _mm256_madd_epi16(of[i].lows, two_sums(x_sums, r, width, k));
                     low[i * rows + r] = _mm256_add_epi32(low[i * rows + r], lowered);
                 }
             }
+            if (kind == Q4_K) add_q4_k_pair(x, streams, count, width, k, rows, of, stepped);
         }
         UNROLL for (int r = 0; r < count * rows; r++) {
             const uint8_t *factors = streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER;
@@ -101,7 +115,7 @@ INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_s
             total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
         }
     }
-    UNROLL for (int r = 0; r < count * rows; r++) _mm256_storeu_ps(sums[r], total[r]);
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
 /* --- Q6_K: levels from 0 to 63 that stand for numbers from -32 on, in groups of 16 with a step each, and each block of
@@ -150,11 +164,11 @@ INLINE void add_q6_k_pair(const int8_t *x, const int16_t *x_offsets, Blocks from
 
 /* As `stepped_channels`. */
 INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const float *x_scales, const Blocks *streams,
-                          int count, ptrdiff_t width, int rows, float sums[][TOGETHER]) {
-    __m256 total[4];
+                          int count, ptrdiff_t width, int rows, __m256 *sums) {
+    __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
-        __m256i whole[4];
+        __m256i whole[MOST_SUMS];
         UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
             UNROLL for (int i = 0; i < count; i++)
@@ -165,7 +179,7 @@ INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const float
             total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
         }
     }
-    UNROLL for (int r = 0; r < count * rows; r++) _mm256_storeu_ps(sums[r], total[r]);
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
 /* See `q6_k_channels`; NULL: there is no room. */
@@ -179,76 +193,72 @@ static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
     return offsets;
 }
 
-#define SOME_CHANNELS(ROW, WEIGHTS, COUNT, R)                                                                       \
-    {                                                                                                               \
-        const int8_t *levels = x + (ROW)*width;                                                                     \
-        const float *scales = x_scales + (ROW) * (width / K_BLOCK);                                                 \
-        const int16_t *of_groups = x_sums + (ROW) * (width / (kind == Q6_K ? SMALL_GROUP / 2 : GROUP));             \
-        if (kind == Q6_K) q6_k_channels(levels, of_groups, scales, WEIGHTS, COUNT, width, R, sums);                 \
-        else stepped_channels(kind, levels, of_groups, scales, WEIGHTS, COUNT, width, R, sums);                     \
-    }
-
-#define CALL(R)                                                                                                     \
-    for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
-        const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
-        const Blocks from = blocks_from(w, kind, i, width);                                                         \
-        SOME_CHANNELS(row, &from, 1, R)                                                                             \
-        for (int r = 0; r < R; r++)                                                                                 \
-            for (int j = 0; j < some; j++) put(to, row + r, i + j, sums[r][j]);                                     \
-    }
-#define CALL_STREAMS(R, COUNT)                                                                                      \
-    {                                                                                                               \
-        Blocks streams[COUNT];                                                                                      \
-        for (int j = 0; j < (COUNT); j++) streams[j] = blocks_from(w, kind, i + j * part, width);                   \
-        SOME_CHANNELS(begin, streams, COUNT, R)                                                                     \
-        for (int j = 0; j < (COUNT) * (R) * TOGETHER; j++)                                                          \
-            put(to, begin + j / TOGETHER % (R), i + j / TOGETHER / (R) * part + j % TOGETHER,                       \
-                sums[j / TOGETHER][j % TOGETHER]);                                                                  \
-    }
-INLINE void blocks_share(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, ptrdiff_t begin,
-                         ptrdiff_t end, ptrdiff_t width, Blocks w, Share all, const Result *to) {
-    float sums[4][TOGETHER];
-    /* Each of these places is four already, one for each part. */
-    if (kind == Q4_K) {
-        IN_STREAMS(1, 3, TOGETHER)
-    } else {
-        IN_STREAMS(1, 2, TOGETHER)
-    }
-    BY_ROWS(4, TO_FOUR)
+INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *w,
+                           int count, ptrdiff_t width, int rows, __m256 *sums) {
+    if (kind == Q6_K) q6_k_channels(x, x_sums, x_scales, w, count, width, rows, sums);
+    else stepped_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
 }
-#undef CALL
-#undef CALL_STREAMS
-#undef SOME_CHANNELS
 
-/* A function for each kind: gcc finds no good registers in one for all of them. */
-#define SHARE_OF(NAME, KIND)                                                                                        \
-    FAST static NEVER_INLINE void NAME(const int8_t *x, const int16_t *x_sums, const float *x_scales,               \
-                                       ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, Blocks w, Share all,        \
-                                       const Result *to) {                                                          \
-        blocks_share(KIND, x, x_sums, x_scales, begin, end, width, w, all, to);                                     \
+#define BLOCK_TILE(KIND, PLACES, ROWS)                                                                              \
+    TILE tile_##KIND##_##PLACES##_##ROWS(const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *w, \
+                                         ptrdiff_t width, __m256 *sums) {                                           \
+        block_channels(KIND, x, x_sums, x_scales, w, PLACES, width, ROWS, sums);                                    \
     }
-SHARE_OF(q4_k_share, Q4_K)
-SHARE_OF(q5_k_share, Q5_K)
-SHARE_OF(q6_k_share, Q6_K)
-#undef SHARE_OF
+#define BLOCK_TILES(KIND, PLACES)                                                                                   \
+    BLOCK_TILE(KIND, PLACES, 1) BLOCK_TILE(KIND, PLACES, 2) BLOCK_TILE(KIND, PLACES, 3) BLOCK_TILE(KIND, PLACES, 4)
+#define FOUR_TILES(KIND, PLACES)                                                                                    \
+    {tile_##KIND##_##PLACES##_1, tile_##KIND##_##PLACES##_2, tile_##KIND##_##PLACES##_3, tile_##KIND##_##PLACES##_4}
+BLOCK_TILES(Q4_K, 1) BLOCK_TILES(Q4_K, 2) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1)
+BLOCK_TILE(Q4_K, 3, 1) BLOCK_TILE(Q5_K, 2, 1) BLOCK_TILE(Q6_K, 2, 1)
+
+typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
+/* Each of these places is four already, one for each part. */
+static const int8_t block_places[3][FEW] = {{3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}};
+static BlockTile *const block_streams[3] = {tile_Q4_K_3_1, tile_Q5_K_2_1, tile_Q6_K_2_1};
+static BlockTile *const block_rows[3][4] = {FOUR_TILES(Q4_K, 1), FOUR_TILES(Q5_K, 1), FOUR_TILES(Q6_K, 1)};
+static BlockTile *const block_pairs[4] = FOUR_TILES(Q4_K, 2);
+#undef BLOCK_TILE
+#undef BLOCK_TILES
+#undef FOUR_TILES
+
+typedef struct {
+    Blocks blocks;
+    BlockKind kind;
+} BlockWeight;
+
+FAST static void multiply_blocks(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+    const BlockWeight *weight = of->weight;
+    const BlockKind kind = weight->kind;
+    __m256 sums[MOST_SUMS];
+    for (ptrdiff_t c = channels.begin, some; c < channels.end; c += some) {
+        const int is_pair = kind == Q4_K && places == 1 && channels.end - c > TOGETHER;
+        const int count = is_pair ? 2 : places;
+        const ptrdiff_t each = is_pair ? TOGETHER : apart;
+        BlockTile *const tile = places > 1 ? block_streams[kind] : (is_pair ? block_pairs : block_rows[kind])[rows - 1];
+        Blocks from[4];
+        for (int i = 0; i < count; i++) from[i] = blocks_from(weight->blocks, kind, c + i * each, of->width);
+        tile(of->x + row * of->width, of->x_sums + row * of->sums, of->x_scales + row * of->scales, from, of->width, sums);
+        for (int i = 0; i < count * rows; i++) {
+            const ptrdiff_t channel = c + i / rows * each;
+            put_eight(&of->to, row + i % rows, channel, of->to.channels - channel, sums[i]);
+        }
+        some = is_pair ? NEAR : TOGETHER;
+    }
+}
 
 EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t width, uint8_t *first, uint8_t *second,
                             uint8_t *third, uint8_t *fourth, ptrdiff_t channels, const float *x_scales, void *y,
                             int result) {
-    const Result to = {y, channels, NULL, NULL, NULL, (Kind)result};
-    const Blocks w = {{first, second, third, fourth}};
-    const ptrdiff_t stretch = stretch_of(width);
-    int16_t *x_sums = kind == Q6_K ? offsets_of(x, rows * (width / SMALL_GROUP)) : sums_of_groups(x, rows * (width / GROUP));
+    const BlockWeight w = {{{first, second, third, fourth}}, (BlockKind)kind};
+    const ptrdiff_t small = width / SMALL_GROUP, groups = width / GROUP;
+    int16_t *x_sums = kind == Q6_K ? offsets_of(x, rows * small) : sums_of_groups(x, rows * groups);
     if (x_sums == NULL) return 1;
-#pragma omp parallel
-    {
-        const Share share = share_of(channels, NEAR);
-        for (ptrdiff_t row = 0; row < rows; row += stretch) {
-            const ptrdiff_t end = row + stretch < rows ? row + stretch : rows;
-            (kind == Q4_K ? q4_k_share : kind == Q5_K ? q5_k_share : q6_k_share)(x, x_sums, x_scales, row, end, width, w,
-                                                                                share, &to);
-        }
-    }
+    const Product product = {
+        .x = x, .x_sums = x_sums, .x_scales = x_scales, .width = width, .sums = kind == Q6_K ? 2 * small : groups,
+        .scales = width / K_BLOCK, .weight = &w, .most = 4, .places = block_places[kind], .unit = TOGETHER,
+        .multiply = multiply_blocks, .to = {y, channels, NULL, NULL, NULL, (Kind)result},
+    };
+    multiply_all(&product, rows);
     free(x_sums);
     return 0;
 }

@@ -4,10 +4,12 @@
 
 #define FAST __attribute__((target("avx2,fma,f16c")))
 #define INLINE static inline __attribute__((always_inline)) FAST
-#define NEVER_INLINE __attribute__((noinline))
 #define UNROLL _Pragma("GCC unroll 16")
+#define AS_A_LOOP _Pragma("GCC unroll 1")
 /* Add this up now: gcc would gather what is to be added, and have no registers for it. */
 #define IN_ORDER(sum) __asm__("" : "+x"(sum))
+/* sum += more, of 16 bits, where it stands: in a loop gcc would copy what IN_ORDER holds. */
+#define ADD_16_BITS(sum, more) __asm__("vpaddw %1, %0, %0" : "+x"(sum) : "x"(more))
 
 enum { GROUP = 32 };          /* four-bit weights that share a step and a low */
 enum { WORTH_SHARING = 1 << 15 }; /* numbers, below which one thread does them */
@@ -137,6 +139,21 @@ INLINE void narrow(const float *from, Kind kind, ptrdiff_t count, char *to) {
         }
         _mm_storeu_si128((__m128i *)(to + k * 2), found);
     }
+}
+
+/* Eight channels of a row, or the first `count` of them; the bits are those of `put`. */
+INLINE void put_eight(const Result *to, ptrdiff_t row, ptrdiff_t channel, ptrdiff_t count, __m256 sums) {
+    float each[8];
+    if (count < 8) {
+        _mm256_storeu_ps(each, sums);
+        for (ptrdiff_t i = 0; i < count; i++) put(to, row, channel + i, each[i]);
+        return;
+    }
+    if (to->scales) sums = _mm256_mul_ps(sums, _mm256_loadu_ps(to->scales + channel));
+    if (to->row_scales) sums = _mm256_mul_ps(sums, _mm256_set1_ps(to->row_scales[row]));
+    if (to->bias) sums = _mm256_add_ps(sums, _mm256_loadu_ps(to->bias + channel));
+    _mm256_storeu_ps(each, sums);
+    narrow(each, to->kind, 8, (char *)to->y + (row * to->channels + channel) * bytes_of(to->kind));
 }
 
 /* What is wanted soon: a stretch of some channels. The memory fetches it while others are computed with. */

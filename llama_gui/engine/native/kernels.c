@@ -30,6 +30,7 @@ static int omp_get_max_threads(void) { return 1; }
 #if defined(__x86_64__) && defined(__GNUC__)
 #include "common.h"
 
+#include "products.h"
 #include "whole_products.h"
 #include "block_products.h"
 #include "half_products.h"

@@ -1,11 +1,5 @@
 /* Products of rows of eight bits with weights of eight and of four. */
 
-enum { FEW = 8 };             /* rows that are multiplied together, at most */
-enum { NEAR = 16 };           /* channels that all rows are multiplied with before the next */
-enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
-enum { MOST_SUMS = 9 };       /* of rows, times places of a weight that they are multiplied with at once: few rows are
-                               * multiplied in several places, because memory is read faster so */
-
 /* --- eight bits: |w| times x with the sign of w, in pairs (at most 2 * 127 * 128, which fits in 16 bits) */
 
 /* Each of `count` channels, which lie `apart` bytes from each other, with all rows; the sums are those of the first one's
@@ -32,11 +26,44 @@ INLINE void int8_channels(const int8_t *x, const int8_t *w, ptrdiff_t apart, int
     }
 }
 
+#define INT8_TILE(PLACES, ROWS)                                                                                     \
+    TILE int8_##PLACES##_##ROWS(const int8_t *x, const int8_t *w, ptrdiff_t apart, ptrdiff_t width, int32_t *sums) {    \
+        int8_channels(x, w, apart, PLACES, width, ROWS, sums);                                                      \
+    }
+INT8_TILE(4, 1) INT8_TILE(4, 2) INT8_TILE(3, 3) INT8_TILE(2, 4)
+INT8_TILE(1, 1) INT8_TILE(1, 2) INT8_TILE(1, 3) INT8_TILE(1, 4)
+INT8_TILE(1, 5) INT8_TILE(1, 6) INT8_TILE(1, 7) INT8_TILE(1, 8)
+#undef INT8_TILE
+
+typedef void Int8Tile(const int8_t *, const int8_t *, ptrdiff_t, ptrdiff_t, int32_t *);
+static const int8_t int8_places[FEW] = {4, 4, 3, 2};
+static Int8Tile *const int8_streams[FEW] = {int8_4_1, int8_4_2, int8_3_3, int8_2_4};
+static Int8Tile *const int8_rows[8] = {int8_1_1, int8_1_2, int8_1_3, int8_1_4, int8_1_5, int8_1_6, int8_1_7, int8_1_8};
+
+FAST static void multiply_int8(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+    Int8Tile *const tile = (places > 1 ? int8_streams : int8_rows)[rows - 1];
+    const ptrdiff_t width = of->width;
+    int32_t sums[MOST_SUMS];
+    for (ptrdiff_t c = channels.begin; c < channels.end; c++) {
+        tile(of->x + row * width, (const int8_t *)of->weight + c * width, apart * width, width, sums);
+        for (int i = 0; i < places * rows; i++) put(&of->to, row + i % rows, c + i / rows * apart, (float)sums[i]);
+    }
+}
+
+EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const int8_t *w, ptrdiff_t channels,
+                          const float *scales, const float *row_scales, void *y, int kind) {
+    const Product product = {
+        .x = x, .width = width, .weight = w, .most = 8, .places = int8_places, .unit = 1, .multiply = multiply_int8,
+        .to = {y, channels, scales, NULL, row_scales, (Kind)kind},
+    };
+    multiply_all(&product, rows);
+    return 0;
+}
+
 /* --- four bits. TOGETHER channels lie side by side, a lane of 32 bits for each, and inputs in pairs of groups: levels
  * are [channels / 8][width / 64][8][8 channels][4 inputs], those of the first group in the lower bits; steps and lows are
  * [channels / 8][width / 64][8 channels][2 groups]. llama.cpp repacks its own kinds in this way, too. */
 
-enum { TOGETHER = 8 };
 enum { PAIR = 2 * GROUP };
 
 typedef struct {
@@ -56,13 +83,6 @@ INLINE int32_t four_bytes(const void *at) {
     return bytes;
 }
 
-/* Four inputs times four levels of each channel; pairs of products are at most 2 * 15 * 127, so eight fit in 16 bits. */
-INLINE __m256i add_four(__m256i sum, __m256i levels, const int8_t *x) {
-    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(levels, _mm256_set1_epi32(four_bytes(x))));
-    IN_ORDER(sum);
-    return sum;
-}
-
 /* What a vector of each channel needs to know of two groups that lie together: their steps and lows, in 16 bits. */
 typedef struct {
     __m256i first_steps, second_steps, lows;
@@ -79,17 +99,23 @@ INLINE PairScales pair_scales(const uint8_t *steps_at, const void *lows_at) {
     return (PairScales){_mm256_shuffle_epi8(steps, first_of_two), _mm256_shuffle_epi8(steps, second_of_two), lows};
 }
 
-/* Two groups from input `k` on, of all rows: the levels times x, in pairs of products. */
-INLINE void pair_products(const int8_t *x, const uint8_t *levels, ptrdiff_t width, ptrdiff_t k, int rows,
-                          __m256i *first, __m256i *second) {
+/* One of the two groups at `levels` of each of `count` weights, times all rows, in pairs of products: those of the first
+ * weight's rows, then of the next one's. A pair is at most 2 * 15 * 127, so eight fit in 16 bits. */
+INLINE void group_products(const int8_t *x, const uint8_t *const *levels, int count, ptrdiff_t width, int rows,
+                           int is_second, __m256i *products) {
     const __m256i low_bits = _mm256_set1_epi8(15);
-    UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
-    for (int j = 0; j < GROUP; j += 4) {
-        __m256i both = _mm256_loadu_si256((const __m256i *)(levels + k * 4 + j * TOGETHER));
-        __m256i level = _mm256_and_si256(both, low_bits);
-        UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
-        level = _mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits);
-        UNROLL for (int r = 0; r < rows; r++) second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
+    UNROLL for (int r = 0; r < count * rows; r++) products[r] = _mm256_setzero_si256();
+    AS_A_LOOP for (int j = 0; j < GROUP; j += 4) { /* unrolled, it would need more registers than there are */
+        __m256i level[4];
+        UNROLL for (int i = 0; i < count; i++) {
+            __m256i both = _mm256_loadu_si256((const __m256i *)(levels[i] + j * TOGETHER));
+            level[i] = _mm256_and_si256(is_second ? _mm256_srli_epi16(both, 4) : both, low_bits);
+        }
+        UNROLL for (int r = 0; r < rows; r++) {
+            const __m256i four = _mm256_set1_epi32(four_bytes(x + r * width + is_second * GROUP + j));
+            UNROLL for (int i = 0; i < count; i++)
+                ADD_16_BITS(products[i * rows + r], _mm256_maddubs_epi16(level[i], four));
+        }
     }
 }
 
@@ -99,25 +125,32 @@ INLINE __m256i two_sums(const int16_t *x_sums, ptrdiff_t row, ptrdiff_t width, p
 }
 
 /* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. Each of
- * `streams` weights with all rows; the sums are those of the first one's rows, then of the next one's. */
+ * `streams` weights with all rows; `sums` are those of the first one's rows, then of the next one's. */
 INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, const Int4 *streams, int count, ptrdiff_t width,
-                          int rows, int32_t sums[][TOGETHER]) {
+                          int rows, __m256i *sums) {
     __m256i total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_si256();
     for (ptrdiff_t k = 0; k < width; k += PAIR) {
+        __m256i products[MOST_SUMS];
+        const uint8_t *levels[4];
+        PairScales of[4];
         UNROLL for (int i = 0; i < count; i++) {
-            __m256i first[4], second[4];
-            pair_products(x, streams[i].levels, width, k, rows, first, second);
-            const PairScales of = pair_scales(streams[i].steps + k / 4, streams[i].lows + k / 4);
+            levels[i] = streams[i].levels + k * 4;
+            of[i] = pair_scales(streams[i].steps + k / 4, streams[i].lows + k / 4);
             UNROLL for (int r = 0; r < rows; r++) {
-                __m256i low = _mm256_madd_epi16(of.lows, two_sums(x_sums, r, width, k));
-                __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(first[r], of.first_steps), low);
-                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(second[r], of.second_steps));
-                total[i * rows + r] = _mm256_add_epi32(total[i * rows + r], sum);
+                __m256i low = _mm256_madd_epi16(of[i].lows, two_sums(x_sums, r, width, k));
+                total[i * rows + r] = _mm256_add_epi32(total[i * rows + r], low);
+            }
+        }
+        UNROLL for (int is_second = 0; is_second < 2; is_second++) {
+            group_products(x + k, levels, count, width, rows, is_second, products);
+            UNROLL for (int r = 0; r < count * rows; r++) {
+                const __m256i steps = is_second ? of[r / rows].second_steps : of[r / rows].first_steps;
+                total[r] = _mm256_add_epi32(total[r], _mm256_madd_epi16(products[r], steps));
             }
         }
     }
-    UNROLL for (int r = 0; r < count * rows; r++) _mm256_storeu_si256((__m256i *)sums[r], total[r]);
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
 /* One of the channels at `w`. */
@@ -140,107 +173,6 @@ INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
     }
 }
 
-/* Rows are taken so many at a time that sums stay in registers, and few channels at a time, so that the weights are
- * read from memory once. */
-#define BY_ROWS(MOST, CASES)                                                                                        \
-    for (ptrdiff_t c = all.begin; c < all.end; c += NEAR) {                                                         \
-        const Share share = {c, c + NEAR < all.end ? c + NEAR : all.end};                                           \
-        for (ptrdiff_t row = begin, some; row < end; row += some) {                                                 \
-            some = end - row < MOST ? end - row : MOST;                                                             \
-            switch (some) { CASES }                                                                                 \
-        }                                                                                                           \
-    }
-/* A loop for each number of rows: it is known where it is compiled. */
-#define TO_FOUR                                                                                                     \
-    case 1: CALL(1); break;                                                                                         \
-    case 2: CALL(2); break;                                                                                         \
-    case 3: CALL(3); break;                                                                                         \
-    case 4: CALL(4); break;
-#define TO_EIGHT                                                                                                    \
-    TO_FOUR                                                                                                         \
-    case 5: CALL(5); break;                                                                                         \
-    case 6: CALL(6); break;                                                                                         \
-    case 7: CALL(7); break;                                                                                         \
-    case 8: CALL(8); break;
-
-/* So few rows that the memory is waited for: COUNT parts of the channels side by side, of UNIT at a time. What does not
- * fit is left to BY_ROWS. */
-#define IN_STREAMS(ROWS, COUNT, UNIT)                                                                               \
-    if (end - begin == (ROWS)) {                                                                                    \
-        const ptrdiff_t part = (all.end - all.begin) / ((COUNT) * (UNIT)) * (UNIT);                                 \
-        for (ptrdiff_t i = all.begin; i < all.begin + part; i += UNIT) CALL_STREAMS(ROWS, COUNT);                   \
-        all.begin += (COUNT) * part;                                                                                \
-    }
-
-/* How many rows of `bytes` each stay in the second-level cache. */
-static ptrdiff_t stretch_of(ptrdiff_t bytes) {
-    ptrdiff_t rows = CACHE / bytes;
-    return rows < FEW ? FEW : rows / FEW * FEW;
-}
-
-#define CALL(R)                                                                                                     \
-    for (ptrdiff_t i = share.begin; i < share.end; i++) {                                                           \
-        int8_channels(x + row * width, w + i * width, 0, 1, width, R, sums);                                        \
-        for (int r = 0; r < R; r++) put(to, row + r, i, (float)sums[r]);                                            \
-    }
-#define CALL_STREAMS(R, COUNT)                                                                                      \
-    {                                                                                                               \
-        int8_channels(x + begin * width, w + i * width, part * width, COUNT, width, R, sums);                       \
-        for (int j = 0; j < (COUNT) * (R); j++) put(to, begin + j % (R), i + j / (R) * part, (float)sums[j]);       \
-    }
-FAST static void int8_share(const int8_t *x, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width, const int8_t *w, Share all,
-                            const Result *to) {
-    int32_t sums[MOST_SUMS];
-    IN_STREAMS(1, 4, 1)
-    IN_STREAMS(2, 4, 1)
-    IN_STREAMS(3, 3, 1)
-    IN_STREAMS(4, 2, 1)
-    BY_ROWS(FEW, TO_EIGHT)
-}
-#undef CALL
-#undef CALL_STREAMS
-
-EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const int8_t *w, ptrdiff_t channels,
-                          const float *scales, const float *row_scales, void *y, int kind) {
-    const Result to = {y, channels, scales, NULL, row_scales, (Kind)kind};
-    const ptrdiff_t stretch = stretch_of(width);
-#pragma omp parallel
-    {
-        const Share share = share_of(channels, NEAR);
-        for (ptrdiff_t row = 0; row < rows; row += stretch)
-            int8_share(x, row, row + stretch < rows ? row + stretch : rows, width, w, share, &to);
-    }
-    return 0;
-}
-
-#define CALL(R)                                                                                                     \
-    for (ptrdiff_t i = share.begin; i < share.end; i += TOGETHER) {                                                 \
-        const ptrdiff_t some = share.end - i < TOGETHER ? share.end - i : TOGETHER;                                 \
-        const Int4 from = channels_of(w, i, width);                                                                 \
-        int4_channels(x + row * width, x_sums + row * groups, &from, 1, width, R, sums);                            \
-        for (int r = 0; r < R; r++)                                                                                 \
-            for (int j = 0; j < some; j++) put(to, row + r, i + j, (float)sums[r][j]);                              \
-    }
-#define CALL_STREAMS(R, COUNT)                                                                                      \
-    {                                                                                                               \
-        Int4 streams[COUNT];                                                                                      \
-        for (int j = 0; j < (COUNT); j++) streams[j] = channels_of(w, i + j * part, width);                         \
-        int4_channels(x + begin * width, x_sums + begin * groups, streams, COUNT, width, R, sums);                  \
-        for (int j = 0; j < (COUNT) * (R) * TOGETHER; j++)                                                          \
-            put(to, begin + j / TOGETHER % (R), i + j / TOGETHER / (R) * part + j % TOGETHER,                       \
-                (float)sums[j / TOGETHER][j % TOGETHER]);                                                           \
-    }
-FAST static void int4_share(const int8_t *x, const int16_t *x_sums, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t width,
-                            Int4 w, Share all, const Result *to) {
-    const ptrdiff_t groups = width / GROUP;
-    int32_t sums[MOST_SUMS][TOGETHER];
-    IN_STREAMS(1, 4, TOGETHER)
-    IN_STREAMS(2, 3, TOGETHER)
-    BY_ROWS(4, TO_FOUR)
-}
-#undef CALL
-#undef CALL_STREAMS
-
 /* Of each group of each row; NULL: there is no room. */
 static int16_t *sums_of_groups(const int8_t *x, ptrdiff_t groups) {
     int16_t *sums = aligned(groups * sizeof *sums);
@@ -252,20 +184,52 @@ static int16_t *sums_of_groups(const int8_t *x, ptrdiff_t groups) {
     return sums;
 }
 
+#define INT4_TILE(PLACES, ROWS)                                                                                     \
+    TILE int4_##PLACES##_##ROWS(const int8_t *x, const int16_t *x_sums, const Int4 *w, ptrdiff_t width,             \
+                                __m256i *sums) {                                                                    \
+        int4_channels(x, x_sums, w, PLACES, width, ROWS, sums);                                                     \
+    }
+INT4_TILE(4, 1) INT4_TILE(3, 2)
+INT4_TILE(1, 1) INT4_TILE(1, 2) INT4_TILE(1, 3) INT4_TILE(1, 4)
+INT4_TILE(2, 1) INT4_TILE(2, 2) INT4_TILE(2, 3) INT4_TILE(2, 4)
+#undef INT4_TILE
+
+typedef void Int4Tile(const int8_t *, const int16_t *, const Int4 *, ptrdiff_t, __m256i *);
+static const int8_t int4_places[FEW] = {4, 3, 1, 1};
+static Int4Tile *const int4_streams[2] = {int4_4_1, int4_3_2};
+static Int4Tile *const int4_rows[4] = {int4_1_1, int4_1_2, int4_1_3, int4_1_4};
+static Int4Tile *const int4_pairs[4] = {int4_2_1, int4_2_2, int4_2_3, int4_2_4};
+
+FAST static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+    const int8_t *x = of->x + row * of->width;
+    __m256i sums[MOST_SUMS];
+    for (ptrdiff_t c = channels.begin, some; c < channels.end; c += some) {
+        const int is_pair = places == 1 && channels.end - c > TOGETHER; /* what is broadcast serves both */
+        const int count = is_pair ? 2 : places;
+        const ptrdiff_t each = is_pair ? TOGETHER : apart;
+        Int4Tile *const tile = places > 1 ? int4_streams[rows - 1] : (is_pair ? int4_pairs : int4_rows)[rows - 1];
+        Int4 from[4];
+        for (int i = 0; i < count; i++) from[i] = channels_of(*(const Int4 *)of->weight, c + i * each, of->width);
+        tile(x, of->x_sums + row * of->sums, from, of->width, sums);
+        for (int i = 0; i < count * rows; i++) {
+            const ptrdiff_t channel = c + i / rows * each;
+            put_eight(&of->to, row + i % rows, channel, of->to.channels - channel, _mm256_cvtepi32_ps(sums[i]));
+        }
+        some = is_pair ? NEAR : TOGETHER;
+    }
+}
+
 EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const uint8_t *levels, const uint8_t *steps,
                           const int8_t *lows, ptrdiff_t channels, const float *scales, const float *row_scales, void *y,
                           int kind) {
-    const Result to = {y, channels, scales, NULL, row_scales, (Kind)kind};
     const Int4 w = {levels, steps, lows};
-    const ptrdiff_t stretch = stretch_of(width);
     int16_t *x_sums = sums_of_groups(x, rows * (width / GROUP));
     if (x_sums == NULL) return 1;
-#pragma omp parallel
-    {
-        const Share share = share_of(channels, NEAR);
-        for (ptrdiff_t row = 0; row < rows; row += stretch)
-            int4_share(x, x_sums, row, row + stretch < rows ? row + stretch : rows, width, w, share, &to);
-    }
+    const Product product = {
+        .x = x, .x_sums = x_sums, .width = width, .sums = width / GROUP, .weight = &w, .most = 4, .places = int4_places,
+        .unit = TOGETHER, .multiply = multiply_int4, .to = {y, channels, scales, NULL, row_scales, (Kind)kind},
+    };
+    multiply_all(&product, rows);
     free(x_sums);
     return 0;
 }
