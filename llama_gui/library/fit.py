@@ -44,7 +44,7 @@ _DEVICES: dict[str, tuple[Device, ...]] = {"int8": ("cpu", "cuda"), "int4": ("cp
 _EFFICIENCY = {"float32": 0.6, "bfloat16": 0.5, "int8": 0.4, "int4": 0.31}
 """The part of the read bandwidth that torch's kernels reach while they write one token (tests/benchmarks/fit.py)."""
 
-_NATIVE_EFFICIENCY = {"bfloat16": 0.9, "int8": 0.8, "int4": 0.7}
+_NATIVE_EFFICIENCY = {"bfloat16": 0.95, "int8": 0.9, "int4": 0.78}
 """The same of our own on CPUs that are no faster with torch's."""
 
 _INT4_BESIDE_BFLOAT16 = 0.6

@@ -21,10 +21,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from llama_gui.engine import native_kernels
 from llama_gui.engine.device import physical_cores, resolve_precision
@@ -209,13 +211,20 @@ def print_row(work: str, dtype: str, names: list[str], speeds: list[list[float]]
 
 
 def read_bandwidth(rounds: int = 8) -> float:
-    """Bytes per second that all cores read from memory: 1 GiB, which no cache holds; the best of some rounds."""
+    """Bytes per second that all cores read from memory: 1 GiB, which no cache holds; the best of some rounds.
+
+    Of torch, which reads it in one stream for each core, and of our own product of one row, in four.
+    """
     block = torch.ones(2**28)
     use_huge_pages(block)  # as our weights are
+    readers: list[Callable[[], Tensor]] = [lambda: torch.dot(block, block)]
+    kernels, weight, row = native_kernels.load(), block.view(torch.bfloat16).view(-1, 2048), torch.ones(1, 2048)
+    if kernels is not None:
+        readers.append(lambda: kernels.half(row, weight, None))
     seconds = []
-    for _ in range(rounds):
+    for read in readers * rounds:
         began = time.perf_counter()
-        torch.dot(block, block)
+        read()
         seconds.append(time.perf_counter() - began)
     return block.numel() * 4 / min(seconds)
 
