@@ -74,7 +74,8 @@ def arrival(engine: Engine, tokens: int, chats: int, rounds: int) -> None:
             job.cancel()
             job.result()
         marks = writers[0][1]
-        own = statistics.median(b - a for a, b in pairwise([at for at in marks if at <= began][2:]))
+        # The last ones: before, the others were still reading.
+        own = statistics.median(b - a for a, b in pairwise([at for at in marks if at <= began][-11:]))
         gaps = [b - a for a, b in pairwise(marks) if b > began and a < ended]
         tail = sorted(gaps)[int(len(gaps) * 0.95)]
         results.append((max(gaps) / own, tail / own, statistics.median(gaps) / own, alone / beside, own))
