@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gguf import LlamaFileType
 
-from llama_gui.engine import native_kernels
+from llama_gui.engine import native_library
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import shown
@@ -17,7 +17,7 @@ from llama_gui.engine.gguf_config import GgufConfig
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
 from llama_gui.engine.gguf_weights import GgufWeights, check_kind, tensors_of
-from llama_gui.engine.native_kernels import BLOCK_KINDS, block_bytes
+from llama_gui.engine.packed_weights import BLOCK_KINDS, block_bytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
@@ -89,7 +89,7 @@ class GgufModel:
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights:
         """The weights; for `on_read` see `Checkpoint`."""
-        return GgufWeights(self._files, self._turned_heads, on_read, native_kernels.load())
+        return GgufWeights(self._files, self._turned_heads, on_read, native_library.load())
 
     @property
     def stored(self) -> Quantised | None:

@@ -19,7 +19,8 @@ from llama_gui.engine.fields import brief
 from llama_gui.engine.gguf_blocks import KINDS, block_shape, is_quantised, numbers_of
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, StoredTensor
 from llama_gui.engine.gguf_names import ROPE_DIVISORS, engine_name, stored_name
-from llama_gui.engine.native_kernels import CHANNELS_TOGETHER, NativeKernels
+from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 

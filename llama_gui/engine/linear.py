@@ -29,7 +29,7 @@ from llama_gui.engine.int8_linear import probe as probe_int8
 from llama_gui.engine.int8_matmul import Int8MatMul
 from llama_gui.engine.int8_matmul import probe as probe_matmul
 from llama_gui.engine.kernel_notes import KernelNotes
-from llama_gui.engine.native_kernels import BLOCK_KINDS, WIDTH_UNIT, NativeKernels
+from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
     NativeHalfLinear,
@@ -38,6 +38,7 @@ from llama_gui.engine.native_linear import (
     is_faster_written_out,
 )
 from llama_gui.engine.packed_linear import Known, PackedLinear
+from llama_gui.engine.packed_weights import BLOCK_KINDS, WIDTH_UNIT
 from llama_gui.engine.row_tiles import TILE, RowPlan, SameBits, pad_rows
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import torch
 
-from llama_gui.engine import int8_linear, native_kernels
+from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine.apart import Apart
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
@@ -189,7 +189,7 @@ def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") 
     model = open_model(model_folder(path))
     config = model.config
     torch_device = resolve_device(device)
-    kernels = native_kernels.load() if torch_device.type == "cpu" else None
+    kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = _precision(model, dtype, torch_device, kernels)
     vocabulary = config.vocab_size * config.hidden_size
     linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
@@ -219,7 +219,7 @@ def load_model(
 ) -> LoadedModel:
     """Load the model at `path`, or one that is open already; for arguments and errors see `Engine.load`."""
     torch_device = resolve_device(device)
-    kernels = native_kernels.load() if torch_device.type == "cpu" else None
+    kernels = native_library.load() if torch_device.type == "cpu" else None
     model = _opened(path)
     precision = _precision(model, dtype, torch_device, kernels)
     config, defaults = model.config, model.defaults

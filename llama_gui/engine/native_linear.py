@@ -13,14 +13,8 @@ from torch import Tensor
 from llama_gui.engine.device import byte_count
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
-from llama_gui.engine.native_kernels import (
-    CHANNELS_TOGETHER,
-    LANES,
-    BlocksPacked,
-    Int4Packed,
-    NativeKernels,
-    pack_int4,
-)
+from llama_gui.engine.native_kernels import LANES, NativeKernels
+from llama_gui.engine.packed_weights import CHANNELS_TOGETHER, BlocksPacked, Int4Packed, pack_int4
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.weight_rows import WeightRows
 

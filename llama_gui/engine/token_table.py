@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count
-from llama_gui.engine.native_kernels import BlocksPacked, NativeKernels
+from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.packed_weights import BlocksPacked
 from llama_gui.engine.quantised_linear import quantise_rows
 
 

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llama_gui.engine import native_kernels
+from llama_gui.engine import native_library
 from llama_gui.engine.device import physical_cores, resolve_precision
 from llama_gui.engine.huge_pages import use_huge_pages
 from llama_gui.engine.llama import weight_shapes
@@ -189,7 +189,7 @@ def compare(options: argparse.Namespace, dtype: str, folder: Path) -> None:
 def bytes_per_step(preset: str, dtype: str) -> float:
     """What a step has to read: each weight once, but of the embedding a row."""
     config = RandomModel(preset, preset_config(preset), STARTER).config
-    precision = resolve_precision(dtype, torch.device("cpu"), has_kernels=native_kernels.load() is not None)
+    precision = resolve_precision(dtype, torch.device("cpu"), has_kernels=native_library.load() is not None)
     vocabulary = config.vocab_size * config.hidden_size
     names = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
     layers = sum(size for name, size in names.items() if name.startswith("model.layers."))
@@ -218,7 +218,7 @@ def read_bandwidth(rounds: int = 8) -> float:
     block = torch.ones(2**28)
     use_huge_pages(block)  # as our weights are
     readers: list[Callable[[], Tensor]] = [lambda: torch.dot(block, block)]
-    kernels, weight, row = native_kernels.load(), block.view(torch.bfloat16).view(-1, 2048), torch.ones(1, 2048)
+    kernels, weight, row = native_library.load(), block.view(torch.bfloat16).view(-1, 2048), torch.ones(1, 2048)
     if kernels is not None:
         readers.append(lambda: kernels.half(row, weight, None))
     seconds = []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from llama_gui.engine import Engine, native_kernels
+from llama_gui.engine import Engine, native_library
 from llama_gui.engine.native_kernels import NativeKernels
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
@@ -43,7 +43,7 @@ def load(tiny_folder: Callable[[Shape], Path]) -> Iterator[Callable[..., Engine]
 @pytest.fixture(scope="module")
 def kernels() -> NativeKernels:
     """Our own kernels; the test is skipped where there are none."""
-    found = native_kernels.load()
+    found = native_library.load()
     if found is None:
         pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
     return found

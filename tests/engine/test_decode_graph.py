@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from llama_gui.engine import Engine, GenerateRequest, SamplingParams, decode_graph, native_kernels
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams, decode_graph, native_library
 from llama_gui.engine import engine as engine_module
 from llama_gui.engine.decode_graph import DecodeGraphs, FixedStep, decode_graphs
 from llama_gui.engine.kv_cache import KVCache
@@ -56,7 +56,7 @@ def networks(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def torch_only(monkeypatch):
     """Our own kernels are no operators of torch, so torch.fx does not see them; and a card has none."""
-    monkeypatch.setattr(native_kernels, "load", lambda: None)
+    monkeypatch.setattr(native_library, "load", lambda: None)
 
 
 def conversations(network, lengths):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from llama_gui.__main__ import main
-from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, loading, native_kernels
+from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, loading, native_library
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.loading import estimate_bytes
@@ -60,7 +60,7 @@ def test_quantised_weights_are_those_of_the_package(tmp_path, load, monkeypatch,
     logits = ours.logits(IDS)
     same = load(folder=twin, dtype=dtype).logits(IDS)
     is_kept = (kind, dtype) in (("Q4_K", "int4"), ("Q5_K", "int8"), ("Q6_K", "int8"))
-    is_as_stored = is_kept and native_kernels.load() is not None
+    is_as_stored = is_kept and native_library.load() is not None
     assert torch.equal(logits, same) != is_as_stored
     assert logits.std() > 0.1
     name = f"{kind}_M GGUF" if kind in ("Q4_K", "Q5_K") else f"{kind} GGUF"
@@ -81,8 +81,8 @@ def test_a_weight_comes_in_rows_that_make_up_the_whole(tmp_path, monkeypatch, ki
     folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes)
     file = write_gguf(folder, tmp_path / "tiny.gguf", kind)
     monkeypatch.setattr(gguf_weights, "_PIECE", piece)
-    for kernels in (native_kernels.load, lambda: None):
-        monkeypatch.setattr(native_kernels, "load", kernels)
+    for kernels in (native_library.load, lambda: None):
+        monkeypatch.setattr(native_library, "load", kernels)
         read = []
         with GgufModel(file).weights(read.append) as weights:
             for name in weight_shapes(GgufModel(file).config):

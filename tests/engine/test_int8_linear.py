@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from llama_gui.engine import int8_linear, native_kernels
+from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine.int8_linear import Int8Linear, probe
 from llama_gui.engine.native_linear import NativeInt8Linear
 from llama_gui.engine.weight_rows import WeightRows
@@ -15,7 +15,7 @@ SHAPES = ((96, 64), (33, 48), (17, 100), (512, 300))
 
 
 def native(weight, bias):
-    kernels = native_kernels.load()
+    kernels = native_library.load()
     assert kernels is not None
     return NativeInt8Linear(WeightRows.of(weight), bias, kernels, weight.dtype)
 

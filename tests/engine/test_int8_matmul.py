@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from llama_gui.engine import native_kernels
+from llama_gui.engine import native_library
 from llama_gui.engine.decode_graph import FixedStep
 from llama_gui.engine.device import Precision
 from llama_gui.engine.int8_linear import Int8Linear
@@ -44,7 +44,7 @@ def test_near_to_the_exact_product_and_the_same_in_calls_of_any_size(shape, dtyp
 
 
 def native(weight, bias):
-    kernels = native_kernels.load()
+    kernels = native_library.load()
     assert kernels is not None
     return NativeInt8Linear(WeightRows.of(weight), bias, kernels, weight.dtype)
 
@@ -93,7 +93,7 @@ def test_which_devices_get_it(monkeypatch):
     linear = LinearFactory(Precision(torch.bfloat16, "int8"), meta)(torch.empty(16, 8, device="meta"))
     assert isinstance(linear, Int8MatMul)
     assert probed == [meta]
-    kernels = native_kernels.load()
+    kernels = native_library.load()
     if kernels is None and not adds_int8():
         return  # nothing here multiplies int8
     on_cpu = LinearFactory(Precision(torch.float32, "int8"), kernels=kernels)(numbers(16, 8))
@@ -102,12 +102,12 @@ def test_which_devices_get_it(monkeypatch):
 
 @torch.inference_mode()
 def test_a_network_of_them(tmp_path, monkeypatch):
-    if native_kernels.load() is None and not adds_int8():
+    if native_library.load() is None and not adds_int8():
         pytest.skip("nothing else here multiplies int8, to compare with")
     folder = write_tiny_llama(tmp_path)
     want = load_model(folder, dtype="int8").network
     # As on a card, where all is torch's: that is what recorded steps are made of.
-    monkeypatch.setattr(native_kernels, "load", lambda: None)
+    monkeypatch.setattr(native_library, "load", lambda: None)
     monkeypatch.setattr("llama_gui.engine.linear.probe_int8", lambda: None)
     monkeypatch.setattr(LinearFactory, "_int8", lambda self, weight, bias: Int8MatMul(weight, bias))
     got = load_model(folder, dtype="int8").network

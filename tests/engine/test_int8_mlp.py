@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from llama_gui.engine import gating, native_kernels
+from llama_gui.engine import gating, native_library
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int8_linear import Int8Linear
 from llama_gui.engine.int8_mlp import Int8MLP
@@ -21,7 +21,7 @@ def numbers(*shape, dtype=torch.float32, seed=1):
 
 
 def native(weight, bias):
-    kernels = native_kernels.load()
+    kernels = native_library.load()
     assert kernels is not None
     return NativeInt8Linear(WeightRows.of(weight), bias, kernels, weight.dtype)
 

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from llama_gui.engine import linear as linear_module
-from llama_gui.engine import native_kernels
+from llama_gui.engine import native_library
 from llama_gui.engine.device import Precision
 from llama_gui.engine.linear import LinearFactory, PlainLinear, StackedLinear
 from llama_gui.engine.native_linear import NativeInt8Linear
@@ -141,7 +141,7 @@ def test_where_torch_does_not_multiply_int8_our_kernels_do(monkeypatch):
 
     monkeypatch.setattr(linear_module, "probe_int8", refuse)
     weight, precision = numbers(100, 64), Precision(torch.float32, "int8")
-    factory = LinearFactory(precision, kernels=native_kernels.load())
+    factory = LinearFactory(precision, kernels=native_library.load())
     assert factory.rounds_head
     assert type(factory(weight)) is NativeInt8Linear
     with pytest.raises(UnsupportedModelError):

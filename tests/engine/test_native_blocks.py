@@ -16,13 +16,14 @@ from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.gguf_blocks import block_shape
 from llama_gui.engine.linear import LinearFactory, StackedLinear
 from llama_gui.engine.loading import estimate_bytes, load_model
-from llama_gui.engine.native_kernels import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, NativeKernels, block_bytes
+from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
     NativeInt4Linear,
     NativeInt8Linear,
 )
 from llama_gui.engine.native_mlp import NativeMLP
+from llama_gui.engine.packed_weights import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, block_bytes
 from llama_gui.engine.token_table import BlocksTable
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from llama_gui.engine import native_kernels
+from llama_gui.engine import native_library
 
 pytest.importorskip("hatchling", reason="the hook is for hatchling, which is not installed")
 
@@ -104,8 +104,8 @@ def test_our_kernels_compile_and_load(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert compile_kernels(library) is None
     assert [file.name for file in tmp_path.iterdir()] == ["kernels.so"]
     can_run = ctypes.CDLL(str(library)).llama_gui_can_run()
-    monkeypatch.setattr(native_kernels, "native_kernels", lambda: library)
-    assert (native_kernels.load() is not None) == bool(can_run)
+    monkeypatch.setattr(native_library, "native_kernels", lambda: library)
+    assert (native_library.load() is not None) == bool(can_run)
 
 
 @needs_compiler

@@ -21,7 +21,7 @@ from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.linear import Linear, LinearFactory, PackedLinear, PlainLinear
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import estimate_bytes, load_model
-from llama_gui.engine.native_kernels import WIDTH_UNIT, NativeKernels, pack_int4
+from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import (
     NativeHalfLinear,
     NativeInt4Linear,
@@ -29,6 +29,7 @@ from llama_gui.engine.native_linear import (
     _multiply_written_out,
     is_faster_written_out,
 )
+from llama_gui.engine.packed_weights import WIDTH_UNIT, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
 from llama_gui.engine.scheduler import FINE_GRAIN
 from llama_gui.engine.weight_rows import WeightRows

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from llama_gui.engine import native_kernels
+from llama_gui.engine import native_library
 from llama_gui.engine.int8_linear import probe
 from llama_gui.errors import UnsupportedModelError
 
@@ -60,5 +60,5 @@ needs_packed_bfloat16 = pytest.mark.skipif(not packs(torch.bfloat16), reason=_no
 needs_torch_int8 = pytest.mark.skipif(not adds_int8(), reason="torch does not multiply int8 exactly on this CPU")
 
 needs_native_kernels = pytest.mark.skipif(
-    native_kernels.load() is None, reason="our kernels were not compiled, or this CPU has no AVX2"
+    native_library.load() is None, reason="our kernels were not compiled, or this CPU has no AVX2"
 )

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from llama_gui.engine import Engine, native_kernels
+from llama_gui.engine import Engine, native_library
 from llama_gui.engine.device import _has_native_bfloat16, resolve_precision
 from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import COLUMNS
 from llama_gui.engine.kv_cache import KEY_BLOCK
-from llama_gui.engine.native_kernels import WIDTH_UNIT
+from llama_gui.engine.packed_weights import WIDTH_UNIT
 from llama_gui.library import fit
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import Machine, activation_bytes, best_choice, choices, estimate, weight_bytes
@@ -56,7 +56,7 @@ def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path
 def test_this_machine_is_seen_as_the_engine_sees_it():
     machine = fit.machine_here()
     assert machine.has_bfloat16 == _has_native_bfloat16()
-    assert machine.has_kernels == (native_kernels.load() is not None)
+    assert machine.has_kernels == (native_library.load() is not None)
     assert machine.has_vnni >= torch.cpu._is_vnni_supported()
     assert 0 < machine.free <= machine.total
     assert (fit._KEY_BLOCK, fit._GROUP, fit._ALIGNMENT) == (KEY_BLOCK, GROUP, COLUMNS)

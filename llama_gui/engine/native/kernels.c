@@ -7,7 +7,7 @@
  *
  * With few rows the memory is what is waited for, and it is read faster in several streams: such rows are multiplied in
  * several places of a weight at once. With many, the cache is asked for the next weights while these are multiplied.
- * `native_kernels.py` says what the arguments are, and tries them all when it loads this.
+ * `native_kernels.py` says what the arguments are; `native_trials.py` tries them all when this is loaded.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,147 @@
+"""Whether our own kernels compute what they should on this CPU: asked when the library is loaded."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.device import torch_threads
+from llama_gui.engine.gguf_blocks import block_shape, numbers_of
+from llama_gui.engine.int4_levels import GROUP, quantise
+from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
+from llama_gui.engine.packed_weights import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, Int4Packed, pack_int4
+
+_ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
+
+
+def adds_right(kernels: NativeKernels) -> bool:
+    """Whether the largest numbers that there are, and others, are multiplied as they should be."""
+    generator = torch.Generator().manual_seed(0)
+
+    def whole(low: int, high: int, *shape: int) -> Tensor:
+        return torch.randint(low, high + 1, shape, generator=generator)
+
+    x, out, width = whole(-127, 127, max(_ROW_COUNTS), 1152), 37, 1152
+    weight, scales = whole(-128, 127, out, width), torch.rand(out, generator=generator)
+    x[0], x[1], weight[0], weight[1] = 127, -127, -128, 127
+    steps, lows = whole(1, 17, out, width // GROUP), whole(-128, 0, out, width // GROUP)
+    lows = torch.minimum(lows, 127 - 15 * steps)
+    small = whole(0, 15, out, width)
+    written = torch.addcmul(lows.unsqueeze(2), small.unflatten(1, (-1, GROUP)), steps.unsqueeze(2)).flatten(1)
+    packed, levels = pack_int4(small, steps, lows), x.to(torch.int8)
+    int8, floats = weight.to(torch.int8), torch.randn(len(x), width, generator=generator)
+    wants = [(x.double() @ w.double().t()).float() * scales for w in (weight, written)]
+    halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
+    if not all(_rounds_right(kernels, half) for half in halves):
+        return False
+    if not all(_dequantises_right(kernels, kind) for kind in DEQUANTISED_KINDS):
+        return False
+    if not all(_multiplies_blocks_right(kernels, kind) for kind in BLOCK_KINDS):
+        return False
+    sums = [kernels.half(floats, half, scales) for half in halves]
+    if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
+        return False
+    exact = [floats.double() @ half.double().t() + scales.double() for half in halves]
+    if any((got - want).abs().max() > 1e-3 for got, want in zip(sums, exact, strict=True)):
+        return False
+    with torch_threads(1):  # a small share of the channels is not multiplied in several places
+        return all(
+            torch.equal(kernels.int8(levels[:rows], int8, scales, torch.float32), wants[0][:rows])
+            and torch.equal(kernels.int4(levels[:rows], packed, scales, torch.float32), wants[1][:rows])
+            and all(
+                torch.equal(kernels.half(floats[:rows], half, scales), sum_[:rows])
+                for half, sum_ in zip(halves, sums, strict=True)
+            )
+            for rows in _ROW_COUNTS
+        )
+
+
+def _rounds_right(kernels: NativeKernels, weight: Tensor) -> bool:
+    found = quantise(weight.float())
+    want, got = pack_int4(found.levels, found.steps, found.lows), Int4Packed.empty(*weight.shape)
+    scales = torch.empty(len(weight))
+    kernels.round_int4(weight, got, scales)
+    pairs = zip((scales, *got.tensors), (found.scales, *want.tensors), strict=True)
+    return all(torch.equal(ours, theirs) for ours, theirs in pairs)
+
+
+def _dequantises_right(kernels: NativeKernels, kind: str) -> bool:
+    size = 40 * block_shape(kind)[0]
+    blocks = torch.randint(256, (size,), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    ours, theirs = kernels.dequantise(blocks, kind), numbers_of(blocks, kind)
+    return torch.equal(ours.nan_to_num(), theirs.nan_to_num())
+
+
+def _multiplies_blocks_right(kernels: NativeKernels, kind: str) -> bool:
+    generator = torch.Generator().manual_seed(0)
+    out, width, size = 37, 3 * BLOCK_NUMBERS, block_shape(kind)[0]
+    blocks = torch.randint(256, (out, width // BLOCK_NUMBERS, size), dtype=torch.uint8, generator=generator)
+    blocks[0] = 255  # the largest sums
+    factors = torch.rand(*blocks.shape[:2], 2, generator=generator).half().view(torch.uint8)
+    places = slice(208, 210) if kind == "Q6_K" else slice(0, 4)
+    blocks[..., places] = factors[..., : places.stop - places.start]
+    packed, rows = BlocksPacked.empty(kind, out, width), blocks.flatten(1)
+    kernels.place_blocks(rows, packed)
+    values = numbers_of(rows.flatten(), kind).view(out, width)
+    if not torch.equal(kernels.block_rows(packed, torch.arange(out)), values):
+        return False
+    x = torch.randint(-127, 128, (max(_ROW_COUNTS), width), generator=generator).to(torch.int8)
+    x[0], x[1] = 127, -127
+    scales = torch.rand(len(x), width // BLOCK_NUMBERS, generator=generator)
+    scaled = x.double() * scales.double().repeat_interleave(BLOCK_NUMBERS, 1)
+    whole = kernels.blocks(x, scales, packed, torch.float32)
+    room = 1e-6 * (scaled.abs() @ values.double().abs().t())
+    if not ((whole - scaled @ values.double().t()).abs() <= room).all():
+        return False
+    with torch_threads(1):
+        return all(
+            torch.equal(kernels.blocks(x[:count], scales[:count], packed, torch.float32), whole[:count])
+            for count in _ROW_COUNTS
+        )
+
+
+def attends_right(kernels: NativeKernels) -> bool:
+    """Whether rows are quantised, gated and attended to as torch does it, and alike in every cut of a conversation."""
+    generator = torch.Generator().manual_seed(0)
+    rows, (heads, kv_heads, dim), window = 300, (4, 2, 72), 90
+    x = torch.randn(5, 2 * 64, generator=generator)
+    levels, scales = kernels.quantise(x)
+    gated = F.silu(x[:, :64]) * x[:, 64:]
+    gated_levels, gated_scales = kernels.gate_levels(x, torch.ones(5))
+    if (levels * scales.unsqueeze(1) - x).abs().max() > 0.51 * scales.max():
+        return False
+    if not torch.allclose(kernels.gate(x), gated, atol=1e-5):
+        return False
+    if (gated_levels * gated_scales.unsqueeze(1) - gated).abs().max() > 0.51 * gated_scales.max():
+        return False
+
+    q, k, v = (torch.randn(rows, count, dim, generator=generator) for count in (heads, kv_heads, kv_heads))
+    places = torch.arange(rows)
+    behind = places.unsqueeze(1) - places
+    for size in (0, window):
+        mask = (behind >= 0) & (behind < (size or rows))
+        want = F.scaled_dot_product_attention(
+            *(part.transpose(0, 1) for part in (q, k, v)), attn_mask=mask, enable_gqa=True
+        )
+        for dtype, error in ((torch.float32, 1e-5), (torch.bfloat16, 0.05), (torch.float16, 0.01)):
+            whole = _attend_in_pieces(kernels, (q, k, v), [rows], size, dtype)
+            if not torch.allclose(whole, want.transpose(0, 1).flatten(1), atol=error):
+                return False
+            if not torch.equal(_attend_in_pieces(kernels, (q, k, v), [1, 250, 17, *32 * [1]], size, dtype), whole):
+                return False
+    return True
+
+
+def _attend_in_pieces(
+    kernels: NativeKernels, qkv: tuple[Tensor, Tensor, Tensor], pieces: Sequence[int], window: int, dtype: torch.dtype
+) -> Tensor:
+    q, k, v = qkv
+    keys, values = torch.zeros(2, *k.transpose(0, 1).shape, dtype=dtype)
+    done, parts = 0, list[Tensor]()
+    for length in pieces:
+        span = torch.tensor([[0, length, done, keys.data_ptr(), values.data_ptr(), 0, keys.stride(0)]])
+        some = slice(done, done + length)
+        parts.append(kernels.attend(q[some], k[some], v[some], span, 0, window, dtype))
+        done += length
+    return torch.cat(parts)

@@ -1,0 +1,112 @@
+"""Weights in few bits as our own kernels multiply them: `CHANNELS_TOGETHER` channels lie side by side."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.int4_levels import GROUP
+
+WIDTH_UNIT = 2 * GROUP
+"""Weights of four bits come so many at a time: a width must be a multiple."""
+
+CHANNELS_TOGETHER = 8
+"""Of a weight of four to six bits."""
+
+BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K")
+"""What is multiplied as it lies in a GGUF file; in the order of block_products.h."""
+
+BLOCK_NUMBERS = 256
+"""Of a block, which lies within a row of a weight."""
+
+_PART_BYTES = {"Q4_K": (128, 0, 16, 4), "Q5_K": (128, 32, 16, 4), "Q6_K": (128, 64, 16, 2)}
+
+
+@dataclass(frozen=True, slots=True)
+class Int4Packed:
+    """A weight ``[out, in]`` of four bits, `in` a multiple of `WIDTH_UNIT`; see `pack_int4`.
+
+    ``value = level * step + low`` in whole numbers. `CHANNELS_TOGETHER` channels lie side by side, with zeros behind
+    the last. `levels`: uint8 ``[blocks, in * 4]``. `steps` (uint8) and `lows` (int8): ``[blocks, in / 4]``.
+    """
+
+    channels: int
+    levels: Tensor
+    steps: Tensor
+    lows: Tensor
+
+    @property
+    def width(self) -> int:
+        """Of the weight."""
+        return self.levels.shape[1] // 4
+
+    @property
+    def tensors(self) -> tuple[Tensor, Tensor, Tensor]:
+        """All that it holds."""
+        return self.levels, self.steps, self.lows
+
+    @classmethod
+    def empty(cls, channels: int, width: int) -> Self:
+        """With room for a weight ``[channels, width]``."""
+        blocks = -(-channels // CHANNELS_TOGETHER)
+        return cls(
+            channels,
+            torch.empty(blocks, width * 4, dtype=torch.uint8),
+            torch.empty(blocks, width // 4, dtype=torch.uint8),
+            torch.empty(blocks, width // 4, dtype=torch.int8),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BlocksPacked:
+    """A weight ``[out, in]`` as a GGUF file has it, nothing lost of it; `in` is a multiple of `BLOCK_NUMBERS`.
+
+    `kind` is one of `BLOCK_KINDS`. `parts`: uint8 ``[blocks of channels, bytes]`` each, `CHANNELS_TOGETHER` channels
+    side by side; what they are says `block_products.h`.
+    """
+
+    kind: str
+    channels: int
+    width: int
+    parts: tuple[Tensor, ...]
+
+    @classmethod
+    def empty(cls, kind: str, channels: int, width: int) -> Self:
+        """With room for a weight ``[channels, width]``."""
+        blocks, of_channel = -(-channels // CHANNELS_TOGETHER), CHANNELS_TOGETHER * (width // BLOCK_NUMBERS)
+        sizes = _PART_BYTES[kind]
+        parts = tuple(torch.empty(blocks, of_channel * size, dtype=torch.uint8) for size in sizes)
+        return cls(kind, channels, width, parts)
+
+
+def block_bytes(kind: str) -> float:
+    """Bytes that a number of one of `BLOCK_KINDS` takes in memory."""
+    return sum(_PART_BYTES[kind]) / BLOCK_NUMBERS
+
+
+def pack_int4(levels: Tensor, steps: Tensor, lows: Tensor) -> Int4Packed:
+    """Levels from 0 to 15 ``[out, in]``, steps and lows ``[out, in / GROUP]``, of any dtype.
+
+    Four inputs of each channel lie together, and of each pair of groups the first one is in the lower bits.
+    """
+    out, width = levels.shape
+    pairs = _padded(levels.to(torch.uint8)).unflatten(1, (-1, 2, GROUP))
+    packed = torch.bitwise_or(pairs[:, :, 0], pairs[:, :, 1] << 4)
+    fours = packed.view(torch.int32).unflatten(0, (-1, CHANNELS_TOGETHER))  # [blocks, 8, in / 64, 8]
+    return Int4Packed(
+        out,
+        fours.permute(0, 2, 3, 1).contiguous().view(torch.uint8).view(-1, width * 4),
+        _side_by_side(_padded(steps.to(torch.uint8))),
+        _side_by_side(_padded(lows.to(torch.int8))),
+    )
+
+
+def _padded(rows: Tensor) -> Tensor:
+    return F.pad(rows, (0, 0, 0, -len(rows) % CHANNELS_TOGETHER))
+
+
+def _side_by_side(groups: Tensor) -> Tensor:
+    pairs = groups.unflatten(1, (-1, 2)).unflatten(0, (-1, CHANNELS_TOGETHER))  # [blocks, 8, in / 64, 2]
+    return pairs.transpose(1, 2).flatten(1).contiguous()
