@@ -17,7 +17,7 @@ from llama_gui.engine.gguf_config import GgufConfig
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
 from llama_gui.engine.gguf_weights import GgufWeights, check_kind, tensors_of
-from llama_gui.engine.packed_weights import BLOCK_KINDS, block_bytes
+from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
@@ -44,12 +44,13 @@ class GgufModel:
         self._first = self._files[0]
         tensors = tensors_of(self._files)
         self._kinds = {tensor.kind for tensor in tensors.values()}
-        self._numbers_of_kinds: dict[NetworkPart, Counter[str]] = {part: Counter() for part in _PARTS}
-        """How many numbers of a part's matrices are in which type."""
+        self._numbers_of_kinds: dict[NetworkPart, Counter[tuple[str, bool]]] = {part: Counter() for part in _PARTS}
+        """How many numbers of a part's matrices are in which type, and whether they are multiplied so."""
         for name, tensor in tensors.items():
             for part, prefix in _PARTS.items():
                 if name.startswith(prefix) and len(tensor.shape) > 1:
-                    self._numbers_of_kinds[part][tensor.kind] += math.prod(tensor.shape)
+                    kind = tensor.kind, stays_as_it_is(tensor.kind, tensor.shape[-1])
+                    self._numbers_of_kinds[part][kind] += math.prod(tensor.shape)
         reader = GgufConfig(self._first.path, self._first.metadata, tensors)
         for tensor in tensors.values():
             check_kind(tensor)  # before anything else is said about the model
@@ -93,29 +94,33 @@ class GgufModel:
 
     @property
     def stored(self) -> Quantised | None:
-        """int4 where most of its weights are in Q4_K, int8 where they are quantised otherwise, None: they are not."""
+        """int4 where most of its weights are in four bits, int8 where they are quantised otherwise, None: they are not.
+
+        Four bits that would be rounded again count among the others.
+        """
         numbers = self._numbers_of_kinds["layers"]
-        quantised = {kind: count for kind, count in numbers.items() if is_quantised(kind)}
+        quantised = {kind: count for kind, count in numbers.items() if is_quantised(kind[0])}
         if 2 * sum(quantised.values()) <= numbers.total():
             return None
-        return "int4" if 2 * quantised.get("Q4_K", 0) > numbers.total() else "int8"
+        four = sum(count for (kind, stays), count in quantised.items() if stays and kind in FOUR_BITS)
+        return "int4" if 2 * four > numbers.total() else "int8"
 
     def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
         """As plain numbers take, and where the weights stay as they are stored, of each type what it takes."""
         counts = self._numbers_of_kinds[part] or self._numbers_of_kinds["table"]
         if not precision.as_stored or not counts:
             return precision.bytes_of(part)
-        return sum(count * self._kept_bytes(kind, precision) for kind, count in counts.items()) / counts.total()
+        return sum(count * self._kept_bytes(*kind, precision) for kind, count in counts.items()) / counts.total()
 
     @staticmethod
     def _kept_name(kind: str, precision: Precision) -> str:
         return "int4" if kind in FOUR_BITS and precision.quantised == "int4" else "int8"
 
-    @staticmethod
-    def _kept_bytes(kind: str, precision: Precision) -> float:
-        if kind in BLOCK_KINDS:
+    @classmethod
+    def _kept_bytes(cls, kind: str, stays: bool, precision: Precision) -> float:
+        if stays:
             return block_bytes(kind)
-        return precision.weight_bytes if kind in FOUR_BITS else 1.0
+        return precision.weight_bytes if cls._kept_name(kind, precision) == "int4" else 1.0
 
     def source(self, precision: Precision) -> str:
         """What the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"."""
@@ -125,10 +130,12 @@ class GgufModel:
         plain = sorted(self._kinds - {"F32"}) or ["F32"]  # norms are in float32 everywhere
         name = known.get(number) if isinstance(number, int) else None
         text = f"{name or ' and '.join(quantised or plain)} GGUF"
-        if precision.as_stored and (kept := [kind for kind in quantised if kind in BLOCK_KINDS]):
-            others = [kind for kind in quantised if kind not in kept]
+        matrices = {kind for counts in self._numbers_of_kinds.values() for kind in counts}
+        if precision.as_stored and (kept := sorted(kind for kind, stays in matrices if stays)):
+            others = sorted(kind for kind, stays in matrices if is_quantised(kind) and not stays)
             text += f", {kept[0]} as it is" if len(kept) == 1 else f", {' and '.join(kept)} as they are"
-            return ", ".join([text, *(f"{kind} as {self._kept_name(kind, precision)}" for kind in others)])
+            names = [f"{'some ' if kind in kept else ''}{kind} as {self._kept_name(kind, precision)}" for kind in others]
+            return ", ".join([text, *names])
         if precision.quantised:
             return f"{text}, held as {precision.quantised}"
         return text + (f", dequantised to {str(precision.table_dtype).removeprefix('torch.')}" if quantised else "")

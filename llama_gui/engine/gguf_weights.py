@@ -24,7 +24,7 @@ from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
-_FACTORS = {"Q4_K": (0, 4), "Q5_K": (0, 4), "Q6_K": (208, 210)}
+_FACTORS = {"Q4_K": (0, 4), "Q5_K": (0, 4), "Q6_K": (208, 210), "Q4_0": (0, 2)}
 """Where a block has its numbers in half precision."""
 
 _PIECE = 2**20

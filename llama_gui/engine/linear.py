@@ -38,7 +38,7 @@ from llama_gui.engine.native_linear import (
     is_faster_written_out,
 )
 from llama_gui.engine.packed_linear import Known, PackedLinear
-from llama_gui.engine.packed_weights import BLOCK_KINDS, WIDTH_UNIT
+from llama_gui.engine.packed_weights import WIDTH_UNIT, stays_as_it_is
 from llama_gui.engine.row_tiles import TILE, RowPlan, SameBits, pad_rows
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
@@ -235,7 +235,7 @@ class LinearFactory:
 
         What the maker of a file kept finer than most of it has eight bits.
         """
-        if self._keeps_blocks and weight.kind in BLOCK_KINDS:
+        if self._keeps_blocks and stays_as_it_is(weight.kind, weight.width):
             return weight.kind
         is_finer = self._keeps_blocks and weight.kind not in FOUR_BITS
         return "int4" if self._rounds_to_int4(weight.width) and not is_finer else "int8"
@@ -260,7 +260,7 @@ class LinearFactory:
         """The vocabulary projection ``[vocab, in]``, rounded to eight bits as it comes, or as it lies in the file."""
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
-        if self._keeps_blocks and weight.kind in BLOCK_KINDS:
+        if self._keeps_blocks and stays_as_it_is(weight.kind, weight.width):
             return NativeBlocksLinear(weight, None, self._kernels, self._dtype)
         return NativeInt8Linear(weight, None, self._kernels, self._dtype)
 

@@ -110,7 +110,8 @@ class NativeKernels:
 
         `first` is a multiple of `CHANNELS_TOGETHER`.
         """
-        row_bytes = to.width // BLOCK_NUMBERS * block_shape(to.kind)[0]
+        size, numbers = block_shape(to.kind)
+        row_bytes = to.width // numbers * size
         if rows.shape[1] != row_bytes or first % CHANNELS_TOGETHER or first + len(rows) > to.channels:
             raise ValueError(f"{list(rows.shape)} bytes from {first} on, for a weight [{to.channels}, {to.width}]")
         places = _addresses(to, first // CHANNELS_TOGETHER)

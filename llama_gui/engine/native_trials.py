@@ -75,11 +75,11 @@ def _dequantises_right(kernels: NativeKernels, kind: str) -> bool:
 
 def _multiplies_blocks_right(kernels: NativeKernels, kind: str) -> bool:
     generator = torch.Generator().manual_seed(0)
-    out, width, size = 37, 3 * BLOCK_NUMBERS, block_shape(kind)[0]
-    blocks = torch.randint(256, (out, width // BLOCK_NUMBERS, size), dtype=torch.uint8, generator=generator)
+    out, width, (size, numbers) = 37, 3 * BLOCK_NUMBERS, block_shape(kind)
+    blocks = torch.randint(256, (out, width // numbers, size), dtype=torch.uint8, generator=generator)
     blocks[0] = 255  # the largest sums
     factors = torch.rand(*blocks.shape[:2], 2, generator=generator).half().view(torch.uint8)
-    places = slice(208, 210) if kind == "Q6_K" else slice(0, 4)
+    places = {"Q6_K": slice(208, 210), "Q4_0": slice(0, 2)}.get(kind, slice(0, 4))
     blocks[..., places] = factors[..., : places.stop - places.start]
     packed, rows = BlocksPacked.empty(kind, out, width), blocks.flatten(1)
     kernels.place_blocks(rows, packed)

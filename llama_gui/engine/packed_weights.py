@@ -15,13 +15,13 @@ WIDTH_UNIT = 2 * GROUP
 CHANNELS_TOGETHER = 8
 """Of a weight of four to six bits."""
 
-BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K")
+BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0")
 """What is multiplied as it lies in a GGUF file; in the order of block_products.h."""
 
 BLOCK_NUMBERS = 256
-"""Of a block, which lies within a row of a weight."""
+"""Of a block, which lies within a row of a weight; eight blocks of the file where those are smaller."""
 
-_PART_BYTES = {"Q4_K": (128, 0, 16, 4), "Q5_K": (128, 32, 16, 4), "Q6_K": (128, 64, 16, 2)}
+_PART_BYTES = {"Q4_K": (128, 0, 16, 4), "Q5_K": (128, 32, 16, 4), "Q6_K": (128, 64, 16, 2), "Q4_0": (128, 0, 0, 16)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,11 @@ class BlocksPacked:
         sizes = _PART_BYTES[kind]
         parts = tuple(torch.empty(blocks, of_channel * size, dtype=torch.uint8) for size in sizes)
         return cls(kind, channels, width, parts)
+
+
+def stays_as_it_is(kind: str, width: int) -> bool:
+    """Whether rows of `width` numbers that a GGUF file holds as `kind` are multiplied as they lie there."""
+    return kind in BLOCK_KINDS and width % BLOCK_NUMBERS == 0
 
 
 def block_bytes(kind: str) -> float:

@@ -38,15 +38,15 @@ SIZES = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "
 MIXED = {"attn_v": "Q6_K", "blk.1.ffn_down": "Q6_K", "token_embd": "Q6_K"}
 """As a file of Q4_K_M has them."""
 
-FACTORS = {"Q4_K": slice(0, 4), "Q5_K": slice(0, 4), "Q6_K": slice(208, 210)}
+FACTORS = {"Q4_K": slice(0, 4), "Q5_K": slice(0, 4), "Q6_K": slice(208, 210), "Q4_0": slice(0, 2)}
 """The bytes of a block that are numbers in half precision."""
 
 
 def rows_of(out: int, width: int, kind: str, seed: int = 1) -> Tensor:
     """Random rows of blocks ``[out, bytes]``; those of the first channels are the largest that there are."""
     generator = torch.Generator().manual_seed(seed)
-    size, places = block_shape(kind)[0], FACTORS[kind]
-    blocks = torch.randint(256, (out, width // BLOCK_NUMBERS, size), dtype=torch.uint8, generator=generator)
+    (size, numbers), places = block_shape(kind), FACTORS[kind]
+    blocks = torch.randint(256, (out, width // numbers, size), dtype=torch.uint8, generator=generator)
     blocks[0] = 255
     if kind == "Q6_K":
         blocks[1:2], blocks[2:3] = 0, 255
@@ -76,11 +76,11 @@ def packed(kernels: NativeKernels, rows: Tensor, width: int, kind: str, cuts: tu
 def whole_numbers(rows: Tensor, width: int, kind: str) -> list[tuple[Tensor, Tensor]]:
     """Of each number its whole factors ``[out, in]``, and the factor of its block ``[out, in / 256]``, summed up.
 
-    Worked out as `dequantize_row_q4_K`, `_q5_K` and `_q6_K` of ggml do, number by number, and not by our own tables.
+    Worked out as `dequantize_row_q4_K` and its kin of ggml do, number by number, and not by our own tables.
     """
     blocks = rows.numpy().reshape(len(rows), -1, block_shape(kind)[0])
     halves = np.ascontiguousarray(blocks[..., FACTORS[kind]]).view(np.float16).astype(np.float32)
-    terms = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k}[kind](blocks, halves)
+    terms = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k, "Q4_0": _q4_0}[kind](blocks, halves)
     return [(torch.from_numpy(whole.reshape(len(rows), width)), torch.from_numpy(factor)) for whole, factor in terms]
 
 
@@ -123,6 +123,15 @@ def _q6_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.n
             values[..., first + 64] = ((lows[0] >> 4) | ((bits >> 4 & 3) << 4)) - 32
             values[..., first + 96] = ((lows[1] >> 4) | ((bits >> 6 & 3) << 4)) - 32
     return [(values * steps, halves[..., 0])]
+
+
+def _q4_0(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """One term for each of the eight groups of a block of ours: they are added up one after the other."""
+    quants = blocks[..., 2:].astype(int)
+    values = np.concatenate((quants & 15, quants >> 4), -1).reshape(len(blocks), -1, 8, 32) - 8
+    factors = halves[..., 0].reshape(len(blocks), -1, 8)
+    groups = np.arange(8)
+    return [(values * (groups == group)[:, None], factors[..., group]) for group in groups]
 
 
 def scales_of(rows: int, width: int) -> Tensor:
@@ -272,7 +281,8 @@ def factory(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch) -> Callable
     ("kind", "as_stored", "form"),
     [
         ("Q4_K", True, NativeBlocksLinear),
-        ("Q4_0", True, NativeInt4Linear),
+        ("Q4_0", True, NativeBlocksLinear),
+        ("Q4_1", True, NativeInt4Linear),
         ("Q5_K", True, NativeBlocksLinear),
         ("Q6_K", True, NativeBlocksLinear),
         ("BF16", True, NativeInt8Linear),
@@ -359,7 +369,8 @@ def test_where_prompts_are_read_faster_written_out_it_is_rounded(
     ("kind", "others", "source"),
     [
         ("Q4_K", {"ffn_down": "Q8_0"}, "Q4_K_M GGUF, Q4_K as it is, Q8_0 as int8"),
-        ("Q4_K", {"ffn_down": "Q4_0", "attn_q": "Q6_K"}, "Q4_K_M GGUF, Q4_K and Q6_K as they are, Q4_0 as int4"),
+        ("Q4_K", {"ffn_down": "Q4_1", "attn_q": "Q6_K"}, "Q4_K_M GGUF, Q4_K and Q6_K as they are, Q4_1 as int4"),
+        ("Q4_0", {"output": "Q6_K", "token_embd": "Q6_K"}, "Q4_0 GGUF, Q4_0 and Q6_K as they are"),
         ("Q6_K", {}, "Q6_K GGUF, Q6_K as it is"),
         ("Q5_K", {"ffn_down": "Q6_K"}, "Q5_K_M GGUF, Q5_K and Q6_K as they are"),
         ("Q8_0", {}, "Q8_0 GGUF, held as int8"),
@@ -388,7 +399,8 @@ def test_what_is_done_to_a_file_is_said(
         ("Q4_K", MIXED, "int4"),
         ("Q6_K", {}, "int8"),
         ("Q8_0", {}, "int8"),
-        ("Q4_0", {}, "int8"),
+        ("Q4_0", {}, "int4"),
+        ("Q4_1", {}, "int8"),  # they would be rounded again, and the loss is that of eight bits
         ("F16", {}, None),
         ("F32", {}, None),
         ("F16", {"attn": "Q4_K", "token_embd": "Q4_K"}, None),  # the layers count, and most of theirs are plain
@@ -405,6 +417,24 @@ def test_auto_keeps_about_as_many_bits_as_the_file(
     assert info.dtype == (stored or load_model(folder, device="cpu", threads=1).info.dtype)
     assert info.reason.startswith("The file holds the weights in") == (stored is not None)
     assert load_model(file, dtype="bfloat16", device="cpu", threads=1).info.dtype == "bfloat16"
+
+
+def test_rows_that_are_no_whole_blocks_are_rounded(
+    kernels: NativeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Q4_0 has blocks of 32; Qwen2.5 0.5B, whose rows are 896 wide, is such a file."""
+    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES | {"hidden_size": 128})
+    file = write_gguf(folder, tmp_path / "a.gguf", "Q4_0")
+    forms = {"int8": NativeInt8Linear, "int4": NativeInt4Linear}
+    for dtype, others in (("auto", "int8"), ("int4", "int4")):
+        model = load_model(file, dtype=dtype, device="cpu", threads=1)
+        source = "Q4_0 GGUF, Q4_0 as it is, some Q4_0 as int8" if others == "int8" else "Q4_0 GGUF, held as int4"
+        assert (model.info.dtype, model.info.source) == (others, source)
+        narrow = {type(linear) for linear in model.network.linears[:-1] if linear.weight_bytes}
+        assert forms[others] in narrow
+        assert (NativeBlocksLinear in narrow) == (others == "int8")
+        assert estimate_bytes(file, dtype=dtype) == pytest.approx(model.network.weight_bytes, rel=0.1)
 
 
 def test_biases_are_added_and_heads_are_not_turned_where_they_should_not(

@@ -17,7 +17,8 @@ from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
         ("x-IQ3_M.gguf", "IQ3_M", "int8"),
         ("plain.gguf", "", ""),
         ("Llama-Q4_K_M", "", ""),
-        ("Llama-q4_0.gguf", "Q4_0", "int8"),
+        ("Llama-q4_0.gguf", "Q4_0", "int4"),
+        ("Llama-Q4_1.gguf", "Q4_1", "int8"),
     ],
 )
 def test_the_kind_of_a_gguf_file_is_in_its_name(path: str, kind: str, dtype: str):

@@ -7,7 +7,7 @@
 enum { K_BLOCK = 256 };
 enum { SMALL_GROUP = 16 };
 
-typedef enum { Q4_K = 0, Q5_K = 1, Q6_K = 2 } BlockKind;
+typedef enum { Q4_K = 0, Q5_K = 1, Q6_K = 2, Q4_0 = 3 } BlockKind;
 
 /* `parts` are the lower four bits of levels, as those of our own four bits lie, the upper ones, what groups have, and
  * what blocks have: factors in half precision, those of all channels side by side. */
@@ -16,7 +16,7 @@ typedef struct {
 } Blocks;
 
 /* Bytes that a block of a channel takes of each part. */
-static const int shares_of_parts[3][4] = {{128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}};
+static const int shares_of_parts[4][4] = {{128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}, {128, 0, 0, 16}};
 
 /* The channels from `channel` on, a multiple of TOGETHER. */
 INLINE Blocks blocks_from(Blocks all, BlockKind kind, ptrdiff_t channel, ptrdiff_t width) {
@@ -193,9 +193,45 @@ static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
     return offsets;
 }
 
+/* --- Q4_0: levels from 0 to 15 that stand for numbers from -8 on. Each group, which is a block of the file, has a factor:
+ * [channels / 8][width / 32][8 channels]. A block's groups are added up in float32, from the first to the last. */
+
+/* As `stepped_channels`. */
+INLINE void q4_0_channels(const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams, int count,
+                          ptrdiff_t width, int rows, __m256 *sums) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    __m256 total[MOST_SUMS];
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
+    for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
+        __m256 of_block[MOST_SUMS];
+        UNROLL for (int r = 0; r < count * rows; r++) of_block[r] = _mm256_setzero_ps();
+        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
+            __m256i products[MOST_SUMS];
+            const uint8_t *levels[4];
+            UNROLL for (int i = 0; i < count; i++) levels[i] = streams[i].parts[0] + k * 4;
+            UNROLL for (int is_second = 0; is_second < 2; is_second++) {
+                const ptrdiff_t group = k / GROUP + is_second;
+                group_products(x + k, levels, count, width, rows, is_second, products);
+                UNROLL for (int r = 0; r < count * rows; r++) {
+                    const __m256 factor = factors_at(streams[r / rows].parts[3] + group * 2 * TOGETHER);
+                    const __m256i offset = _mm256_set1_epi32(8 * x_sums[r % rows * (width / GROUP) + group]);
+                    const __m256i whole = _mm256_sub_epi32(_mm256_madd_epi16(products[r], ones), offset);
+                    of_block[r] = _mm256_add_ps(of_block[r], _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole)));
+                }
+            }
+        }
+        UNROLL for (int r = 0; r < count * rows; r++) {
+            const __m256 scale = scale_at(x_scales, r % rows, width, block);
+            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(of_block[r], scale));
+        }
+    }
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
+}
+
 INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *w,
                            int count, ptrdiff_t width, int rows, __m256 *sums) {
     if (kind == Q6_K) q6_k_channels(x, x_sums, x_scales, w, count, width, rows, sums);
+    else if (kind == Q4_0) q4_0_channels(x, x_sums, x_scales, w, count, width, rows, sums);
     else stepped_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
 }
 
@@ -208,15 +244,16 @@ INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sum
     BLOCK_TILE(KIND, PLACES, 1) BLOCK_TILE(KIND, PLACES, 2) BLOCK_TILE(KIND, PLACES, 3) BLOCK_TILE(KIND, PLACES, 4)
 #define FOUR_TILES(KIND, PLACES)                                                                                    \
     {tile_##KIND##_##PLACES##_1, tile_##KIND##_##PLACES##_2, tile_##KIND##_##PLACES##_3, tile_##KIND##_##PLACES##_4}
-BLOCK_TILES(Q4_K, 1) BLOCK_TILES(Q4_K, 2) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1)
-BLOCK_TILE(Q4_K, 3, 1) BLOCK_TILE(Q5_K, 2, 1) BLOCK_TILE(Q6_K, 2, 1)
+BLOCK_TILES(Q4_K, 1) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1) BLOCK_TILES(Q4_0, 1)
+BLOCK_TILES(Q4_K, 2) BLOCK_TILES(Q4_0, 2)
+BLOCK_TILE(Q4_K, 3, 1) BLOCK_TILE(Q5_K, 2, 1) BLOCK_TILE(Q6_K, 2, 1) BLOCK_TILE(Q4_0, 4, 1)
 
 typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
-/* Each of these places is four already, one for each part. */
-static const int8_t block_places[3][FEW] = {{3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}};
-static BlockTile *const block_streams[3] = {tile_Q4_K_3_1, tile_Q5_K_2_1, tile_Q6_K_2_1};
-static BlockTile *const block_rows[3][4] = {FOUR_TILES(Q4_K, 1), FOUR_TILES(Q5_K, 1), FOUR_TILES(Q6_K, 1)};
-static BlockTile *const block_pairs[4] = FOUR_TILES(Q4_K, 2);
+/* Each of these places is two to four already, one for each part. */
+static const int8_t block_places[4][FEW] = {{3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}};
+static BlockTile *const block_streams[4] = {tile_Q4_K_3_1, tile_Q5_K_2_1, tile_Q6_K_2_1, tile_Q4_0_4_1};
+static BlockTile *const block_rows[4][4] = {FOUR_TILES(Q4_K, 1), FOUR_TILES(Q5_K, 1), FOUR_TILES(Q6_K, 1), FOUR_TILES(Q4_0, 1)};
+static BlockTile *const block_pairs[4][4] = {FOUR_TILES(Q4_K, 2), {NULL}, {NULL}, FOUR_TILES(Q4_0, 2)};
 #undef BLOCK_TILE
 #undef BLOCK_TILES
 #undef FOUR_TILES
@@ -231,10 +268,10 @@ FAST static void multiply_blocks(const Product *of, ptrdiff_t row, int rows, Sha
     const BlockKind kind = weight->kind;
     __m256 sums[MOST_SUMS];
     for (ptrdiff_t c = channels.begin, some; c < channels.end; c += some) {
-        const int is_pair = kind == Q4_K && places == 1 && channels.end - c > TOGETHER;
+        const int is_pair = block_pairs[kind][0] && places == 1 && channels.end - c > TOGETHER;
         const int count = is_pair ? 2 : places;
         const ptrdiff_t each = is_pair ? TOGETHER : apart;
-        BlockTile *const tile = places > 1 ? block_streams[kind] : (is_pair ? block_pairs : block_rows[kind])[rows - 1];
+        BlockTile *const tile = places > 1 ? block_streams[kind] : (is_pair ? block_pairs : block_rows)[kind][rows - 1];
         Blocks from[4];
         for (int i = 0; i < count; i++) from[i] = blocks_from(weight->blocks, kind, c + i * each, of->width);
         tile(of->x + row * of->width, of->x_sums + row * of->sums, of->x_scales + row * of->scales, from, of->width, sums);

@@ -88,7 +88,7 @@ EXPORT FAST int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_
 
 /* --- laid out to be multiplied; see `block_products.h` */
 
-static const int bytes_of_block[3] = {144, 176, 210};
+static const int bytes_of_block[4] = {144, 176, 210, 8 * 18};
 
 /* A block of one of TOGETHER channels, the first of whose inputs is `k`. */
 INLINE void place_stepped(BlockKind kind, const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
@@ -136,6 +136,24 @@ INLINE void place_q6_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to
     }
 }
 
+/* Eight blocks of the file, each of them a group: a factor, and 16 bytes whose upper bits are those of its second half. */
+INLINE void place_q4_0(const uint8_t *blocks, ptrdiff_t k, int channel, Blocks to) {
+    for (int group = 0; group < K_BLOCK / GROUP; group += 2) {
+        const uint8_t *first = blocks + group * 18, *second = first + 18;
+        uint8_t *factors = to.parts[3] + ((k / GROUP + group) * TOGETHER + channel) * 2;
+        uint8_t levels[GROUP];
+        memcpy(factors, first, 2);
+        memcpy(factors + 2 * TOGETHER, second, 2);
+        for (int i = 0; i < GROUP / 2; i++) {
+            const uint8_t ours = first[2 + i], theirs = second[2 + i];
+            levels[i] = (uint8_t)((ours & 15) | (theirs & 15) << 4);
+            levels[GROUP / 2 + i] = (uint8_t)(ours >> 4 | (theirs & 240));
+        }
+        uint8_t *at = to.parts[0] + (k + group * GROUP) * 4 + channel * 4;
+        for (int j = 0; j < GROUP; j += 4) memcpy(at + j * TOGETHER, levels + j, 4);
+    }
+}
+
 /* Channels of a weight, the first of them a multiple of TOGETHER; what is left of their last block is filled with zeros. */
 EXPORT FAST int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t channels, ptrdiff_t width,
                                        uint8_t *first, uint8_t *second, uint8_t *third, uint8_t *fourth) {
@@ -151,6 +169,7 @@ EXPORT FAST int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_
             for (int i = 0; i < TOGETHER && channel + i < channels; i++) {
                 const uint8_t *block = blocks + (channel + i) * row + k / K_BLOCK * bytes;
                 if (kind == Q6_K) place_q6_k(block, k, i, to);
+                else if (kind == Q4_0) place_q4_0(block, k, i, to);
                 else place_stepped((BlockKind)kind, block, k, i, to);
             }
     }
@@ -181,6 +200,14 @@ INLINE void take_q6_k(Blocks from, ptrdiff_t k, int channel, float *to) {
     }
 }
 
+INLINE void take_q4_0(Blocks from, ptrdiff_t k, int channel, float *to) {
+    for (int i = 0; i < K_BLOCK; i++) {
+        const ptrdiff_t pair = k + i / PAIR * PAIR, group = i / GROUP % 2, j = i % GROUP;
+        const int level = from.parts[0][pair * 4 + j / 4 * 32 + channel * 4 + j % 4] >> group * 4 & 15;
+        to[i] = (float)(level - 8) * half_at(from.parts[3] + ((k + i) / GROUP * TOGETHER + channel) * 2);
+    }
+}
+
 /* The numbers of some channels, each as of the file. */
 EXPORT FAST int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8_t *second, uint8_t *third,
                                      uint8_t *fourth, const int64_t *channels, ptrdiff_t count, float *to) {
@@ -191,6 +218,7 @@ EXPORT FAST int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, 
         const Blocks from = blocks_from(all, (BlockKind)kind, channels[row] - channel, width);
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK) {
             if (kind == Q6_K) take_q6_k(from, k, channel, to + row * width + k);
+            else if (kind == Q4_0) take_q4_0(from, k, channel, to + row * width + k);
             else take_stepped((BlockKind)kind, from, k, channel, to + row * width + k);
         }
     }
