@@ -12,7 +12,7 @@ from llama_gui.engine import native_library
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import shown
-from llama_gui.engine.gguf_blocks import FOUR_BITS, is_quantised
+from llama_gui.engine.gguf_blocks import FEWER_BITS, FOUR_BITS, is_quantised
 from llama_gui.engine.gguf_config import GgufConfig
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
@@ -94,15 +94,17 @@ class GgufModel:
 
     @property
     def stored(self) -> Quantised | None:
-        """int4 where most of its weights are in four bits, int8 where they are quantised otherwise, None: they are not.
+        """int4 where most of its weights are in four bits or fewer, int8 where in others, None: they are plain.
 
-        Four bits that would be rounded again count among the others.
+        Those of about four bits that would be rounded again count among the others.
         """
         numbers = self._numbers_of_kinds["layers"]
         quantised = {kind: count for kind, count in numbers.items() if is_quantised(kind[0])}
         if 2 * sum(quantised.values()) <= numbers.total():
             return None
-        four = sum(count for (kind, stays), count in quantised.items() if stays and kind in FOUR_BITS)
+        four = sum(
+            count for (kind, stays), count in quantised.items() if kind in FEWER_BITS or (stays and kind in FOUR_BITS)
+        )
         return "int4" if 2 * four > numbers.total() else "int8"
 
     def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
@@ -134,7 +136,9 @@ class GgufModel:
         if precision.as_stored and (kept := sorted(kind for kind, stays in matrices if stays)):
             others = sorted(kind for kind, stays in matrices if is_quantised(kind) and not stays)
             text += f", {kept[0]} as it is" if len(kept) == 1 else f", {' and '.join(kept)} as they are"
-            names = [f"{'some ' if kind in kept else ''}{kind} as {self._kept_name(kind, precision)}" for kind in others]
+            names = [
+                f"{'some ' if kind in kept else ''}{kind} as {self._kept_name(kind, precision)}" for kind in others
+            ]
             return ", ".join([text, *names])
         if precision.quantised:
             return f"{text}, held as {precision.quantised}"

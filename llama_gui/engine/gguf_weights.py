@@ -16,10 +16,10 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import brief
-from llama_gui.engine.gguf_blocks import KINDS, block_shape, is_quantised, numbers_of
+from llama_gui.engine.gguf_blocks import KINDS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, StoredTensor
 from llama_gui.engine.gguf_names import ROPE_DIVISORS, engine_name, stored_name
-from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
@@ -202,7 +202,7 @@ def _open(tensor: StoredTensor) -> BinaryIO:
 
 
 def _numbers_of(kernels: NativeKernels, data: Tensor, kind: str) -> Tensor:
-    return kernels.dequantise(data, kind) if is_quantised(kind) else numbers_of(data, kind)
+    return kernels.dequantise(data, kind) if kind in DEQUANTISED_KINDS else numbers_of(data, kind)
 
 
 def _pieces(

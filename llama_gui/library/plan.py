@@ -8,8 +8,11 @@ from typing import Any, Self
 
 from llama_gui.errors import DownloadError, InvalidRequestError
 
-GGUF_PREFERENCE = ("q4_k_m", "q4_k_s", "q4_0", "q5_k_m", "q8_0", "q6_k", "bf16", "f16", "f32")
-"""Which of the files of a GGUF repository is taken when nobody says: the first of these kinds that we can run."""
+GGUF_PREFERENCE = (
+    *("q4_k_m", "q4_k_s", "q4_0", "q5_k_m", "q5_k_s", "q8_0", "q6_k", "bf16", "f16", "f32"),
+    *("iq4_xs", "iq4_nl", "q4_1", "q5_0", "q5_1", "q3_k_l", "q3_k_m", "q3_k_s", "q2_k"),
+)
+"""Which of the files of a GGUF repository is taken when nobody says: the first of these kinds, or the smallest file."""
 
 _SMALL = frozenset(
     {
@@ -169,8 +172,8 @@ def _preferred_gguf(repo: str, files: Sequence[RemoteFile]) -> RemoteFile:
                 return file
     paths = [file.path for file in files]
     if whole:
-        reason = f"its GGUF files are of kinds that we do not run ({', '.join(f.path for f in whole[:3])})"
-    elif any(_GGUF_PART.search(path) for path in paths):
+        return min(whole, key=lambda file: (file.size, file.path))
+    if any(_GGUF_PART.search(path) for path in paths):
         reason = "its GGUF files come in parts, which we do not run; look for a version in one file"
     elif any(path.startswith("adapter_model") for path in paths):
         reason = "it is an adapter, which works only on top of another model; choose a merged one"

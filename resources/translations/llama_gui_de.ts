@@ -1520,8 +1520,8 @@
         <translation>Läuft</translation>
     </message>
     <message>
-        <source>not run here</source>
-        <translation>läuft hier nicht</translation>
+        <source>smallest, clearly less exact</source>
+        <translation>am kleinsten, deutlich ungenauer</translation>
     </message>
     <message>
         <source>small, a little less exact</source>

@@ -15,7 +15,7 @@ from tests.fakes.gguf_files import write_gguf, write_twin
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, Shape, write_tiny_llama
 
 IDS = [1, 5, 90, 17, 200, 3, 64, 65, 66, 250, 8, 9, 100, 101, 7, 12] * 9  # longer than the windows
-QUANTISED = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K")
+QUANTISED = ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS")
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES])
@@ -63,7 +63,7 @@ def test_quantised_weights_are_those_of_the_package(tmp_path, load, monkeypatch,
     is_as_stored = is_kept and native_library.load() is not None
     assert torch.equal(logits, same) != is_as_stored
     assert logits.std() > 0.1
-    name = f"{kind}_M GGUF" if kind in ("Q4_K", "Q5_K") else f"{kind} GGUF"
+    name = f"{kind}_M GGUF" if kind in ("Q3_K", "Q4_K", "Q5_K") else f"{kind} GGUF"
     if is_as_stored:
         assert ours.info.source == f"{name}, {kind} as it is"
         exact = load(folder=twin, dtype="float32").logits(IDS)
@@ -232,6 +232,6 @@ def test_an_unknown_way_to_cut_words(tiny_folder, tmp_path):
 
 
 def test_a_type_that_we_do_not_read(tiny_folder, tmp_path):
-    file = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", "Q5_0")
-    with pytest.raises(UnsupportedModelError, match=r"tiny\.gguf: \S+ is stored as Q5_0\. Supported: F32, F16, BF16"):
+    file = write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", others={"attn_q": "F64"})
+    with pytest.raises(UnsupportedModelError, match=r"tiny\.gguf: \S+ is stored as F64\. Supported: F32, F16, BF16"):
         Engine.load(file)

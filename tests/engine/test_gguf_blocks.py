@@ -6,11 +6,12 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType
 
-from llama_gui.engine.gguf_blocks import KINDS, block_shape, is_quantised, numbers_of
+from llama_gui.engine.gguf_blocks import FEWER_BITS, FOUR_BITS, KINDS, block_shape, is_quantised, numbers_of
+from llama_gui.engine.native_kernels import DEQUANTISED_KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # numpy's, about blocks whose scale is no number
+@pytest.mark.filterwarnings("ignore:(invalid value|overflow):RuntimeWarning")  # numpy's, where a scale is no number
 def test_numbers_are_those_of_the_package(kind):
     block, size = gguf.GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
     blocks = np.random.default_rng(1).integers(0, 256, (500, 512 // block * size), dtype=np.uint8)
@@ -23,7 +24,7 @@ def test_numbers_are_those_of_the_package(kind):
     assert (numbers[finite] == expected[finite]).all()
 
 
-@pytest.mark.parametrize("kind", tuple(filter(is_quantised, KINDS)))
+@pytest.mark.parametrize("kind", DEQUANTISED_KINDS)
 @pytest.mark.parametrize("count", [0, 1, 500])
 def test_our_kernels_have_the_same_numbers(kernels, kind, count):
     size, numbers = block_shape(kind)
@@ -36,3 +37,9 @@ def test_our_kernels_have_the_same_numbers(kernels, kind, count):
 
 def test_what_is_quantised():
     assert [kind for kind in KINDS if not is_quantised(kind)] == ["F32", "F16", "BF16"]
+
+
+def test_how_many_bits_they_have():
+    assert {"Q3_K", "Q2_K", "IQ3_S", "TQ2_0"} <= set(FEWER_BITS) <= set(FOUR_BITS)
+    assert {"Q4_0", "Q4_1", "Q4_K", "IQ4_XS", "IQ4_NL"} <= set(FOUR_BITS) - set(FEWER_BITS)
+    assert not {"Q5_0", "Q5_1", "Q5_K", "Q6_K", "Q8_0"} & set(FOUR_BITS)

@@ -400,6 +400,9 @@ def test_what_is_done_to_a_file_is_said(
         ("Q6_K", {}, "int8"),
         ("Q8_0", {}, "int8"),
         ("Q4_0", {}, "int4"),
+        ("Q3_K", {}, "int4"),
+        ("Q5_0", {}, "int8"),
+        ("IQ4_XS", {}, "int8"),
         ("Q4_1", {}, "int8"),  # they would be rounded again, and the loss is that of eight bits
         ("F16", {}, None),
         ("F32", {}, None),

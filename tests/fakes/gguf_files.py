@@ -19,6 +19,8 @@ ARCHITECTURES = {
     "Qwen2ForCausalLM": "qwen2",
     "Qwen3ForCausalLM": "qwen3",
 }
+_SPREADS = {"Q3_K": 2.3 * 18.5, "Q4_K": 4.6 * 32, "Q5_K": 9.2 * 32, "Q6_K": 18.5 * 64, "IQ4_XS": 68 * 18.5}
+"""Kinds of which the package makes no blocks: the spread of a quantised number, times that of a scale."""
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
@@ -91,7 +93,7 @@ def _add(writer: gguf.GGUFWriter, key: str, value: Any) -> None:
 
 
 def _ftype(kind: str) -> str:
-    return f"{kind}_M" if kind in ("Q4_K", "Q5_K") else kind
+    return f"{kind}_M" if kind in ("Q3_K", "Q4_K", "Q5_K") else kind
 
 
 # --- fields
@@ -214,9 +216,9 @@ def _stored(weight: torch.Tensor, kind: str, generator: np.random.Generator) -> 
         kind = "F32"
     if kind == "BF16":
         return weight.to(torch.bfloat16).view(torch.uint8).numpy(), kind
-    if kind in ("F32", "F16"):
-        return weight.to({"F32": torch.float32, "F16": torch.float16}[kind]).numpy(), kind
-    if kind in ("Q4_K", "Q5_K", "Q6_K"):
+    if kind in ("F64", "F32", "F16"):
+        return weight.to({"F64": torch.float64, "F32": torch.float32, "F16": torch.float16}[kind]).numpy(), kind
+    if kind in _SPREADS:
         return random_blocks(tuple(weight.shape), kind, generator), kind
     return gguf.quantize(weight.float().numpy(), GGMLQuantizationType[kind]), kind
 
@@ -225,11 +227,12 @@ def random_blocks(shape: tuple[int, ...], kind: str, generator: np.random.Genera
     """Random bytes of `kind` that stand for numbers around 0, as large as those of `tiny_llama`."""
     numbers, size = gguf.GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
     blocks = generator.integers(0, 256, (*shape[:-1], shape[-1] // numbers, size), dtype=np.uint8)
-    # The mean of a quantised number, times that of a scale: 7.5 or 15.5, or 0 around, times 32.
-    spread = {"Q4_K": 4.6 * 32, "Q5_K": 9.2 * 32, "Q6_K": 18.5 * 64}[kind] * shape[-1] ** 0.5
+    spread = _SPREADS[kind] * shape[-1] ** 0.5
     scale = np.array([1 / spread], np.float16).view(np.uint8)
-    if kind == "Q6_K":
+    if kind in ("Q6_K", "Q3_K"):
         blocks[..., -2:] = scale
+    elif kind == "IQ4_XS":
+        blocks[..., :2] = scale
     else:
         offset = np.array([(7.5 if kind == "Q4_K" else 15.5) / spread], np.float16).view(np.uint8)
         blocks[..., :2], blocks[..., 2:4] = scale, offset

@@ -257,7 +257,6 @@ def test_a_next_page_elsewhere_is_not_asked(fake_hub: FakeHub, access: HubAccess
         ({"model.safetensors": "x"}, "no config.json"),
         ({"README.md": "x"}, "neither safetensors nor GGUF"),
         ({"a-Q2_K-00001-of-00002.gguf": "x"}, "come in parts"),
-        ({"a-IQ1_S.gguf": "x"}, "kinds that we do not run"),
     ],
 )
 def test_what_cannot_be_run_is_not_planned(fake_hub: FakeHub, access: HubAccess, files: dict[str, str], words: str):
@@ -275,6 +274,8 @@ def test_one_gguf_file_is_chosen(fake_hub: FakeHub, access: HubAccess):
     assert [file.path for file in hub.plan(REPO).files] == ["m-Q4_K_M.gguf"]
     assert [file.path for file in hub.plan(REPO, gguf="m-Q8_0.gguf").files] == ["m-Q8_0.gguf"]
     assert [file.path for file in hub.details(REPO).gguf] == ["m-Q8_0.gguf", "m-Q4_K_M.gguf"]
+    fake_hub.add("a/unknown", {"b.gguf": b"long", "a-IQ1_S.gguf": b"x"})
+    assert [file.path for file in hub.plan("a/unknown").files] == ["a-IQ1_S.gguf"]  # the smallest
     with pytest.raises(DownloadError, match=r"no GGUF file x\.gguf. There are: m-Q8_0\.gguf, m-Q4_K_M\.gguf"):
         hub.plan(REPO, gguf="x.gguf")
 

@@ -38,7 +38,9 @@ def test_a_verdict_says_the_numbers(qapp):
 
 def test_every_kind_that_a_download_prefers_has_words(qapp):
     for kind in GGUF_PREFERENCE:
-        assert gguf_words(kind.upper()) not in ("", "not run here"), kind
+        assert gguf_words(kind.upper()), kind
+    assert gguf_words("IQ2_M") == gguf_words("Q3_K_S") == "smallest, clearly less exact"
+    assert gguf_words("IQ4_XS") == gguf_words("Q4_0")
 
 
 def test_numbers_are_short(qapp):

@@ -172,13 +172,11 @@ def _has_choice(details: "ModelDetails") -> bool:
 
 
 def _choices(files: "Sequence[RemoteFile]", shape: ModelShape | None, adviser: FitAdviser) -> tuple[FileChoice, ...]:
-    """The files that we run, the smallest first; the ones in four bits before those in more."""
+    """The files, the smallest first."""
     fits = {fit.dtype: fit for fit in adviser.fits(shape)} if shape else {}
     made: list[FileChoice] = []
     for file in sorted(files, key=lambda file: (file.size, file.path)):
         kind = gguf_kind(file.path)
-        if kind.startswith(("Q2", "Q3", "IQ")):
-            continue
         words = [size_words(file.size), gguf_words(kind)]
         if fit := fits.get(gguf_dtype(kind)):
             judged = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from llama_gui.library.fit import Fit
+from llama_gui.library.gguf_kind import FEWEST_BITS
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.sizes import size_text as size_words
 
@@ -95,9 +96,9 @@ def verdict_role(fit: Fit) -> str:
 
 def gguf_words(kind: str) -> str:
     """What to expect of such a file."""
-    if kind.startswith(("Q2", "Q3", "IQ")):
-        return translate("Models", "not run here")
-    if kind.startswith("Q4"):
+    if kind.startswith(FEWEST_BITS):
+        return translate("Models", "smallest, clearly less exact")
+    if kind.startswith(("Q4", "IQ4")):
         return translate("Models", "small, a little less exact")
     if kind.startswith(("Q5", "Q6")):
         return translate("Models", "balanced")
