@@ -1,12 +1,13 @@
 """One tab: the transcript above, the composer below, and the session between them."""
 
-from PySide6.QtCore import QUrl, Signal, Slot
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QDesktopServices,
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
     QHideEvent,
+    QKeyEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
@@ -29,6 +30,11 @@ from llama_gui.ui.theme import COLUMN_WIDTH
 from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
 from llama_gui.ui.widgets import Notice, Surface
+
+_WRITING = (
+    Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
+)
+"""With these letters are written; others make commands of them."""
 
 
 class ChatTab(Surface):
@@ -117,6 +123,13 @@ class ChatTab(Surface):
     def focus_composer(self) -> None:
         """Put the keyboard where the next message is written."""
         self.composer.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # What is typed while the transcript has the keyboard is meant for the message.
+        if event.text().strip() and event.text().isprintable() and not event.modifiers() & ~_WRITING:
+            self.composer.type_on(event)
+        else:
+            super().keyPressEvent(event)
 
     def set_model(self, name: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
         """Name the model in the greeting and in the empty field."""

@@ -181,6 +181,12 @@ class Composer(QWidget):
     def set_placeholder(self, text: str) -> None:
         """What stands in the empty field."""
         self.edit.setPlaceholderText(text)
+        self.edit.viewport().update()  # Qt paints it anew only where none was shown before
+
+    def type_on(self, event: QKeyEvent) -> None:
+        """Take the keyboard, and a key that was pressed elsewhere."""
+        self.edit.setFocus()
+        self.edit.keyPressEvent(event)
 
     def text(self) -> str:
         """What was written and not sent."""

@@ -38,6 +38,23 @@ def test_the_keyboard_is_in_the_composer_at_the_start(open_window, qtbot):
     assert window.focusWidget() is first.composer.edit
 
 
+def test_what_is_typed_while_reading_goes_into_the_message(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    ask(qtbot, tab, "Hello")
+    qtbot.waitUntil(lambda: "Again" in shown(tab))
+    tab.composer.set_text("And ")
+    tab.transcript.setFocus()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_PageUp, Qt.Key.Key_Escape):
+        qtbot.keyClick(tab.transcript, key)
+    qtbot.keyClick(tab.transcript, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert (tab.composer.text(), window.focusWidget()) == ("And ", tab.transcript)
+    qtbot.keyClick(tab.transcript, "N", Qt.KeyboardModifier.ShiftModifier)
+    assert window.focusWidget() is tab.composer.edit
+    qtbot.keyClicks(window.focusWidget(), "ow?")
+    assert tab.composer.text() == "And Now?"
+
+
 def test_a_suggestion_is_asked_with_one_click(open_window, qtbot):
     window = open_window(ScriptedEngine())
     tab = window.deck.current()

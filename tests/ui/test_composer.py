@@ -1,8 +1,8 @@
 """The composer's keys and its button."""
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
+from PySide6.QtGui import QImage, QInputMethodEvent
 from PySide6.QtWidgets import QApplication
 
 from llama_gui.ui.composer import Composer
@@ -77,3 +77,27 @@ def test_only_plain_text_is_pasted(composer):
     data.setText("bold")
     composer.edit.insertFromMimeData(data)
     assert composer.text() == "bold"
+
+
+def test_another_name_in_the_empty_field_is_painted(composer, qtbot):
+    def painted() -> QImage:
+        QApplication.processEvents()
+        return composer.grab().toImage()
+
+    class Watch(QObject):
+        count = 0
+
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            self.count += event.type() == QEvent.Type.Paint
+            return False
+
+    composer.button.setFocus()
+    composer.edit.clearFocus()  # or its cursor would be painted now and then
+    composer.set_placeholder("Message one …")
+    before, watch = painted(), Watch()
+    composer.edit.viewport().installEventFilter(watch)
+    qtbot.wait(50)
+    watch.count = 0
+    composer.set_placeholder("Message two …")
+    qtbot.waitUntil(lambda: watch.count > 0)
+    assert painted() != before

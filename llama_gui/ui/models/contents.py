@@ -153,7 +153,8 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     if shape and not item.is_guessed:
         facts.append((translate("Models", "Parameters"), count_words(shape.parameters)))
     facts += [(translate("Models", "Context"), context_words(item.context))] if item.context else []
-    facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
+    if not entry.is_starter:  # of which nobody keeps a note
+        facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
     lead = translate("Models", "The small model that comes with llama-gui, to try it with.")
     return PaneContent(
