@@ -5,7 +5,6 @@ A block is a row of bytes that stands for 32 or 256 numbers which share scales. 
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import gguf
 import numpy as np
@@ -83,9 +82,15 @@ def _q6_k(blocks: Tensor) -> Tensor:
     return (numbers.reshape(-1, 16, 16).float() * scales.unsqueeze(-1)).flatten(1)
 
 
-def _by_the_package(kind: gguf.GGMLQuantizationType, blocks: Tensor) -> Tensor:
-    with np.errstate(all="ignore"):  # factors that are no numbers are found by who reads them
-        return torch.from_numpy(gguf.dequantize(blocks.numpy(), kind))
+def _by_the_package(name: str) -> tuple[int, int, Callable[[Tensor], Tensor]]:
+    kind = gguf.GGMLQuantizationType[name]
+    numbers, size = gguf.GGML_QUANT_SIZES[kind]
+
+    def dequantise(blocks: Tensor) -> Tensor:
+        with np.errstate(all="ignore"):  # factors that are no numbers are found by who reads them
+            return torch.from_numpy(gguf.dequantize(blocks.numpy(), kind))
+
+    return size, numbers, dequantise
 
 
 _OTHERS = (
@@ -103,11 +108,8 @@ _BLOCKS: dict[str, tuple[int, int, Callable[[Tensor], Tensor]]] = {
     "Q4_K": (144, 256, _q4_k),
     "Q5_K": (176, 256, _q5_k),
     "Q6_K": (210, 256, _q6_k),
+    **{name: _by_the_package(name) for name in _OTHERS},
 }
-for _name in _OTHERS:
-    _kind = gguf.GGMLQuantizationType[_name]
-    _numbers, _size = gguf.GGML_QUANT_SIZES[_kind]
-    _BLOCKS[_name] = _size, _numbers, partial(_by_the_package, _kind)
 _PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
 KINDS = (*_PLAIN, *_BLOCKS)
@@ -119,6 +121,10 @@ FOUR_BITS = tuple(kind for kind, (size, numbers, _) in _BLOCKS.items() if 8 * si
 
 FEWER_BITS = tuple(kind for kind, (size, numbers, _) in _BLOCKS.items() if 8 * size < 4 * numbers)
 """Those of fewer than four: what four bits lose is little beside what they have lost."""
+
+
+FACTORS = {"Q4_K": slice(0, 4), "Q5_K": slice(0, 4), "Q6_K": slice(208, 210), "Q4_0": slice(0, 2)}
+"""Where a block has its numbers in half precision, of those kinds that are multiplied as they are."""
 
 
 def is_quantised(kind: str) -> bool:

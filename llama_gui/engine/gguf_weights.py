@@ -16,16 +16,13 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import brief
-from llama_gui.engine.gguf_blocks import KINDS, block_shape, numbers_of
+from llama_gui.engine.gguf_blocks import FACTORS, KINDS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import AGAIN, GgufFile, StoredTensor
 from llama_gui.engine.gguf_names import ROPE_DIVISORS, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
-
-_FACTORS = {"Q4_K": (0, 4), "Q5_K": (0, 4), "Q6_K": (208, 210), "Q4_0": (0, 2)}
-"""Where a block has its numbers in half precision."""
 
 _PIECE = 2**20
 """Numbers that are dequantised at once: whole blocks, and few enough for the processor's cache."""
@@ -228,8 +225,7 @@ def _bytes(stream: BinaryIO, tensor: StoredTensor, size: int) -> Iterator[Tensor
 
 def _is_finite(data: Tensor, kind: str) -> bool:
     """Whether the factors of whole blocks are, and with them all of their numbers."""
-    start, end = _FACTORS[kind]
-    factors = data.view(-1, block_shape(kind)[0])[:, start:end].contiguous().view(torch.float16)
+    factors = data.view(-1, block_shape(kind)[0])[:, FACTORS[kind]].contiguous().view(torch.float16)
     return bool(factors.isfinite().all())
 
 

@@ -230,12 +230,15 @@ class LinearFactory:
         parts = [self._rounded(run, its_bias) for run, its_bias in zip(runs, biases, strict=True)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
+    def _stays(self, weight: WeightRows) -> bool:
+        return self._keeps_blocks and stays_as_it_is(weight.kind, weight.width)
+
     def _form(self, weight: WeightRows) -> str:
         """How it is multiplied: in blocks of its kind, as "int8" or as "int4".
 
         What the maker of a file kept finer than most of it has eight bits.
         """
-        if self._keeps_blocks and stays_as_it_is(weight.kind, weight.width):
+        if self._stays(weight):
             return weight.kind
         is_finer = self._keeps_blocks and weight.kind not in FOUR_BITS
         return "int4" if self._rounds_to_int4(weight.width) and not is_finer else "int8"
@@ -260,7 +263,7 @@ class LinearFactory:
         """The vocabulary projection ``[vocab, in]``, rounded to eight bits as it comes, or as it lies in the file."""
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
-        if self._keeps_blocks and stays_as_it_is(weight.kind, weight.width):
+        if self._stays(weight):
             return NativeBlocksLinear(weight, None, self._kernels, self._dtype)
         return NativeInt8Linear(weight, None, self._kernels, self._dtype)
 

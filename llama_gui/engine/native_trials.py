@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
-from llama_gui.engine.gguf_blocks import block_shape, numbers_of
+from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, Int4Packed, pack_int4
@@ -79,7 +79,7 @@ def _multiplies_blocks_right(kernels: NativeKernels, kind: str) -> bool:
     blocks = torch.randint(256, (out, width // numbers, size), dtype=torch.uint8, generator=generator)
     blocks[0] = 255  # the largest sums
     factors = torch.rand(*blocks.shape[:2], 2, generator=generator).half().view(torch.uint8)
-    places = {"Q6_K": slice(208, 210), "Q4_0": slice(0, 2)}.get(kind, slice(0, 4))
+    places = FACTORS[kind]
     blocks[..., places] = factors[..., : places.stop - places.start]
     packed, rows = BlocksPacked.empty(kind, out, width), blocks.flatten(1)
     kernels.place_blocks(rows, packed)

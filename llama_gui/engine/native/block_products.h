@@ -251,9 +251,12 @@ BLOCK_TILE(Q4_K, 3, 1) BLOCK_TILE(Q5_K, 2, 1) BLOCK_TILE(Q6_K, 2, 1) BLOCK_TILE(
 typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
 /* Each of these places is two to four already, one for each part. */
 static const int8_t block_places[4][FEW] = {{3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}};
-static BlockTile *const block_streams[4] = {tile_Q4_K_3_1, tile_Q5_K_2_1, tile_Q6_K_2_1, tile_Q4_0_4_1};
-static BlockTile *const block_rows[4][4] = {FOUR_TILES(Q4_K, 1), FOUR_TILES(Q5_K, 1), FOUR_TILES(Q6_K, 1), FOUR_TILES(Q4_0, 1)};
-static BlockTile *const block_pairs[4][4] = {FOUR_TILES(Q4_K, 2), {NULL}, {NULL}, FOUR_TILES(Q4_0, 2)};
+static BlockTile *const block_tiles[4][4][4] = { /* [kind][places - 1][rows - 1] */
+    {FOUR_TILES(Q4_K, 1), FOUR_TILES(Q4_K, 2), {tile_Q4_K_3_1}},
+    {FOUR_TILES(Q5_K, 1), {tile_Q5_K_2_1}},
+    {FOUR_TILES(Q6_K, 1), {tile_Q6_K_2_1}},
+    {FOUR_TILES(Q4_0, 1), FOUR_TILES(Q4_0, 2), {NULL}, {tile_Q4_0_4_1}},
+};
 #undef BLOCK_TILE
 #undef BLOCK_TILES
 #undef FOUR_TILES
@@ -265,21 +268,16 @@ typedef struct {
 
 FAST static void multiply_blocks(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
     const BlockWeight *weight = of->weight;
-    const BlockKind kind = weight->kind;
+    BlockTile *const tile = block_tiles[weight->kind][places - 1][rows - 1];
     __m256 sums[MOST_SUMS];
-    for (ptrdiff_t c = channels.begin, some; c < channels.end; c += some) {
-        const int is_pair = block_pairs[kind][0] && places == 1 && channels.end - c > TOGETHER;
-        const int count = is_pair ? 2 : places;
-        const ptrdiff_t each = is_pair ? TOGETHER : apart;
-        BlockTile *const tile = places > 1 ? block_streams[kind] : (is_pair ? block_pairs : block_rows)[kind][rows - 1];
+    for (ptrdiff_t c = channels.begin; c < channels.end; c += TOGETHER) {
         Blocks from[4];
-        for (int i = 0; i < count; i++) from[i] = blocks_from(weight->blocks, kind, c + i * each, of->width);
+        for (int i = 0; i < places; i++) from[i] = blocks_from(weight->blocks, weight->kind, c + i * apart, of->width);
         tile(of->x + row * of->width, of->x_sums + row * of->sums, of->x_scales + row * of->scales, from, of->width, sums);
-        for (int i = 0; i < count * rows; i++) {
-            const ptrdiff_t channel = c + i / rows * each;
+        for (int i = 0; i < places * rows; i++) {
+            const ptrdiff_t channel = c + i / rows * apart;
             put_eight(&of->to, row + i % rows, channel, of->to.channels - channel, sums[i]);
         }
-        some = is_pair ? NEAR : TOGETHER;
     }
 }
 
@@ -293,7 +291,8 @@ EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t
     const Product product = {
         .x = x, .x_sums = x_sums, .x_scales = x_scales, .width = width, .sums = kind == Q6_K ? 2 * small : groups,
         .scales = width / K_BLOCK, .weight = &w, .most = 4, .places = block_places[kind], .unit = TOGETHER,
-        .multiply = multiply_blocks, .to = {y, channels, NULL, NULL, NULL, (Kind)result},
+        .has_pairs = kind == Q4_K || kind == Q4_0, .multiply = multiply_blocks,
+        .to = {y, channels, NULL, NULL, NULL, (Kind)result},
     };
     multiply_all(&product, rows);
     free(x_sums);

@@ -99,27 +99,34 @@ INLINE void half_tiles(HalfBlock *of, ptrdiff_t row, ptrdiff_t end, int rows, in
                       of->sums + r * NEAR_HALF + c);
 }
 
-/* Few rows times channels in `places` of the weight at once: memory is read faster so. `all` becomes what is left. */
-INLINE void half_streams(const float *x, int rows, ptrdiff_t width, const uint16_t *w, Kind kind, int places, Share *all,
+/* Few rows times one channel in each of `places` of the weight, `part` channels from each other. */
+INLINE void half_places(const float *x, int rows, ptrdiff_t width, const uint16_t *w, Kind kind, int places, ptrdiff_t part,
+                        ptrdiff_t channel, const Result *to) {
+    float sums[4 * NEAR_HALF] = {0};
+    for (ptrdiff_t k = 0; k < width; k += BLOCK)
+        half_tile(x + k * rows, w + channel * width + k, part * width, width - k < BLOCK ? width - k : BLOCK, rows, places,
+                  kind, sums);
+    UNROLL for (int r = 0; r < rows; r++)
+        for (int i = 0; i < places; i++) put(to, r, channel + i * part, sums[r * NEAR_HALF + i]);
+}
+
+/* Few rows wait for the memory, which is read faster in several streams. */
+INLINE void half_streams(const float *x, int rows, ptrdiff_t width, const uint16_t *w, Kind kind, int places, Share all,
                          const Result *to) {
-    const ptrdiff_t part = (all->end - all->begin) / places;
-    for (ptrdiff_t c = all->begin; c < all->begin + part; c++) {
-        float sums[4 * NEAR_HALF] = {0};
-        for (ptrdiff_t k = 0; k < width; k += BLOCK)
-            half_tile(x + k * rows, w + c * width + k, part * width, width - k < BLOCK ? width - k : BLOCK, rows, places,
-                      kind, sums);
-        UNROLL for (int r = 0; r < rows; r++)
-            for (int i = 0; i < places; i++) put(to, r, c + i * part, sums[r * NEAR_HALF + i]);
-    }
-    all->begin += places * part;
+    const ptrdiff_t part = (all.end - all.begin) / places;
+    for (ptrdiff_t c = all.begin; c < all.begin + part; c++) half_places(x, rows, width, w, kind, places, part, c, to);
+    for (ptrdiff_t c = all.begin + places * part; c < all.end; c++) half_places(x, rows, width, w, kind, 1, 0, c, to);
 }
 
 INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, Kind kind, Share all,
                        const Result *to, float *sums) {
-    if (rows == 1) half_streams(x, 1, width, w, kind, 4, &all, to);
-    else if (rows == 2) half_streams(x, 2, width, w, kind, 4, &all, to);
-    else if (rows == 3) half_streams(x, 3, width, w, kind, 3, &all, to);
-    else if (rows == 4) half_streams(x, 4, width, w, kind, 2, &all, to);
+    switch (rows) {
+    case 0: return;
+    case 1: half_streams(x, 1, width, w, kind, 4, all, to); return;
+    case 2: half_streams(x, 2, width, w, kind, 4, all, to); return;
+    case 3: half_streams(x, 3, width, w, kind, 3, all, to); return;
+    case 4: half_streams(x, 4, width, w, kind, 2, all, to); return;
+    }
     const ptrdiff_t in_threes = rows % 3 == 1 ? rows - 4 : rows / 3 * 3; /* the rest are pairs */
     for (ptrdiff_t c = all.begin; c < all.end; c += NEAR_HALF) {
         HalfBlock block = {.width = width, .channels = all.end - c < NEAR_HALF ? all.end - c : NEAR_HALF, .sums = sums};
@@ -136,12 +143,8 @@ INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const ui
                 .lines = BLOCK * sizeof *w / ALIGNMENT,
                 .together = BLOCK * sizeof *w / ALIGNMENT * 9 / rows + 1, /* nine sums in a tile */
             };
-            if (rows == 1) {
-                half_tiles(&block, 0, 1, 1, 1, kind);
-            } else {
-                half_tiles(&block, 0, in_threes, 3, 3, kind);
-                half_tiles(&block, in_threes, rows, 2, 4, kind);
-            }
+            half_tiles(&block, 0, in_threes, 3, 3, kind);
+            half_tiles(&block, in_threes, rows, 2, 4, kind);
         }
         for (ptrdiff_t r = 0; r < rows; r++)
             for (ptrdiff_t i = 0; i < block.channels; i++) put(to, r, c + i, sums[r * NEAR_HALF + i]);
@@ -150,7 +153,6 @@ INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const ui
 
 EXPORT FAST int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
                                ptrdiff_t channels, const float *bias, float *y) {
-    if (rows == 0) return 0;
     const Result to = {y, channels, NULL, bias, NULL, FLOAT32};
     const ptrdiff_t each = up_to(rows * NEAR_HALF * sizeof(float), ALIGNMENT) / sizeof(float);
     float *arranged = aligned(rows * up_to(width, STEP) * sizeof *x), *sums = aligned(omp_get_max_threads() * each * sizeof *x);

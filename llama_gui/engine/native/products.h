@@ -22,6 +22,7 @@ struct Product {
      * and of how many channels each of them is. */
     const int8_t *places;
     int unit;
+    int has_pairs;           /* twice TOGETHER channels are multiplied at a time, which share what is broadcast */
     /* Some rows (at most `most`) times each of these channels, and those that lie `apart`, 2 * `apart`… behind it. */
     void (*multiply)(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart);
     Result to;
@@ -39,8 +40,12 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
     /* Few channels at a time, so that the weights are read from memory once. */
     for (ptrdiff_t c = channels.begin; c < channels.end; c += NEAR) {
         const Share near = {c, c + NEAR < channels.end ? c + NEAR : channels.end};
-        for (ptrdiff_t row = rows.begin; row < rows.end; row += of->most)
-            of->multiply(of, row, (int)(rows.end - row < of->most ? rows.end - row : of->most), near, 1, 0);
+        const int is_pair = of->has_pairs && near.end - near.begin > TOGETHER;
+        for (ptrdiff_t row = rows.begin; row < rows.end; row += of->most) {
+            const int some = (int)(rows.end - row < of->most ? rows.end - row : of->most);
+            if (is_pair) of->multiply(of, row, some, (Share){c, c + TOGETHER}, 2, TOGETHER);
+            else of->multiply(of, row, some, near, 1, 0);
+        }
     }
 }
 

@@ -37,11 +37,13 @@ INT8_TILE(1, 5) INT8_TILE(1, 6) INT8_TILE(1, 7) INT8_TILE(1, 8)
 
 typedef void Int8Tile(const int8_t *, const int8_t *, ptrdiff_t, ptrdiff_t, int32_t *);
 static const int8_t int8_places[FEW] = {4, 4, 3, 2};
-static Int8Tile *const int8_streams[FEW] = {int8_4_1, int8_4_2, int8_3_3, int8_2_4};
-static Int8Tile *const int8_rows[8] = {int8_1_1, int8_1_2, int8_1_3, int8_1_4, int8_1_5, int8_1_6, int8_1_7, int8_1_8};
+static Int8Tile *const int8_tiles[4][8] = { /* [places - 1][rows - 1] */
+    {int8_1_1, int8_1_2, int8_1_3, int8_1_4, int8_1_5, int8_1_6, int8_1_7, int8_1_8},
+    {[3] = int8_2_4}, {[2] = int8_3_3}, {int8_4_1, int8_4_2},
+};
 
 FAST static void multiply_int8(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
-    Int8Tile *const tile = (places > 1 ? int8_streams : int8_rows)[rows - 1];
+    Int8Tile *const tile = int8_tiles[places - 1][rows - 1];
     const ptrdiff_t width = of->width;
     int32_t sums[MOST_SUMS];
     for (ptrdiff_t c = channels.begin; c < channels.end; c++) {
@@ -196,26 +198,20 @@ INT4_TILE(2, 1) INT4_TILE(2, 2) INT4_TILE(2, 3) INT4_TILE(2, 4)
 
 typedef void Int4Tile(const int8_t *, const int16_t *, const Int4 *, ptrdiff_t, __m256i *);
 static const int8_t int4_places[FEW] = {4, 3, 1, 1};
-static Int4Tile *const int4_streams[2] = {int4_4_1, int4_3_2};
-static Int4Tile *const int4_rows[4] = {int4_1_1, int4_1_2, int4_1_3, int4_1_4};
-static Int4Tile *const int4_pairs[4] = {int4_2_1, int4_2_2, int4_2_3, int4_2_4};
+static Int4Tile *const int4_tiles[4][4] = { /* [places - 1][rows - 1] */
+    {int4_1_1, int4_1_2, int4_1_3, int4_1_4}, {int4_2_1, int4_2_2, int4_2_3, int4_2_4}, {[1] = int4_3_2}, {int4_4_1},
+};
 
 FAST static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
-    const int8_t *x = of->x + row * of->width;
     __m256i sums[MOST_SUMS];
-    for (ptrdiff_t c = channels.begin, some; c < channels.end; c += some) {
-        const int is_pair = places == 1 && channels.end - c > TOGETHER; /* what is broadcast serves both */
-        const int count = is_pair ? 2 : places;
-        const ptrdiff_t each = is_pair ? TOGETHER : apart;
-        Int4Tile *const tile = places > 1 ? int4_streams[rows - 1] : (is_pair ? int4_pairs : int4_rows)[rows - 1];
+    for (ptrdiff_t c = channels.begin; c < channels.end; c += TOGETHER) {
         Int4 from[4];
-        for (int i = 0; i < count; i++) from[i] = channels_of(*(const Int4 *)of->weight, c + i * each, of->width);
-        tile(x, of->x_sums + row * of->sums, from, of->width, sums);
-        for (int i = 0; i < count * rows; i++) {
-            const ptrdiff_t channel = c + i / rows * each;
+        for (int i = 0; i < places; i++) from[i] = channels_of(*(const Int4 *)of->weight, c + i * apart, of->width);
+        int4_tiles[places - 1][rows - 1](of->x + row * of->width, of->x_sums + row * of->sums, from, of->width, sums);
+        for (int i = 0; i < places * rows; i++) {
+            const ptrdiff_t channel = c + i / rows * apart;
             put_eight(&of->to, row + i % rows, channel, of->to.channels - channel, _mm256_cvtepi32_ps(sums[i]));
         }
-        some = is_pair ? NEAR : TOGETHER;
     }
 }
 
@@ -227,7 +223,8 @@ EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, cons
     if (x_sums == NULL) return 1;
     const Product product = {
         .x = x, .x_sums = x_sums, .width = width, .sums = width / GROUP, .weight = &w, .most = 4, .places = int4_places,
-        .unit = TOGETHER, .multiply = multiply_int4, .to = {y, channels, scales, NULL, row_scales, (Kind)kind},
+        .unit = TOGETHER, .has_pairs = 1, .multiply = multiply_int4,
+        .to = {y, channels, scales, NULL, row_scales, (Kind)kind},
     };
     multiply_all(&product, rows);
     free(x_sums);
