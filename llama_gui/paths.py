@@ -95,5 +95,6 @@ def find_resources() -> Path:
 
 def native_kernels() -> Path | None:
     """The compiled kernels of the engine; None: they were not compiled when this was installed."""
-    path = Path(__file__).resolve().parent / "engine" / "native" / "kernels.so"
+    name = "kernels.dll" if sys.platform == "win32" else "kernels.so"
+    path = Path(__file__).resolve().parent / "engine" / "native" / name
     return path if path.is_file() else None

@@ -47,7 +47,8 @@ HEAD_PIECE_SIZE = 2**25
 """Numbers of the vocabulary projection that are quantised and packed at a time."""
 
 _OWN_KERNELS = (
-    "On Linux with an x86-64 CPU llama-gui's own kernels can do it: install a C compiler (gcc), then llama-gui again."
+    "On Linux and Windows with an x86-64 CPU llama-gui's own kernels can do it: install llama-gui again, on Linux a C "
+    "compiler (gcc) first."
 )
 
 _CPU = torch.device("cpu")

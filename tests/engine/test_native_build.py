@@ -1,7 +1,9 @@
 """The hook that compiles the kernels when the package is installed."""
 
 import ctypes
+import importlib.util
 import platform
+import re
 import shutil
 import sys
 import sysconfig
@@ -53,11 +55,14 @@ class Hook:
         self.library = root / "small" / "native" / "kernels.so"
         self.warnings: list[str] = []
 
-    def run(self, target: str = "wheel") -> dict[str, Any]:
-        """What is added to the data that hatchling begins with."""
+    def hook(self, target: str = "wheel") -> CustomBuildHook:
         app: Any = SimpleNamespace(display_warning=self.warnings.append)
         nothing: Any = None
-        hook = CustomBuildHook(str(self.root), {}, nothing, nothing, str(self.root / "dist"), target, app)
+        return CustomBuildHook(str(self.root), {}, nothing, nothing, str(self.root / "dist"), target, app)
+
+    def run(self, target: str = "wheel") -> dict[str, Any]:
+        """What is added to the data that hatchling begins with."""
+        hook = self.hook(target)
         before: dict[str, Any] = {"artifacts": [], "pure_python": True, "infer_tag": False}
         data = {**before, "artifacts": []}
         hook.initialize("standard", data)
@@ -66,7 +71,7 @@ class Hook:
 
 @pytest.fixture(autouse=True)
 def _the_real_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(build, "_LIBRARY", tmp_path / "nowhere" / "kernels.so")
+    monkeypatch.setattr(build, "_LIBRARIES", dict.fromkeys(build._LIBRARIES, tmp_path / "nowhere" / "kernels.so"))
 
 
 @pytest.fixture
@@ -84,7 +89,7 @@ def hook(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small_source: Path) ->
     """As on Linux on x86-64, wherever this runs."""
     hook = Hook(tmp_path)
     hook.library.parent.mkdir(parents=True)
-    monkeypatch.setattr(build, "_LIBRARY", hook.library)
+    monkeypatch.setattr(build, "_LIBRARIES", dict.fromkeys(build._LIBRARIES, hook.library))
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     return hook
@@ -213,7 +218,8 @@ def test_without_a_compiler_the_wheel_is_for_all_platforms(hook: Hook, monkeypat
         ("wheel", "linux", "aarch64"),
         ("wheel", "darwin", "x86_64"),
         ("wheel", "darwin", "arm64"),
-        ("wheel", "win32", "AMD64"),
+        ("wheel", "win32", "ARM64"),
+        ("sdist", "win32", "AMD64"),
     ],
 )
 def test_elsewhere_nothing_is_compiled(
@@ -223,8 +229,52 @@ def test_elsewhere_nothing_is_compiled(
     monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(build, "compile_kernels", None)
     assert hook.run(target) == {}
+    assert hook.hook(target).dependencies() == []
     assert hook.warnings == []
     assert not hook.library.exists()
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "needed"), [("linux", "x86_64", []), ("win32", "AMD64", ["ziglang>=0.15"])]
+)
+def test_a_compiler_is_fetched_where_nobody_has_one(
+    hook: Hook, monkeypatch: pytest.MonkeyPatch, system: str, machine: str, needed: list[str]
+):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert hook.hook().dependencies() == needed
+
+
+# --- Windows
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="ziglang is not installed")
+@pytest.mark.timeout(900)  # it compiles Windows' own libraries first
+def test_our_kernels_compile_for_windows(tmp_path: Path):
+    library = tmp_path / "kernels.dll"
+    assert compile_kernels(library) is None
+    assert library.read_bytes()[:2] == b"MZ"
+    assert [file.name for file in tmp_path.iterdir()] == ["kernels.dll"]
+
+
+def test_without_zig(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(build, "_ZIG", (sys.executable, "-m", "no_such_zig"))
+    said = compile_kernels(tmp_path / "kernels.dll")
+    assert said is not None
+    assert said.startswith("zig: ")
+    assert "no_such_zig" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_that_clang_calls_of_openmp_is_known_to_the_linker():
+    """The pragmas that are used, and what they become; another one needs another name in the list."""
+    source = "".join(file.read_text(encoding="utf-8") for file in build._FOLDER.glob("*.[ch]"))
+    used = {line.split("if (")[0].strip() for line in re.findall(r"#pragma omp (.*)", source)}
+    assert used <= {
+        "parallel", "parallel for", "for", "for nowait", "for schedule(dynamic) nowait", "barrier", "atomic write",
+    }  # fmt: skip
+    names = build._OPENMP.read_text(encoding="utf-8").split("EXPORTS\n")[1].split()
+    assert set(re.findall(r"\bomp_get_\w+", source)) <= set(names)
 
 
 # --- hatchling

@@ -102,7 +102,7 @@ INLINE void add_values(const float *weights, const float *values, ptrdiff_t from
 }
 
 /* Some queries of one conversation and one key head: `count` tokens from `first` on. */
-FAST static void attend_some(const Attention *a, const Span *span, const char *all_keys, const char *all_values,
+static void attend_some(const Attention *a, const Span *span, const char *all_keys, const char *all_values,
                              ptrdiff_t head, ptrdiff_t first, ptrdiff_t count, const Room *room) {
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
     const size_t bytes = bytes_of(a->kind);
@@ -161,7 +161,7 @@ FAST static void attend_some(const Attention *a, const Span *span, const char *a
 }
 
 /* Writes the new keys and values of all spans, and attends to them and those before. */
-EXPORT FAST int llama_gui_attend(const float *q, ptrdiff_t q_stride, const float *k, ptrdiff_t k_stride, const float *v,
+EXPORT int llama_gui_attend(const float *q, ptrdiff_t q_stride, const float *k, ptrdiff_t k_stride, const float *v,
                                  ptrdiff_t v_stride, ptrdiff_t heads, ptrdiff_t kv_heads, ptrdiff_t dim, ptrdiff_t window,
                                  float scale, const Span *spans, ptrdiff_t count, ptrdiff_t layer, int kind, float *y) {
     const Attention a = {q, k, v, q_stride, k_stride, v_stride, heads, kv_heads, dim, window, scale, y, (Kind)kind};
@@ -204,7 +204,7 @@ EXPORT FAST int llama_gui_attend(const float *q, ptrdiff_t q_stride, const float
                                 left < QUERIES ? left : QUERIES, &room);
             }
         }
-        free(wide);
+        release(wide);
     }
     return failed;
 }

@@ -266,7 +266,7 @@ typedef struct {
     BlockKind kind;
 } BlockWeight;
 
-FAST static void multiply_blocks(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+static void multiply_blocks(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
     const BlockWeight *weight = of->weight;
     BlockTile *const tile = block_tiles[weight->kind][places - 1][rows - 1];
     __m256 sums[MOST_SUMS];
@@ -295,6 +295,6 @@ EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t
         .to = {y, channels, NULL, NULL, NULL, (Kind)result},
     };
     multiply_all(&product, rows);
-    free(x_sums);
+    release(x_sums);
     return 0;
 }

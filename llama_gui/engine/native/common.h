@@ -2,8 +2,7 @@
 
 #include <immintrin.h>
 
-#define FAST __attribute__((target("avx2,fma,f16c")))
-#define INLINE static inline __attribute__((always_inline)) FAST
+#define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 #define AS_A_LOOP _Pragma("GCC unroll 1")
 /* Add this up now: gcc would gather what is to be added, and have no registers for it. */
@@ -71,7 +70,22 @@ static Share share_of(ptrdiff_t channels, int granule) {
 
 static ptrdiff_t up_to(ptrdiff_t count, ptrdiff_t granule) { return (count + granule - 1) / granule * granule; }
 
-static void *aligned(size_t bytes) { return aligned_alloc(ALIGNMENT, up_to((ptrdiff_t)bytes, ALIGNMENT)); }
+/* Memory that begins at a cache line, NULL if there is none; handed back by `release`. */
+static void *aligned(size_t bytes) {
+#if defined(_WIN32)
+    return _aligned_malloc(bytes, ALIGNMENT);
+#else
+    return aligned_alloc(ALIGNMENT, up_to((ptrdiff_t)bytes, ALIGNMENT));
+#endif
+}
+
+static void release(void *memory) {
+#if defined(_WIN32)
+    _aligned_free(memory);
+#else
+    free(memory);
+#endif
+}
 
 INLINE float largest_of(__m256 v) {
     __m128 s = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));

@@ -8,12 +8,12 @@ INLINE float half_at(const uint8_t *at) {
     return _cvtsh_ss(bits);
 }
 
-FAST static void q8_0(const uint8_t *block, float *to) {
+static void q8_0(const uint8_t *block, float *to) {
     const float scale = half_at(block);
     for (int i = 0; i < 32; i++) to[i] = (float)(int8_t)block[2 + i] * scale;
 }
 
-FAST static void q4_0(const uint8_t *block, float *to) {
+static void q4_0(const uint8_t *block, float *to) {
     const float scale = half_at(block);
     for (int i = 0; i < 16; i++) {
         to[i] = (float)((block[2 + i] & 15) - 8) * scale;
@@ -21,7 +21,7 @@ FAST static void q4_0(const uint8_t *block, float *to) {
     }
 }
 
-FAST static void q4_1(const uint8_t *block, float *to) {
+static void q4_1(const uint8_t *block, float *to) {
     const float scale = half_at(block), offset = half_at(block + 2);
     for (int i = 0; i < 16; i++) {
         to[i] = (float)(block[4 + i] & 15) * scale + offset;
@@ -57,11 +57,11 @@ INLINE void k_block(const uint8_t *block, const uint8_t *fifths, const uint8_t *
     }
 }
 
-FAST static void q4_k(const uint8_t *block, float *to) { k_block(block, NULL, block + 16, to); }
+static void q4_k(const uint8_t *block, float *to) { k_block(block, NULL, block + 16, to); }
 
-FAST static void q5_k(const uint8_t *block, float *to) { k_block(block, block + 16, block + 48, to); }
+static void q5_k(const uint8_t *block, float *to) { k_block(block, block + 16, block + 48, to); }
 
-FAST static void q6_k(const uint8_t *block, float *to) {
+static void q6_k(const uint8_t *block, float *to) {
     const float scale = half_at(block + 208);
     for (int group = 0; group < 16; group++) { /* four of each 32 bytes of `high`, for each half of them */
         const uint8_t *low = block + group / 8 * 64 + group % 4 * 16, *high = block + 128 + group / 8 * 32 + group % 2 * 16;
@@ -79,7 +79,7 @@ static const struct {
     int bytes, numbers;
 } formats[] = {{q8_0, 34, 32}, {q4_0, 18, 32}, {q4_1, 20, 32}, {q4_k, 144, 256}, {q5_k, 176, 256}, {q6_k, 210, 256}};
 
-EXPORT FAST int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_t count, float *to) {
+EXPORT int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_t count, float *to) {
     const int bytes = formats[format].bytes, numbers = formats[format].numbers;
 #pragma omp parallel for if (count * numbers > WORTH_SHARING)
     for (ptrdiff_t i = 0; i < count; i++) formats[format].dequantise(blocks + i * bytes, to + i * numbers);
@@ -155,7 +155,7 @@ INLINE void place_q4_0(const uint8_t *blocks, ptrdiff_t k, int channel, Blocks t
 }
 
 /* Channels of a weight, the first of them a multiple of TOGETHER; what is left of their last block is filled with zeros. */
-EXPORT FAST int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t channels, ptrdiff_t width,
+EXPORT int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t channels, ptrdiff_t width,
                                        uint8_t *first, uint8_t *second, uint8_t *third, uint8_t *fourth) {
     const ptrdiff_t bytes = bytes_of_block[kind], row = width / K_BLOCK * bytes;
     const int *shares = shares_of_parts[kind];
@@ -209,7 +209,7 @@ INLINE void take_q4_0(Blocks from, ptrdiff_t k, int channel, float *to) {
 }
 
 /* The numbers of some channels, each as of the file. */
-EXPORT FAST int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8_t *second, uint8_t *third,
+EXPORT int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8_t *second, uint8_t *third,
                                      uint8_t *fourth, const int64_t *channels, ptrdiff_t count, float *to) {
     const Blocks all = {{first, second, third, fourth}};
 #pragma omp parallel for if (count * width > WORTH_SHARING)

@@ -29,7 +29,7 @@ INLINE void arrange(const float *x, Kind kind, float *to) {
 }
 
 /* Rows as blocks of BLOCK inputs, [blocks][rows][BLOCK]; zeros stand behind the last input of each row. */
-FAST static void arrange_rows(const float *x, ptrdiff_t rows, ptrdiff_t width, Kind kind, float *to) {
+static void arrange_rows(const float *x, ptrdiff_t rows, ptrdiff_t width, Kind kind, float *to) {
 #pragma omp parallel for if (rows * width > WORTH_SHARING)
     for (ptrdiff_t r = 0; r < rows; r++)
         for (ptrdiff_t start = 0; start < width; start += BLOCK) {
@@ -151,7 +151,7 @@ INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const ui
     }
 }
 
-EXPORT FAST int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
+EXPORT int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
                                ptrdiff_t channels, const float *bias, float *y) {
     const Result to = {y, channels, NULL, bias, NULL, FLOAT32};
     const ptrdiff_t each = up_to(rows * NEAR_HALF * sizeof(float), ALIGNMENT) / sizeof(float);
@@ -168,7 +168,7 @@ EXPORT FAST int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, 
         }
     }
     const int failed = !arranged || !sums;
-    free(arranged);
-    free(sums);
+    release(arranged);
+    release(sums);
     return failed;
 }

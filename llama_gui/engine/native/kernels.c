@@ -13,13 +13,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#else
-static int omp_get_thread_num(void) { return 0; }
-static int omp_get_num_threads(void) { return 1; }
-static int omp_get_max_threads(void) { return 1; }
-#endif
+/* As omp.h has them, which not every compiler brings. */
+extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_threads(void);
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)
@@ -27,7 +22,9 @@ static int omp_get_max_threads(void) { return 1; }
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__) && defined(__GNUC__)
+#include <cpuid.h>
+
 #include "common.h"
 
 #include "products.h"
@@ -39,9 +36,15 @@ static int omp_get_max_threads(void) { return 1; }
 #include "gguf_blocks.h"
 #include "attention.h"
 
-/* Whether this CPU has what the rest needs. */
+/* Whether this CPU has what the rest needs, and the system keeps its registers. Not every compiler's own question for
+ * this is answered: __builtin_cpu_supports says no to all with Zig's. */
 EXPORT int llama_gui_can_run(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    unsigned a, b, c, d, kept, high;
+    const unsigned needed = bit_FMA | bit_F16C | bit_AVX | bit_OSXSAVE;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & needed) != needed) return 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2)) return 0;
+    __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
+    return (kept & 6) == 6; /* those of 128 and of 256 bits */
 }
 
 #else

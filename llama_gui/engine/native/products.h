@@ -7,7 +7,7 @@ enum { MOST_SUMS = 9 };       /* of a tile: its rows times the places of the wei
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
 
 /* A tile is a function of its own, for its number of rows and of places: gcc finds no good registers in one for many. */
-#define TILE FAST static __attribute__((noinline)) void
+#define TILE static __attribute__((noinline)) void
 
 typedef struct Product Product;
 

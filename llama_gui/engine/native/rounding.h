@@ -83,7 +83,7 @@ INLINE float round_channel(const float *w, ptrdiff_t width, int channel, uint8_t
 }
 
 /* Channels of a weight, the first of them a multiple of TOGETHER; what is left of their last block is filled with zeros. */
-EXPORT FAST int llama_gui_int4_round(const char *w, int kind, ptrdiff_t channels, ptrdiff_t width, uint8_t *levels,
+EXPORT int llama_gui_int4_round(const char *w, int kind, ptrdiff_t channels, ptrdiff_t width, uint8_t *levels,
                                      uint8_t *steps, int8_t *lows, float *scales) {
     int failed = 0;
 #pragma omp parallel if (channels * width > WORTH_SHARING)
@@ -108,7 +108,7 @@ EXPORT FAST int llama_gui_int4_round(const char *w, int kind, ptrdiff_t channels
                 scales[block + i] = round_channel(wide, width, i, (uint8_t *)(wide + width), to, its_steps, its_lows);
             }
         }
-        free(wide);
+        release(wide);
     }
     return failed;
 }

@@ -45,7 +45,7 @@ INLINE float quantise_row(const float *x, ptrdiff_t width, int8_t *levels) {
     return scale;
 }
 
-EXPORT FAST int llama_gui_quantise(const char *x, int kind, ptrdiff_t rows, ptrdiff_t width, int8_t *levels, float *scales) {
+EXPORT int llama_gui_quantise(const char *x, int kind, ptrdiff_t rows, ptrdiff_t width, int8_t *levels, float *scales) {
     const ptrdiff_t whole = up_to(width, 8);
     const int is_ready = kind == FLOAT32 && whole == width;
     int failed = 0;
@@ -68,13 +68,13 @@ EXPORT FAST int llama_gui_quantise(const char *x, int kind, ptrdiff_t rows, ptrd
                 memcpy(levels + r * width, found, width);
             }
         }
-        free(wide);
+        release(wide);
     }
     return failed;
 }
 
 /* silu(gate * factor) * up, gate and up side by side in each row; rounded to eight bits where `levels` is given. */
-EXPORT FAST int llama_gui_gate(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *factors, int8_t *levels,
+EXPORT int llama_gui_gate(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *factors, int8_t *levels,
                                float *scales, float *y) {
     int failed = 0;
 #pragma omp parallel if (rows * width > WORTH_SHARING / 4)
@@ -96,7 +96,7 @@ EXPORT FAST int llama_gui_gate(const float *x, ptrdiff_t rows, ptrdiff_t width, 
             }
             if (levels) scales[r] = quantise_row(inner, width, levels + r * width);
         }
-        free(inner);
+        release(inner);
     }
     return failed;
 }

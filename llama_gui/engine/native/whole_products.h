@@ -42,7 +42,7 @@ static Int8Tile *const int8_tiles[4][8] = { /* [places - 1][rows - 1] */
     {[3] = int8_2_4}, {[2] = int8_3_3}, {int8_4_1, int8_4_2},
 };
 
-FAST static void multiply_int8(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+static void multiply_int8(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
     Int8Tile *const tile = int8_tiles[places - 1][rows - 1];
     const ptrdiff_t width = of->width;
     int32_t sums[MOST_SUMS];
@@ -202,7 +202,7 @@ static Int4Tile *const int4_tiles[4][4] = { /* [places - 1][rows - 1] */
     {int4_1_1, int4_1_2, int4_1_3, int4_1_4}, {int4_2_1, int4_2_2, int4_2_3, int4_2_4}, {[1] = int4_3_2}, {int4_4_1},
 };
 
-FAST static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
     __m256i sums[MOST_SUMS];
     for (ptrdiff_t c = channels.begin; c < channels.end; c += TOGETHER) {
         Int4 from[4];
@@ -227,12 +227,12 @@ EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, cons
         .to = {y, channels, scales, NULL, row_scales, (Kind)kind},
     };
     multiply_all(&product, rows);
-    free(x_sums);
+    release(x_sums);
     return 0;
 }
 
 /* Some channels of four bits written out in eight: [channels][width]. What does not fit in eight bits is not to be there. */
-EXPORT FAST int llama_gui_int4_expand(const uint8_t *levels, const uint8_t *steps, const int8_t *lows, ptrdiff_t width,
+EXPORT int llama_gui_int4_expand(const uint8_t *levels, const uint8_t *steps, const int8_t *lows, ptrdiff_t width,
                                       ptrdiff_t first, ptrdiff_t channels, int8_t *to) {
     const Int4 w = {levels, steps, lows};
 #pragma omp parallel for
