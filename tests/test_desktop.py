@@ -44,7 +44,7 @@ def test_a_profile_holds_all_its_data(tmp_path: Path):
     assert open_window(tmp_path / "new" / "profile") == ["", "ready: Starter model"]
     files = {path.name for path in (tmp_path / "new" / "profile").iterdir()}
     assert {"chats.db", "settings.json", "llama-gui.log"} <= files
-    assert (tmp_path / "new" / "profile" / "llama-gui.log").read_text() == ""
+    assert (tmp_path / "new" / "profile" / "llama-gui.log").read_text(encoding="utf-8") == ""
     assert {path for path in set(Path(os.environ["HOME"]).rglob("*")) - home if "llama-gui" in str(path)} == set()
 
 
@@ -63,7 +63,7 @@ def test_broken_files_are_set_aside_and_told(tmp_path: Path):
 def test_a_fault_is_told_and_logged(tmp_path: Path):
     told = open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(0, lambda: 1 / 0)")
     assert any("ZeroDivisionError" in line and "Your chats are safe" in line for line in told)
-    assert "ZeroDivisionError" in (tmp_path / "llama-gui.log").read_text()
+    assert "ZeroDivisionError" in (tmp_path / "llama-gui.log").read_text(encoding="utf-8")
 
 
 def test_closing_while_the_model_loads(tmp_path: Path):

@@ -63,8 +63,8 @@ def test_a_broken_file_is_set_aside(path: Path, content: bytes):
 )
 def test_one_wrong_value_costs_only_itself(path: Path, name: str, value: object):
     save_settings(path, CHANGED)
-    values = json.loads(path.read_text())
-    path.write_text(json.dumps({**values, name: value}))
+    values = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**values, name: value}), encoding="utf-8")
     settings, notice = load_settings(path)
     assert settings == replace(CHANGED, **{name: getattr(UserSettings(), name)})
     assert f"wrong value for {name}" in notice
@@ -72,7 +72,7 @@ def test_one_wrong_value_costs_only_itself(path: Path, name: str, value: object)
 
 def test_a_value_of_another_version_is_no_fault(path: Path):
     path.parent.mkdir()
-    path.write_text('{"from_the_future": 1, "zoom": 2}')
+    path.write_text('{"from_the_future": 1, "zoom": 2}', encoding="utf-8")
     assert load_settings(path) == (UserSettings(zoom=2), "")
 
 

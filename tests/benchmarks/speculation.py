@@ -36,7 +36,7 @@ def speed(engine: Engine, text: list[int], temperature: float, new_tokens: int) 
 def first_layers(folder: Path, layers: int, target: Path) -> Path:
     """A copy of the model with its first `layers` only."""
     shutil.copytree(folder, target)
-    config = json.loads((target / "config.json").read_text())
+    config = json.loads((target / "config.json").read_text(encoding="utf-8"))
     (target / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers}))
     weights = load_file(target / "model.safetensors")
     dropped = tuple(f"model.layers.{layer}." for layer in range(layers, config["num_hidden_layers"]))

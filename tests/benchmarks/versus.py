@@ -231,7 +231,7 @@ def read_bandwidth(rounds: int = 8) -> float:
 
 def versions() -> str:
     """What was measured, and on what."""
-    cpu = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+    cpu = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
                 if line.startswith("model name")), platform.processor()) if sys.platform == "linux" else ""  # fmt: skip
     packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers"))
     cores = physical_cores()

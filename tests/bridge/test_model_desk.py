@@ -221,7 +221,7 @@ def test_signing_in_lets_a_gated_download_go_on(new_desk: NewDesk, hub: FakeHub,
     assert "signed in" in desk.downloads.items[0].problem
     with qtbot.waitSignals([desk.account.changed, desk.downloads.finished]):
         desk.account.keep(f" {TOKEN}\n")
-    assert (tmp_path / "hf" / "token").read_text() == TOKEN
+    assert (tmp_path / "hf" / "token").read_text(encoding="utf-8") == TOKEN
     with qtbot.waitSignal(desk.account.changed) as changed:
         desk.account.forget()
     assert changed.args[0].place == "nowhere"

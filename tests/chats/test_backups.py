@@ -109,7 +109,7 @@ def test_a_backup_that_fails_is_told_and_stops_nothing(path: Path, monkeypatch: 
     store.save_node(question("two"))
     store.close()
     assert messages(path) == ["one", "two"]
-    assert today(path).parent.read_text() == "in the way"
+    assert today(path).parent.read_text(encoding="utf-8") == "in the way"
 
 
 _FILE_LIMIT = """

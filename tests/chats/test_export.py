@@ -210,7 +210,7 @@ def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path):
 
     with pytest.raises(StoreError, match="went away"):
         write_export(path, broken())
-    assert path.read_text() == "precious"
+    assert path.read_text(encoding="utf-8") == "precious"
     assert os.listdir(tmp_path) == ["chats.md"]
 
 

@@ -101,7 +101,7 @@ def test_a_damaged_file_is_set_aside_and_never_erased(store: ChatStore, path: Pa
         aside = _aside(path)[0]
         assert str(_aside(path)[-1]) in again.notice
         if before is None:
-            assert (aside / "something").read_text() == "precious"
+            assert (aside / "something").read_text(encoding="utf-8") == "precious"
             _folder_again(path)
         else:
             assert aside.read_bytes() == before

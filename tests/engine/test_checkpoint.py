@@ -181,7 +181,7 @@ def test_a_weight_comes_as_it_was_saved(tmp_path, dtype):
 def test_the_weights_of_another_model(tmp_path):
     folder = write_tiny_llama(tmp_path / "model")
     check(folder, weight_shapes(load_config(folder)))
-    values = json.loads((folder / "config.json").read_text())
+    values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps({**values, "num_hidden_layers": 4}))
     with pytest.raises(BrokenModelError, match=r"model\.layers\.3\.\S+, .* and 6 more missing"):
         check(folder, weight_shapes(load_config(folder)))

@@ -286,7 +286,7 @@ def test_code_beside_the_weights_is_neither_imported_nor_read(tmp_path: Path, ar
     code = f"import os; os.mkdir({str(tmp_path / 'marker')!r})"
     folder = write_tiny_llama(tmp_path / "model", num_hidden_layers=1)
     values = {
-        **json.loads((folder / "config.json").read_text()),
+        **json.loads((folder / "config.json").read_text(encoding="utf-8")),
         "architectures": [architecture],
         "auto_map": {"AutoConfig": "evil.Config", "AutoModelForCausalLM": "owner/repository--modeling_evil.Evil"},
         "trust_remote_code": True,

@@ -13,7 +13,7 @@ from llama_gui.engine.huge_pages import HugePages, use_huge_pages
 def huge_kilobytes_at(address):
     """Of the mapping that holds `address`."""
     holds = False
-    for line in Path("/proc/self/smaps").read_text().splitlines():
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
         first = line.split()[0]
         if not first.endswith(":"):
             start, end = (int(number, 16) for number in first.split("-"))

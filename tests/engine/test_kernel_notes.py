@@ -94,7 +94,7 @@ def test_a_damaged_file_is_as_none(file, text):
 )  # fmt: skip
 def test_a_damaged_note_is_as_none(file, change):
     write(file, note())
-    values = json.loads(file.read_text())
+    values = json.loads(file.read_text(encoding="utf-8"))
     for kind in values["kinds"].values():
         kind["16x8"] |= change
     file.write_text(json.dumps(values))

@@ -32,8 +32,8 @@ def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], None]) ->
 
 def change_json(file: Path, **changes: Any) -> None:
     """Replace fields of a JSON file; a field that is changed to ... is taken out."""
-    values = {**(json.loads(file.read_text()) if file.exists() else {}), **changes}
-    file.write_text(json.dumps({name: value for name, value in values.items() if value is not ...}))
+    values = {**(json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}), **changes}
+    file.write_text(json.dumps({name: value for name, value in values.items() if value is not ...}), encoding="utf-8")
 
 
 def reference(folder: Path) -> Any:
@@ -202,7 +202,7 @@ def test_one_file_beside_an_index_is_not_read_twice(tmp_path: Path, load: Load) 
 def with_vocabulary(folder: Path, shape: Any, rows: int) -> Path:
     """A model with `rows` more embedding rows than its tokenizer has tokens (fewer, when negative)."""
     write_tiny_llama(folder, shape)
-    vocabulary = json.loads((folder / "config.json").read_text())["vocab_size"]
+    vocabulary = json.loads((folder / "config.json").read_text(encoding="utf-8"))["vocab_size"]
     return write_tiny_llama(folder, shape, vocab_size=vocabulary + rows)
 
 
@@ -243,7 +243,7 @@ def test_a_bias_cannot_reach_rows_that_are_no_token(tmp_path: Path, load: Load) 
 def test_a_vocabulary_that_is_smaller_than_the_tokenizer(tmp_path: Path, load: Load) -> None:
     folder = with_vocabulary(tmp_path / "model", "llama-3.1", -40)
     engine = load(folder=folder)
-    rows = json.loads((folder / "config.json").read_text())["vocab_size"]
+    rows = json.loads((folder / "config.json").read_text(encoding="utf-8"))["vocab_size"]
     assert_same_as_transformers(engine, folder, [token_id for token_id in PROMPT if token_id < rows])
     beyond = next(text for text in ("the dog", "are you", "answer", "Stop") if max(ids_of(engine, text)) >= rows)
     with pytest.raises(InvalidRequestError, match=f"from 0 to {rows - 1}"):
@@ -262,7 +262,7 @@ def ids_of(engine: Engine, text: str) -> list[int]:
 
 def test_tokens_behind_a_gap_of_the_vocabulary_can_be_drawn_and_read(tmp_path: Path, load: Load) -> None:
     folder = write_tiny_llama(tmp_path / "model", "tinyllama", vocab_size=600)
-    state = json.loads((folder / "tokenizer.json").read_text())
+    state = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     vocabulary = state["model"]["vocab"]
     last = max(vocabulary, key=vocabulary.get)
     vocabulary[last] = 550

@@ -69,7 +69,7 @@ def test_a_token_written_as_an_object(llama3: Path):
 
 
 def test_truncation_and_padding_that_were_saved_are_ignored(llama3: Path):
-    state = json.loads((llama3 / "tokenizer.json").read_text())
+    state = json.loads((llama3 / "tokenizer.json").read_text(encoding="utf-8"))
     state["truncation"] = {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
     (llama3 / "tokenizer.json").write_text(json.dumps(state))
     assert len(Tokenizer.load(llama3).encode("one two three four", add_special_tokens=False)) > 2
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_tokenizer(tmp_path: Path, content: bytes):
 
 def test_a_panic_of_the_library_is_named(llama3: Path):
     """A model that lacks a token of its merges: the library panics, with an exception that is no Exception."""
-    state = json.loads((llama3 / "tokenizer.json").read_text())
+    state = json.loads((llama3 / "tokenizer.json").read_text(encoding="utf-8"))
     state["post_processor"]["special_tokens"] = {}
     (llama3 / "tokenizer.json").write_text(json.dumps(state))
     with pytest.raises(BrokenModelError, match=r"tokenizer\.json"):

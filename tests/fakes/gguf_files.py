@@ -42,7 +42,7 @@ def write_gguf(
     The package cannot make blocks of Q4_K and its kin: those get random bytes with sane scales. `fields` are set last,
     None leaves one out.
     """
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     arch = ARCHITECTURES[config["architectures"][0]]
     metadata = network_fields(config, arch) | tokenizer_fields(folder, pre)
     metadata["general.file_type"] = int(gguf.LlamaFileType[f"{'ALL' if kind == 'F32' else 'MOSTLY'}_{_ftype(kind)}"])
@@ -132,8 +132,8 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
 
 def tokenizer_fields(folder: Path, pre: str) -> dict[str, Any]:
     """What the converter writes about the vocabulary."""
-    state = json.loads((folder / "tokenizer.json").read_text())
-    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    state = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     vocab: dict[str, int] = dict(state["model"]["vocab"])
     added = {token["content"]: token for token in state["added_tokens"]}
     vocab |= {text: token["id"] for text, token in added.items()}
@@ -154,7 +154,7 @@ def tokenizer_fields(folder: Path, pre: str) -> dict[str, Any]:
     else:
         fields["scores"] = [-float(number) if kind == 1 else 0.0 for number, kind in enumerate(kinds)]
     fields = {f"tokenizer.ggml.{key}": value for key, value in fields.items()}
-    text = template.read_text() if template.exists() else settings.get("chat_template")
+    text = template.read_text(encoding="utf-8") if template.exists() else settings.get("chat_template")
     return fields | ({"tokenizer.chat_template": text} if text else {})
 
 
@@ -241,7 +241,7 @@ def random_blocks(shape: tuple[int, ...], kind: str, generator: np.random.Genera
 
 def write_twin(path: Path, folder: Path, twin: Path) -> Path:
     """A copy of `folder` whose weights are those of the file at `path`, read and dequantised by the package."""
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     arch = ARCHITECTURES[config["architectures"][0]]
     heads, kv_heads = config["num_attention_heads"], config.get("num_key_value_heads", config["num_attention_heads"])
     names = gguf.get_tensor_name_map(_arch(arch), 100)

@@ -52,7 +52,7 @@ def test_what_is_kept_comes_back(file: Path):
     assert [endpoint.key for endpoint in again.endpoints()] == ["sk-cluster", ""]
     assert again.names() == ("Cluster", "Box")
     assert again.endpoint("Cluster").key == "sk-cluster"
-    assert "sk-cluster" not in file.read_text()
+    assert "sk-cluster" not in file.read_text(encoding="utf-8")
     with pytest.raises(InvalidRequestError, match="Cluster, Box"):
         again.endpoint("Nobody")
 
@@ -120,5 +120,5 @@ def test_what_cannot_be_written_is_said(tmp_path: Path):
 def test_other_fields_of_the_file_are_no_fault(file: Path):
     file.parent.mkdir()
     entry = {"name": "x", "base_url": "https://x.example/v1", "colour": "red"}
-    file.write_text(json.dumps({"endpoints": [entry], "version": 2}))
+    file.write_text(json.dumps({"endpoints": [entry], "version": 2}), encoding="utf-8")
     assert EndpointBook(file).endpoint("x") == Endpoint("x", "https://x.example/v1")

@@ -42,7 +42,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
     try:
         deadline = time.monotonic() + 90
         while not is_there(endpoint):
-            assert process.poll() is None, (folder / "log").read_text()[-2000:]
+            assert process.poll() is None, (folder / "log").read_text(encoding="utf-8")[-2000:]
             assert time.monotonic() < deadline
             time.sleep(0.2)
         yield endpoint

@@ -47,7 +47,7 @@ def listening(port: int) -> set[str]:
     """The addresses that listen on a port, as the system has them."""
     found = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table).read_text().splitlines()[1:] if Path(table).exists() else ():
+        for line in Path(table).read_text(encoding="utf-8").splitlines()[1:] if Path(table).exists() else ():
             address, _, number = line.split()[1].partition(":")
             if int(number, 16) == port and line.split()[3] == "0A":
                 found.add(address)

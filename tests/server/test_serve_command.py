@@ -60,7 +60,7 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
     process, lines = start(until="It is kept in")
     url, key = lines[0].rpartition(" at ")[2], lines[1].rpartition(" ")[2]
     assert url.startswith("http://127.0.0.1:")
-    assert (tmp_path / "profile" / "server-key").read_text().strip() == key
+    assert (tmp_path / "profile" / "server-key").read_text(encoding="utf-8").strip() == key
     body = json.dumps({"messages": [{"role": "user", "content": "What is this application?"}], "seed": 1})
     asks = ["-H", "Content-Type: application/json", "-d", body]
     reply = json.loads(curl(f"{url}/chat/completions", key, *asks))

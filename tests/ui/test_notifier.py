@@ -34,7 +34,7 @@ def test_the_portal_is_asked_with_plain_text(tmp_path: Path):
         f'dbus-monitor --session >"{heard}" 2>&1 & sleep 0.5; "{sys.executable}" -c \'{CHILD}\'; sleep 0.3; kill %1'
     )
     subprocess.run(["dbus-run-session", "--", "bash", "-c", script], timeout=60, check=False, capture_output=True)
-    calls = heard.read_text().partition("member=AddNotification")[2]
+    calls = heard.read_text(encoding="utf-8").partition("member=AddNotification")[2]
     assert 'string "Trip <plan>"' in calls
     assert 'string "The answer is finished."' in calls
 
