@@ -9,6 +9,7 @@ from llama_gui.errors import EngineClosedError
 from llama_gui.server.answers import Answers, Arrived
 from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
+from llama_gui.server.loads import EngineLoads
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
@@ -34,11 +35,13 @@ class Generator:
         self._limits = limits
         self._metrics = metrics
         self.gate = Gate(limits.streams, limits.queue)
+        self.engines = EngineLoads(models)
         self._running: set[Answers] = set()
 
     def stop(self) -> None:
         """The server ends."""
         self.gate.close()
+        self.engines.close()
         for answers in self._running:
             answers.stop()
 
@@ -49,17 +52,20 @@ class Generator:
             RefusedError: it cannot be answered, and nothing was sent yet.
         """
         arrived = time.monotonic()
-        name = name_for(self._models, asked.model)
+        name_for(self._models, asked.model)  # a wrong name need not wait
         with await self.gate.enter(len(asked.requests)):
             for is_last in (False, True):
-                engine = await asyncio.to_thread(self._models.engine, name)
+                name = name_for(self._models, asked.model)  # meanwhile it may have been unloaded
+                engine: ServedEngine | None = None
                 try:
+                    engine = await self.engines.engine(name)
                     await self._answer_with(engine, name, asked, send, arrived)
                     break
                 except Exception as error:
                     # A pool may close a model, to make room for another one, just before it is asked: load it again.
                     if is_last or not isinstance(error, EngineClosedError):
-                        raise refusal_of(error, engine.info.path, is_chat=asked.is_chat) from error
+                        path = engine.info.path if engine is not None else ""
+                        raise refusal_of(error, path, is_chat=asked.is_chat) from error
         self._metrics.request_seconds.add(time.monotonic() - arrived)
 
     async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, send: Send, arrived: float) -> None:

@@ -110,6 +110,14 @@ def refusal_of(error: BaseException, model_path: str = "", *, is_chat: bool = Tr
     return RefusedError(500, "Something went wrong inside llama-gui. Please report this.", code="bug")
 
 
+def unloadable(error: Exception, name: str) -> RefusedError:
+    """What the caller is told when a model cannot be loaded. The reason names files and is for the server's owner."""
+    if isinstance(error, RefusedError | NotEnoughMemoryError) or not isinstance(error, UserError):
+        return refusal_of(error)
+    _log.error("The model %s cannot be loaded: %s", name, error)
+    return RefusedError(500, f"The model {name!r} cannot be loaded.", code="model_unusable")
+
+
 def _param(field: str, prompt: str) -> str:
     if field == "prompt":
         return prompt

@@ -133,10 +133,10 @@ class Routes:
 
         async def handle(scope: Scope, receive: Receive, send: Send) -> None:
             body = await read_body(scope, receive, self._limits)
+            fields = Fields(await asyncio.to_thread(read_object, body))
+            engine = await self.generator.engines.engine(name_for(self._models, fields.text("model")))
 
             def answer() -> bytes:
-                fields = Fields(read_object(body))
-                engine = self._models.engine(name_for(self._models, fields.text("model")))
                 try:
                     return dump(work(engine, fields))
                 except Exception as error:

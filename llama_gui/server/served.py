@@ -98,7 +98,10 @@ class Models(Protocol):
         ...
 
     def engine(self, name: str) -> ServedEngine:
-        """The engine of a model; this may load it, which takes as long as it takes."""
+        """The engine of a model; this may load it, which takes as long as it takes.
+
+        Raises EngineClosedError when it is gone since `names` told of it, and whatever a load raises.
+        """
         ...
 
     def loaded(self) -> Mapping[str, ServedEngine]:
