@@ -91,6 +91,9 @@ def refusal_of(error: BaseException, model_path: str = "", *, is_chat: bool = Tr
         return error
     if isinstance(error, PromptTooLongError):
         return RefusedError(400, text, param=prompt, code="context_length_exceeded")
+    if isinstance(error, InvalidRequestError) and error.field in ("answer_text", "answer_token_ids"):
+        text = "The last message cannot be continued: a stop text is in it, or it does not begin the form asked for."
+        return RefusedError(400, text, param="continue_final_message")
     if isinstance(error, InvalidRequestError):
         return RefusedError(400, text, param=_param(error.field, prompt), code="invalid_value")
     if isinstance(error, ChatTemplateError):
