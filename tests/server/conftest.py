@@ -44,9 +44,12 @@ class ServedScript(ScriptedEngine):
     tokenizer = WordTokenizer()
     eos_token_ids: frozenset[int] = frozenset()
 
-    def apply_chat_template(self, messages: Any, *, tokenize: bool = False, tools: Any = None, **_: Any) -> Any:
+    def apply_chat_template(
+        self, messages: Any, *, tokenize: bool = False, tools: Any = None, more: str = "", **_: Any
+    ) -> Any:
         text = "\n".join(f"{message.role}: {message.content}" for message in messages)
         text = json.dumps(list(tools)) + text if tools else text
+        text += f" {more}"
         return self.tokenizer.encode(text, add_special_tokens=True) if tokenize else text
 
 
