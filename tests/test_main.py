@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -161,15 +162,21 @@ def test_ctrl_c_ends_it_quietly(tmp_path: Path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there a display can be missing")
-def test_no_display_is_a_plain_sentence():
+@pytest.mark.parametrize(
+    "stale",
+    [{}, {"DISPLAY": ":2999"}, {"DISPLAY": "of no form"}, {"DISPLAY": ":2999", "WAYLAND_DISPLAY": "wayland-99"}],
+)
+def test_no_display_is_a_plain_sentence(stale: dict[str, str]):
     env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     env.pop("QT_QPA_PLATFORM")
+    env |= stale
     done = subprocess.run(
         [sys.executable, "-m", "llama_gui"], env=env, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("llama-gui: there is no display")
     assert "llama-gui ask" in done.stderr
+    assert "llama-gui serve" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -183,13 +190,24 @@ def test_no_display_is_a_plain_sentence():
         ("", ":0", "", False, "libxcb-cursor0"),
         ("", "", "wayland-0", False, ""),
         ("xcb", ":0", "wayland-0", False, "libxcb-cursor0"),
+        ("xcb", "", "wayland-0", True, "no display"),
+        ("wayland", ":0", "", True, "no display"),
+        ("wayland;xcb", ":0", "wayland-9", True, ""),
+        ("one-of-tomorrow", "", "", True, ""),
     ],
 )
-def test_why_there_is_no_window(monkeypatch, platform: str, display: str, wayland: str, has_cursor: bool, word: str):
+def test_why_there_is_no_window(
+    monkeypatch, tmp_path: Path, platform: str, display: str, wayland: str, has_cursor: bool, word: str
+):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr("llama_gui.desktop._reaches_x11", lambda: os.environ["DISPLAY"] == ":0")
     for name, value in (("QT_QPA_PLATFORM", platform), ("DISPLAY", display), ("WAYLAND_DISPLAY", wayland)):
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("ctypes.util.find_library", lambda _name: "libxcb-cursor.so.0" if has_cursor else None)
-    reason = reason_for_no_window()
+    with socket.socket(socket.AF_UNIX) as compositor:
+        compositor.bind(str(tmp_path / "wayland-0"))
+        compositor.listen()
+        reason = reason_for_no_window()
     assert word in reason
     assert bool(reason) == bool(word)
 
