@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.paths import Paths
-from llama_gui.terminal import in_terminal
+from llama_gui.terminal import in_terminal, model_path
 
 if TYPE_CHECKING:
     from llama_gui.engine.bench import Measurement
@@ -43,7 +43,7 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
     if options.preset is not None:
         model = RandomModel(options.preset, preset_config(options.preset), paths.starter_model)
     else:
-        model = options.model or paths.starter_model
+        model = model_path(options.model, paths.starter_model)
     with Engine.load(
         model,
         dtype=options.dtype,

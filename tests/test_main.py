@@ -79,6 +79,8 @@ def test_max_tokens_ends_the_answer(capsys):
         (["--temperature", "nan", "Hi"], ["temperature", "nan"]),
         (["  "], ["message", "not empty"]),
         (["--model", "/no/such/model", "Hi"], ["/no/such/model"]),
+        (["--model", "~nosuch/x", "Hi"], ["--model", "~nosuch/x"]),
+        (["--model", "", "Hi"], ["--model"]),
         (["--file", "/no/such/file", "Hi"], ["/no/such/file", "No such file"]),
         (["long " * 3000], ["tokens long", "Shorten the message"]),
     ],
@@ -100,7 +102,16 @@ def test_a_broken_model_is_named(capsys, tmp_path: Path):
     assert str(weights) in err
 
 
-@pytest.mark.parametrize("arguments", [["ask", "--temperature", "warm", "Hi"], ["dance"], ["--profile"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ask", "--temperature", "warm", "Hi"],
+        ["dance"],
+        ["--profile"],
+        ["--profile", "", "ask", "Hi"],
+        ["--profile", "~nosuch/x", "ask", "Hi"],
+    ],
+)
 def test_wrong_usage_is_2(capsys, arguments: list[str]):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -113,6 +124,27 @@ def test_the_question_comes_from_a_pipe_in_any_bytes():
     out, err = process.communicate(b"What is this application? \xff\xfe", timeout=60)
     assert (process.returncode, err) == (0, b"")
     assert out.strip()
+
+
+def test_a_pipe_of_any_bytes_though_all_is_said_to_be_utf_8():
+    process = start("ask", "--seed", "1", "--max-tokens", "3", PYTHONIOENCODING="utf-8")
+    out, err = process.communicate(b"\xff\xfe What is this?", timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert out.strip()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has it")
+@pytest.mark.parametrize(
+    ("redirection", "words"),
+    [("hi >/dev/full", "No space left"), ("hi >&-", "output is closed"), ("<&-", "question is 'missing'")],
+)
+def test_streams_that_cannot_be_used_are_one_clear_sentence(redirection: str, words: str):
+    command = f'"{sys.executable}" -m llama_gui ask --max-tokens 3 {redirection}'
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("llama-gui: ")
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr
 
 
 def test_prompt_files_come_before_the_question(capsys, tmp_path: Path):
