@@ -33,9 +33,10 @@ def _chats(text: str) -> list[int]:
 
 def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
     from llama_gui.engine import Engine
-    from llama_gui.engine.bench import measure
+    from llama_gui.engine.bench import check_lengths, measure
     from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
 
+    check_lengths(options.prompt_tokens, options.new_tokens)
     if options.preset is not None and options.preset not in PRESETS:
         raise InvalidRequestError("preset", options.preset, f"one of {', '.join(PRESETS)}")
     if options.model is not None and options.preset is not None:
