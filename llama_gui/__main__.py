@@ -15,7 +15,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Before torch is loaded. Its threads wait for each other by spinning, some milliseconds unless told otherwise. On a
     # busy desktop the one that spins keeps the one it waits for off the core: 3 tokens/s where 140 are possible.
     os.environ.setdefault("GOMP_SPINCOUNT", "30000")
-    paths = Paths.in_profile(options.profile) if options.profile else Paths.default()
+    paths = options.profile if options.profile is not None else Paths.default()
     # Imported only now: the terminal command needs no Qt, and --help needs neither Qt nor torch.
     if options.command == "ask":
         from llama_gui.ask import run_ask
@@ -46,12 +46,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     return open_window(paths)
 
 
+def _profile(text: str) -> Paths:
+    try:
+        if text:
+            return Paths.in_profile(text)
+    except RuntimeError:  # a home folder that there is not
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is no folder")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="llama-gui", description="Chat with a language model on this machine. Without a command: the window."
     )
     parser.add_argument("--version", action="version", version=f"llama-gui {llama_gui.__version__}")
-    parser.add_argument("--profile", metavar="DIR", help="keep all data in this folder instead of the usual places")
+    parser.add_argument(
+        "--profile", metavar="DIR", type=_profile, help="keep all data in this folder instead of the usual places"
+    )
     commands = parser.add_subparsers(dest="command", metavar="command")
     _add_ask(commands.add_parser("ask", help="ask one question in the terminal", description="Ask one question."))
     _add_models(

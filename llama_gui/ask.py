@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llama_gui.errors import InvalidRequestError
+from llama_gui.errors import InvalidRequestError, UserError
 from llama_gui.paths import Paths
-from llama_gui.terminal import in_terminal
+from llama_gui.terminal import in_terminal, model_path
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ def run_ask(options: argparse.Namespace, paths: Paths) -> int:
 def _ask(options: argparse.Namespace, paths: Paths) -> int:
     # The request is checked before torch is loaded: a wrong number is told at once.
     request = _request(options)
-    return _answer(options.model or str(paths.starter_model), request, paths.kernel_notes, as_json=options.json)
+    model = model_path(options.model, paths.starter_model)
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - print would say nothing, and be content
+        raise UserError("Standard output is closed, so there is nowhere to write the answer to.")
+    return _answer(model, request, paths.kernel_notes, as_json=options.json)
 
 
 def _request(options: argparse.Namespace) -> GenerateRequest:
@@ -50,7 +53,7 @@ def _question(words: str | None, files: Sequence[str]) -> str:
 
 def _read(file: str) -> str:
     if file == "-":
-        if sys.stdin.isatty():
+        if sys.stdin is None or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] - it was closed
             raise InvalidRequestError("question", "missing", 'given, as in: llama-gui ask "What can you do?"')
         return sys.stdin.read()
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.paths import Paths
-from llama_gui.terminal import in_terminal
+from llama_gui.terminal import in_terminal, model_path
 
 if TYPE_CHECKING:
     from llama_gui.engine.bench import Measurement
@@ -33,9 +33,10 @@ def _chats(text: str) -> list[int]:
 
 def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
     from llama_gui.engine import Engine
-    from llama_gui.engine.bench import measure
+    from llama_gui.engine.bench import check_lengths, measure
     from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
 
+    check_lengths(options.prompt_tokens, options.new_tokens)
     if options.preset is not None and options.preset not in PRESETS:
         raise InvalidRequestError("preset", options.preset, f"one of {', '.join(PRESETS)}")
     if options.model is not None and options.preset is not None:
@@ -43,7 +44,7 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
     if options.preset is not None:
         model = RandomModel(options.preset, preset_config(options.preset), paths.starter_model)
     else:
-        model = options.model or paths.starter_model
+        model = model_path(options.model, paths.starter_model)
     with Engine.load(
         model,
         dtype=options.dtype,

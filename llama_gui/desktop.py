@@ -1,9 +1,11 @@
 """The window and everything behind it: built, wired, run, and taken down in order."""
 
+import ctypes
 import ctypes.util
 import faulthandler
 import logging
 import os
+import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from logging.handlers import RotatingFileHandler
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from llama_gui.vocabulary import ModelEntry
 
 _OTHER_PLATFORMS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
-_ASK = 'To chat in the terminal: llama-gui ask "What can you do?"'
+_WITHOUT = 'to chat in the terminal: llama-gui ask "What can you do?"; to serve other programs: llama-gui serve'
 
 
 def reason_for_no_window() -> str:
@@ -35,12 +37,48 @@ def reason_for_no_window() -> str:
     platform = os.environ.get("QT_QPA_PLATFORM", "")
     if not sys.platform.startswith("linux") or platform.startswith(_OTHER_PLATFORMS):
         return ""
-    if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
-        return f"there is no display to open the window on. {_ASK}"
+    if not any(map(_can_open, platform.split(";") if platform else ("wayland", "xcb"))):
+        return f"there is no display to open the window on; {_WITHOUT}"
     on_x11 = platform.startswith("xcb") or not os.environ.get("WAYLAND_DISPLAY")
     if on_x11 and ctypes.util.find_library("xcb-cursor") is None:
-        return f"the window needs a system library; install it with: sudo apt install libxcb-cursor0. {_ASK}"
+        return f"the window needs a system library; install it with: sudo apt install libxcb-cursor0; {_WITHOUT}"
     return ""
+
+
+def _can_open(platform: str) -> bool:
+    """Whether Qt's platform of this name has its display. Of one that we do not know, Qt knows more."""
+    if platform.startswith("wayland"):
+        return _reaches_wayland()
+    return _reaches_x11() if platform.startswith("xcb") else True
+
+
+def _reaches_wayland() -> bool:
+    name, folder = os.environ.get("WAYLAND_DISPLAY", ""), os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.environ.get("WAYLAND_SOCKET"):  # it is open already
+        return True
+    if not name:
+        return False
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(Path(folder, name)))
+        except OSError:
+            return False
+    return True
+
+
+def _reaches_x11() -> bool:
+    """Connects as Qt will: a variable that names a display may have outlived it, or come without its key."""
+    if not os.environ.get("DISPLAY"):
+        return False
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return True
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
+    has_error = bool(xcb.xcb_connection_has_error(connection))
+    xcb.xcb_disconnect(connection)
+    return not has_error
 
 
 def open_window(paths: Paths) -> int:

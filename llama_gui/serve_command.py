@@ -1,21 +1,24 @@
 """``llama-gui serve``: the models for other programs, over HTTP, without a window."""
 
 import argparse
+import secrets
 import signal
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from llama_gui.errors import InvalidRequestError
+from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.library.shelf import STARTER_NAME, name_of
 from llama_gui.paths import Paths
-from llama_gui.terminal import in_terminal
+from llama_gui.terminal import in_terminal, model_path
 
 if TYPE_CHECKING:
-    from llama_gui.server.serve import ApiServer
+    from llama_gui.server.serve import ApiServer, ServerOptions
+    from llama_gui.server.served import Models
 
 MAX_BATCH = 64
 """As many answers run at once as the server lets in."""
@@ -27,35 +30,60 @@ def run_serve(options: argparse.Namespace, paths: Paths) -> int:
 
 
 def _serve(options: argparse.Namespace, paths: Paths) -> int:
-    from llama_gui.server.api_key import load_or_make_key
-    from llama_gui.server.serve import ApiServer, ServerOptions
+    from llama_gui.server.serve import ServerOptions
 
-    key_file = paths.server_key_file
-    key, is_new = (options.api_key, False) if options.api_key is not None else load_or_make_key(key_file)
     server_options = ServerOptions(
-        key=key,
+        # Until everything is checked and loaded: a key is shown once, when it is made, and then the server must start.
+        key=options.api_key if options.api_key is not None else secrets.token_hex(),
         host=options.host,
         port=options.port,
         allowed_hosts=tuple(options.allow_host),
         allowed_origins=tuple(options.allow_origin),
     )
-    folders = _named(options.model or [str(paths.starter_model)], paths)
+    folders = _named([model_path(model, paths.starter_model) for model in options.model or [None]], paths)
 
     from llama_gui.engine import ModelPool
+    from llama_gui.engine.loading import estimate_bytes
     from llama_gui.server.served import LazyModels
 
+    for folder in folders.values():  # what is wrong is told now, not to the first client
+        estimate_bytes(folder, options.dtype)
+    ending = threading.Event()
     with ModelPool(
         max_batch=MAX_BATCH, dtype=options.dtype, max_context=options.max_context, kernel_notes=paths.kernel_notes
     ) as pool:
-        models = LazyModels(folders, pool.engine)
-        models.engine(models.names()[0])  # what is wrong with it is told now, not to the first client
-        with ApiServer(models, server_options) as server:
-            print(f"llama-gui serves {', '.join(folders)} at {server.url}", flush=True)
-            _tell_key(key, key_file, is_new=is_new, given=options.api_key is not None)
-            if server.is_for_others:
-                _warn_about_others(server.address)
-            _wait_for_the_end(server)
+        models = LazyModels(folders, lambda path: pool.engine(path, is_cancelled=ending.is_set))
+        models.engine(models.names()[0])
+        try:
+            _serve_models(models, server_options, None if options.api_key is not None else paths.server_key_file)
+        finally:
+            ending.set()  # a load that is under way would keep the process
     return 0
+
+
+def _serve_models(models: "Models", options: "ServerOptions", key_file: Path | None) -> None:
+    """Serve until the end. `key_file`: where the key is, or will be; None: it is in `options`."""
+    from llama_gui.server.api_key import load_or_make_key
+    from llama_gui.server.serve import ApiServer
+
+    is_new = False
+    if key_file is not None:
+        key, is_new = load_or_make_key(key_file)
+        options = replace(options, key=key)
+    server = ApiServer(models, options)
+    try:
+        server.start()
+    except ServerError:  # the port is taken; the next time the key would not be shown
+        if key_file is not None and is_new:
+            _tell_key(options.key, key_file, is_new=is_new)
+        raise
+    with server:
+        print(f"llama-gui serves {', '.join(models.names())} at {server.url}", flush=True)
+        if key_file is not None:
+            _tell_key(options.key, key_file, is_new=is_new)
+        if server.is_for_others:
+            _warn_about_others(server.address)
+        _wait_for_the_end(server)
 
 
 def _named(models: Sequence[str], paths: Paths) -> dict[str, str]:
@@ -70,11 +98,11 @@ def _named(models: Sequence[str], paths: Paths) -> dict[str, str]:
     return named
 
 
-def _tell_key(key: str, file: Path, *, is_new: bool, given: bool) -> None:
+def _tell_key(key: str, file: Path, *, is_new: bool) -> None:
     """The key is shown once, when it is made: terminals are looked at, and logs are kept."""
     if is_new:
         print(f"The key, which every request must bring: {key}\nIt is kept in {file}", flush=True)
-    elif not given:
+    else:
         print(f"The key is in {file}", flush=True)
 
 

@@ -1,32 +1,62 @@
-"""What all commands of the terminal do alike: how they end, and words on any terminal."""
+"""What all commands of the terminal do alike: how they end, words on any terminal, and which model is meant."""
 
 import contextlib
 import io
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
-from llama_gui.errors import LlamaGuiError
+from llama_gui.errors import InvalidRequestError, LlamaGuiError
 
 FAILED, INTERRUPTED = 1, 130
 
 
 def in_terminal(work: Callable[[], int]) -> int:
     """Do `work`; the exit status: its own, or that of what ended it. Errors go to standard error as one sentence."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 must not end an answer
             stream.reconfigure(errors="replace")
     try:
         status = work()
-        sys.stdout.flush()  # here, where a reader that has gone is no error
+        if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - it is where it was closed
+            sys.stdout.flush()  # here, where a reader that has gone is no error
         return status
     except LlamaGuiError as error:
-        print(f"llama-gui: {error}", file=sys.stderr)
+        _say(f"llama-gui: {error}")
         return FAILED
     except BrokenPipeError:  # the reader, for example `head`, has seen enough
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
+        return FAILED
+    except OSError as error:  # what names no file is about standard output: a full disk
+        _say(f"llama-gui: {error.filename or 'The output'} cannot be written or read: {error.strerror or error}.")
+        _give_up_output()
         return FAILED
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        _say("")
         return INTERRUPTED
+
+
+def model_path(text: str | None, starter: Path) -> str:
+    """The model that ``--model`` names; without it, the starter model.
+
+    Raises:
+        InvalidRequestError: it can be no path.
+    """
+    try:
+        if text == "":
+            raise InvalidRequestError("--model", text, "a model folder or GGUF file")
+        return str(starter if text is None else Path(text).expanduser())
+    except RuntimeError as error:
+        raise InvalidRequestError("--model", text, "in a home folder that there is") from error
+
+
+def _say(text: str) -> None:
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] - print would take standard output
+        print(text, file=sys.stderr)
+
+
+def _give_up_output() -> None:
+    """Let what is still held go nowhere: Python writes it when it ends, and would say that it cannot."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -49,6 +49,10 @@ def test_the_table_names_the_model_and_has_a_line_for_each(capsys, model):
         (("--preset", "gpt-5"), "llama-3.2-1b"),
         (("--preset", "llama-3.2-1b", "--model", "x"), "--model"),
         (("--dtype", "int3"), "int3"),
+        (("--prompt-tokens", "0", "--model", "/no/such/model"), "prompt_tokens"),
+        (("--new-tokens", "1", "--model", "/no/such/model"), "new_tokens"),
+        (("--prompt-tokens", "99999"), "prompt_tokens is 99999, but it must be at most"),
+        (("--prompt-tokens", "2040", "--new-tokens", "100"), "at most"),
     ],
 )
 def test_what_cannot_be_measured_is_told_in_one_sentence(capsys, arguments, named):

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -78,6 +79,8 @@ def test_max_tokens_ends_the_answer(capsys):
         (["--temperature", "nan", "Hi"], ["temperature", "nan"]),
         (["  "], ["message", "not empty"]),
         (["--model", "/no/such/model", "Hi"], ["/no/such/model"]),
+        (["--model", "~nosuch/x", "Hi"], ["--model", "~nosuch/x"]),
+        (["--model", "", "Hi"], ["--model"]),
         (["--file", "/no/such/file", "Hi"], ["/no/such/file", "No such file"]),
         (["long " * 3000], ["tokens long", "Shorten the message"]),
     ],
@@ -99,7 +102,16 @@ def test_a_broken_model_is_named(capsys, tmp_path: Path):
     assert str(weights) in err
 
 
-@pytest.mark.parametrize("arguments", [["ask", "--temperature", "warm", "Hi"], ["dance"], ["--profile"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ask", "--temperature", "warm", "Hi"],
+        ["dance"],
+        ["--profile"],
+        ["--profile", "", "ask", "Hi"],
+        ["--profile", "~nosuch/x", "ask", "Hi"],
+    ],
+)
 def test_wrong_usage_is_2(capsys, arguments: list[str]):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -112,6 +124,27 @@ def test_the_question_comes_from_a_pipe_in_any_bytes():
     out, err = process.communicate(b"What is this application? \xff\xfe", timeout=60)
     assert (process.returncode, err) == (0, b"")
     assert out.strip()
+
+
+def test_a_pipe_of_any_bytes_though_all_is_said_to_be_utf_8():
+    process = start("ask", "--seed", "1", "--max-tokens", "3", PYTHONIOENCODING="utf-8")
+    out, err = process.communicate(b"\xff\xfe What is this?", timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert out.strip()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has it")
+@pytest.mark.parametrize(
+    ("redirection", "words"),
+    [("hi >/dev/full", "No space left"), ("hi >&-", "output is closed"), ("<&-", "question is 'missing'")],
+)
+def test_streams_that_cannot_be_used_are_one_clear_sentence(redirection: str, words: str):
+    command = f'"{sys.executable}" -m llama_gui ask --max-tokens 3 {redirection}'
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("llama-gui: ")
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr
 
 
 def test_prompt_files_come_before_the_question(capsys, tmp_path: Path):
@@ -161,15 +194,21 @@ def test_ctrl_c_ends_it_quietly(tmp_path: Path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there a display can be missing")
-def test_no_display_is_a_plain_sentence():
+@pytest.mark.parametrize(
+    "stale",
+    [{}, {"DISPLAY": ":2999"}, {"DISPLAY": "of no form"}, {"DISPLAY": ":2999", "WAYLAND_DISPLAY": "wayland-99"}],
+)
+def test_no_display_is_a_plain_sentence(stale: dict[str, str]):
     env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     env.pop("QT_QPA_PLATFORM")
+    env |= stale
     done = subprocess.run(
         [sys.executable, "-m", "llama_gui"], env=env, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("llama-gui: there is no display")
     assert "llama-gui ask" in done.stderr
+    assert "llama-gui serve" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -183,13 +222,24 @@ def test_no_display_is_a_plain_sentence():
         ("", ":0", "", False, "libxcb-cursor0"),
         ("", "", "wayland-0", False, ""),
         ("xcb", ":0", "wayland-0", False, "libxcb-cursor0"),
+        ("xcb", "", "wayland-0", True, "no display"),
+        ("wayland", ":0", "", True, "no display"),
+        ("wayland;xcb", ":0", "wayland-9", True, ""),
+        ("one-of-tomorrow", "", "", True, ""),
     ],
 )
-def test_why_there_is_no_window(monkeypatch, platform: str, display: str, wayland: str, has_cursor: bool, word: str):
+def test_why_there_is_no_window(
+    monkeypatch, tmp_path: Path, platform: str, display: str, wayland: str, has_cursor: bool, word: str
+):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr("llama_gui.desktop._reaches_x11", lambda: os.environ["DISPLAY"] == ":0")
     for name, value in (("QT_QPA_PLATFORM", platform), ("DISPLAY", display), ("WAYLAND_DISPLAY", wayland)):
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("ctypes.util.find_library", lambda _name: "libxcb-cursor.so.0" if has_cursor else None)
-    reason = reason_for_no_window()
+    with socket.socket(socket.AF_UNIX) as compositor:
+        compositor.bind(str(tmp_path / "wayland-0"))
+        compositor.listen()
+        reason = reason_for_no_window()
     assert word in reason
     assert bool(reason) == bool(word)
 

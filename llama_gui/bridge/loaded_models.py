@@ -96,10 +96,15 @@ class LoadedModels(QObject):
         self._options[key] = options
 
     def load(self, key: str) -> None:
-        """Load a model as its options say; nothing happens when it is there, or on its way, like that already."""
-        options = self.options_of(key)
-        present = self._coming.get(key) or self._ready.get(key)
-        if self._closing or (present is not None and present.options == options):
+        """Load a model as its options say; nothing happens when it is there, or on its way, like that already.
+
+        What is there like that stays, and a load in another way that was on its way is given up.
+        """
+        options, coming, ready = self.options_of(key), self._coming.get(key), self._ready.get(key)
+        if self._closing or (coming is not None and coming.options == options):
+            return
+        if ready is not None and ready.options == options:
+            self.cancel(key)
             return
         former = self._coming.pop(key, None)
         if former is not None:

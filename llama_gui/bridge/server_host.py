@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.tasks import TaskLane
+from llama_gui.errors import EngineClosedError
 from llama_gui.vocabulary import is_remote
 
 if TYPE_CHECKING:
@@ -29,8 +30,15 @@ class HostModels:
         return tuple(self._engines)
 
     def engine(self, name: str) -> Any:
-        """The engine of a model."""
-        return self._engines[name]
+        """The engine of a model.
+
+        Raises:
+            EngineClosedError: it was unloaded since somebody asked for the names.
+        """
+        engine = self._engines.get(name)
+        if engine is None:
+            raise EngineClosedError(f"The model {name} was unloaded.")
+        return engine
 
     def loaded(self) -> Mapping[str, Any]:
         """All engines."""

@@ -82,8 +82,8 @@ class TaskLane(QObject):
         while (task := self._tasks.get()) is not None:
             try:
                 outcome = _Outcome(task, task.work(), None)
-            except Exception as error:
-                outcome = _Outcome(task, None, error)
+            except BaseException as error:  # a panic in a Rust library is no Exception, and must not end the lane
+                outcome = _Outcome(task, None, _as_exception(error))
             self._outcomes.append(outcome)
             del task, outcome  # what the answer holds must not live on until the next task comes
             self._wake.emit()
@@ -92,6 +92,14 @@ class TaskLane(QObject):
     def _deliver(self) -> None:
         while self._outcomes:
             _answer(self._outcomes.popleft())
+
+
+def _as_exception(error: BaseException) -> Exception:
+    if isinstance(error, Exception):
+        return error
+    bug = BugError(f"{type(error).__name__}: {error}")
+    bug.__cause__ = error
+    return bug
 
 
 def _answer(outcome: _Outcome) -> None:

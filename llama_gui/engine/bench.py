@@ -39,16 +39,31 @@ class Measurement:
     peak_rss_bytes: int
 
 
+def check_lengths(prompt_tokens: int, new_tokens: int) -> None:
+    """Raise InvalidRequestError where there would be nothing to measure, whatever the model."""
+    for name, number, least in (("prompt_tokens", prompt_tokens, 1), ("new_tokens", new_tokens, 2)):
+        if number < least:
+            raise InvalidRequestError(name, number, f"a whole number of at least {least}")
+
+
 def measure(engine: Engine, chats: Many[int], prompt_tokens: int, new_tokens: int) -> Iterator[Measurement]:
     """Read one prompt, then write with each number of `chats` at once.
 
     Raises:
-        PromptTooLongError, InvalidRequestError: the numbers do not fit the model.
+        InvalidRequestError: the numbers do not fit the model; at once, not with the first measurement.
         GenerationError: an answer failed.
     """
-    for name, number, least in (("prompt_tokens", prompt_tokens, 1), ("new_tokens", new_tokens, 2)):
-        if number < least:
-            raise InvalidRequestError(name, number, f"a whole number of at least {least}")
+    check_lengths(prompt_tokens, new_tokens)
+    most = engine.info.max_context
+    if new_tokens >= most:
+        raise InvalidRequestError("new_tokens", new_tokens, f"less than the {most} tokens that this model reads")
+    if prompt_tokens > most - new_tokens:
+        allowed = f"at most {most - new_tokens}, because this model reads {most} tokens with the new ones"
+        raise InvalidRequestError("prompt_tokens", prompt_tokens, allowed)
+    return _measure(engine, chats, prompt_tokens, new_tokens)
+
+
+def _measure(engine: Engine, chats: Many[int], prompt_tokens: int, new_tokens: int) -> Iterator[Measurement]:
     engine.settle()
     engine.warmup()
     yield prefill(engine, prompt_tokens)

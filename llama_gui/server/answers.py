@@ -5,11 +5,11 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llama_gui.server.refusal import StoppingError
 from llama_gui.server.served import ServedEngine, ServedJob
-from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Answers:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._pile: deque[Arrived] = deque()
+        self._drawn = [0] * len(requests)
         self._woken = False
         self._lock = threading.Lock()  # of the next two
         self._jobs: list[ServedJob] = []
@@ -98,7 +99,7 @@ class Answers:
             job = self._engine.submit(
                 request,
                 lambda _job, output, choice=choice: self._put(Arrived(choice, output)),
-                lambda _job, result, choice=choice: self._put(Arrived(choice, result)),
+                lambda _job, result, choice=choice: self._put(Arrived(choice, self._as_counted(choice, result))),
             )
             with self._lock:
                 self._jobs.append(job)
@@ -106,8 +107,15 @@ class Answers:
             if cancelled:
                 job.cancel()
 
+    def _as_counted(self, choice: int, result: GenerateResult) -> GenerateResult:
+        """A result as the protocol counts: what an answer goes on from belongs to the prompt."""
+        usage, drawn = result.usage, self._drawn[choice]
+        prompt = usage.prompt_tokens + usage.completion_tokens - drawn
+        return replace(result, usage=Usage(prompt, min(usage.cached_tokens, prompt), drawn))
+
     def _put(self, arrived: Arrived) -> None:
         """In the engine's thread."""
+        self._drawn[arrived.choice] += isinstance(arrived.item, TokenOutput)
         self._pile.append(arrived)
         if not self._woken:
             self._woken = True

@@ -3,20 +3,22 @@
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from llama_gui.errors import EngineClosedError
 from llama_gui.server.answers import Answers, Arrived
 from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
+from llama_gui.server.loads import EngineLoads
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
 from llama_gui.server.schema import Asked
 from llama_gui.server.security import Send
-from llama_gui.server.served import Models, ServedEngine, name_for
+from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.stream import PING, ChunkMaker, failure, whole_reply
-from llama_gui.vocabulary import GenerateResult, TokenOutput
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput
 
 _JSON = [(b"content-type", b"application/json")]
 _EVENTS = [
@@ -34,11 +36,13 @@ class Generator:
         self._limits = limits
         self._metrics = metrics
         self.gate = Gate(limits.streams, limits.queue)
+        self.engines = EngineLoads(models)
         self._running: set[Answers] = set()
 
     def stop(self) -> None:
         """The server ends."""
         self.gate.close()
+        self.engines.close()
         for answers in self._running:
             answers.stop()
 
@@ -49,24 +53,24 @@ class Generator:
             RefusedError: it cannot be answered, and nothing was sent yet.
         """
         arrived = time.monotonic()
-        name = name_for(self._models, asked.model)
+        name_for(self._models, asked.model)  # a wrong name need not wait
         with await self.gate.enter(len(asked.requests)):
             for is_last in (False, True):
-                engine = await asyncio.to_thread(self._models.engine, name)
+                name = name_for(self._models, asked.model)  # meanwhile it may have been unloaded
+                engine: ServedEngine | None = None
                 try:
+                    engine = await self.engines.engine(name)
                     await self._answer_with(engine, name, asked, send, arrived)
                     break
                 except Exception as error:
                     # A pool may close a model, to make room for another one, just before it is asked: load it again.
                     if is_last or not isinstance(error, EngineClosedError):
-                        raise refusal_of(error, engine.info.path, is_chat=asked.is_chat) from error
+                        raise await _refusal(error, engine, asked) from error
         self._metrics.request_seconds.add(time.monotonic() - arrived)
 
     async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, send: Send, arrived: float) -> None:
         """Raises EngineClosedError only before anything was sent."""
-        if asked.tools is not None:
-            await asyncio.to_thread(check_knows_tools, asked, engine)
-        answers = Answers(engine, asked.requests)
+        answers = Answers(engine, await asyncio.to_thread(_requests_for, asked, engine))
         self._running.add(answers)
         try:
             await answers.submit()
@@ -134,6 +138,31 @@ class _Task:
             elif not self._began:
                 self._began = True
                 self._metrics.first_token_seconds.add(time.monotonic() - self._arrived)
+
+
+async def _refusal(error: Exception, engine: ServedEngine | None, asked: Asked) -> RefusedError:
+    if engine is None or isinstance(error, RefusedError):
+        return refusal_of(error)
+    return await asyncio.to_thread(refusal_by, engine, error, asked.requests[0], is_chat=asked.is_chat)
+
+
+def _requests_for(asked: Asked, engine: ServedEngine) -> Sequence[GenerateRequest]:
+    """The requests as this engine takes them. Raises what `check_knows_tools` raises."""
+    if asked.tools is not None:
+        check_knows_tools(asked, engine)
+    text = asked.requests[0].answer_text
+    if not text:
+        return asked.requests
+    # To the engine, what an answer goes on from is a part of it; the protocol counts only what is new.
+    former = engine.count(text)
+    return [
+        replace(
+            request,
+            max_tokens=request.max_tokens + former if request.max_tokens is not None else None,
+            min_tokens=request.min_tokens + former if request.min_tokens else 0,
+        )
+        for request in asked.requests
+    ]
 
 
 def check_knows_tools(asked: Asked, engine: ServedEngine) -> None:

@@ -6,12 +6,16 @@ from typing import Any, NoReturn
 
 from llama_gui.server.refusal import RefusedError
 
+MOST_DEPTH = 100
+"""Objects and lists in one another: more than any schema has, and less than templates and grammars can follow."""
+
 
 def read_object(body: bytes) -> dict[str, Any]:
     """The JSON object in `body`.
 
     Raises:
-        RefusedError: it is not UTF-8, not JSON, no object, holds a name twice, or a number that is not finite.
+        RefusedError: it is not UTF-8, not JSON, no object, nested too deeply, holds a name twice, or a number that is
+            not finite.
     """
     try:
         value = json.loads(
@@ -25,7 +29,20 @@ def read_object(body: bytes) -> dict[str, Any]:
         raise _unreadable(str(error)[:200]) from error
     if not isinstance(value, dict):
         raise _unreadable("it must be an object")
+    if is_too_deep(value):
+        raise _unreadable("it is nested too deeply")
     return value
+
+
+def is_too_deep(value: dict[str, Any]) -> bool:
+    """Whether more than `MOST_DEPTH` objects and lists lie in one another."""
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        parts = (holder.values() if isinstance(holder, dict) else holder for holder in level)
+        level = [part for some in parts for part in some if isinstance(part, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def dump(value: Any) -> bytes:

@@ -91,6 +91,9 @@ def refusal_of(error: BaseException, model_path: str = "", *, is_chat: bool = Tr
         return error
     if isinstance(error, PromptTooLongError):
         return RefusedError(400, text, param=prompt, code="context_length_exceeded")
+    if isinstance(error, InvalidRequestError) and error.field in ("answer_text", "answer_token_ids"):
+        text = "The last message cannot be continued: a stop text is in it, or it does not begin the form asked for."
+        return RefusedError(400, text, param="continue_final_message")
     if isinstance(error, InvalidRequestError):
         return RefusedError(400, text, param=_param(error.field, prompt), code="invalid_value")
     if isinstance(error, ChatTemplateError):
@@ -108,6 +111,14 @@ def refusal_of(error: BaseException, model_path: str = "", *, is_chat: bool = Tr
         return RefusedError(400, text, code="unsupported")
     _log.error("A request failed", exc_info=error)
     return RefusedError(500, "Something went wrong inside llama-gui. Please report this.", code="bug")
+
+
+def unloadable(error: Exception, name: str) -> RefusedError:
+    """What the caller is told when a model cannot be loaded. The reason names files and is for the server's owner."""
+    if isinstance(error, RefusedError | NotEnoughMemoryError) or not isinstance(error, UserError):
+        return refusal_of(error)
+    _log.error("The model %s cannot be loaded: %s", name, error)
+    return RefusedError(500, f"The model {name!r} cannot be loaded.", code="model_unusable")
 
 
 def _param(field: str, prompt: str) -> str:

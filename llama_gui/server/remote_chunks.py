@@ -7,7 +7,7 @@ is believed to have the type that it should.
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llama_gui.vocabulary import FinishReason, TopLogprob, Usage
@@ -45,7 +45,7 @@ class Piece:
 @dataclass(slots=True)
 class _Call:
     name: str = ""
-    arguments: str = ""
+    parts: list[str] = field(default_factory=list)  # of its arguments, which may come letter by letter
 
 
 class AnswerReader:
@@ -60,6 +60,8 @@ class AnswerReader:
         self.usage: Usage | None = None
         self.error = ""
         """Why the server could not go on; "" while it can."""
+        self.call_letters = 0
+        """Of calls that have come and are not said yet."""
         self._thinks = False
         self._calls: dict[int, _Call] = {}
 
@@ -85,6 +87,7 @@ class AnswerReader:
         self._thinks = False
         calls = [{"name": call.name, "arguments": _arguments(call)} for call in self._calls.values() if call.name]
         self._calls.clear()
+        self.call_letters = 0
         text += "\n".join(f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>" for call in calls)
         return [Piece(text)] if text else []
 
@@ -138,8 +141,12 @@ class AnswerReader:
             index = index if isinstance(index, int) and 0 <= index < MOST_CALLS else position
             call = self._calls.setdefault(index, _Call())
             name, arguments = function.get("name"), function.get("arguments")
-            call.name = name if isinstance(name, str) and name else call.name
-            call.arguments += arguments if isinstance(arguments, str) else ""
+            if isinstance(name, str) and name:
+                call.name = name
+                self.call_letters += len(name)
+            if isinstance(arguments, str) and arguments:
+                call.parts.append(arguments)
+                self.call_letters += len(arguments)
 
 
 def error_text(value: Any) -> str:
@@ -230,7 +237,8 @@ def _count(value: Any) -> int:
 
 
 def _arguments(call: _Call) -> Any:
+    text = "".join(call.parts)
     try:
-        return json.loads(call.arguments or "{}")
+        return json.loads(text or "{}")
     except (ValueError, RecursionError):
-        return call.arguments
+        return text

@@ -55,6 +55,7 @@ class _Reading:
         self._job = job
         self._reader = AnswerReader()
         self._letters = 0
+        self._call_pieces = 0
         self._is_done = False
         self._is_ending = False
 
@@ -70,7 +71,7 @@ class _Reading:
 
     def _silence(self) -> str:
         limits, name = self._endpoint.timeouts, self._endpoint.name
-        if self._job.output_count:
+        if self._job.output_count or self._call_pieces:
             return f"{name} has sent nothing for {limits.idle:g} s, in the middle of the answer."
         return f"{name} has not begun to answer within {limits.first:g} s."
 
@@ -110,9 +111,12 @@ class _Reading:
         self._take(value)
 
     def _take(self, value: Any) -> None:
+        former = self._reader.call_letters
         pieces = self._reader.read(value)
+        has_called = self._reader.call_letters > former
+        self._call_pieces += has_called
         self._put(pieces)
-        self._wait_on(is_text=bool(pieces))
+        self._wait_on(is_alive=bool(pieces) or has_called)
         if self._reader.error:
             raise GenerationError(f"{self._endpoint.name} broke the answer off. It says: {self._reader.error}")
 
@@ -121,14 +125,15 @@ class _Reading:
             self._letters += len(piece.text)
             output = TokenOutput(piece.text, -1, self._job.output_count, piece.logprob, piece.tops)
             self._job.put(output)
-        if self._letters > MOST_ANSWER_LETTERS or self._job.output_count > MOST_PIECES:
+        letters = self._letters + self._reader.call_letters
+        if letters > MOST_ANSWER_LETTERS or self._job.output_count + self._call_pieces > MOST_PIECES:
             raise GenerationError(f"{self._endpoint.name} does not end its answer: it was cut.")
 
-    def _wait_on(self, *, is_text: bool) -> None:
+    def _wait_on(self, *, is_alive: bool) -> None:
         """How long to wait for what comes next."""
         # What says nothing does not keep a connection alive, so that a silent server is noticed.
         limits, now = self._endpoint.timeouts, asyncio.get_running_loop().time()
-        if is_text:
+        if is_alive:
             self._is_ending = False
             self._deadline.reschedule(now + limits.idle)
         elif self._reader.finish_reason is not None and not self._is_ending:

@@ -71,7 +71,7 @@ def remote_body(request: GenerateRequest, model: str, dialect: Dialect) -> tuple
     """
     body: dict[str, Any] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
     body |= _sampling(request.sampling, dialect)
-    if request.max_tokens is not None:
+    if request.max_tokens is not None:  # of new tokens: how many those of an answer's beginning are, nobody here knows
         body["max_completion_tokens" if dialect == "openai" else "max_tokens"] = request.max_tokens
     if request.stop:
         body["stop"] = list(request.stop)

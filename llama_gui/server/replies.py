@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from llama_gui.server.refusal import RefusedError, refusal_of
-from llama_gui.server.served import ServedEngine, ServedTokenizer
+from llama_gui.server.refusal import RefusedError
+from llama_gui.server.served import ServedEngine, ServedTokenizer, refusal_by
 from llama_gui.server.tool_calls import ToolCall
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput, TopLogprob, Usage
 
@@ -58,9 +58,9 @@ def finish_reason(request: GenerateRequest, result: GenerateResult, engine: Serv
     # An answer that had to follow a grammar and was too long is an error to the engine; the protocol has a word for it.
     usage = result.usage
     room = min(request.max_tokens or engine.info.max_context, engine.info.max_context - usage.prompt_tokens)
-    if request.json_schema is not None and usage.completion_tokens >= room:
+    if (request.json_schema is not None or request.regex is not None) and usage.completion_tokens >= room:
         return "length"
-    raise refusal_of(result.error, engine.info.path)
+    raise refusal_by(engine, result.error, request)
 
 
 # --- tool calls

@@ -19,9 +19,10 @@ from llama_gui.server.limits import ServerLimits
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError, refusal_of, wrong
 from llama_gui.server.request_fields import Fields
-from llama_gui.server.schema import Asked, read_chat, read_completion
+from llama_gui.server.schema import Asked, read_chat, read_completion, template_variables
 from llama_gui.server.security import Receive, Scope, Send, send_refusal
-from llama_gui.server.served import Models, ServedEngine, name_for
+from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
+from llama_gui.server.tools import read_tools
 from llama_gui.server.turns import read_messages
 
 Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -133,14 +134,14 @@ class Routes:
 
         async def handle(scope: Scope, receive: Receive, send: Send) -> None:
             body = await read_body(scope, receive, self._limits)
+            fields = Fields(await asyncio.to_thread(read_object, body))
+            engine = await self.generator.engines.engine(name_for(self._models, fields.text("model")))
 
             def answer() -> bytes:
-                fields = Fields(read_object(body))
-                engine = self._models.engine(name_for(self._models, fields.text("model")))
                 try:
                     return dump(work(engine, fields))
                 except Exception as error:
-                    raise refusal_of(error, engine.info.path, is_chat=fields.has("messages")) from error
+                    raise refusal_by(engine, error, is_chat=fields.has("messages")) from error
 
             await send_json(send, await asyncio.to_thread(answer))
 
@@ -151,7 +152,14 @@ class Routes:
         """As vLLM has it (`prompt` or `messages`), and as llama.cpp does (`content`)."""
         if fields.has("messages"):
             generation = fields.get("add_generation_prompt") is None or fields.flag("add_generation_prompt")
-            ids = engine.apply_chat_template(read_messages(fields), add_generation_prompt=generation, tokenize=True)
+            tools, variables = read_tools(fields), template_variables(fields) or {}
+            if fields.flag("continue_final_message"):
+                raise fields.wrong("continue_final_message", "false: only /v1/chat/completions goes on with a message")
+            ids = engine.apply_chat_template(
+                read_messages(fields),
+                tokenize=True,
+                **{"add_generation_prompt": generation, "tools": tools.schemas if tools else None, **variables},
+            )
         else:
             name = "prompt" if fields.has("prompt") else "content"
             text = fields.text(name)

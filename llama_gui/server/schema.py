@@ -19,6 +19,7 @@ MOST_CHOICES = 16
 MOST_STOPS = 16
 MOST_BIASES = 1024
 MOST_TOKENS = 2**31 - 1
+_LOWEST_SEED = -MAX_SEED - 1
 COMPLETION_TOKENS = 16
 """What the protocol has for a completion that says nothing; a chat answer is as long as it likes."""
 
@@ -39,6 +40,10 @@ _CANNOT: dict[str, tuple[str, tuple[Any, ...]]] = {
     "structured_outputs": ("use response_format, guided_json or guided_regex", ()),
 }
 """Field -> what to do instead, and the values of it that ask for nothing."""
+
+
+_TAKEN_VARIABLES = ("messages", "tools", "now", "tokenize", "self")
+"""What the engine calls by these names has a field of its own, or is none of the caller's business."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     prompt = {
         "messages": messages,
         "tools": tools.schemas if tools else None,
-        "chat_template_kwargs": fields.mapping("chat_template_kwargs"),
+        "chat_template_kwargs": template_variables(fields),
     }
     if fields.flag("continue_final_message"):
         prompt |= _continued(fields, messages)
@@ -93,6 +98,23 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
         schema=schema,
         tools=tools,
     )
+
+
+def template_variables(fields: Fields) -> Mapping[str, Any] | None:
+    """What a request tells the model's chat template beside messages and tools.
+
+    Raises:
+        RefusedError: it takes a name that means something else.
+    """
+    variables = fields.mapping("chat_template_kwargs")
+    taken = next((name for name in _TAKEN_VARIABLES if name in (variables or ())), None)
+    if taken is not None:
+        raise RefusedError(
+            400,
+            f"chat_template_kwargs must not hold {taken!r}.",
+            param="chat_template_kwargs",
+        )
+    return variables
 
 
 def _continued(fields: Fields, messages: list[Message]) -> dict[str, Any]:
@@ -182,10 +204,14 @@ def _nth(sampling: SamplingParams, choice: int) -> SamplingParams:
 def _sampling(fields: Fields) -> SamplingParams:
     values: dict[str, Any] = {}
     for name, (low, high, whole) in SAMPLING_RANGES.items():
-        most = min(high, MAX_SEED)
+        low, most = _LOWEST_SEED if name == "seed" else low, min(high, MAX_SEED)
         value = fields.whole(name, int(low), int(most)) if whole else fields.number(name, low, high)
         if value is not None:
             values[name] = value
+    if "seed" in values:
+        values["seed"] %= MAX_SEED + 1  # the protocol has negative ones too
+    if values.get("top_p") == 0:  # the protocol's smallest choice: the likeliest token and no other
+        values |= {"top_p": None, "temperature": 0.0}
     for name in ("allowed_token_ids", "banned_token_ids"):
         if fields.has(name):
             values[name] = _ids(fields, name)

@@ -5,9 +5,11 @@ The Host check is what keeps a web page from reaching us under a name of its own
 """
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from typing import Any
 
+from llama_gui.errors import InvalidRequestError
 from llama_gui.server.json_body import dump
 from llama_gui.server.refusal import RefusedError
 
@@ -18,6 +20,10 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 WILDCARDS = ("0.0.0.0", "::")
+
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(:[0-9]+)?")
+_USUAL_PORTS = {"http": ":80", "https": ":443"}
+"""Browsers leave them out."""
 
 
 class Guard:
@@ -35,7 +41,7 @@ class Guard:
         self, app: App, *, key: str, hosts: Collection[str], origins: Collection[str] = (), own_address: bool = False
     ) -> None:
         self._app = app
-        self._expected = b"Bearer " + key.encode()
+        self._key = key.encode()
         self._hosts = frozenset(hosts)
         self._origins = frozenset(origins)
         self._own_address = own_address
@@ -91,8 +97,9 @@ class Guard:
 
     def _check_key(self, scope: Scope) -> None:
         values = header_values(scope, b"authorization")
-        given = values[0] if len(values) == 1 else b""
-        if hmac.compare_digest(given, self._expected):
+        scheme, _, given = values[0].partition(b" ") if len(values) == 1 else (b"", b"", b"")
+        # Schemes are written in any case (RFC 9110), keys are not.
+        if scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(b" "), self._key):
             return
         raise RefusedError(
             401,
@@ -119,6 +126,20 @@ def _check_body_kind(scope: Scope) -> None:
 def header_values(scope: Scope, name: bytes) -> list[bytes]:
     """All values of a header, given in lower case."""
     return [value for key, value in scope["headers"] if key == name]
+
+
+def read_origin(text: str) -> str:
+    """A web page's origin as browsers write it: ``https://example.org``.
+
+    Raises:
+        InvalidRequestError: no browser could send it.
+    """
+    if text in ("null", "file://"):  # pages without a host
+        return text
+    origin = text.strip().rstrip("/").lower()
+    if not _ORIGIN.fullmatch(origin):
+        raise InvalidRequestError("allowed origin", text, "scheme and host without a path, as in https://example.org")
+    return origin.removesuffix(_USUAL_PORTS.get(origin.partition("://")[0], ""))
 
 
 def host_names(bound: str, port: int, allowed: Iterable[str] = ()) -> frozenset[str]:

@@ -19,7 +19,7 @@ from llama_gui.server.api_key import is_key
 from llama_gui.server.connection import connection_class
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.routes import Routes
-from llama_gui.server.security import WILDCARDS, Guard, host_names
+from llama_gui.server.security import WILDCARDS, Guard, host_names, read_origin
 from llama_gui.server.served import Models
 
 
@@ -28,7 +28,7 @@ class ServerOptions:
     """Where to listen, and to whom. `port` 0: any that is free.
 
     Raises:
-        InvalidRequestError: the key or the port cannot be one.
+        InvalidRequestError: the key, the host, the port or an origin cannot be one.
     """
 
     key: str = field(repr=False)
@@ -45,6 +45,7 @@ class ServerOptions:
             raise InvalidRequestError("host", self.host, "an address of this machine")
         if not 0 <= self.port < 65536:
             raise InvalidRequestError("port", self.port, "a whole number from 0 to 65535")
+        object.__setattr__(self, "allowed_origins", tuple(map(read_origin, self.allowed_origins)))
 
 
 class _Server(uvicorn.Server):

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, overload
 from weakref import WeakValueDictionary
 
-from llama_gui.server.refusal import RefusedError
+from llama_gui.errors import ChatTemplateError, GenerationError
+from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.vocabulary import EngineStats, GenerateRequest, GenerateResult, Message, ModelInfo, TokenOutput
 
 
@@ -85,6 +86,10 @@ class ServedEngine(Protocol):
         """The prompt for `messages`, or its ids."""
         ...
 
+    def count(self, text: str) -> int:
+        """Tokens of a text as the content of a message."""
+        ...
+
     def stats(self) -> EngineStats:
         """What it does just now."""
         ...
@@ -98,7 +103,10 @@ class Models(Protocol):
         ...
 
     def engine(self, name: str) -> ServedEngine:
-        """The engine of a model; this may load it, which takes as long as it takes."""
+        """The engine of a model; this may load it, which takes as long as it takes.
+
+        Raises EngineClosedError when it is gone since `names` told of it, and whatever a load raises.
+        """
         ...
 
     def loaded(self) -> Mapping[str, ServedEngine]:
@@ -152,6 +160,34 @@ class LazyModels:
     def loaded(self) -> Mapping[str, ServedEngine]:
         """The engines that were asked for and are still there."""
         return dict(self._engines)
+
+
+def refusal_by(
+    engine: ServedEngine, error: BaseException, request: GenerateRequest | None = None, *, is_chat: bool = True
+) -> RefusedError:
+    """What the caller is told about an error of this engine, where `request` was asked. It may take a while."""
+    if isinstance(error, ChatTemplateError) and not _can_render(engine):
+        return RefusedError(500, f"The chat template of {engine.info.name} is broken.", code="model_unusable")
+    if isinstance(error, GenerationError) and request is not None and _is_bound(request):
+        # Asked again, it fails again; what clients see as the server's fault, they send three times.
+        return RefusedError(400, str(error), code="generation_failed")
+    return refusal_of(error, engine.info.path, is_chat=is_chat)
+
+
+def _can_render(engine: ServedEngine) -> bool:
+    """Whether the template takes the plainest conversation: then what it does not take is the caller's."""
+    try:
+        engine.apply_chat_template([Message("user", "Hi")])
+    except ChatTemplateError:
+        return False
+    return True
+
+
+def _is_bound(request: GenerateRequest) -> bool:
+    """Whether the request leaves only some answers, so that there may be none."""
+    sampling = request.sampling
+    bonds = (request.json_schema, request.regex, sampling.allowed_token_ids, sampling.banned_token_ids)
+    return any(bond is not None for bond in bonds)
 
 
 def name_for(models: Models, asked: str | None) -> str:

@@ -59,7 +59,7 @@ class EventReader:
         if name == b"data":
             value = value.removeprefix(b" ")
             self._data.append(value)
-            self._size += len(value)
+            self._size += len(value) + 1  # its line end: lines of nothing fill memory too
         return None
 
     def _check_size(self) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from llama_gui.server.json_body import is_too_deep
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
 from llama_gui.vocabulary import Message, Role
@@ -99,4 +100,4 @@ def _arguments(function: Fields) -> Any:
         parsed = json.loads(text)
     except (ValueError, RecursionError):
         return text  # what a model wrote once may be no JSON; it said so all the same
-    return parsed if isinstance(parsed, dict) else text
+    return parsed if isinstance(parsed, dict) and not is_too_deep(parsed) else text

@@ -178,6 +178,21 @@ def test_other_options_load_it_anew_and_its_answers_finish_first(qtbot: QtBot, h
     assert len(shelf.orders) == 2
 
 
+def test_going_back_to_what_is_loaded_loads_nothing(qtbot: QtBot, host: EngineHost, shelf: Shelf):
+    watch = Watch(host)
+    finish(qtbot, watch, host.submit(asking("Hi"), "a"))
+    shelf.gates["a"] = threading.Event()
+    host.reload("a", LoadOptions("int4"))
+    waits = host.submit(asking("Hi"), "a")
+    assert host.models.state_of("a") == "loading"
+    with qtbot.waitSignal(host.load_cancelled):
+        host.reload("a", LoadOptions())
+    assert host.models.state_of("a") == "ready"
+    assert finish(qtbot, watch, waits) == ["a.auto!!"]
+    assert [order.options.dtype for order in shelf.orders] == ["auto", "int4"]
+    qtbot.waitUntil(lambda: len(host.models._threads) == 1)
+
+
 def test_other_options_that_fail_leave_it_as_it_was(qtbot: QtBot, host: EngineHost, shelf: Shelf):
     watch = Watch(host)
     finish(qtbot, watch, host.submit(asking("Hi"), "a"))

@@ -9,10 +9,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.engine_host import EngineHost
-from llama_gui.bridge.server_host import ServerHost
+from llama_gui.bridge.server_host import HostModels, ServerHost
 from llama_gui.desktop import engine_loader
+from llama_gui.errors import EngineClosedError
+from llama_gui.server.limits import ServerLimits
 from llama_gui.settings import UserSettings
 from llama_gui.vocabulary import GenerateRequest
+from tests.server.conftest import CHAT, ServedScript, connect, post, question, read_reply, serving
+from tests.server.test_connection import eventually
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
 
@@ -100,3 +104,23 @@ def test_the_window_hears_what_is_done_for_other_programs(qtbot: QtBot, server, 
     heard.clear()
     qtbot.wait(700)
     assert heard == []
+
+
+def test_a_model_that_was_unloaded_while_a_request_waited_is_not_there():
+    engine, models = ServedScript(hang_at=1), HostModels()
+    models.show({"a": engine})
+    with serving() as serve:
+        server = serve(engine, models, limits=ServerLimits(streams=1))
+        gate = server._routes.generator.gate
+        with connect(server) as first, connect(server) as second:
+            first.sendall(post(CHAT, server, question(model="a")))
+            assert eventually(lambda: engine._jobs)
+            second.sendall(post(CHAT, server, question(model="a")))
+            assert eventually(lambda: gate.waiting == 1)
+            models.show({})
+            engine.stop()
+            assert read_reply(first)[0] == 503
+            status, _, body = read_reply(second)
+    assert (status, json.loads(body)["error"]["code"]) == (404, "model_not_found")
+    with pytest.raises(EngineClosedError, match="a was unloaded"):  # in the moment between the name and the engine
+        models.engine("a")

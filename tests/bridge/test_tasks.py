@@ -63,6 +63,21 @@ def test_an_error_goes_to_failed_and_the_lane_goes_on(qtbot: QtBot, lane: TaskLa
     assert receiver.got[1] == "next"
 
 
+def test_a_panic_is_an_error_too(qtbot: QtBot, lane: TaskLane):
+    class PanicException(BaseException):
+        """As Rust's libraries raise it."""
+
+    def panic() -> None:
+        raise PanicException("index out of bounds")
+
+    receiver = Receiver()
+    lane.run(panic, None, receiver.take)
+    lane.run(lambda: "next", receiver.take)
+    qtbot.waitUntil(lambda: len(receiver.got) == 2)
+    assert isinstance(receiver.got[0], BugError)
+    assert "index out of bounds" in str(receiver.got[0])
+
+
 def test_an_error_that_nobody_takes_is_not_silent(qtbot: QtBot, lane: TaskLane, monkeypatch: pytest.MonkeyPatch):
     seen: list[BaseException] = []
     monkeypatch.setattr(sys, "excepthook", lambda _kind, error, _trace: seen.append(error))

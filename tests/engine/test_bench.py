@@ -9,7 +9,7 @@ from llama_gui.engine import Engine
 from llama_gui.engine.bench import endless, measure, random_prompt
 from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
-from llama_gui.errors import InvalidRequestError, PromptTooLongError
+from llama_gui.errors import InvalidRequestError
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
 
@@ -48,8 +48,9 @@ def test_the_time_of_a_prefill_is_that_of_its_step(engine):
 
 
 def test_a_prompt_that_does_not_fit_is_an_error(engine):
-    with pytest.raises(PromptTooLongError):
-        list(measure(engine, [1], prompt_tokens=300, new_tokens=2))
+    for prompt, new, name in ((300, 2, "prompt_tokens"), (250, 10, "prompt_tokens"), (1, 256, "new_tokens")):
+        with pytest.raises(InvalidRequestError, match=name):  # before the first measurement is asked for
+            measure(engine, [1], prompt, new)
 
 
 @pytest.mark.parametrize(("prompt", "new"), [(0, 2), (5, 1)])

@@ -14,7 +14,7 @@ import pytest
 
 from llama_gui.engine import Engine
 from llama_gui.server.serve import ApiServer, ServerOptions
-from llama_gui.server.served import LoadedModels
+from llama_gui.server.served import LoadedModels, Models
 from tests.fakes.scripted_engine import ScriptedEngine
 
 KEY = "sk-of-the-tests-0123456789"
@@ -44,9 +44,12 @@ class ServedScript(ScriptedEngine):
     tokenizer = WordTokenizer()
     eos_token_ids: frozenset[int] = frozenset()
 
-    def apply_chat_template(self, messages: Any, *, tokenize: bool = False, tools: Any = None, **_: Any) -> Any:
+    def apply_chat_template(
+        self, messages: Any, *, tokenize: bool = False, tools: Any = None, more: str = "", **_: Any
+    ) -> Any:
         text = "\n".join(f"{message.role}: {message.content}" for message in messages)
         text = json.dumps(list(tools)) + text if tools else text
+        text += f" {more}"
         return self.tokenizer.encode(text, add_special_tokens=True) if tokenize else text
 
 
@@ -55,7 +58,7 @@ Serve = Callable[..., ApiServer]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Serve an engine (a new scripted one unless told) with some options; port and key are chosen."""
+    """Serve an engine (a new scripted one unless told), or `models`, with some options; port and key are chosen."""
     with serving() as serve:
         yield serve
 
@@ -79,14 +82,14 @@ def serving() -> Iterator[Serve]:
     """What `serve` gives; every server is stopped at the end."""
     with contextlib.ExitStack() as stack:
 
-        def serve(engine: Any = None, **options: Any) -> ApiServer:
+        def serve(engine: Any = None, models: Models | None = None, **options: Any) -> ApiServer:
             engine = engine or ServedScript()
             if isinstance(engine, ScriptedEngine):
                 thread = threading.Thread(target=engine.run, name="scripted engine")
                 thread.start()
                 stack.callback(thread.join)
                 stack.callback(engine.stop)
-            server = ApiServer(LoadedModels.of(engine), ServerOptions(key=KEY, port=0, **options))
+            server = ApiServer(models or LoadedModels.of(engine), ServerOptions(key=KEY, port=0, **options))
             return stack.enter_context(server)
 
         yield serve

@@ -175,6 +175,50 @@ def test_json_that_is_cut_says_so(client, model):
     assert reply.choices[0].message.content
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_expression_that_is_cut_says_so(client, model, stream: bool):
+    reply = client.chat.completions.create(
+        model=model, messages=ASKED, seed=1, max_tokens=4, stream=stream, extra_body={"guided_regex": "[a-z]{50}"}
+    )
+    chunks = list(reply) if stream else [reply]
+    assert chunks[-1].choices[0].finish_reason == "length"
+
+
+CITY: dict = {"type": "object", "properties": {"city": {"const": "Oslo"}}, "required": ["city"]}
+CITY_FORM = {"type": "json_schema", "json_schema": {"name": "place", "schema": CITY}}
+BEGUN = [*ASKED, {"role": "assistant", "content": "This is"}]
+GO_ON = {"continue_final_message": True, "add_generation_prompt": False}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"response_format": CITY_FORM, "stop": ["city"]},
+        {"extra_body": {"allowed_token_ids": [20], "banned_token_ids": [20]}},
+        {"messages": BEGUN, "response_format": CITY_FORM, "extra_body": GO_ON},
+        {"messages": BEGUN, "stop": ["is"], "extra_body": GO_ON},
+    ],
+)
+def test_what_can_have_no_answer_is_the_callers_fault(client, model, change):
+    with pytest.raises(openai.BadRequestError) as raised:
+        client.chat.completions.create(**{"model": model, "messages": ASKED, "max_tokens": 50, "seed": 1, **change})
+    assert "answer_token_ids" not in raised.value.message
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_an_answer_goes_on_from_belongs_to_the_prompt(client, model, starter, stream: bool):
+    asked = {"model": model, "messages": BEGUN, "temperature": 0, "extra_body": GO_ON, "max_tokens": 4}
+    if stream:
+        asked |= {"stream": True, "stream_options": {"include_usage": True}}
+    for _ in range(2):  # the second time the cache knows it
+        reply = client.chat.completions.create(**asked)
+        usage = list(reply)[-1].usage if stream else reply.usage
+        plain = starter.count_tokens([Message("user", ASKED[0]["content"])])
+        assert (usage.completion_tokens, usage.prompt_tokens) == (4, plain + starter.count("This is"))
+        assert usage.prompt_tokens_details.cached_tokens <= usage.prompt_tokens
+    assert usage.prompt_tokens_details.cached_tokens
+
+
 @pytest.mark.parametrize(
     ("change", "error", "param"),
     [

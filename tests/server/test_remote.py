@@ -213,6 +213,11 @@ def test_nobody_listens():
         list_models(endpoint)
 
 
+def call(arguments: str, name: str | None = None) -> bytes:
+    """One event of a stream that calls a function."""
+    return chunk(delta={"tool_calls": [{"index": 0, "function": {"name": name, "arguments": arguments}}]})
+
+
 def drip(*parts: bytes, seconds: float = 0.05) -> Say:
     """The parts, and then the last one for ever."""
 
@@ -234,6 +239,7 @@ def drip(*parts: bytes, seconds: float = 0.05) -> Say:
         (drip(chunk("Half of"), b": still here\n\n"), "sent nothing for 0.3 s"),
         (drip(chunk("Half of"), chunk("")), "sent nothing for 0.3 s"),
         (drip(chunk("Half of"), b"x"), "sent nothing for 0.3 s"),
+        (drip(call("x"), call("")), "sent nothing for 0.3 s"),
     ],
 )
 def test_a_silent_server_is_left_though_it_keeps_the_line_busy(talk: Talk, say: Say, words: str):
@@ -247,6 +253,30 @@ def test_a_silent_server_is_left_though_it_keeps_the_line_busy(talk: Talk, say: 
 def test_a_server_that_keeps_the_line_busy_behind_the_end_is_left(talk: Talk):
     engine, server = talk(drip(chunk("Hi") + chunk(finish_reason="stop"), chunk("")))
     assert engine.generate(HI).finish_reason == "stop"
+    assert server.hung_up.wait(20)
+
+
+def test_a_call_that_comes_slowly_is_no_silence(talk: Talk):
+    def say(_asked: Asked) -> Iterator[bytes]:
+        yield reply(chunk("I write."))
+        for part in ['{"text": "', *"abcdefghi", '"}']:
+            time.sleep(0.1)
+            yield call(part, "write")
+        yield END
+
+    engine, _ = talk(say, timeouts=Timeouts(first=5, idle=0.5, after=0.2))
+    result = engine.generate(HI)
+    assert (result.finish_reason, result.error) == ("stop", None)
+    assert '"arguments": {"text": "abcdefghi"}' in result.text
+
+
+@pytest.mark.parametrize("part", ["x" * 2**20, "x"])
+def test_a_call_without_an_end_is_cut(talk: Talk, monkeypatch, part: str):
+    monkeypatch.setattr("llama_gui.server.remote_reading.MOST_PIECES", 1000)
+    engine, server = talk(drip(*[call(part, "write")] * (20 if len(part) > 1 else 2000), seconds=0.001))
+    result = engine.generate(HI)
+    assert "does not end its answer" in error_of(result)
+    assert result.text == ""
     assert server.hung_up.wait(20)
 
 
@@ -411,7 +441,7 @@ def test_our_own_server_gives_what_the_library_gives(serve: Serve, starter: Engi
         assert [top.text for top in outputs[0].top_logprobs] == [top.text for top in expected[0].top_logprobs]
         # Half of it, and then the rest.
         half = engine.generate(GenerateRequest(messages=request.messages, max_tokens=8, sampling=sampling)).text
-        rest = GenerateRequest(messages=request.messages, max_tokens=30, sampling=sampling, answer_text=half)
+        rest = GenerateRequest(messages=request.messages, sampling=sampling, answer_text=half)
         assert engine.generate(rest).text == starter.generate(rest).text
         too_long = engine.generate(GenerateRequest(prompt="x " * 3000, max_tokens=5))
         assert "tokens long" in error_of(too_long)

@@ -7,7 +7,7 @@ import re
 import openai
 import pytest
 
-from llama_gui.errors import EngineClosedError
+from llama_gui.errors import ChatTemplateError, EngineClosedError
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.refusal import refusal_of
 from llama_gui.server.serve import ApiServer
@@ -88,6 +88,14 @@ def test_only_known_names_are_models(plain_server: ApiServer, name: str):
         ({"content": "a b"}, [0, 1]),
         ({"content": "a b", "add_special": True}, [0, 1, 2]),
         ({"messages": [{"role": "user", "content": "a b"}]}, [0, 1, 2, 3]),
+        ({"messages": [{"role": "user", "content": "a b"}], "chat_template_kwargs": {"more": "c d"}}, [*range(6)]),
+        (
+            {
+                "messages": [{"role": "user", "content": "a b"}],
+                "tools": [{"type": "function", "function": {"name": "f"}}],
+            },
+            [*range(8)],
+        ),
     ],
 )
 def test_tokenize(plain_server: ApiServer, body, expected):
@@ -101,6 +109,7 @@ def test_detokenize(plain_server: ApiServer):
         status, reply = ask(plain_server, {"tokens": wrong}, "/detokenize")
         assert (status, reply["error"]["param"]) == (400, "tokens")
     assert ask(plain_server, {}, "/tokenize")[0] == 400
+    assert ask(plain_server, question(continue_final_message=True), "/tokenize")[0] == 400
 
 
 def test_the_metrics_count(serve: Serve):
@@ -191,6 +200,24 @@ def test_a_fault_of_ours_tells_nothing_of_the_inside(serve: Serve, caplog):
     assert (status, reply["error"]["code"]) == (500, "bug")
     assert "secret" not in str(reply)
     assert "secret" in caplog.text  # but our own log has it
+
+
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_a_broken_template_is_not_the_callers_fault(serve: Serve, is_broken: bool):
+    class Picky(ServedScript):
+        def apply_chat_template(self, messages, **_):
+            if is_broken or messages[0].content != "Hi":
+                raise ChatTemplateError(f"{self.info.path}/chat_template.jinja: the chat template fails.")
+            return "Hi"
+
+        def submit(self, request, *_args):
+            return self.apply_chat_template(request.messages)
+
+    server = serve(Picky())
+    for body, path in ((question(), CHAT), (question(stream=True), CHAT), (question(), "/tokenize")):
+        status, reply = ask(server, body, path)
+        assert (status, "Scripted" in reply["error"]["message"]) == ((500, True) if is_broken else (400, False))
+        assert "/models/Scripted" not in str(reply)
 
 
 def test_where_the_model_lies_is_not_told():

@@ -29,6 +29,33 @@ def test_a_name_twice_behind_many_others_is_found_at_once():
     assert time.process_time() - began < 2
 
 
+def test_what_nests_too_deeply_is_refused():
+    for depth, is_refused in ((100, False), (101, True), (900, True)):
+        body = b'{"a":' * (depth - 1) + b"{}" + b"}" * (depth - 1)
+        if is_refused:
+            assert "nested too deeply" in refused(read_object, body).message
+        else:
+            assert read_object(body)
+    assert "nested too deeply" in refused(read_object, b'{"a":' + b"[" * 200 + b"]" * 200 + b"}").message
+    # Arguments are a text with JSON in it, and stay one.
+    arguments = '{"a":' * 900 + "1" + "}" * 900
+    call = {"type": "function", "function": {"name": "f", "arguments": arguments}}
+    messages = [*question("Hi")["messages"], {"role": "assistant", "tool_calls": [call]}]
+    (request,) = read_chat({"messages": messages}).requests
+    assert request.messages is not None
+    assert request.messages[1].tool_calls[0]["function"]["arguments"] == arguments
+
+
+def test_seeds_may_be_negative():
+    seeds = [read_chat(question("Hi", seed=seed)).requests[0].sampling.seed for seed in (-1, -5, -(2**63))]
+    assert seeds == [2**63 - 1, 2**63 - 5, 0]
+
+
+def test_no_nucleus_is_the_likeliest_token():
+    sampling = read_chat(question("Hi", top_p=0, temperature=1.5)).requests[0].sampling
+    assert (sampling.top_p, sampling.temperature) == (None, 0)
+
+
 def test_a_plain_question():
     asked = read_chat(question("Hi"))
     (request,) = asked.requests
@@ -104,11 +131,12 @@ def test_messages_in_all_their_forms():
         ({"temperature": "warm"}, "temperature"),
         ({"temperature": -1}, "temperature"),
         ({"temperature": True}, "temperature"),
-        ({"top_p": 0}, "top_p"),
+        ({"top_p": -0.1}, "top_p"),
         ({"top_p": 1.5}, "top_p"),
         ({"top_k": 1.5}, "top_k"),
         ({"min_p": []}, "min_p"),
-        ({"seed": -1}, "seed"),
+        ({"seed": -(2**63) - 1}, "seed"),
+        *(({"chat_template_kwargs": {name: 1}}, "chat_template_kwargs") for name in ("messages", "self", "now")),
         ({"seed": 2**63}, "seed"),
         ({"n": 10**6}, "n"),
         ({"n": 0}, "n"),

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from llama_gui.errors import InvalidRequestError
 from llama_gui.server.endpoint import Endpoint
 from llama_gui.server.remote import RemoteEngine
 from llama_gui.server.security import host_names
-from llama_gui.server.serve import ApiServer
+from llama_gui.server.serve import ApiServer, ServerOptions
 from llama_gui.vocabulary import GenerateRequest, Message
 from tests.server.conftest import CHAT, KEY, Serve, connect, exchange, head, post, question, read_reply
 
@@ -109,7 +110,6 @@ WRONG_KEYS = [
     {"Authorization": f"Bearer {KEY[:-1]}"},
     {"Authorization": f"Bearer {KEY}x"},
     {"Authorization": f"Bearer {KEY} x"},
-    {"Authorization": f"bearer {KEY}"},
     {"Authorization": f"Basic {KEY}"},
     {"Authorization": KEY},
     {"Authorization": "Bearer \xfc\xe4"},
@@ -156,6 +156,33 @@ def test_compressed_bodies_are_refused(plain_server: ApiServer):
 def test_an_upgrade_is_just_a_request(plain_server: ApiServer):
     request = head("/v1/models", plain_server, Connection="Upgrade", Upgrade="websocket", Sec_WebSocket_Version="13")
     assert exchange(plain_server, request)[0] == 200
+    for scheme in (b"bearer", b"BEARER", b"Bearer "):
+        assert exchange(plain_server, request.replace(b"Bearer", scheme))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("https://a.example", "https://a.example"),
+        ("https://A.example/", "https://a.example"),
+        ("http://localhost:3000", "http://localhost:3000"),
+        ("https://a.example:443/", "https://a.example"),
+        ("http://[::1]:80", "http://[::1]"),
+        ("chrome-extension://abcdef", "chrome-extension://abcdef"),
+        ("null", "null"),
+        ("file://", "file://"),
+    ],
+)
+def test_origins_are_taken_as_browsers_write_them(text: str, origin: str):
+    assert ServerOptions(KEY, allowed_origins=[text]).allowed_origins == (origin,)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "example", "*", "https://", "https://a.example/page", "https://*.example", "a:80"]
+)
+def test_what_no_browser_writes_is_no_origin(text: str):
+    with pytest.raises(InvalidRequestError, match="scheme and host"):
+        ServerOptions(KEY, allowed_origins=[text])
 
 
 def test_a_page_that_was_allowed_may_ask_and_read(serve: Serve):

@@ -18,6 +18,8 @@ from llama_gui.server.remote import RemoteEngine
 from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
 from tests.fakes.tiny_llama import write_tiny_llama
 
+STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
+
 Start = Callable[..., tuple["subprocess.Popen[str]", list[str]]]
 
 
@@ -93,8 +95,7 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
 
 def test_several_models_and_a_key_of_ones_own(start: Start, tmp_path: Path):
     folder = write_tiny_llama(tmp_path / "tiny", "llama-3.2")
-    starter = Path(__file__).parents[2] / "resources" / "starter_model"
-    _, lines = start("--api-key", "my-own-key", "--model", str(folder), "--model", str(starter), until="llama-gui")
+    _, lines = start("--api-key", "my-own-key", "--model", str(folder), "--model", str(STARTER), until="llama-gui")
     assert "serves tiny, starter at http://" in lines[0]
     assert "my-own-key" not in lines[0]
     assert not (tmp_path / "profile" / "server-key").exists()
@@ -112,6 +113,9 @@ def run(capsys, tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
         (["--api-key", "short"], ["api key", "8 to 512"]),
         (["--port", "70000"], ["port", "70000", "65535"]),
         (["--model", "/no/such/model"], ["/no/such/model"]),
+        (["--model", str(STARTER), "--model", "/no/such/model"], ["/no/such/model"]),
+        (["--model", "~nosuch/model"], ["--model", "~nosuch"]),
+        (["--allow-origin", "example"], ["origin", "example", "https://"]),
         (["--model", "/a/x", "--model", "/b/x"], ["/b/x", "another name"]),
     ],
 )
@@ -121,6 +125,7 @@ def test_what_cannot_be_is_one_clear_sentence(capsys, tmp_path: Path, arguments:
     assert err.startswith("llama-gui: ")
     assert err.count("\n") == 1
     assert [word for word in words if word not in err] == []
+    assert not (tmp_path / "profile" / "server-key").exists()  # whoever makes the key shows it
 
 
 def test_a_port_that_is_taken_is_said(capsys, tmp_path: Path):
@@ -130,7 +135,9 @@ def test_a_port_that_is_taken_is_said(capsys, tmp_path: Path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        status, _, err = run(capsys, tmp_path, "--port", str(port))
+        status, out, err = run(capsys, tmp_path, "--port", str(port))
+        assert (tmp_path / "profile" / "server-key").read_text().strip() in out
+        assert run(capsys, tmp_path, "--port", str(port))[1] == ""
     assert status == 1
     assert f"port {port}" in err
     assert "--port " in err

@@ -71,6 +71,7 @@ def test_an_event_without_an_end_is_cut(start: bytes):
         read(start, *[b"x" * 65536] * (MOST_EVENT_BYTES // 65536 + 2))
 
 
-def test_an_event_of_lines_without_an_end_is_cut():
+@pytest.mark.parametrize("lines", [b"data: " + b"x" * 65536 + b"\n", b"data:\n" * 65536])
+def test_an_event_of_lines_without_an_end_is_cut(lines: bytes):
     with pytest.raises(GenerationError, match="longer than any answer"):
-        read(*[b"data: " + b"x" * 65536 + b"\n"] * (MOST_EVENT_BYTES // 65536 + 2))
+        read(*[lines] * (MOST_EVENT_BYTES // 65536 + 2))
