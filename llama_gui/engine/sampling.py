@@ -56,7 +56,8 @@ def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[
         log_mass = torch.logsumexp(values, 0).double() if whole is None else whole
         probabilities = (values.double() - log_mass).exp()
         before = probabilities.cumsum(0) - probabilities
-        kept = (before < top_p) & (probabilities >= min_p * probabilities[0])
+        # What may not be drawn has no place here: in float32 the rest may come to a little less than 1.
+        kept = (before < top_p) & (probabilities >= min_p * probabilities[0]) & (values > -math.inf)
         kept[0] = True
         if count >= limit or not bool(kept[-1]):
             return probabilities[kept], ids[kept]
