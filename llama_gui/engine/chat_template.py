@@ -21,6 +21,7 @@ from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.vocabulary import Message
+from llama_gui.vocabulary.checks import check_depth
 
 
 class _Refusal(jinja2.TemplateError):
@@ -121,10 +122,11 @@ class ChatTemplate:
 
         Raises:
             ChatTemplateError: the template fails, runs too long, or refuses the messages.
+            InvalidRequestError: `tools` are nested too deep.
         """
         turns = [_turn(message) for message in messages]
         variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
-        return self._render(turns, _plain(tools), variables)
+        return self._render(turns, _plain_tools(tools), variables)
 
     def encode(
         self,
@@ -141,7 +143,7 @@ class ChatTemplate:
             ChatTemplateError: see `render`.
         """
         turns = [_turn(message) for message in messages]
-        tools = _plain(tools)
+        tools = _plain_tools(tools)
         variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
         if not self._control_texts.threaten([turns, tools]):
             return self._tokenizer.encode(self._render(turns, tools, variables), add_special_tokens=False)
@@ -195,6 +197,11 @@ def _turn(message: Message) -> dict[str, Any]:
     }
     said = {key: value for key, value in optional.items() if value}
     return {"role": message.role, "content": message.content, **said}
+
+
+def _plain_tools(tools: Any) -> Any:
+    check_depth("tools", tools)
+    return _plain(tools)
 
 
 def _plain(value: Any) -> Any:

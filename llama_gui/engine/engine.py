@@ -41,7 +41,7 @@ from llama_gui.vocabulary import (
     ModelInfo,
     Strategy,
 )
-from llama_gui.vocabulary.checks import check_number
+from llama_gui.vocabulary.checks import check_number, token_id_tuple
 
 
 class Engine:
@@ -251,6 +251,8 @@ class Engine:
 
         Raises what `submit` raises; then none of them runs on.
         """
+        if not isinstance(requests, Iterable):
+            raise InvalidRequestError("requests", type(requests).__name__, "a list of GenerateRequest")
         jobs: list[Job] = []
         try:
             for request in requests:
@@ -267,9 +269,7 @@ class Engine:
         Raises:
             InvalidRequestError: no ids, ids that the model does not know, or more than the context.
         """
-        if not isinstance(token_ids, Iterable):
-            raise InvalidRequestError("token_ids", token_ids, "a list of token ids")
-        ids = list(token_ids)
+        ids = list(token_id_tuple("token_ids", token_ids))
         self._reader.check_ids(ids)
         if len(ids) > self._info.max_context:
             raise PromptTooLongError(len(ids), self._info.max_context)

@@ -9,7 +9,7 @@ import pytest
 
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import BrokenModelError, ChatTemplateError
+from llama_gui.errors import BrokenModelError, ChatTemplateError, InvalidRequestError
 from llama_gui.vocabulary import Message
 from tests.fakes.tiny_tokenizers import LLAMA3_TEMPLATE, ZEPHYR_TEMPLATE, byte_level_tokenizer, write_tokenizer
 
@@ -265,6 +265,14 @@ def test_a_template_that_fails_or_reaches_too_far(tmp_path: Path, source: str):
 def test_a_template_without_measure_is_stopped(tmp_path: Path, source: str):
     with pytest.raises(ChatTemplateError, match="was stopped: it makes"):
         render(tmp_path, source)
+
+
+def test_tools_that_are_nested_too_deep(tmp_path: Path):
+    nested: dict[str, Any] = {}
+    for _ in range(900):
+        nested = {"properties": nested}
+    with pytest.raises(InvalidRequestError, match="tools"):
+        render(tmp_path, LLAMA3_TEMPLATE, tools=[nested])
 
 
 def test_files_that_cannot_be_read(tmp_path: Path):

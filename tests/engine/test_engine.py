@@ -446,6 +446,8 @@ def test_what_is_no_request(load):
         engine.apply_chat_template([{"role": "user", "content": "Hi"}])
     with pytest.raises(InvalidRequestError, match="token_ids"):
         engine.logits(5)
+    with pytest.raises(InvalidRequestError, match="requests"):
+        engine.generate_batch(ids_request())
 
 
 def test_the_tokenizer_reads_a_text_as_a_prompt_is_read(load):
