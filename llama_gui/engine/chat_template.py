@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -148,7 +148,7 @@ class ChatTemplate:
         if not self._control_texts.threaten([turns, tools]):
             return self._tokenizer.encode(self._render(turns, tools, variables), add_special_tokens=False)
         literal = LiteralTexts(self._control_texts)
-        guarded = [{**literal.hide(turn), "role": turn["role"]} for turn in turns]
+        guarded = [_with_values(turn, literal.hide) for turn in turns]
         text = self._render(guarded, literal.hide(tools), variables)
         ids: list[int] = []
         for part, hidden in literal.parts(text):
@@ -186,6 +186,11 @@ class ChatTemplate:
         return self._environment.render(
             template, {"messages": turns, "tools": tools, "documents": None, **named, **variables}
         )
+
+
+def _with_values(turn: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """A turn with what people wrote in it changed: the names and the role are ours."""
+    return {key: value if key == "role" else change(value) for key, value in turn.items()}
 
 
 def _turn(message: Message) -> dict[str, Any]:
