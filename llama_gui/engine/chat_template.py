@@ -14,7 +14,7 @@ from jinja2 import nodes
 from jinja2.parser import Parser
 from jinja2.utils import pass_context
 
-from llama_gui.engine.fields import check_regular, read_json
+from llama_gui.engine.fields import check_regular, read_json, shown
 from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
@@ -96,13 +96,18 @@ class ChatTemplate:
         if file.exists():
             try:
                 check_regular(file)
-                return cls(file.read_text(encoding="utf-8"), file, tokenizer)
+                source = file.read_text(encoding="utf-8")
             except (OSError, ValueError) as error:
-                raise ChatTemplateError(f"{file} cannot be read: {error}.") from error
+                raise ChatTemplateError(f"{file} cannot be read: {error}. Download the file again.") from error
+            if not source.strip():
+                raise ChatTemplateError(
+                    f"{file} is empty. Download the file again, or delete it if the model has no chat template."
+                )
+            return cls(source, file, tokenizer)
         file = folder / "tokenizer_config.json"
-        named = _named_templates(read_json(file).get("chat_template")) if file.exists() else {}
-        source = named.get("default", next(iter(named.values()), None))
-        return cls(source, file, tokenizer, named.get("tool_use")) if source else None
+        named = _named_templates(read_json(file).get("chat_template"), file) if file.exists() else {}
+        source = named.get("default", next(iter(named.values()), ""))
+        return cls(source, file, tokenizer, named.get("tool_use")) if source.strip() else None
 
     def render(
         self,
@@ -220,12 +225,18 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _named_templates(value: Any) -> dict[str, str]:
-    """A template as "default", or a list of named ones as they are named."""
-    if isinstance(value, str):
-        return {"default": value}
+def _named_templates(value: Any, file: Path) -> dict[str, str]:
+    """A template as "default", or a list of named ones as they are named; nothing for null."""
+    if value is None or isinstance(value, str):
+        return {"default": value or ""}
     entries = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-    return {str(e.get("name")): e["template"] for e in entries if isinstance(e.get("template"), str)}
+    named = {str(e.get("name")): e["template"] for e in entries if isinstance(e.get("template"), str)}
+    if not named:
+        raise ChatTemplateError(
+            f"{file}: chat_template is {shown(value)}, but it must be a template or a list of named ones. "
+            "Download the file again."
+        )
+    return named
 
 
 def _fold_system(turns: list[dict[str, Any]]) -> list[dict[str, Any]] | None:

@@ -175,9 +175,22 @@ def test_a_template_of_its_own_for_tools(tmp_path: Path):
     assert render(tmp_path, named, tools=[WEATHER_TOOL]) == "function"  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("value", [None, [], {}, 5, [5], [{"name": "default"}], ""])
+@pytest.mark.parametrize("value", [None, "", " \n"])
 def test_none_at_all(tmp_path: Path, value: object):
     assert make(tmp_path, value) is None
+
+
+@pytest.mark.parametrize("value", [[], {}, 5, [5], [{"name": "default"}]])
+def test_settings_that_hold_something_else(tmp_path: Path, value: object):
+    with pytest.raises(ChatTemplateError, match=r"tokenizer_config\.json: chat_template is .+ Download"):
+        make(tmp_path, value)
+
+
+@pytest.mark.parametrize("content", ["", " \n\t"])
+def test_an_empty_file(tmp_path: Path, content: str):
+    (tmp_path / "chat_template.jinja").write_text(content)
+    with pytest.raises(ChatTemplateError, match=r"chat_template\.jinja is empty\. Download"):
+        make(tmp_path, None)
 
 
 def test_without_a_template_it_is_a_transcript():
@@ -304,7 +317,7 @@ def test_tools_that_are_nested_too_deep(tmp_path: Path):
 def test_files_that_cannot_be_read(tmp_path: Path):
     assert make(tmp_path, None) is None
     (tmp_path / "chat_template.jinja").write_bytes(b"\xff\xfe")
-    with pytest.raises(ChatTemplateError, match=r"chat_template\.jinja cannot be read"):
+    with pytest.raises(ChatTemplateError, match=r"chat_template\.jinja cannot be read: .+ Download"):
         ChatTemplate.load(tmp_path, Tokenizer.load(tmp_path))
     (tmp_path / "chat_template.jinja").unlink()
     tokenizer = Tokenizer.load(tmp_path)
