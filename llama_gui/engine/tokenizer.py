@@ -47,6 +47,7 @@ class Tokenizer:
         self._file = file
         self.bos_token = _token_text(settings.get("bos_token"))
         self.eos_token = _token_text(settings.get("eos_token"))
+        self._bos_id = library.token_to_id(self.bos_token) if self.bos_token else None
         self.special_tokens_map = _special_tokens_map(settings)
         added = library.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
@@ -92,10 +93,14 @@ class Tokenizer:
     def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]:
         """Ids of `text`, as the engine reads a `prompt`; the texts of control tokens in it become control tokens.
 
+        A text that begins with the beginning token, as most chat templates write it, gets no second one.
+
         Raises:
             BrokenModelError: the tokenizer fails on it.
         """
-        return self._encode(self._library, text, add_special_tokens)
+        ids = self._encode(self._library, text, add_special_tokens)
+        is_doubled = add_special_tokens and ids[:2] == [self._bos_id] * 2
+        return ids[1:] if is_doubled else ids
 
     def encode_literally(self, text: str) -> list[int]:
         """Ids of `text` in which nothing becomes a control token, and none is added."""

@@ -456,6 +456,20 @@ def test_the_tokenizer_reads_a_text_as_a_prompt_is_read(load):
     assert engine.generate(request).usage.prompt_tokens == len(engine.tokenizer.encode("one two"))
 
 
+def test_a_rendered_prompt_is_the_prompt_of_its_messages(load):
+    engine = load()
+    ids = engine.apply_chat_template(HELLO, tokenize=True)
+    assert engine.tokenizer.encode(engine.apply_chat_template(HELLO)) == ids
+    job = engine.submit(GenerateRequest(prompt=engine.apply_chat_template(HELLO), max_tokens=1))
+    assert job.answer_state.prompt_token_ids == tuple(ids)
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "~nosuchuser/x"])
+def test_a_path_that_no_file_can_have(path):
+    with pytest.raises(ModelNotFoundError, match="Check the path"):
+        Engine.load(path)
+
+
 def test_missing_folder(tmp_path):
     with pytest.raises(ModelNotFoundError, match="nowhere"):
         Engine.load(tmp_path / "nowhere")
