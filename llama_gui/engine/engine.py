@@ -214,6 +214,8 @@ class Engine:
             InvalidRequestError: its ids are those of another tokenizer, or it has ended already.
             PromptTooLongError, EngineClosedError: see `submit`.
         """
+        if not isinstance(state, AnswerState):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("state", state, "an AnswerState, as Job.answer_state or AnswerState.from_json")
         if state.tokenizer != self._tokenizer.fingerprint:
             raise InvalidRequestError("state", f"of the tokenizer {state.tokenizer!r}", "of the model that goes on")
         request = GenerateRequest(

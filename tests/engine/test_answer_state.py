@@ -145,6 +145,8 @@ def test_what_cannot_go_on(load):
     state = engine.submit(GenerateRequest(token_ids=[1, 2, 3], max_tokens=2)).answer_state
     with pytest.raises(InvalidRequestError, match="tokenizer"):
         engine.resume(replace(state, tokenizer="another"))
+    with pytest.raises(InvalidRequestError, match="AnswerState"):
+        engine.resume("a state")
     with pytest.raises(InvalidRequestError, match="has not ended"):
         engine.resume(replace(state, token_ids=(min(engine.tokenizer.eos_ids),), max_tokens=None))
     with pytest.raises(PromptTooLongError):
