@@ -161,7 +161,10 @@ class Engine:
 
     @property
     def vocab_size(self) -> int:
-        """Rows of logits, and so the ids that a request may name."""
+        """Rows of logits, as `logits` and a `logits_processor` have them, and so the ids that a prompt may hold.
+
+        There may be more than the tokenizer has tokens: those are nobody's, so sampling may not name or draw them.
+        """
         return self._vocab_size
 
     @property

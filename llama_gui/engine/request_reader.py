@@ -158,6 +158,7 @@ class RequestReader:
             min_tokens=request.min_tokens,
             ending=self._ending,
             token_text=self._tokenizer.token_text,
+            rows=self._vocab_size,
         )
 
     def _origin(self, request: GenerateRequest, prompt: list[int], sampler: Sampler) -> AnswerState:

@@ -212,6 +212,18 @@ def test_log_probabilities_are_those_of_the_raw_logits():
     assert [value for _, value in draw.top] == pytest.approx(raw.topk(3).values.tolist(), abs=1e-5)
 
 
+def test_the_processor_sees_every_row_of_the_head_and_only_tokens_are_drawn():
+    seen: list[torch.Tensor] = []
+
+    def prefer_the_last(ids: list[int], logits: torch.Tensor) -> torch.Tensor:
+        seen.append(logits)
+        return torch.arange(len(logits)) * 1e3
+
+    draw = Sampler(with_params(), 0, processor=prefer_the_last, rows=512).draw(random_logits(500), [], [])
+    assert draw.token_id == 499
+    assert torch.equal(seen[0], torch.cat([random_logits(500), torch.full((12,), -math.inf)]))
+
+
 # --- the caller's processor, and numbers that are none
 
 
