@@ -194,9 +194,7 @@ class Engine:
         job = Job(read.origin, lambda: self._loop.cancel(number))
         sequence = Sequence(number, read, self._tokenizer, job, on_output, on_finish)
         if sequence.has_ended:
-            raise InvalidRequestError(
-                "answer_token_ids", list(request.answer_token_ids[-4:]), "of an answer that has not ended yet"
-            )
+            raise self._reader.ended(request)
         self._loop.submit(sequence)
         return job
 

@@ -34,8 +34,10 @@ class GenerateRequest:
     Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context. Before
     `min_tokens` no token that would end the answer is drawn. `answer_token_ids` go on with an answer: these were drawn
     already, and count for `max_tokens`; the job's outputs are the new ones, its result is the whole answer. So does
-    `answer_text`, for an answer whose tokens are not known, because somebody edited it.
-    `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape.
+    `answer_text`, for an answer whose tokens are not known, because somebody edited it: nothing of that was drawn, and
+    `max_tokens` and `min_tokens` count what is new.
+    `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape; vocab
+    is `Engine.vocab_size`.
     `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
     own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
     are for the chat template, so they go with `messages`. `overflow`: whether messages that do not fit the context

@@ -132,12 +132,35 @@ def test_an_answer_goes_on_behind_a_text(load):
     assert result.text.startswith("one two")
     assert list(result.token_ids[: len(ids)]) == ids
     assert result == replace(
-        engine.generate(replace(request, answer_text="", answer_token_ids=ids)),
+        engine.generate(replace(request, answer_text="", answer_token_ids=ids, max_tokens=24 + len(ids))),
         timings=result.timings,
         usage=result.usage,
     )
     with pytest.raises(InvalidRequestError, match="answer_text"):
         replace(request, answer_token_ids=ids)
+
+
+def test_max_tokens_counts_what_comes_behind_a_text(load):
+    engine = load()
+    text = "I can tell you how the quick brown fox jumps over the lazy dog."
+    request = replace(REQUEST, min_tokens=3, max_tokens=4, answer_text=text)
+    whole, result = run(engine, request)
+    known = engine.count(text)
+    assert len(result.token_ids) == known + len(whole)
+    assert (len(whole), result.finish_reason) == (4, "length")
+    again = engine.generate(request)
+    assert again.usage.cached_tokens <= again.usage.prompt_tokens
+    job = engine.submit(request)
+    job.result(WAIT)
+    assert (
+        list(engine.resume(replace(job.answer_state, token_ids=job.answer_state.token_ids[: known + 2]))) == whole[2:]
+    )
+
+
+def test_a_text_behind_which_nothing_can_come_is_named(load):
+    with pytest.raises(InvalidRequestError, match="has not ended") as caught:
+        load().submit(replace(REQUEST, answer_text="one two", stop=["two"]))
+    assert caught.value.field == "answer_text"
 
 
 def test_what_cannot_go_on(load):
