@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from llama_gui.vocabulary import GenerateResult, TokenOutput
+from llama_gui.vocabulary.checks import check_number
 
 
 class AnswerStream:
@@ -26,7 +27,10 @@ class AnswerStream:
 
         Raises:
             TimeoutError: the answer is not finished by then; it goes on.
+            InvalidRequestError: `timeout` is no number of seconds.
         """
+        if timeout is not None:
+            timeout = min(check_number("timeout", timeout, 0), threading.TIMEOUT_MAX)  # infinity is no timeout to it
         with self._changed:
             if not self._changed.wait_for(lambda: self._result is not None, timeout):
                 raise TimeoutError(f"The answer was not finished within {timeout} seconds.")

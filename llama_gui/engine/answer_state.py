@@ -7,6 +7,7 @@ from typing import Any
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import SamplingParams, sampling_from_json
+from llama_gui.vocabulary.checks import text_tuple, token_id_tuple
 
 _VERSION = 1
 
@@ -50,8 +51,8 @@ class AnswerState:
                 raise InvalidRequestError("version", values["version"], f"{_VERSION}; update llama-gui")
             values["sampling"] = sampling_from_json(values["sampling"])
             for name in ("prompt_token_ids", "token_ids"):
-                values[name] = tuple(int(token_id) for token_id in values[name])
-            values["stop"] = tuple(str(stop) for stop in values["stop"])
+                values[name] = token_id_tuple(name, values[name])
+            values["stop"] = text_tuple("stop", values["stop"])
             return cls(**{f.name: values[f.name] for f in fields(cls)})
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InvalidRequestError("state", text[:80], "what AnswerState.to_json wrote") from error
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            raise InvalidRequestError("state", str(text)[:80], "what AnswerState.to_json wrote") from error

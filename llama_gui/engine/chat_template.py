@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +14,14 @@ from jinja2 import nodes
 from jinja2.parser import Parser
 from jinja2.utils import pass_context
 
-from llama_gui.engine.fields import check_regular, read_json
+from llama_gui.engine.fields import check_regular, read_json, shown
 from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.vocabulary import Message
+from llama_gui.vocabulary.checks import check_depth
 
 
 class _Refusal(jinja2.TemplateError):
@@ -95,13 +96,18 @@ class ChatTemplate:
         if file.exists():
             try:
                 check_regular(file)
-                return cls(file.read_text(encoding="utf-8"), file, tokenizer)
+                source = file.read_text(encoding="utf-8")
             except (OSError, ValueError) as error:
-                raise ChatTemplateError(f"{file} cannot be read: {error}.") from error
+                raise ChatTemplateError(f"{file} cannot be read: {error}. Download the file again.") from error
+            if not source.strip():
+                raise ChatTemplateError(
+                    f"{file} is empty. Download the file again, or delete it if the model has no chat template."
+                )
+            return cls(source, file, tokenizer)
         file = folder / "tokenizer_config.json"
-        named = _named_templates(read_json(file).get("chat_template")) if file.exists() else {}
-        source = named.get("default", next(iter(named.values()), None))
-        return cls(source, file, tokenizer, named.get("tool_use")) if source else None
+        named = _named_templates(read_json(file).get("chat_template"), file) if file.exists() else {}
+        source = named.get("default", next(iter(named.values()), ""))
+        return cls(source, file, tokenizer, named.get("tool_use")) if source.strip() else None
 
     def render(
         self,
@@ -121,10 +127,11 @@ class ChatTemplate:
 
         Raises:
             ChatTemplateError: the template fails, runs too long, or refuses the messages.
+            InvalidRequestError: `tools` are nested too deep.
         """
         turns = [_turn(message) for message in messages]
         variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
-        return self._render(turns, _plain(tools), variables)
+        return self._render(turns, _plain_tools(tools), variables)
 
     def encode(
         self,
@@ -141,12 +148,12 @@ class ChatTemplate:
             ChatTemplateError: see `render`.
         """
         turns = [_turn(message) for message in messages]
-        tools = _plain(tools)
+        tools = _plain_tools(tools)
         variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
         if not self._control_texts.threaten([turns, tools]):
             return self._tokenizer.encode(self._render(turns, tools, variables), add_special_tokens=False)
         literal = LiteralTexts(self._control_texts)
-        guarded = [{**literal.hide(turn), "role": turn["role"]} for turn in turns]
+        guarded = [_with_values(turn, literal.hide) for turn in turns]
         text = self._render(guarded, literal.hide(tools), variables)
         ids: list[int] = []
         for part, hidden in literal.parts(text):
@@ -186,6 +193,11 @@ class ChatTemplate:
         )
 
 
+def _with_values(turn: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """A turn with what people wrote in it changed: the names and the role are ours."""
+    return {key: value if key == "role" else change(value) for key, value in turn.items()}
+
+
 def _turn(message: Message) -> dict[str, Any]:
     """A message as templates read it; a key that says nothing is missing."""
     optional = {
@@ -195,6 +207,11 @@ def _turn(message: Message) -> dict[str, Any]:
     }
     said = {key: value for key, value in optional.items() if value}
     return {"role": message.role, "content": message.content, **said}
+
+
+def _plain_tools(tools: Any) -> Any:
+    check_depth("tools", tools)
+    return _plain(tools)
 
 
 def _plain(value: Any) -> Any:
@@ -208,12 +225,18 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _named_templates(value: Any) -> dict[str, str]:
-    """A template as "default", or a list of named ones as they are named."""
-    if isinstance(value, str):
-        return {"default": value}
+def _named_templates(value: Any, file: Path) -> dict[str, str]:
+    """A template as "default", or a list of named ones as they are named; nothing for null."""
+    if value is None or isinstance(value, str):
+        return {"default": value or ""}
     entries = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-    return {str(e.get("name")): e["template"] for e in entries if isinstance(e.get("template"), str)}
+    named = {str(e.get("name")): e["template"] for e in entries if isinstance(e.get("template"), str)}
+    if not named:
+        raise ChatTemplateError(
+            f"{file}: chat_template is {shown(value)}, but it must be a template or a list of named ones. "
+            "Download the file again."
+        )
+    return named
 
 
 def _fold_system(turns: list[dict[str, Any]]) -> list[dict[str, Any]] | None:

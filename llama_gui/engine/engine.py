@@ -41,7 +41,7 @@ from llama_gui.vocabulary import (
     ModelInfo,
     Strategy,
 )
-from llama_gui.vocabulary.checks import check_number
+from llama_gui.vocabulary.checks import check_number, token_id_tuple
 
 
 class Engine:
@@ -161,7 +161,10 @@ class Engine:
 
     @property
     def vocab_size(self) -> int:
-        """Rows of logits, and so the ids that a request may name."""
+        """Rows of logits, as `logits` and a `logits_processor` have them, and so the ids that a prompt may hold.
+
+        There may be more than the tokenizer has tokens: those are nobody's, so sampling may not name or draw them.
+        """
         return self._vocab_size
 
     @property
@@ -191,9 +194,7 @@ class Engine:
         job = Job(read.origin, lambda: self._loop.cancel(number))
         sequence = Sequence(number, read, self._tokenizer, job, on_output, on_finish)
         if sequence.has_ended:
-            raise InvalidRequestError(
-                "answer_token_ids", list(request.answer_token_ids[-4:]), "of an answer that has not ended yet"
-            )
+            raise self._reader.ended(request)
         self._loop.submit(sequence)
         return job
 
@@ -214,6 +215,8 @@ class Engine:
             InvalidRequestError: its ids are those of another tokenizer, or it has ended already.
             PromptTooLongError, EngineClosedError: see `submit`.
         """
+        if not isinstance(state, AnswerState):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("state", state, "an AnswerState, as Job.answer_state or AnswerState.from_json")
         if state.tokenizer != self._tokenizer.fingerprint:
             raise InvalidRequestError("state", f"of the tokenizer {state.tokenizer!r}", "of the model that goes on")
         request = GenerateRequest(
@@ -251,6 +254,8 @@ class Engine:
 
         Raises what `submit` raises; then none of them runs on.
         """
+        if not isinstance(requests, Iterable):
+            raise InvalidRequestError("requests", type(requests).__name__, "a list of GenerateRequest")
         jobs: list[Job] = []
         try:
             for request in requests:
@@ -267,9 +272,7 @@ class Engine:
         Raises:
             InvalidRequestError: no ids, ids that the model does not know, or more than the context.
         """
-        if not isinstance(token_ids, Iterable):
-            raise InvalidRequestError("token_ids", token_ids, "a list of token ids")
-        ids = list(token_ids)
+        ids = list(token_id_tuple("token_ids", token_ids))
         self._reader.check_ids(ids)
         if len(ids) > self._info.max_context:
             raise PromptTooLongError(len(ids), self._info.max_context)

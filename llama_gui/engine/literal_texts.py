@@ -62,7 +62,7 @@ class LiteralTexts:
         if isinstance(value, str):
             return self._hide_text(value)
         if isinstance(value, Mapping):
-            return {key: self.hide(part) for key, part in value.items()}
+            return {self._hide_key(key): self.hide(part) for key, part in value.items()}
         if isinstance(value, list | tuple):
             return [self.hide(part) for part in value]
         return value
@@ -72,6 +72,13 @@ class LiteralTexts:
         tail = self._control.tail(content[head:])
         middle = self._control.pattern.sub(lambda match: self._put(match[0]), content[head : len(content) - tail])
         return self._put(content[:head]) + middle + self._put(content[len(content) - tail :])
+
+    def _hide_key(self, key: Any) -> Any:
+        # Templates look values up by names like "content"; these only join with others in models whose control
+        # tokens are made of letters alone, and must stay what they are.
+        if isinstance(key, str) and key.isidentifier():
+            return self._control.pattern.sub(lambda match: self._put(match[0]), key)
+        return self.hide(key)
 
     def _put(self, text: str) -> str:
         if not text:
@@ -88,5 +95,5 @@ class LiteralTexts:
 
 def _parts(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
-        return list(value.values())
+        return [*value.keys(), *value.values()]
     return list(value) if isinstance(value, list | tuple) else []

@@ -28,6 +28,7 @@ from llama_gui.engine.device import (
     thread_count,
     torch_threads,
 )
+from llama_gui.engine.fields import brief
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.native_kernels import NativeKernels
@@ -38,6 +39,7 @@ from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
 from llama_gui.vocabulary.checks import check_number
 
 _GGUF = ".gguf"
+_ALLOWED_PATH = "where a model folder or a GGUF file lies"
 _LATER_PART = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$", re.ASCII)
 
 
@@ -157,8 +159,22 @@ class FolderModel:
 
 
 def model_folder(path: str | Path) -> Path:
-    """The absolute path of a model. Links stay: the caller knows the model by this path."""
-    return Path(os.path.abspath(Path(path).expanduser()))
+    """The absolute path of a model. Links stay: the caller knows the model by this path.
+
+    Raises:
+        InvalidRequestError: it is no path.
+        ModelNotFoundError: no file can have this path.
+    """
+    if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequestError("path", path, _ALLOWED_PATH)
+    try:
+        folder = Path(os.path.abspath(Path(path).expanduser()))
+        folder.exists()  # raises for a name that is too long
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelNotFoundError(
+            f"There can be no model at {brief(str(path))} ({brief(str(error))}). Check the path, or pick another one."
+        ) from error
+    return folder
 
 
 def open_model(path: Path) -> ModelFiles:
@@ -305,7 +321,7 @@ def _opened(path: str | Path | ModelFiles) -> ModelFiles:
     if isinstance(path, str | Path):
         return open_model(model_folder(path))
     if not hasattr(path, "weights"):
-        raise InvalidRequestError("path", path, "where a model folder or a GGUF file lies")
+        raise InvalidRequestError("path", path, _ALLOWED_PATH)
     return path
 
 
@@ -313,8 +329,7 @@ def _context(max_context: int | None, config: NetworkConfig) -> int:
     trained = max(config.max_position_embeddings, config.rope.stretched_context)
     if max_context is None:
         return trained
-    check_number("max_context", max_context, 2, trained, integer=True)
-    return max_context
+    return int(check_number("max_context", max_context, 2, trained, integer=True))
 
 
 def _parameter_count(config: NetworkConfig) -> int:

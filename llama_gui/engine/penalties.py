@@ -13,6 +13,9 @@ from llama_gui.vocabulary import SamplingParams
 
 _LONGEST_MATCH = 50
 """A longer repeat is not punished harder: the penalty grows exponentially."""
+_GREATEST_PENALTY = 1e30
+_LEAST_REPETITION = 1e-30
+"""Beyond these, float32 logits would become infinite: then nothing could be drawn."""
 
 
 def apply_logit_bias(logits: Tensor, params: SamplingParams) -> None:
@@ -43,10 +46,11 @@ def apply_penalties(logits: Tensor, prompt: Sequence[int], answer: Sequence[int]
     window = params.penalty_window if params.penalty_window is not None else -1
     repetition, frequency, presence = params.repetition_penalty, params.frequency_penalty, params.presence_penalty
     if repetition not in (None, 1.0) and (seen := _last(window, prompt, answer)):
-        ids = torch.tensor(sorted(set(seen)), device=logits.device)
+        repetition = max(repetition, _LEAST_REPETITION)
+        ids = torch.tensor(_drawable({*seen}, logits), device=logits.device, dtype=torch.long)
         used = logits[ids]
         logits[ids] = torch.where(used < 0, used * repetition, used / repetition)
-    if (frequency or presence) and (recent := _last(window, (), answer)):
+    if (frequency or presence) and (recent := _drawable(_last(window, (), answer), logits)):
         ids, counts = torch.tensor(recent, device=logits.device).unique(return_counts=True)
         logits[ids] -= counts * (frequency or 0.0) + (presence or 0.0)
 
@@ -70,8 +74,9 @@ def apply_dry(
     tokens = _last(params.dry_window if params.dry_window is not None else -1, prompt, answer)
     allowed = params.dry_allowed_length or 1
     for token_id, length in _repeats(tokens, params.dry_sequence_breakers or (), token_text).items():
-        if length >= allowed:
-            logits[token_id] -= params.dry_multiplier * (params.dry_base or 1.0) ** (length - allowed)
+        if length >= allowed and token_id < len(logits):
+            penalty = params.dry_multiplier * float(params.dry_base or 1.0) ** (length - allowed)
+            logits[token_id] -= min(penalty, _GREATEST_PENALTY)
 
 
 def _last(window: int, prompt: Sequence[int], answer: Sequence[int]) -> list[int]:
@@ -79,6 +84,11 @@ def _last(window: int, prompt: Sequence[int], answer: Sequence[int]) -> list[int
     if window < 0:
         return [*prompt, *answer]
     return [*prompt[-window:], *answer][-window:] if window else []
+
+
+def _drawable(tokens: Collection[int], logits: Tensor) -> list[int]:
+    """Those that have a logit, in order: a prompt may hold ids of rows that the head has for nobody."""
+    return sorted(token_id for token_id in tokens if token_id < len(logits))
 
 
 def _repeats(tokens: list[int], breakers: Sequence[str], token_text: Callable[[int], str]) -> dict[int, int]:

@@ -17,6 +17,7 @@ from llama_gui.engine.sequence import OnFinish, OnOutput
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.errors import EngineClosedError, NotEnoughMemoryError
 from llama_gui.vocabulary import GenerateRequest, LoadProgress, ModelInfo
+from llama_gui.vocabulary.checks import check_number
 
 SPARE_BYTES = 512 * 2**20
 """Stays free beside the weights: for conversations, and for everybody else."""
@@ -36,9 +37,14 @@ class ModelPool:
     Args:
         memory_budget: bytes that all weights together may take; None: what the machine has free.
         options: as `Engine.load` has them, for every model (dtype, device, strategy, ...).
+
+    Raises:
+        InvalidRequestError: `memory_budget` is no number of bytes.
     """
 
     def __init__(self, *, memory_budget: int | None = None, **options: Any) -> None:
+        if memory_budget is not None:
+            check_number("memory_budget", memory_budget, 0)
         self._budget = memory_budget
         self._options = options
         self._thread = SharedThread()

@@ -13,8 +13,16 @@ from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Grammar, GrammarCompiler
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import InvalidRequestError, PromptTooLongError
-from llama_gui.vocabulary import ContextUse, FinishReason, GenerateRequest, Message, ModelInfo, check_messages
+from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
+from llama_gui.vocabulary import (
+    ContextUse,
+    FinishReason,
+    GenerateRequest,
+    Message,
+    ModelInfo,
+    SamplingParams,
+    check_messages,
+)
 
 _PLAIN_STOP = "\nUser:"
 
@@ -71,9 +79,7 @@ class RequestReader:
         """
         if not isinstance(request, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("request", request, "a GenerateRequest")
-        if request.answer_text:
-            known = self._tokenizer.encode_literally(request.answer_text)
-            request = replace(request, answer_token_ids=known, answer_text="")
+        asked, request = request, self._with_known_tokens(request)
         fitted, former = self._fitted(request), list(request.answer_token_ids)
         prompt = fitted.token_ids
         self.check_ids([*prompt, *former])
@@ -86,9 +92,13 @@ class RequestReader:
             sampler,
             self._limits(request, len(prompt)),
             StopStrings(self._stops(request)),
-            self._grammars.compile(request.json_schema, request.regex),
+            self._grammar(request, asked),
             fitted.dropped_messages,
         )
+
+    def ended(self, request: GenerateRequest) -> InvalidRequestError:
+        """The error for a request behind whose answer nothing can come."""
+        return _wrong_answer(request, "of an answer that has not ended yet")
 
     def chat_prompt(self, messages: Many[Message], *, add_generation_prompt: bool = True, **variables: Any) -> str:
         """The text of the prompt for `messages`: the model's template, or a plain transcript.
@@ -122,6 +132,27 @@ class RequestReader:
             if isinstance(token_id, bool) or not isinstance(token_id, int) or not 0 <= token_id < self._vocab_size:
                 raise InvalidRequestError("token id", token_id, f"a whole number from 0 to {self._vocab_size - 1}")
 
+    def _with_known_tokens(self, request: GenerateRequest) -> GenerateRequest:
+        """The same with the tokens of `answer_text`, which count for the limits from here on."""
+        if not request.answer_text:
+            return request
+        known = self._tokenizer.encode_literally(request.answer_text)
+        more = {name: limit + len(known) for name in ("max_tokens", "min_tokens") if (limit := getattr(request, name))}
+        return replace(request, answer_token_ids=known, answer_text="", **more)
+
+    def _grammar(self, request: GenerateRequest, asked: GenerateRequest) -> Grammar | None:
+        """The grammar of the answer, behind what is known of it. `asked`: the request as the caller made it."""
+        grammar = self._grammars.compile(request.json_schema, request.regex)
+        if grammar is None:
+            return None
+        try:
+            for token_id in request.answer_token_ids:
+                if token_id not in self._eos_token_ids:
+                    grammar.accept(token_id)
+        except GenerationError as error:
+            raise _wrong_answer(asked, "the beginning of one that its schema or expression allows") from error
+        return grammar
+
     def _fitted(self, request: GenerateRequest) -> Fitted:
         if request.messages is not None:
             return self._fitted_messages(request, request.messages)
@@ -150,6 +181,7 @@ class RequestReader:
                 raise InvalidRequestError(
                     f"{name} token id", token_id, f"a whole number from 0 to {self._drawable - 1}"
                 )
+        self._check_some_token_is_left(params, request.min_tokens > len(request.answer_token_ids))
         return Sampler(
             params,
             params.seed if params.seed is not None else secrets.randbelow(2**32),
@@ -158,7 +190,17 @@ class RequestReader:
             min_tokens=request.min_tokens,
             ending=self._ending,
             token_text=self._tokenizer.token_text,
+            rows=self._vocab_size,
         )
+
+    def _check_some_token_is_left(self, params: SamplingParams, must_go_on: bool) -> None:
+        banned = {*(params.banned_token_ids or ()), *(self._ending if must_go_on else ())}
+        allowed = params.allowed_token_ids
+        if allowed is None and len(banned) >= self._drawable:
+            raise InvalidRequestError("banned_token_ids", "all of them", "such that they and min_tokens leave one")
+        if allowed is not None and banned.issuperset(allowed):
+            rest = "such that banned_token_ids and min_tokens leave one"
+            raise InvalidRequestError("allowed_token_ids", list(allowed[:4]), rest)
 
     def _origin(self, request: GenerateRequest, prompt: list[int], sampler: Sampler) -> AnswerState:
         return AnswerState(
@@ -184,3 +226,9 @@ class RequestReader:
     def _stops(self, request: GenerateRequest) -> list[str]:
         plain = self._template is None and request.messages is not None
         return [*request.stop, _PLAIN_STOP] if plain else list(request.stop)
+
+
+def _wrong_answer(request: GenerateRequest, allowed: str) -> InvalidRequestError:
+    if request.answer_text:
+        return InvalidRequestError("answer_text", request.answer_text[-80:], allowed)
+    return InvalidRequestError("answer_token_ids", list(request.answer_token_ids[-4:]), allowed)

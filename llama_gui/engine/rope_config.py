@@ -56,7 +56,7 @@ def read_rope(fields: Fields) -> RopeConfig:
         return RopeConfig(theta, kind)
     if kind == "linear":
         return RopeConfig(theta, "linear", rope.number("factor"))
-    return _llama3_rope(rope, theta) if kind == "llama3" else _yarn_rope(rope, theta)
+    return _llama3_rope(rope, theta) if kind == "llama3" else _yarn_rope(rope, theta, fields)
 
 
 def _llama3_rope(rope: Fields, theta: float) -> RopeConfig:
@@ -73,13 +73,15 @@ def _llama3_rope(rope: Fields, theta: float) -> RopeConfig:
     return config
 
 
-def _yarn_rope(rope: Fields, theta: float) -> RopeConfig:
+def _yarn_rope(rope: Fields, theta: float, fields: Fields) -> RopeConfig:
+    # Where the file does not say what the model was trained for, that is its context without the stretching.
+    trained = fields.integer("max_position_embeddings", 2048)
     factor = rope.number("factor")
     config = RopeConfig(
         theta,
         "yarn",
         factor,
-        original_max_position_embeddings=rope.integer("original_max_position_embeddings"),
+        original_max_position_embeddings=rope.integer("original_max_position_embeddings", trained),
         attention_factor=rope.number("attention_factor", _yarn_attention_factor(rope, factor)),
         beta_fast=rope.number("beta_fast", 32.0),
         beta_slow=rope.number("beta_slow", 1.0),

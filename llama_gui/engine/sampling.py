@@ -56,7 +56,8 @@ def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[
         log_mass = torch.logsumexp(values, 0).double() if whole is None else whole
         probabilities = (values.double() - log_mass).exp()
         before = probabilities.cumsum(0) - probabilities
-        kept = (before < top_p) & (probabilities >= min_p * probabilities[0])
+        # What may not be drawn has no place here: in float32 the rest may come to a little less than 1.
+        kept = (before < top_p) & (probabilities >= min_p * probabilities[0]) & (values > -math.inf)
         kept[0] = True
         if count >= limit or not bool(kept[-1]):
             return probabilities[kept], ids[kept]
@@ -101,9 +102,9 @@ def draw_from(probabilities: Tensor, ids: Tensor, number: float) -> int:
 class Sampler:
     """Draws the tokens of one request.
 
-    `params` must be complete. `processor` receives (ids so far, float32 logits ``[vocab]``) and returns logits.
-    `ending` are the ids that end an answer, which must not come before `min_tokens`. `token_text` tells the text of
-    a token.
+    `params` must be complete. `processor` receives (ids so far, float32 logits ``[rows]``) and returns logits. `ending`
+    are the ids that end an answer, which must not come before `min_tokens`. `token_text` tells the text of a token.
+    `rows`: those of the network's head, where it has more than there are tokens.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Sampler:
         min_tokens: int = 0,
         ending: Collection[int] = (),
         token_text: Callable[[int], str] = str,
+        rows: int | None = None,
     ) -> None:
         self.params = params
         self.seed = seed
@@ -124,6 +126,7 @@ class Sampler:
         self._min_tokens = min_tokens
         self._ending = ending
         self._token_text = token_text
+        self._rows = rows
 
     def draw(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None = None) -> Draw:
         """The next token, from raw float32 `logits` ``[vocab]``, which stay as they are.
@@ -162,11 +165,14 @@ class Sampler:
 
     def _call_processor(self, scores: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
         assert self._processor is not None
+        size, rows = len(scores), len(scores) if self._rows is None else self._rows
+        # Rows that are no token's may not be drawn; but whoever wrote the processor counted them.
+        scores = torch.nn.functional.pad(scores, (0, rows - size), value=-math.inf)
         made = self._processor([*prompt, *answer], scores)
         if not isinstance(made, Tensor) or made.shape != scores.shape:
             shape = list(made.shape) if isinstance(made, Tensor) else type(made).__name__
             raise GenerationError(f"logits_processor returned {shape}, but must return logits {list(scores.shape)}.")
-        made = made.float()
+        made = made[:size].float()
         if bool(made.isnan().any()) or not math.isfinite(float(made.max())):
             raise GenerationError("logits_processor returned NaN, +inf, or no token that may be drawn.")
         return made

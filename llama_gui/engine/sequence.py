@@ -49,8 +49,6 @@ class Sequence:
         self._former = len(self.answer)
         for token_id in self.answer:  # what they have set free by now; nobody is told again
             self._texts.append(self._stops.push(self._detokenizer.push(token_id)))
-            if self._grammar is not None:
-                self._grammar.accept(token_id)
         self._cached_tokens = 0
         self._submitted = time.monotonic()
         self._started: float | None = None
@@ -182,7 +180,7 @@ class Sequence:
             text="".join(self._texts),
             token_ids=tuple(self.answer),
             finish_reason=reason,
-            usage=Usage(len(self.prompt), self._cached_tokens, len(self.answer)),
+            usage=Usage(len(self.prompt), min(self._cached_tokens, len(self.prompt)), len(self.answer)),
             timings=self._timings(),
             seed=self._sampler.seed,
             error=error,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,8 @@ import tokenizers
 
 from llama_gui.engine.detokenizer import ByteDetokenizer, Detokenizer, Spelling, WindowDetokenizer, spelling_of
 from llama_gui.engine.fields import brief, read_json, shown, unambiguous
-from llama_gui.errors import BrokenModelError, ModelNotFoundError
+from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError
+from llama_gui.vocabulary.checks import token_id_tuple
 
 CHAT_ENDERS = ("<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "</s>")
 """Control tokens that end an answer in one family or another, whatever the configuration forgot to say."""
@@ -47,6 +49,7 @@ class Tokenizer:
         self._file = file
         self.bos_token = _token_text(settings.get("bos_token"))
         self.eos_token = _token_text(settings.get("eos_token"))
+        self._bos_id = library.token_to_id(self.bos_token) if self.bos_token else None
         self.special_tokens_map = _special_tokens_map(settings)
         added = library.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
@@ -92,10 +95,15 @@ class Tokenizer:
     def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]:
         """Ids of `text`, as the engine reads a `prompt`; the texts of control tokens in it become control tokens.
 
+        A text that begins with the beginning token, as most chat templates write it, gets no second one.
+
         Raises:
+            InvalidRequestError: `text` is no text.
             BrokenModelError: the tokenizer fails on it.
         """
-        return self._encode(self._library, text, add_special_tokens)
+        ids = self._encode(self._library, text, add_special_tokens)
+        is_doubled = add_special_tokens and ids[:2] == [self._bos_id] * 2
+        return ids[1:] if is_doubled else ids
 
     def encode_literally(self, text: str) -> list[int]:
         """Ids of `text` in which nothing becomes a control token, and none is added."""
@@ -111,6 +119,8 @@ class Tokenizer:
         return sorted((self._added[token_id] for token_id in self.special_ids), key=len, reverse=True)
 
     def _encode(self, library: tokenizers.Tokenizer, text: str, add_special_tokens: bool) -> list[int]:
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("text", text, "a text")
         text = _without_surrogates(text)
         with _named(self._file):
             # encode_batch lets other threads run meanwhile; encode holds the interpreter for the whole text.
@@ -146,10 +156,14 @@ class Tokenizer:
         return ByteDetokenizer(self._bytes_of, self._spelling.leading_spaces)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
-        """The text of `ids`, which is what an answer's pieces join to; invalid UTF-8 becomes U+FFFD."""
+        """The text of `ids`, which is what an answer's pieces join to; invalid UTF-8 becomes U+FFFD.
+
+        Raises:
+            InvalidRequestError: `ids` are no token ids.
+        """
         detokenizer = self.detokenizer()
         pieces: list[str] = []
-        for token_id in ids:
+        for token_id in token_id_tuple("ids", ids, -math.inf):  # an id that is nobody's has no text
             if token_id in self.special_ids and not skip_special_tokens:
                 pieces += [detokenizer.flush(), self._added[token_id]]
             else:

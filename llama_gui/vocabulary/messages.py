@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_kind
+from llama_gui.vocabulary.checks import check_depth, check_kind
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
@@ -34,6 +34,7 @@ class Message:
         if not isinstance(self.content, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("content", self.content, "text")
         check_kind("tool_calls", self.tool_calls, Sequence, "a list of calls")
+        check_depth("tool_calls", self.tool_calls)
 
 
 def check_messages(messages: object) -> None:

@@ -1,13 +1,13 @@
 """What an engine is asked, and what of it fits."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_kind, check_number, check_texts
+from llama_gui.vocabulary.checks import check_depth, check_kind, check_number, keep, text_tuple, token_id_tuple
 from llama_gui.vocabulary.messages import Message, check_messages
 from llama_gui.vocabulary.sampling import SamplingParams
 
@@ -23,6 +23,8 @@ _KINDS: dict[str, tuple[type, str]] = {
     "regex": (str, "a text, or None"),
 }
 """Field -> what it is when it is given, and the same in words."""
+_NOT_FOR_TEMPLATES = ("messages", "self")
+"""What templates cannot be given by name: the conversation has a field of its own, and Jinja keeps the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,10 @@ class GenerateRequest:
     Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context. Before
     `min_tokens` no token that would end the answer is drawn. `answer_token_ids` go on with an answer: these were drawn
     already, and count for `max_tokens`; the job's outputs are the new ones, its result is the whole answer. So does
-    `answer_text`, for an answer whose tokens are not known, because somebody edited it.
-    `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape.
+    `answer_text`, for an answer whose tokens are not known, because somebody edited it: nothing of that was drawn, and
+    `max_tokens` and `min_tokens` count what is new.
+    `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape; vocab
+    is `Engine.vocab_size`.
     `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
     own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
     are for the chat template, so they go with `messages`. `overflow`: whether messages that do not fit the context
@@ -67,37 +71,51 @@ class GenerateRequest:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
         if len(given) != 1:
             raise InvalidRequestError("request", given or "empty", "exactly one of prompt, messages and token_ids")
+        self._check_lists()
         self._check_prompt()
         if len(getattr(self, given[0])) == 0:
             raise InvalidRequestError(given[0], getattr(self, given[0]), "something that is not empty")
         self._check_kinds()
-        if self.max_tokens is not None:
-            check_number("max_tokens", self.max_tokens, 1, integer=True)
-        check_number("min_tokens", self.min_tokens, 0, self.max_tokens or math.inf, integer=True)
-        check_number("logprobs", self.logprobs, 0, 50, integer=True)
-        if self.answer_text and len(self.answer_token_ids):
+        self._check_numbers()
+        if self.answer_text and self.answer_token_ids:
             raise InvalidRequestError("answer_text", self.answer_text[:80], "left out when answer_token_ids are given")
         if self.json_schema is not None and self.regex is not None:
             raise InvalidRequestError("regex", self.regex, "left out when json_schema is given")
         if self.overflow not in OVERFLOWS:
             raise InvalidRequestError("overflow", self.overflow, " or ".join(OVERFLOWS))
-        check_texts("stop", self.stop)
+
+    def _check_lists(self) -> None:
+        if self.token_ids is not None:
+            keep(self, "token_ids", token_id_tuple("token_ids", self.token_ids))
+        keep(self, "answer_token_ids", token_id_tuple("answer_token_ids", self.answer_token_ids))
+        keep(self, "stop", text_tuple("stop", self.stop))
+
+    def _check_numbers(self) -> None:
+        if self.max_tokens is not None:
+            keep(self, "max_tokens", check_number("max_tokens", self.max_tokens, 1, integer=True))
+        low, high = 0, self.max_tokens or math.inf
+        keep(self, "min_tokens", check_number("min_tokens", self.min_tokens, low, high, integer=True))
+        keep(self, "logprobs", check_number("logprobs", self.logprobs, 0, 50, integer=True))
 
     def _check_kinds(self) -> None:
         if not isinstance(self.sampling, SamplingParams):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("sampling", self.sampling, "a SamplingParams")
         if not isinstance(self.answer_text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("answer_text", self.answer_text, "a text")
-        if not isinstance(self.answer_token_ids, Sized) or isinstance(self.answer_token_ids, str):
-            raise InvalidRequestError("answer_token_ids", self.answer_token_ids, "a list of token ids")
         if self.logits_processor is not None and not callable(self.logits_processor):
             raise InvalidRequestError("logits_processor", self.logits_processor, "a function, or None")
         for name, (kind, allowed) in _KINDS.items():
             check_kind(name, getattr(self, name), kind, allowed)
+        check_depth("json_schema", self.json_schema)
+        check_depth("chat_template_kwargs", self.chat_template_kwargs)
+        for name in self.chat_template_kwargs or ():
+            if not isinstance(name, str) or name in _NOT_FOR_TEMPLATES:  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidRequestError(
+                    "chat_template_kwargs", name, "names that are texts, other than messages and self"
+                )
 
     def _check_prompt(self) -> None:
         check_kind("prompt", self.prompt, str, "a text")
-        check_kind("token_ids", self.token_ids, Sized, "a list of token ids")
         if self.messages is None:
             return
         check_messages(self.messages)

@@ -1,12 +1,12 @@
 """How tokens are drawn: the values, their ranges, and ours where nobody says anything."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_kind, check_number, check_texts
+from llama_gui.vocabulary.checks import check_kind, check_number, keep, text_tuple, token_id_tuple
 
 MAX_SEED = 2**63 - 1
 
@@ -52,7 +52,7 @@ class SamplingParams:
         for name, (low, high, integer) in SAMPLING_RANGES.items():
             value = getattr(self, name)
             if value is not None:
-                check_number(name, value, low, high, integer=integer)
+                keep(self, name, check_number(name, value, low, high, integer=integer))
         for name, high in (("top_p", 1), ("typical_p", 1), ("repetition_penalty", 100)):
             if getattr(self, name) == 0:
                 raise InvalidRequestError(name, getattr(self, name), f"a number above 0, up to {high}")
@@ -60,16 +60,15 @@ class SamplingParams:
 
     def _check_collections(self) -> None:
         check_kind("logit_bias", self.logit_bias, Mapping, "numbers by token id, or None")
-        for token_id, bias in (self.logit_bias or {}).items():
-            check_number("logit_bias token id", token_id, 0, integer=True)
-            check_number(f"logit_bias[{token_id}]", bias, -1000, 1000)
+        if self.logit_bias is not None:
+            keep(self, "logit_bias", dict(_bias(*item) for item in self.logit_bias.items()))
         for name in ("allowed_token_ids", "banned_token_ids"):
-            check_kind(name, getattr(self, name), Iterable, "a list of token ids, or None")
-            for token_id in getattr(self, name) or ():
-                check_number(name, token_id, 0, integer=True)
+            if getattr(self, name) is not None:
+                keep(self, name, token_id_tuple(name, getattr(self, name)))
         if self.allowed_token_ids is not None and not self.allowed_token_ids:
             raise InvalidRequestError("allowed_token_ids", self.allowed_token_ids, "a list of at least one id, or None")
-        check_texts("dry_sequence_breakers", self.dry_sequence_breakers or ())
+        if self.dry_sequence_breakers is not None:
+            keep(self, "dry_sequence_breakers", text_tuple("dry_sequence_breakers", self.dry_sequence_breakers))
 
     @property
     def named_token_ids(self) -> Iterator[tuple[str, int]]:
@@ -82,6 +81,11 @@ class SamplingParams:
         """These values, with each missing one taken from `defaults`."""
         missing = {f.name: getattr(defaults, f.name) for f in fields(self) if getattr(self, f.name) is None}
         return replace(self, **missing)
+
+
+def _bias(token_id: object, bias: object) -> tuple[float, float]:
+    number = check_number("logit_bias token id", token_id, 0, integer=True)
+    return number, check_number(f"logit_bias[{number}]", bias, -1000, 1000)
 
 
 def sampling_from_json(values: Mapping[str, Any]) -> SamplingParams:

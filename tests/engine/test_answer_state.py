@@ -2,7 +2,10 @@
 
 import json
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
+import numpy as np
 import pytest
 
 from llama_gui.engine import AnswerState, Engine, GenerateRequest, Message, SamplingParams
@@ -129,7 +132,7 @@ def test_an_answer_goes_on_behind_a_text(load):
     assert result.text.startswith("one two")
     assert list(result.token_ids[: len(ids)]) == ids
     assert result == replace(
-        engine.generate(replace(request, answer_text="", answer_token_ids=ids)),
+        engine.generate(replace(request, answer_text="", answer_token_ids=ids, max_tokens=24 + len(ids))),
         timings=result.timings,
         usage=result.usage,
     )
@@ -137,11 +140,36 @@ def test_an_answer_goes_on_behind_a_text(load):
         replace(request, answer_token_ids=ids)
 
 
+def test_max_tokens_counts_what_comes_behind_a_text(load):
+    engine = load()
+    text = "I can tell you how the quick brown fox jumps over the lazy dog."
+    request = replace(REQUEST, min_tokens=3, max_tokens=4, answer_text=text)
+    whole, result = run(engine, request)
+    known = engine.count(text)
+    assert len(result.token_ids) == known + len(whole)
+    assert (len(whole), result.finish_reason) == (4, "length")
+    again = engine.generate(request)
+    assert again.usage.cached_tokens <= again.usage.prompt_tokens
+    job = engine.submit(request)
+    job.result(WAIT)
+    assert (
+        list(engine.resume(replace(job.answer_state, token_ids=job.answer_state.token_ids[: known + 2]))) == whole[2:]
+    )
+
+
+def test_a_text_behind_which_nothing_can_come_is_named(load):
+    with pytest.raises(InvalidRequestError, match="has not ended") as caught:
+        load().submit(replace(REQUEST, answer_text="one two", stop=["two"]))
+    assert caught.value.field == "answer_text"
+
+
 def test_what_cannot_go_on(load):
     engine = load(max_context=64)
     state = engine.submit(GenerateRequest(token_ids=[1, 2, 3], max_tokens=2)).answer_state
     with pytest.raises(InvalidRequestError, match="tokenizer"):
         engine.resume(replace(state, tokenizer="another"))
+    with pytest.raises(InvalidRequestError, match="AnswerState"):
+        engine.resume("a state")
     with pytest.raises(InvalidRequestError, match="has not ended"):
         engine.resume(replace(state, token_ids=(min(engine.tokenizer.eos_ids),), max_tokens=None))
     with pytest.raises(PromptTooLongError):
@@ -150,10 +178,36 @@ def test_what_cannot_go_on(load):
         engine.resume(replace(state, token_ids=(10**6,), max_tokens=None))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"version": 1}', '{"version": 1, "sampling": {"x": 1}}'])
-def test_text_that_is_no_state(text: str):
+NO_STATES = ["", "[]", "{}", "null", '{"version": 1}', '{"version": 1, "sampling": {"x": 1}}', None, 5, "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", NO_STATES)
+def test_text_that_is_no_state(text: Any):
     with pytest.raises(InvalidRequestError, match="to_json"):
         AnswerState.from_json(text)
+
+
+@pytest.mark.parametrize("ids", ["[1e999]", "[1.5]", '"12"', "[-1]", "null"])
+def test_a_state_of_ids_that_are_none(ids: str):
+    text = AnswerState((1,), (), SamplingParams()).to_json().replace("[1]", ids)
+    with pytest.raises(InvalidRequestError, match=r"token ids|to_json"):
+        AnswerState.from_json(text)
+
+
+def test_every_kind_of_list_can_be_kept(load):
+    sampling = SamplingParams(
+        temperature=np.float32(0.5),
+        logit_bias=MappingProxyType({np.int64(3): np.float32(1.0)}),
+        allowed_token_ids={5, 6, 7},
+        banned_token_ids=range(6, 7),
+        dry_sequence_breakers=(text for text in "ab"),  # type: ignore[arg-type]
+    )
+    stop: Any = (text for text in ["never", "said"])
+    job = load().submit(GenerateRequest(token_ids=np.array([1, 2]), max_tokens=2, stop=stop, sampling=sampling))  # type: ignore[arg-type]
+    state = AnswerState.from_json(job.answer_state.to_json())
+    assert state == job.answer_state
+    assert state.stop == ("never", "said")
+    assert state.sampling.dry_sequence_breakers == ("a", "b")
 
 
 def test_a_state_of_a_later_version():

@@ -285,7 +285,13 @@ def test_yarn(read):
     assert read(rope_scaling={**scaling, "attention_factor": 0.5}).rope.attention_factor == 0.5
     assert read(rope_scaling={**scaling, "mscale": 1.0, "mscale_all_dim": 1.0}).rope.attention_factor == 1.0
     with pytest.raises(BrokenModelError, match="original_max_position_embeddings"):
-        read(rope_scaling={"type": "yarn", "factor": 4.0})
+        read(rope_scaling={**scaling, "original_max_position_embeddings": 0})
+
+
+def test_yarn_of_a_model_that_does_not_say_what_it_was_trained_for(read):
+    """As in transformers: for its context."""
+    rope = read(max_position_embeddings=64, rope_scaling={"type": "yarn", "factor": 4.0}).rope
+    assert (rope.original_max_position_embeddings, rope.stretched_context) == (64, 256)
 
 
 def test_yarn_stretches_the_context(read):

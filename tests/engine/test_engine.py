@@ -370,6 +370,44 @@ def test_only_allowed_tokens_come(load):
     assert set(result.token_ids) == {5, 7}
 
 
+def test_sampling_that_leaves_no_token(load):
+    engine = load()
+    enders = engine.tokenizer.eos_ids
+    for field, values, more in (
+        ("allowed_token_ids", {"allowed_token_ids": [44], "banned_token_ids": [44, 45]}, {}),
+        ("allowed_token_ids", {"allowed_token_ids": enders}, {"min_tokens": 1}),
+        ("banned_token_ids", {"banned_token_ids": range(engine.tokenizer.vocab_size)}, {}),
+    ):
+        with pytest.raises(InvalidRequestError) as caught:
+            engine.submit(ids_request(sampling=SamplingParams(**values), **more))
+        assert caught.value.field == field
+    engine.generate(ids_request(answer_token_ids=[9], min_tokens=1, sampling=SamplingParams(allowed_token_ids=enders)))
+
+
+def test_a_head_with_more_rows_than_there_are_tokens(tmp_path, load):
+    engine = load(folder=write_tiny_llama(tmp_path / "padded", vocab_size=352))
+    seen = []
+
+    def look(ids, logits):
+        seen.append(len(logits))
+        return logits
+
+    assert (engine.vocab_size, engine.tokenizer.vocab_size, engine.logits([340]).shape[1]) == (352, 320, 352)
+    sampling = SamplingParams(
+        repetition_penalty=1.1,
+        frequency_penalty=1.0,
+        dry_multiplier=1.0,
+        dry_allowed_length=1,
+        dry_sequence_breakers=(),
+    )
+    request = GenerateRequest(token_ids=[10, 330, 11, 330, 12, 10], answer_token_ids=[340, 330], max_tokens=6)
+    result = engine.generate(replace(request, sampling=sampling, logits_processor=look))
+    assert result.finish_reason == "length", result.error
+    assert set(seen) == {352}
+    with pytest.raises(InvalidRequestError, match="319"):
+        engine.submit(replace(request, sampling=SamplingParams(logit_bias={340: 1.0})))
+
+
 def test_nothing_ends_the_answer_before_min_tokens(load):
     engine = load()
     sampling = SamplingParams(temperature=0, logit_bias=dict.fromkeys(engine.tokenizer.eos_ids, 1000.0))
@@ -446,12 +484,28 @@ def test_what_is_no_request(load):
         engine.apply_chat_template([{"role": "user", "content": "Hi"}])
     with pytest.raises(InvalidRequestError, match="token_ids"):
         engine.logits(5)
+    with pytest.raises(InvalidRequestError, match="requests"):
+        engine.generate_batch(ids_request())
 
 
 def test_the_tokenizer_reads_a_text_as_a_prompt_is_read(load):
     engine = load()
     request = GenerateRequest(prompt="one two", max_tokens=1)
     assert engine.generate(request).usage.prompt_tokens == len(engine.tokenizer.encode("one two"))
+
+
+def test_a_rendered_prompt_is_the_prompt_of_its_messages(load):
+    engine = load()
+    ids = engine.apply_chat_template(HELLO, tokenize=True)
+    assert engine.tokenizer.encode(engine.apply_chat_template(HELLO)) == ids
+    job = engine.submit(GenerateRequest(prompt=engine.apply_chat_template(HELLO), max_tokens=1))
+    assert job.answer_state.prompt_token_ids == tuple(ids)
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "~nosuchuser/x"])
+def test_a_path_that_no_file_can_have(path):
+    with pytest.raises(ModelNotFoundError, match="Check the path"):
+        Engine.load(path)
 
 
 def test_missing_folder(tmp_path):

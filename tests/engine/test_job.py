@@ -1,14 +1,16 @@
 """What a caller holds: readers from any thread, the end, and the way to stop."""
 
 import asyncio
+import math
 import threading
 import time
+from typing import Any
 
 import pytest
 
 from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.job import Job
-from llama_gui.errors import GenerationError
+from llama_gui.errors import GenerationError, InvalidRequestError
 from llama_gui.vocabulary import GenerateResult, SamplingParams, Timings, TokenOutput, Usage
 
 ORIGIN = AnswerState((1,), (), SamplingParams())
@@ -105,7 +107,13 @@ def test_waiting_is_bounded_and_changes_nothing():
     with pytest.raises(TimeoutError, match=r"0\.01 seconds"):
         one.result(timeout=0.01)
     one.finish(result())
-    assert one.result(timeout=0) == result()
+    assert one.result(timeout=0) == one.result(timeout=math.inf) == result()
+
+
+@pytest.mark.parametrize("timeout", ["5", math.nan, -1])
+def test_what_is_no_number_of_seconds(timeout: Any):
+    with pytest.raises(InvalidRequestError, match="timeout"):
+        job().result(timeout)
 
 
 def test_cancel_is_told_once_and_only_before_the_end():

@@ -103,3 +103,21 @@ def test_dry_sees_its_window_only_and_is_off_by_default():
     assert torch.equal(logits, random_logits())
     apply_dry(logits, [], tokens, with_params(dry_multiplier=1.0, dry_base=2.0, dry_allowed_length=2), str)
     assert (random_logits() - logits)[3] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("base", [3, 10, 10.0])
+def test_dry_of_a_long_repeat_leaves_a_number(base: float):
+    logits = random_logits()
+    params = with_params(dry_multiplier=100, dry_base=base, dry_allowed_length=1, dry_window=-1)
+    apply_dry(logits, [5] * 100, [], params, str)
+    assert -math.inf < logits[5] < -1e20
+
+
+def test_ids_without_a_logit_are_passed_over():
+    """A prompt may hold ids of rows that the head has for nobody."""
+    changed = penalised([600], [7, 600], repetition_penalty=2.0, frequency_penalty=1.0)
+    assert torch.equal(changed, penalised([], [7], repetition_penalty=2.0, frequency_penalty=1.0))
+    logits = random_logits()
+    params = with_params(dry_multiplier=1.0, dry_base=2.0, dry_allowed_length=1, dry_window=-1)
+    apply_dry(logits, [600, 1, 600, 1], [3, 600, 1], params, str)
+    assert (logits != random_logits()).nonzero().flatten().tolist() == [3]

@@ -15,6 +15,7 @@ from llama_gui.engine.loading import estimate_bytes
 from llama_gui.errors import (
     BugError,
     EngineClosedError,
+    InvalidRequestError,
     LoadCancelledError,
     ModelNotFoundError,
     NotEnoughMemoryError,
@@ -184,6 +185,13 @@ def test_a_model_that_cannot_be_loaded_is_not_kept(make_pool, tmp_path: Path):
     with pytest.raises(ModelNotFoundError):
         pool.engine(tmp_path / "nothing")
     assert pool.loaded == ()
+
+
+def test_what_is_no_budget_and_no_path(make_pool):
+    with pytest.raises(InvalidRequestError, match="memory_budget"):
+        ModelPool(memory_budget="x")  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequestError, match="path"):
+        make_pool().engine(5)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])

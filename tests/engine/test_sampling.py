@@ -1,10 +1,12 @@
 """Each step beside transformers' own processor, the order of the chain, and what is drawn in the long run."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
 
+from llama_gui.engine import sampling
 from llama_gui.engine.sampling import Sampler, candidates, draw_from, typical, uniform, xtc
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
@@ -128,6 +130,25 @@ def test_when_no_token_is_left(temperature: float):
         Sampler(params, 0).draw(random_logits(), [], [])
 
 
+@pytest.mark.parametrize("more", [{}, {"top_k": 499}, {"xtc_probability": 1.0, "xtc_threshold": 0.0}])
+def test_what_is_banned_is_not_drawn_by_the_greatest_number(monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]):
+    """Summed up in float32 the probabilities may come to less than the number."""
+    monkeypatch.setattr(sampling, "uniform", lambda *_: math.nextafter(1.0, 0.0))
+    for seed in range(20):
+        logits = random_logits(seed=seed)
+        sampler = Sampler(with_params(banned_token_ids=[7], **more), 0)
+        assert sampler.draw(logits, [], []).token_id != 7
+        logits[7] = -math.inf
+        assert 7 not in candidates(logits, 0, 1.0, 0.0)[1].tolist()
+
+
+@pytest.mark.parametrize("typical_p", [1.0, 0.5])
+def test_penalties_as_small_and_as_great_as_they_may_be(typical_p: float):
+    params = {"repetition_penalty": 1e-40, "dry_multiplier": 100, "dry_base": 10, "dry_sequence_breakers": ()}
+    sampler = Sampler(with_params(typical_p=typical_p, dry_allowed_length=1, dry_window=-1, **params), 0)
+    assert sampler.draw(torch.ones(1), [], [0] * 60).token_id == 0
+
+
 # --- drawing
 
 
@@ -189,6 +210,18 @@ def test_log_probabilities_are_those_of_the_raw_logits():
     assert draw.logprob == pytest.approx(float(raw[8]), abs=1e-5)
     assert [token for token, _ in draw.top] == raw.topk(3).indices.tolist()
     assert [value for _, value in draw.top] == pytest.approx(raw.topk(3).values.tolist(), abs=1e-5)
+
+
+def test_the_processor_sees_every_row_of_the_head_and_only_tokens_are_drawn():
+    seen: list[torch.Tensor] = []
+
+    def prefer_the_last(ids: list[int], logits: torch.Tensor) -> torch.Tensor:
+        seen.append(logits)
+        return torch.arange(len(logits)) * 1e3
+
+    draw = Sampler(with_params(), 0, processor=prefer_the_last, rows=512).draw(random_logits(500), [], [])
+    assert draw.token_id == 499
+    assert torch.equal(seen[0], torch.cat([random_logits(500), torch.full((12,), -math.inf)]))
 
 
 # --- the caller's processor, and numbers that are none

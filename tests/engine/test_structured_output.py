@@ -1,5 +1,6 @@
 """Whatever the weights say, the answer follows its schema or expression; where it cannot, that is an error."""
 
+import functools
 import json
 import re
 import sys
@@ -25,6 +26,8 @@ PERSON: dict[str, Any] = {
     "additionalProperties": False,
     "x-guidance": {"whitespace_flexible": False},
 }
+
+NESTED: dict[str, Any] = functools.reduce(lambda inner, _: {"not": inner}, range(900), {})
 
 
 def request(seed: int = 0, **options: Any) -> GenerateRequest:
@@ -118,12 +121,24 @@ def test_a_cancelled_answer_is_none(load):
         ({"json_schema": {"type": "string", "pattern": "("}}, "json_schema"),
         ({"json_schema": {"enum": [object()]}}, "json_schema"),
         ({"json_schema": {}, "regex": "a"}, "regex"),
+        ({"json_schema": NESTED}, "json_schema"),
     ],
 )
 def test_what_cannot_be_a_grammar(load, options: dict[str, Any], field: str):
     with pytest.raises(InvalidRequestError) as caught:
         load().submit(request(**options))
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("asked", [{"regex": "[0-9]+"}, {"json_schema": PERSON}])
+def test_an_answer_that_cannot_go_on_as_its_grammar_asks(load, asked: dict[str, Any]):
+    engine = load()
+    with pytest.raises(InvalidRequestError) as caught:
+        engine.submit(request(answer_text="hello", **asked))
+    assert caught.value.field == "answer_text"
+    with pytest.raises(InvalidRequestError) as caught:
+        engine.submit(request(answer_token_ids=engine.tokenizer.encode_literally("hello"), **asked))
+    assert caught.value.field == "answer_token_ids"
 
 
 def test_without_the_package(load, monkeypatch: pytest.MonkeyPatch):

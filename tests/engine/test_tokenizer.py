@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import BrokenModelError, ModelNotFoundError
+from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError
 from tests.fakes.tiny_tokenizers import byte_level_tokenizer, sentencepiece_tokenizer, write_tokenizer
 
 TEXTS = ["Hello there.", "  two  spaces ", "\n\nline\ttab", "größer 日本語 👩", "<|eot_id|> </s> <s>", ""]
@@ -112,3 +112,22 @@ def test_broken_settings(llama3: Path):
     (llama3 / "tokenizer_config.json").write_text("{")
     with pytest.raises(BrokenModelError, match=r"tokenizer_config\.json"):
         Tokenizer.load(llama3)
+
+
+def test_a_text_that_begins_with_the_beginning_token_gets_no_second_one(folder: Path):
+    tokenizer = Tokenizer.load(folder)
+    ids = tokenizer.encode(f"{tokenizer.bos_token}Hello")
+    assert ids == tokenizer.encode(f"{tokenizer.bos_token}Hello", add_special_tokens=False)
+    assert ids[0] == tokenizer.id_of(tokenizer.bos_token) != ids[1]
+    assert tokenizer.encode("Hello")[0] == ids[0]
+
+
+def test_what_is_no_text_and_what_are_no_ids(llama3: Path):
+    tokenizer = Tokenizer.load(llama3)
+    for wrong in (None, 5, ["a"]):
+        with pytest.raises(InvalidRequestError, match="text"):
+            tokenizer.encode(wrong)  # type: ignore[arg-type]
+        with pytest.raises(InvalidRequestError, match="text"):
+            tokenizer.count(wrong)  # type: ignore[arg-type]
+        with pytest.raises(InvalidRequestError, match="ids"):
+            tokenizer.decode(wrong)  # type: ignore[arg-type]

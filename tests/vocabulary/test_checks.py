@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import MAX_SEED, GenerateRequest, Message, SamplingParams
@@ -70,3 +72,54 @@ def test_tool_calls_are_a_list():
 def test_a_large_range_is_told_to_the_last_digit():
     with pytest.raises(InvalidRequestError, match=f"from 0 to {MAX_SEED}"):
         SamplingParams(seed=MAX_SEED + 1)
+
+
+@pytest.mark.parametrize("field", ["token_ids", "answer_token_ids"])
+@pytest.mark.parametrize("ids", ["12", b"12", [True], [1.5], [-1], np.array(3), np.array([[1, 2]]), ["a"]])
+def test_what_is_no_list_of_token_ids(field: str, ids: Any):
+    prompt = {} if field == "token_ids" else {"prompt": "a"}
+    with pytest.raises(InvalidRequestError, match="token ids") as caught:
+        GenerateRequest(**prompt, **{field: ids})
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("ids", [[1, 2], range(1, 3), {1, 2}, np.array([1, 2]), torch.tensor([1, 2]), iter([1, 2])])
+def test_every_list_of_token_ids_becomes_a_tuple(ids: Any):
+    assert GenerateRequest(token_ids=ids).token_ids == (1, 2)
+
+
+def test_what_can_be_read_only_once_is_kept():
+    assert GenerateRequest(prompt="a", stop=(text for text in "xy")).stop == ("x", "y")  # type: ignore[arg-type]
+    params = SamplingParams(banned_token_ids=(token_id for token_id in (3, 4)))  # type: ignore[arg-type]
+    assert params.banned_token_ids == (3, 4)
+
+
+def test_what_changes_later_changes_nothing():
+    stop, bias = ["x"], {1: 1.0}
+    request = GenerateRequest(prompt="a", stop=stop, sampling=SamplingParams(logit_bias=bias))
+    stop.append("y")
+    bias[2] = 2.0
+    assert (request.stop, request.sampling.logit_bias) == (("x",), {1: 1.0})
+
+
+def test_the_numbers_of_other_libraries():
+    request = GenerateRequest(prompt="a", max_tokens=np.int32(5), logprobs=np.uint8(1))  # type: ignore[arg-type]
+    assert (type(request.max_tokens), request.max_tokens, type(request.logprobs)) == (int, 5, int)
+    params = SamplingParams(temperature=np.float32(0.5), seed=np.int64(3))  # type: ignore[arg-type]
+    assert (type(params.temperature), params.temperature, type(params.seed)) == (float, 0.5, int)
+
+
+@pytest.mark.parametrize("names", [{"messages": 1}, {"self": 1}, {1: 2}])
+def test_names_that_no_template_can_be_given(names: dict[Any, Any]):
+    with pytest.raises(InvalidRequestError, match="chat_template_kwargs"):
+        GenerateRequest(messages=[Message("user", "Hi")], chat_template_kwargs=names)
+
+
+def test_what_is_nested_too_deep():
+    nested: list[Any] = []
+    for _ in range(900):
+        nested = [nested]
+    with pytest.raises(InvalidRequestError, match="tool_calls"):
+        Message("assistant", "", tool_calls=nested)
+    with pytest.raises(InvalidRequestError, match="chat_template_kwargs"):
+        GenerateRequest(messages=[Message("user", "Hi")], chat_template_kwargs={"documents": nested})
