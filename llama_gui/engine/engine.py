@@ -47,8 +47,8 @@ from llama_gui.vocabulary.checks import check_number
 class Engine:
     """A loaded model that answers many requests at once. Made by `Engine.load`; a context manager.
 
-    `submit` and the rest may be called from any thread. All work on the device happens in one thread: the one that
-    calls `run`, or, when nobody does, a thread of the engine's own which starts with the first request.
+    `submit` and the rest may be called from any thread. All work on the device happens in one thread of the engine's
+    own, or of its pool's, which starts with the first request.
     """
 
     def __init__(
@@ -338,7 +338,7 @@ class Engine:
     # --- running and ending
 
     def run(self) -> None:
-        """Be the engine's thread until `stop` is called."""
+        """Serve until `stop` is called, and wait for that."""
         self._loop.run()
 
     def stop(self) -> None:

@@ -124,7 +124,7 @@ def _rows(work: Work) -> int:
     return 1 + len(work.guesses) if work.count == work.sequence.pending else 0
 
 
-def error_for_user(error: Exception) -> Exception:
+def error_for_user(error: BaseException) -> Exception:
     """`error`, or a sentence around it when it is not one of ours."""
     if isinstance(error, LlamaGuiError):
         return error

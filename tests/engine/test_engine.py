@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import (
     EngineClosedError,
     GenerationError,
@@ -287,17 +288,19 @@ def test_a_failing_step_fails_the_culprit_alone(load, error):
     assert engine.stats().running == 0
 
 
-def test_a_failing_callback_fails_its_own_answer(load):
+@pytest.mark.parametrize("kind", [ValueError, asyncio.CancelledError, SystemExit])
+def test_a_failing_callback_fails_its_own_answer(load, kind):
     engine = load()
 
     def fail(job, output):
-        raise ValueError("mine")
+        raise kind("mine")
 
+    other = engine.submit(ids_request(max_tokens=100))
     bad = engine.submit(ids_request(), on_output=fail)
     worse = engine.submit(ids_request(), on_finish=fail)
     assert bad.result(WAIT).finish_reason == "error"
     assert "mine" in str(bad.result(WAIT).error)
-    assert worse.result(WAIT).finish_reason == "length"
+    assert worse.result(WAIT).finish_reason == other.result(WAIT).finish_reason == "length"
     assert engine.generate(ids_request()).finish_reason == "length"
 
 
@@ -318,6 +321,28 @@ def test_waiting_for_memory_instead_of_failing(load):
     jobs = [engine.submit(ids_request(n, max_tokens=30)) for n in (10, 20, 30, 40)]
     assert [job.result(WAIT).finish_reason for job in jobs] == ["length"] * 4
     assert cache.byte_count <= cache.byte_budget
+
+
+def test_what_panics_inside_the_engine_fails_its_own_answer(load, monkeypatch):
+    """The tokenizers library raises no Exception, but a BaseException."""
+    engine = load()
+
+    class PanicError(BaseException):
+        pass
+
+    def panic(sequence, token_id):
+        if sequence.prompt[0] == 77:
+            raise PanicError
+        return ""
+
+    monkeypatch.setattr(Sequence, "_text_of", panic)
+    bad = engine.submit(GenerateRequest(token_ids=[77], max_tokens=5))
+    assert "PanicError" in str(bad.result(WAIT).error)
+    assert isinstance(bad.result(WAIT).error, GenerationError)
+    job = engine.submit(ids_request())
+    next(iter(job))
+    job.cancel()
+    assert job.result(WAIT).finish_reason == "cancelled"
 
 
 # --- what a user can get wrong
@@ -482,13 +507,11 @@ def test_a_model_without_a_template(tmp_path, load):
 # --- life and end
 
 
-def test_run_in_a_thread_of_the_callers(load):
+def test_run_serves_until_the_engine_is_stopped(load):
     engine = load()
     thread = threading.Thread(target=engine.run)
     thread.start()
-    names = []
-    engine.submit(ids_request(), on_output=lambda job, out: names.append(threading.current_thread())).result(WAIT)
-    assert set(names) == {thread}
+    assert engine.generate(ids_request()).finish_reason == "length"
     running = engine.submit(ids_request(max_tokens=1500))
     engine.stop()
     thread.join(WAIT)

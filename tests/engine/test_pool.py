@@ -1,5 +1,6 @@
 """Several models in memory: loaded once, stepped by one thread, the longest unused unloaded, their memory returned."""
 
+import asyncio
 import gc
 import itertools
 import threading
@@ -146,6 +147,28 @@ def test_a_loop_that_breaks_leaves_the_others_alone(make_pool, folders: list[Pat
     assert isinstance(job.result(WAIT).error, BugError)
     assert other.result(WAIT).finish_reason == "length"
     assert sound.generate(REQUEST).finish_reason == "length"
+
+
+def test_whatever_a_callback_raises_the_others_go_on(make_pool, folders: list[Path]):
+    pool = make_pool()
+
+    def fail(*_: object) -> None:
+        raise asyncio.CancelledError
+
+    other = pool.submit(folders[1], replace(REQUEST, max_tokens=200))
+    assert pool.submit(folders[0], REQUEST, on_output=fail).result(WAIT).finish_reason == "error"
+    assert pool.submit(folders[0], REQUEST, on_finish=fail).result(WAIT).finish_reason == "length"
+    assert other.result(WAIT).finish_reason == "length"
+
+
+def test_a_callback_asks_another_model_of_the_pool(make_pool, folders: list[Path]):
+    pool = make_pool()
+    other = pool.engine(folders[1])
+    rows: list[int] = []
+    job = pool.submit(folders[0], REQUEST, on_finish=lambda *_: rows.append(len(other.logits([1, 2, 3]))))
+    assert job.result(WAIT).finish_reason == "length"
+    assert pool.submit(folders[0], REQUEST).result(WAIT).finish_reason == "length"
+    assert rows == [3]
 
 
 # --- loading
