@@ -345,6 +345,10 @@ class Engine:
         """End every answer as cancelled and let `run` return; from any thread. There is no restart."""
         self._loop.stop()
 
+    def stop_if_idle(self) -> bool:
+        """Stop unless somebody waits for an answer; whether it does. Nothing can be submitted in between."""
+        return self._loop.stop_if_idle()
+
     def close(self) -> None:
         """Stop, wait, and free the memory of weights and conversations."""
         self._finalizer()

@@ -89,7 +89,7 @@ class Loop:
         Raises:
             EngineClosedError: the loop was stopped.
         """
-        self._command(lambda: self._add(sequence))
+        self._command(lambda: self._add(sequence), sequence)
 
     def cancel(self, number: int) -> None:
         """End a sequence behind the step that runs now; unknown numbers are ignored."""
@@ -133,6 +133,13 @@ class Loop:
             self._stopping = True
         self._thread.wake()
 
+    def stop_if_idle(self) -> bool:
+        """Stop unless something is in flight; whether it does. Nothing can be submitted in between."""
+        with self._lock:
+            self._stopping = self._stopping or self.is_idle
+        self._thread.wake()
+        return self._stopping
+
     def close(self) -> None:
         """Stop, wait for the loop's end (unless the loop itself calls), and free the cache and the weights."""
         self.stop()
@@ -146,11 +153,13 @@ class Loop:
         self._publish(0)
         self._runner.close()
 
-    def _command(self, command: Callable[[], None]) -> None:
+    def _command(self, command: Callable[[], None], sequence: Sequence | None = None) -> None:
         with self._lock:
             if self._stopping:
                 raise EngineClosedError(_CLOSED)
             self._start()
+            if sequence is not None:
+                self._sequences[sequence.number] = sequence  # at once: from now on the loop is not idle
             self._commands.append(command)
         self._thread.wake()
 
@@ -200,10 +209,8 @@ class Loop:
             self._cancel(self._cancelled.popleft())
 
     def _add(self, sequence: Sequence) -> None:
-        self._sequences[sequence.number] = sequence
-        self._scheduler.add(sequence.number)
-        if sequence.job.is_cancelled:
-            self._finish(sequence, "cancelled")
+        if sequence.number in self._sequences:  # else it was cancelled before
+            self._scheduler.add(sequence.number)
 
     def _cancel(self, number: int) -> None:
         sequence = self._sequences.get(number)

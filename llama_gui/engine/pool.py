@@ -160,8 +160,9 @@ class ModelPool:
 
     def _take_idle(self) -> Engine | None:
         with self._lock:
-            idle = [(e.used, folder) for folder, e in self._entries.items() if e.engine.is_idle]
-            return self._entries.pop(min(idle)[1]).engine if idle else None
+            by_use = sorted(self._entries, key=lambda folder: self._entries[folder].used)
+            idle = next((folder for folder in by_use if self._entries[folder].engine.stop_if_idle()), None)
+            return self._entries.pop(idle).engine if idle else None
 
 
 def _release(engine: Engine) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Job, LoadProgress, ModelPool, SamplingParams
 from llama_gui.engine.loading import estimate_bytes
+from llama_gui.engine.loop import Loop
+from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import (
     BugError,
     EngineClosedError,
@@ -169,6 +171,24 @@ def test_a_callback_asks_another_model_of_the_pool(make_pool, folders: list[Path
     assert job.result(WAIT).finish_reason == "length"
     assert pool.submit(folders[0], REQUEST).result(WAIT).finish_reason == "length"
     assert rows == [3]
+
+
+def test_a_model_that_was_just_asked_is_not_unloaded(make_pool, folders: list[Path], monkeypatch: pytest.MonkeyPatch):
+    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    add, inside, goes_on = Loop._add, threading.Event(), threading.Event()
+
+    def slow(loop: Loop, sequence: Sequence) -> None:
+        inside.set()
+        goes_on.wait(WAIT)
+        add(loop, sequence)
+
+    monkeypatch.setattr(Loop, "_add", slow)
+    job = pool.submit(folders[0], REQUEST)
+    assert inside.wait(WAIT)
+    with pytest.raises(NotEnoughMemoryError):
+        pool.engine(folders[1])
+    goes_on.set()
+    assert job.result(WAIT).finish_reason == "length"
 
 
 # --- loading
