@@ -75,8 +75,10 @@ class Loop:
 
     @property
     def stats(self) -> EngineStats:
-        """As of the last step; never waits."""
-        return self._stats
+        """Who runs and waits just now, and the rest as of the last step; never waits."""
+        stats, known = self._stats, len(self._sequences)
+        running = min(stats.running, known)
+        return replace(stats, running=running, waiting=known - running)
 
     @property
     def is_idle(self) -> bool:
@@ -195,6 +197,7 @@ class Loop:
         """Run what others asked for, and a step; False when nobody waits for one."""
         self._run_commands()
         self._admit()
+        self._stats = replace(self._stats, running=len(self._scheduler.running))  # a first step may take seconds
         pieces = self._scheduler.plan(lambda number: self._sequences[number].pending)
         if pieces:
             self._step(pieces)
@@ -325,7 +328,6 @@ class Loop:
             tokens_per_second=written / span if span and running else 0.0,
             batch_size=rows,
             running=running,
-            waiting=len(self._scheduler.waiting),
             kv_bytes=self._cache.byte_count,
         )
 

@@ -589,6 +589,32 @@ def test_many_rounds_leave_nothing_behind(load):
     assert engine._loop._scheduler.running == engine._loop._scheduler.waiting == ()
 
 
+def test_who_asks_counts_at_once(load):
+    """The first step of a long prompt takes seconds, and a step of another model of the pool likewise."""
+    engine = load()
+    step, goes_on, inside = engine._runner.step, threading.Event(), threading.Event()
+
+    def slow(works):
+        inside.set()
+        goes_on.wait(WAIT)
+        return step(works)
+
+    engine._runner.step = slow
+    jobs = [engine.submit(ids_request())]
+    assert inside.wait(WAIT)
+    assert (engine.stats().running, engine.stats().waiting) == (1, 0)
+    jobs.append(engine.submit(ids_request()))
+    assert (engine.stats().running, engine.stats().waiting) == (1, 1)
+    assert not engine.is_idle
+    assert not engine.stop_if_idle()
+    goes_on.set()
+    assert [job.result(WAIT).finish_reason for job in jobs] == ["length"] * 2
+    assert (engine.stats().running, engine.stats().waiting) == (0, 0)
+    assert engine.stop_if_idle()
+    with pytest.raises(EngineClosedError):
+        engine.submit(ids_request())
+
+
 def test_stats(load):
     engine = load(dtype="bfloat16")
     stats = engine.stats()
