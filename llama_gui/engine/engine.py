@@ -185,10 +185,11 @@ class Engine:
         Raises:
             InvalidRequestError, PromptTooLongError, ChatTemplateError: the request cannot be run.
             EngineClosedError: the engine was stopped.
+            GenerationError: this is a forked copy of the process that made the engine.
         """
         read = self._reader.read(request)
         number = next(self._numbers)
-        job = Job(read.origin, lambda: self._loop.cancel(number))
+        job = Job(read.origin, lambda: self._loop.cancel(number), self._loop.check_wait)
         sequence = Sequence(number, read, self._tokenizer, job, on_output, on_finish)
         if sequence.has_ended:
             raise InvalidRequestError(
@@ -244,22 +245,22 @@ class Engine:
 
     def generate(self, request: GenerateRequest) -> GenerateResult:
         """Submit and wait. Raises what `submit` raises; a failure in flight is in the result."""
-        return self.submit(request).result()
+        return self.generate_batch([request])[0]
 
     def generate_batch(self, requests: Many[GenerateRequest]) -> list[GenerateResult]:
         """Submit all, wait for all; the results are in the order of `requests`.
 
-        Raises what `submit` raises; then none of them runs on.
+        Raises what `submit` and `Job.result` raise; then none of them runs on.
         """
         jobs: list[Job] = []
         try:
             for request in requests:
                 jobs.append(self.submit(request))
+            return [job.result() for job in jobs]
         except BaseException:
             for job in jobs:
                 job.cancel()
             raise
-        return [job.result() for job in jobs]
 
     def logits(self, token_ids: Many[int]) -> Tensor:
         """One full forward: float32 ``[len(token_ids), vocab]`` on CPU. For tests, scoring and perplexity.

@@ -90,6 +90,7 @@ class Loop:
 
         Raises:
             EngineClosedError: the loop was stopped.
+            GenerationError: this is a forked process.
         """
         self._command(lambda: self._add(sequence), sequence)
 
@@ -103,6 +104,7 @@ class Loop:
 
         Raises:
             EngineClosedError: the loop was stopped before.
+            GenerationError: this is a forked process.
         """
         if self._thread.is_current:  # perhaps within a step of another loop, with other threads
             with torch_threads(self._threads), torch.inference_mode():
@@ -121,8 +123,13 @@ class Loop:
         self._command(run)
         return future.result()
 
+    def check_wait(self) -> None:
+        """Raise GenerationError where who waits for an answer would wait for ever."""
+        self._thread.check_wait()
+
     def run(self) -> None:
         """Serve until `stop`: the loop's thread works, and the caller waits for its end."""
+        self.check_wait()
         with self._lock:
             if not self._stopping:
                 self._start()
@@ -144,6 +151,8 @@ class Loop:
 
     def close(self) -> None:
         """Stop, wait for the loop's end (unless the loop itself calls), and free the cache and the weights."""
+        if self._thread.is_forked:  # all that could be ended is the parent's
+            return
         self.stop()
         if not self._adopted:
             self._finish_all()
@@ -156,6 +165,7 @@ class Loop:
         self._runner.close()
 
     def _command(self, command: Callable[[], None], sequence: Sequence | None = None) -> None:
+        self._thread.check_process()
         with self._lock:
             if self._stopping:
                 raise EngineClosedError(_CLOSED)

@@ -2,8 +2,11 @@
 
 import contextlib
 import logging
+import os
 import threading
 from typing import Protocol
+
+from llama_gui.errors import GenerationError
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +33,7 @@ class SharedThread:
 
     def __init__(self, name: str = "llama-gui-engines") -> None:
         self._name = name
+        self._process = os.getpid()
         self._loops: list[Stepped] = []
         self._changed = threading.Condition()
         self._news = 0
@@ -39,6 +43,28 @@ class SharedThread:
     def is_current(self) -> bool:
         """Whether it is this thread that asks."""
         return threading.current_thread() is self._thread
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this is the copy in a forked process, where no thread is."""
+        return os.getpid() != self._process
+
+    def check_process(self) -> None:
+        """Raise GenerationError in a forked process, where nobody would ever answer."""
+        if self.is_forked:
+            raise GenerationError(
+                "This engine was made in another process, and a forked copy of it cannot work. Load the model in the "
+                'process that uses it, or start that one with multiprocessing\'s "spawn".'
+            )
+
+    def check_wait(self) -> None:
+        """Raise GenerationError where who waits for an answer would wait for ever."""
+        self.check_process()
+        if self.is_current:
+            raise GenerationError(
+                "A function that the engine calls (on_output, on_finish, logits_processor) waited for an answer, and "
+                "the engine for that function. Submit there, and wait for the result elsewhere."
+            )
 
     def adopt(self, loop: Stepped) -> None:
         """Step `loop` from now on, until it stops."""

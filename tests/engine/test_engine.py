@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import threading
 import time
 import weakref
@@ -343,6 +344,57 @@ def test_what_panics_inside_the_engine_fails_its_own_answer(load, monkeypatch):
     next(iter(job))
     job.cancel()
     assert job.result(WAIT).finish_reason == "cancelled"
+
+
+# --- where nobody may wait
+
+
+def test_waiting_where_the_engine_calls_is_an_error(load):
+    engine = load()
+
+    async def collect(job):
+        return [output async for output in job]
+
+    waits = [
+        lambda *_: engine.generate(ids_request()),
+        lambda *_: engine.generate_batch([ids_request()]),
+        lambda job, _: list(job),
+        lambda job, _: asyncio.run(collect(job)),
+        lambda *_: engine.run(),
+    ]
+    for wait in waits:
+        error = engine.submit(ids_request(), on_output=wait).result(WAIT).error
+        assert "Submit there, and wait for the result elsewhere" in str(error)
+    jobs = []
+    ends = []
+
+    def ask_again(job, result):
+        assert job.result() is result
+        assert len(list(job)) == 8
+        jobs.append(engine.submit(ids_request()))
+        with pytest.raises(TimeoutError):
+            jobs[0].result(0)
+        ends.append(len(engine.logits([1, 2])))
+
+    engine.submit(ids_request(), on_finish=ask_again).result(WAIT)
+    engine.warmup()
+    assert jobs[0].result(WAIT).finish_reason == "length"
+    assert ends == [2]
+
+
+def test_a_forked_copy_says_so(load, monkeypatch):
+    engine = load()
+    job = engine.submit(ids_request(max_tokens=1500))
+    here = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: here + 1)
+    for ask in (lambda: engine.submit(ids_request()), lambda: engine.logits([1]), job.result, lambda: list(job)):
+        with pytest.raises(GenerationError, match="spawn"):
+            ask()
+    engine._loop.close()  # what could end is the parent's
+    monkeypatch.undo()
+    job.cancel()
+    assert job.result(WAIT).finish_reason == "cancelled"
+    assert engine.generate(ids_request()).finish_reason == "length"
 
 
 # --- what a user can get wrong
