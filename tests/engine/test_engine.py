@@ -290,17 +290,19 @@ def test_a_failing_step_fails_the_culprit_alone(load, error):
 
 
 @pytest.mark.parametrize("kind", [ValueError, asyncio.CancelledError, SystemExit])
-def test_a_failing_callback_fails_its_own_answer(load, kind):
+def test_a_failing_function_of_the_callers_fails_its_own_answer(load, kind):
     engine = load()
 
-    def fail(job, output):
+    def fail(*_):
         raise kind("mine")
 
     other = engine.submit(ids_request(max_tokens=100))
-    bad = engine.submit(ids_request(), on_output=fail)
+    bad = [engine.submit(ids_request(), on_output=fail), engine.submit(ids_request(logits_processor=fail))]
     worse = engine.submit(ids_request(), on_finish=fail)
-    assert bad.result(WAIT).finish_reason == "error"
-    assert "mine" in str(bad.result(WAIT).error)
+    for job, name in zip(bad, ("on_output", "logits_processor"), strict=True):
+        result = job.result(WAIT)
+        assert (result.finish_reason, type(result.error)) == ("error", GenerationError)
+        assert f"function {name} failed: {kind.__name__}: mine" in str(result.error)
     assert worse.result(WAIT).finish_reason == other.result(WAIT).finish_reason == "length"
     assert engine.generate(ids_request()).finish_reason == "length"
 
