@@ -132,6 +132,16 @@ class KVCache:
         slot.last_used = next(self._clock)
         return slot
 
+    def blank(self, tokens: int) -> Slot:
+        """A busy slot with room for `tokens`, for nobody's conversation: `drop` it afterwards.
+
+        Raises:
+            GenerationError: there is no memory for it.
+        """
+        slot = self._new_slot(None, tokens, keep=None)
+        slot.busy = True
+        return slot
+
     def release(self, slot: Slot) -> None:
         """Nobody writes this slot any more; what it holds can be reused."""
         slot.busy = False

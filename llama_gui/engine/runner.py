@@ -107,9 +107,8 @@ class Runner:
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:
         """Float32 logits ``[len(token_ids), vocab]`` on CPU, of a conversation that is forgotten afterwards."""
-        slot = self._cache.acquire(None, token_ids)
+        slot = self._cache.blank(len(token_ids))  # every row is asked for, so nothing can be reused
         try:
-            slot.tokens.clear()  # every row is asked for, so nothing can be reused
             rows: list[Tensor] = []
             for start in range(0, len(token_ids), _LOGITS_CHUNK):
                 piece = list(token_ids[start : start + _LOGITS_CHUNK])

@@ -669,6 +669,15 @@ def test_who_asks_counts_at_once(load):
         engine.submit(ids_request())
 
 
+def test_logits_leave_nameless_conversations_alone(load):
+    engine = load()
+    request = ids_request(300)
+    want = engine.generate(request).token_ids
+    assert len(engine.logits([*request.token_ids] * 2)) == 600  # more than fit into the slot of that one
+    again = engine.generate(request)
+    assert (again.token_ids, again.usage.cached_tokens) == (want, 299)
+
+
 def test_stats(load):
     engine = load(dtype="bfloat16")
     stats = engine.stats()

@@ -63,6 +63,17 @@ def test_common_prefix(a, b, count):
     assert common_prefix(a, b) == common_prefix(b, a) == count
 
 
+def test_a_blank_slot_is_nobodys():
+    cache = make_cache(blocks=2)
+    chat(cache, None, list(range(40)))
+    slot = cache.blank(KEY_BLOCK)
+    assert (slot.tokens, slot.busy, len(cache._slots)) == ([], True, 2)
+    with pytest.raises(GenerationError):
+        cache.blank(KEY_BLOCK + 1)
+    cache.drop(slot)
+    assert chat(cache, None, list(range(50))) == 40
+
+
 def test_a_conversation_goes_on_in_its_own_slot():
     cache = make_cache()
     tokens = list(range(1, 60))
