@@ -5,7 +5,6 @@ person, truncating a slot costs nothing and attention reads it without a gather.
 """
 
 import itertools
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -20,6 +19,7 @@ KEY_BLOCK = 512
 _GROWTH = 1 + 1 / 16
 """A slot that is full grows so many times, to whole blocks. Copying it is rare and quick beside the steps that fill it:
 64 MiB for each 512 tokens of a 1B model with 2,000. What it has too much nobody else can use."""
+_STRIDE = 256
 _MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to look for
 
 
@@ -57,9 +57,14 @@ class Slot:
         return max(self.byte_count, self.set_aside) if self.busy else self.byte_count
 
 
-def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
-    """How many leading ids two sequences share."""
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+def common_prefix(a: list[int], b: list[int]) -> int:
+    """How many leading ids two lists share."""
+    shorter = min(len(a), len(b))
+    for start in range(0, shorter, _STRIDE):  # Python compares lists far faster than we can their ids
+        pieces = a[start : start + _STRIDE], b[start : start + _STRIDE]
+        if pieces[0] != pieces[1]:
+            return start + next((i for i, (x, y) in enumerate(zip(*pieces, strict=False)) if x != y), shorter - start)
+    return shorter
 
 
 def _forget(slot: Slot, start: int) -> None:
@@ -104,7 +109,7 @@ class KVCache:
         busy = sum(slot.claimed for slot in self._slots if slot.busy)
         return busy + self.bytes_for(tokens) <= self.byte_budget
 
-    def acquire(self, key: str | None, tokens: Sequence[int], room: int = 0) -> Slot:
+    def acquire(self, key: str | None, tokens: list[int], room: int = 0) -> Slot:
         """A busy slot that holds as long a beginning of `tokens` as any slot offers, but never all of them.
 
         `key` names the conversation. Its own slot is truncated to the common prefix; a new one starts with a copy of
@@ -115,16 +120,17 @@ class KVCache:
             GenerationError: there is no memory for it.
         """
         limit = len(tokens) - 1  # the last token is always run: its logits are what we are after
-        slot = self._own_slot(key, tokens)
-        donor, shared = self._best_donor(tokens, limit)
-        own = min(common_prefix(slot.tokens, tokens), limit) if slot else 0
+        prefixes = {slot: common_prefix(slot.tokens, tokens) for slot in self._slots}
+        slot = self._own_slot(key, prefixes)
+        donor, shared = self._best_donor(prefixes, limit)
+        own = min(prefixes[slot], limit) if slot else 0
         slot = slot or self._new_slot(key, len(tokens), keep=donor)
         if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
             self.ensure_capacity(slot, len(tokens))
             slot.keys[:, :, :shared] = donor.keys[:, :, :shared]
             slot.values[:, :, :shared] = donor.values[:, :, :shared]
             _forget(slot, shared)
-            slot.tokens = list(tokens[:shared])
+            slot.tokens = tokens[:shared]
         else:
             _forget(slot, own)
         slot.set_aside = self.bytes_for(room)
@@ -191,15 +197,17 @@ class KVCache:
         """Free every slot."""
         self._slots.clear()
 
-    def _own_slot(self, key: str | None, tokens: Sequence[int]) -> Slot | None:
+    @staticmethod
+    def _own_slot(key: str | None, prefixes: dict[Slot, int]) -> Slot | None:
         """The idle slot of this conversation; for a nameless one the idle nameless slot it continues."""
-        idle = [s for s in self._slots if not s.busy and s.key == key]
+        idle = [slot for slot in prefixes if not slot.busy and slot.key == key]
         if key is None:
-            idle = [s for s in idle if s.tokens and common_prefix(s.tokens, tokens) * 2 > len(s.tokens)]
-        return max(idle, key=lambda s: common_prefix(s.tokens, tokens), default=None)
+            idle = [slot for slot in idle if slot.tokens and prefixes[slot] * 2 > len(slot.tokens)]
+        return max(idle, key=prefixes.__getitem__, default=None)
 
-    def _best_donor(self, tokens: Sequence[int], limit: int) -> tuple[Slot | None, int]:
-        shared = [(min(common_prefix(s.tokens, tokens), limit), s.last_used, s) for s in self._slots]
+    @staticmethod
+    def _best_donor(prefixes: dict[Slot, int], limit: int) -> tuple[Slot | None, int]:
+        shared = [(min(prefix, limit), slot.last_used, slot) for slot, prefix in prefixes.items()]
         best = max(shared, key=lambda item: item[:2], default=None)
         return (best[2], best[0]) if best and best[0] >= _MIN_COPY else (None, 0)
 

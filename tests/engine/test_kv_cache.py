@@ -61,6 +61,17 @@ def keys_of(cache):
 def test_common_prefix(a, b, count):
     a, b = [ord(c) for c in a], [ord(c) for c in b]
     assert common_prefix(a, b) == common_prefix(b, a) == count
+    for before in (255, 256, 300, 512):
+        assert common_prefix([1000] * before + a, [1000] * before + b) == before + count
+
+
+def test_each_slot_is_compared_once(monkeypatch):
+    cache, compared = make_cache(), []
+    for key in (None, "a", None, "b"):
+        chat(cache, key, [len(compared), *range(50)])
+    monkeypatch.setattr(kv_cache, "common_prefix", lambda a, b: compared.append(1) or common_prefix(a, b))
+    chat(cache, None, list(range(60)))
+    assert len(compared) == len(cache._slots) - 1
 
 
 def test_a_blank_slot_is_nobodys():
