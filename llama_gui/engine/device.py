@@ -222,9 +222,9 @@ def _has_native_float16() -> bool:
     return getattr(torch.ops.mkldnn, "_is_mkldnn_fp16_supported", lambda: False)()
 
 
-def kv_byte_budget(device: torch.device) -> int:
-    """Bytes that all conversations together may take now, after the weights are in place."""
-    return max(int(_free_bytes(device) * KV_SHARE), MIN_KV_BYTES)
+def kv_byte_budget(device: torch.device, held: int = 0) -> int:
+    """Bytes that all conversations together may take now, after the weights are in place, where they hold `held`."""
+    return max(held + int(_free_bytes(device) * KV_SHARE), MIN_KV_BYTES)
 
 
 def available_bytes(device: str = "auto") -> int:
@@ -233,7 +233,10 @@ def available_bytes(device: str = "auto") -> int:
 
 
 def _free_bytes(device: torch.device) -> int:
-    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+    if device.type != "cuda":
+        return psutil.virtual_memory().available
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)  # by torch, for what comes next
+    return torch.cuda.mem_get_info(device)[0] + kept
 
 
 def byte_count(*tensors: torch.Tensor | None) -> int:

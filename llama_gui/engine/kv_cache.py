@@ -11,6 +11,7 @@ from torch import Tensor
 
 from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.device import kv_byte_budget
 from llama_gui.errors import GenerationError
 
 KEY_BLOCK = 512
@@ -81,7 +82,7 @@ def _copy(donor: Slot, slot: Slot, tokens: int) -> None:
 
 
 class KVCache:
-    """All slots, under one budget of bytes. Only the engine's thread touches it.
+    """All slots, under one budget of bytes, and less when memory is short. Only the engine's thread touches it.
 
     Idle slots stay until their memory is needed; the least recently used goes first.
     """
@@ -107,7 +108,7 @@ class KVCache:
     def has_room(self, tokens: int) -> bool:
         """Whether `tokens` more fit once every idle slot is gone."""
         busy = sum(slot.claimed for slot in self._slots if slot.busy)
-        return busy + self.bytes_for(tokens) <= self.byte_budget
+        return busy + self.bytes_for(tokens) <= self._limit()
 
     def acquire(self, key: str | None, tokens: list[int], room: int = 0) -> Slot:
         """A busy slot that holds as long a beginning of `tokens` as any slot offers, but never all of them.
@@ -220,13 +221,19 @@ class KVCache:
 
     def _make_room(self, byte_count: int, keep: Slot | None) -> bool:
         """Free idle slots, the longest unused first, until `byte_count` more fit the budget; none if that is no use."""
-        staying = sum(s.byte_count if s is keep else s.claimed for s in self._slots if s.busy or s is keep)
-        if staying + byte_count > self.byte_budget:
+        staying = [s for s in self._slots if s.busy or s is keep]
+        promised = sum(s.byte_count if s is keep else s.claimed for s in staying)
+        held, limit = sum(s.byte_count for s in staying), self._limit()
+        if promised + byte_count > self.byte_budget or held + byte_count > limit:
             return False
         idle = sorted((s for s in self._slots if not s.busy and s is not keep), key=lambda s: s.last_used)
-        while self.byte_count + byte_count > self.byte_budget and idle:
+        while self.byte_count + byte_count > limit and idle:
             self.drop(idle.pop(0))
         return True
+
+    def _limit(self) -> int:
+        """Bytes that all slots together may take now: other models and programs may have taken some since loading."""
+        return min(self.byte_budget, kv_byte_budget(self._device, self.byte_count))
 
     def _allocate(self, tokens: int) -> tuple[Tensor, Tensor]:
         # Zeros, because a masked key still takes part in the arithmetic: 0 times NaN would be NaN.
@@ -239,7 +246,7 @@ class KVCache:
             raise self._no_memory(tokens) from error
 
     def _no_memory(self, tokens: int) -> GenerationError:
-        need, have = self.bytes_for(tokens) / 2**20, self.byte_budget / 2**20
+        need, have = self.bytes_for(tokens) / 2**20, self._limit() / 2**20
         return GenerationError(
             f"There is not enough memory for a conversation of {tokens} tokens: it needs {need:.0f} MB, and all "
             f"conversations together may use {have:.0f} MB. Stop another answer, or start a new chat."

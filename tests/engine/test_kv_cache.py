@@ -186,6 +186,34 @@ def test_the_longest_unused_goes_first():
     assert sorted(keys_of(cache)) == ["d", "f", "g"]
 
 
+def test_memory_that_others_took_meanwhile_is_not_ours(monkeypatch):
+    """Several models in one process, and other programs: each budget is from the moment of loading."""
+    cache, free = make_cache(blocks=8), [6 * BLOCK]
+    monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: held + free[0] // 2)
+    for key in "abc":
+        chat(cache, key, [ord(key)])
+    free[0] = BLOCK
+    busy = cache.acquire("b", [5])
+    chat(cache, "d", [1])
+    assert keys_of(cache) == ["b", "c", "d"]  # what is idle goes first
+    chat(cache, "e", [1] * (2 * KEY_BLOCK))
+    assert keys_of(cache) == ["b", "e"]
+    assert not cache.has_room(3 * KEY_BLOCK)
+    with pytest.raises(GenerationError, match="not enough memory"):
+        cache.ensure_capacity(busy, 4 * KEY_BLOCK)
+    fill(cache, busy, [5] * KEY_BLOCK * 3)
+    assert keys_of(cache) == ["b"]
+
+
+def test_what_a_running_answer_was_promised_is_no_reason_to_refuse_another_its_own(monkeypatch):
+    cache = make_cache(blocks=8)
+    slots = [cache.acquire(key, [1], room=4 * KEY_BLOCK) for key in "ab"]
+    monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: held + 2 * BLOCK)
+    for slot in slots:
+        fill(cache, slot, [1] * KEY_BLOCK * 2)
+    assert [slot.capacity for slot in slots] == [2 * KEY_BLOCK] * 2
+
+
 def test_running_answers_are_never_evicted():
     cache = make_cache(blocks=2)
     busy = cache.acquire("busy", [1])
