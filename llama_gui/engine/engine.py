@@ -140,7 +140,7 @@ class Engine:
         cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _piece_budget(network))
-        loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator, shared)
+        loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model, speculator), speculator, shared)
         return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)
 
     # --- what it is
@@ -397,14 +397,14 @@ def _piece_budget(network: Llama) -> PieceBudget:
     return PieceBudget(grain, overhead=max(linear.overhead for linear in network.linears))
 
 
-def _first_stats(model: LoadedModel) -> EngineStats:
+def _first_stats(model: LoadedModel, speculator: Speculator | None) -> EngineStats:
     return EngineStats(
         tokens_per_second=0.0,
         batch_size=0,
         running=0,
         waiting=0,
         kv_bytes=0,
-        weight_bytes=model.network.weight_bytes,
+        weight_bytes=model.network.weight_bytes + (speculator.weight_bytes if speculator is not None else 0),
         dtype=model.info.dtype,
         device=model.info.device,
         threads=model.threads,

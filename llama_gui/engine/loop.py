@@ -161,6 +161,7 @@ class Loop:
         if self._owns_thread:
             self._thread.close()
         self._cache.clear()
+        self._speculator = None  # a draft network goes with its cache
         self._publish(0)
         self._runner.close()
 
@@ -338,7 +339,7 @@ class Loop:
             tokens_per_second=written / span if span and running else 0.0,
             batch_size=rows,
             running=running,
-            kv_bytes=self._cache.byte_count,
+            kv_bytes=self._cache.byte_count + (self._speculator.kv_bytes if self._speculator is not None else 0),
         )
 
 

@@ -74,9 +74,7 @@ class ModelPool:
         with self._loading:
             if (engine := self._use(folder)) is not None:  # another thread was faster
                 return engine
-            self._make_room(
-                estimate_bytes(folder, self._options.get("dtype", "auto"), self._options.get("device", "auto"))
-            )
+            self._make_room(self._estimate(folder))
             engine = Engine.load(
                 folder, on_progress=on_progress, is_cancelled=is_cancelled, shared=self._thread, **self._options
             )
@@ -143,6 +141,13 @@ class ModelPool:
             if entry is not None:
                 entry.used = time.monotonic()
             return entry.engine if entry else None
+
+    def _estimate(self, folder: Path) -> int:
+        """Bytes of the weights of the model in `folder`, and of the draft that comes with each."""
+        draft = self._options.get("draft", "ngram")
+        drafts = [draft] if isinstance(draft, str | Path) and draft != "ngram" else []
+        dtype, device = self._options.get("dtype", "auto"), self._options.get("device", "auto")
+        return sum(estimate_bytes(path, dtype, device) for path in (folder, *drafts))
 
     def _make_room(self, needed: int) -> None:
         """Unload idle models, the longest unused first, until `needed` bytes of weights fit."""

@@ -32,6 +32,16 @@ _CATCH_UP = 256  # prompt tokens that a draft network reads in a step: nobody ma
 class Proposer(Protocol):
     """Where guesses come from."""
 
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of its weights."""
+        ...
+
+    @property
+    def kv_bytes(self) -> int:
+        """Bytes of its keys and values."""
+        ...
+
     def propose(self, sequence: Sequence, count: int) -> list[int]:
         """At most `count` tokens that may come next; [] when it has no idea."""
         ...
@@ -73,6 +83,16 @@ class Speculator:
     def __init__(self, proposer: Proposer) -> None:
         self._proposer = proposer
         self._paces: dict[int, Pace] = {}
+
+    @property
+    def weight_bytes(self) -> int:
+        """See `Proposer.weight_bytes`."""
+        return self._proposer.weight_bytes
+
+    @property
+    def kv_bytes(self) -> int:
+        """See `Proposer.kv_bytes`."""
+        return self._proposer.kv_bytes
 
     def propose(self, sequence: Sequence, writers: int) -> list[int]:
         """Tokens to run behind the last one of `sequence`, while `writers` answers are being written."""
@@ -122,6 +142,8 @@ class _Grams:
 class PromptLookup:
     """Guesses that the text goes on as it did where it last read the same: quotations, code, lists."""
 
+    weight_bytes = kv_bytes = 0
+
     def __init__(self) -> None:
         self._grams: dict[int, _Grams] = {}
 
@@ -142,6 +164,16 @@ class DraftNetwork:
         self._network = network
         self._cache = cache
         self._slots: dict[int, Slot] = {}
+
+    @property
+    def weight_bytes(self) -> int:
+        """See `Proposer.weight_bytes`."""
+        return self._network.weight_bytes
+
+    @property
+    def kv_bytes(self) -> int:
+        """See `Proposer.kv_bytes`."""
+        return self._cache.byte_count
 
     @torch.inference_mode()
     def propose(self, sequence: Sequence, count: int) -> list[int]:

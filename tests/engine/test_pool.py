@@ -191,6 +191,14 @@ def test_a_model_that_was_just_asked_is_not_unloaded(make_pool, folders: list[Pa
     assert job.result(WAIT).finish_reason == "length"
 
 
+def test_a_draft_needs_room_too(make_pool, folders: list[Path]):
+    one = estimate_bytes(folders[0], "float32")
+    with pytest.raises(NotEnoughMemoryError):
+        make_pool(memory_budget=2 * one - 1, draft=folders[1]).engine(folders[0])
+    engine = make_pool(memory_budget=2 * one, draft=folders[1]).engine(folders[0])
+    assert engine.stats().weight_bytes == pytest.approx(2 * one, rel=0.05)
+
+
 # --- loading
 
 

@@ -1,5 +1,7 @@
 """Guesses change the speed and nothing else; they are made where they pay, and left where they do not."""
 
+import gc
+import weakref
 from types import SimpleNamespace
 
 import pytest
@@ -142,6 +144,19 @@ def test_a_draft_without_memory_or_with_broken_weights_is_no_harm(load, drafts, 
     assert engine.generate(request()).token_ids == want.token_ids
     engine._loop._speculator._proposer._cache.byte_budget = 0
     assert engine.generate(request(REPEATING[1:])).finish_reason == "length"
+
+
+def test_the_draft_counts_and_goes_with_its_engine(load, drafts):
+    engine, plain = load(draft=drafts["the same"]), load()
+    assert engine.stats().weight_bytes == 2 * plain.stats().weight_bytes
+    for one in (engine, plain):
+        one.generate(request())
+    assert engine.stats().kv_bytes == 2 * plain.stats().kv_bytes
+    network = weakref.ref(engine._loop._speculator._proposer._network)
+    engine.close()
+    gc.collect()
+    assert network() is None
+    assert engine.stats().kv_bytes == 0
 
 
 def test_a_draft_with_other_tokens_is_refused(tmp_path, tiny_folder):
