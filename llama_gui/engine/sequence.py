@@ -9,7 +9,7 @@ from torch import Tensor
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.request_reader import ReadRequest
-from llama_gui.engine.sampling import Draw
+from llama_gui.engine.sampling import Draw, Sampler
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import GenerationError, LlamaGuiError
 from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
@@ -54,6 +54,8 @@ class Sequence:
         self.slot: Slot | None = None
         self.finish_reason: FinishReason | None = None
         self._sampler = read.sampler
+        # Without the caller's processor: it may count its calls, and guesses must not change the text.
+        self._guesser = Sampler(read.sampler.params, read.sampler.seed, token_text=tokenizer.token_text)
         self._limits = read.limits
         self._stops = read.stops
         self._grammar = read.grammar
@@ -154,7 +156,7 @@ class Sequence:
         Raises:
             GenerationError: see `Sampler.draw`.
         """
-        return self._sampler.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer + guesses).token_id
+        return self._guesser.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer + guesses).token_id
 
     def _text_of(self, token_id: int) -> str:
         """The text that a token sets free; the last token sets free whatever was held back."""

@@ -5,6 +5,7 @@ import weakref
 from types import SimpleNamespace
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -157,6 +158,22 @@ def test_the_draft_counts_and_goes_with_its_engine(load, drafts):
     gc.collect()
     assert network() is None
     assert engine.stats().kv_bytes == 0
+
+
+def test_the_callers_processor_is_not_asked_for_guesses(load, drafts):
+    def answer(engine):
+        calls = []
+
+        def count(ids, logits):
+            calls.append(len(ids))
+            return logits.index_fill(0, torch.tensor(60 + len(calls)), 50.0)
+
+        return engine.generate(request(max_tokens=12, logits_processor=count)).token_ids, calls
+
+    want = answer(load())
+    for draft in drafts.values():
+        assert answer(load(draft=draft)) == want
+    assert want[1] == list(range(len(REPEATING), len(REPEATING) + 12))
 
 
 def test_a_draft_with_other_tokens_is_refused(tmp_path, tiny_folder):
