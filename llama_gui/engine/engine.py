@@ -384,7 +384,11 @@ def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator
     other = load_model(draft, dtype=info.dtype, device=info.device, threads=model.threads)
     if not other.tokenizer.has_same_tokens_as(model.tokenizer):
         raise UnsupportedModelError(f"The tokens of the draft model {draft} are not those of {info.path}.")
-    network = other.network
+    network, drawable = other.network, min(model.tokenizer.vocab_size, model.network.config.vocab_size)
+    if network.config.vocab_size < drawable:
+        raise UnsupportedModelError(
+            f"The draft model {draft} writes {network.config.vocab_size} different tokens, and {info.path} {drawable}."
+        )
     cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device) // 4)
     return Speculator(DraftNetwork(network, cache))
 

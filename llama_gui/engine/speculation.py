@@ -164,6 +164,7 @@ class DraftNetwork:
         self._network = network
         self._cache = cache
         self._slots: dict[int, Slot] = {}
+        self._failed = False
 
     @property
     def weight_bytes(self) -> int:
@@ -178,6 +179,8 @@ class DraftNetwork:
     @torch.inference_mode()
     def propose(self, sequence: Sequence, count: int) -> list[int]:
         """See `Proposer.propose`. [] also while it is still reading the text, or has no memory for it."""
+        if self._failed:
+            return []
         tokens = sequence.tokens
         try:
             slot = self._slot_of(sequence, tokens)
@@ -193,7 +196,8 @@ class DraftNetwork:
         except GenerationError:
             return []
         except Exception:  # an answer needs no guesses; what is wrong with it shows when it is drawn
-            _log.exception("The draft network failed")
+            _log.exception("The draft network failed, and is asked no more")
+            self._failed = True
             return []
 
     def _slot_of(self, sequence: Sequence, tokens: list[int]) -> Slot:

@@ -176,6 +176,20 @@ def test_the_callers_processor_is_not_asked_for_guesses(load, drafts):
     assert want[1] == list(range(len(REPEATING), len(REPEATING) + 12))
 
 
+def test_a_draft_that_fails_is_asked_no_more(load, drafts, monkeypatch, caplog):
+    engine = load(draft=drafts["another"])
+    want = load().generate(request()).token_ids
+    monkeypatch.setattr(engine._loop._speculator._proposer, "_run", lambda *_, **__: 1 / 0)
+    assert engine.generate(request()).token_ids == engine.generate(request()).token_ids == want
+    assert len(caplog.records) == 1
+
+
+def test_a_draft_with_a_smaller_head_is_refused(tmp_path, tiny_folder):
+    other = write_tiny_llama(tmp_path / "other", vocab_size=300)
+    with pytest.raises(UnsupportedModelError, match="writes 300 different tokens"):
+        Engine.load(tiny_folder(), draft=other)
+
+
 def test_a_draft_with_other_tokens_is_refused(tmp_path, tiny_folder):
     other = write_tiny_llama(tmp_path / "other", "tinyllama")
     with pytest.raises(UnsupportedModelError, match=r"draft model .*other are not those of"):
