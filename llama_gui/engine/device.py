@@ -21,6 +21,8 @@ KV_SHARE = 0.5
 MIN_KV_BYTES = 64 * 2**20
 SMALL_WEIGHT_BYTES = 48 * 2**20
 """Below this one thread writes at least as fast as two, and far faster beside other programs (benchmarks/chats.py)."""
+MOST_THREADS = max(256, 4 * (os.cpu_count() or 1))
+"""Far more than any machine gains by; with 100,000 the process crashes, because the system does not give so many."""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
 _SCRATCH_BYTES = 64 * 2**20  # half of it is the most that glibc takes for the second

@@ -15,7 +15,7 @@ from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.config import GenerationDefaults
 from llama_gui.engine.decode_graph import decode_graphs
-from llama_gui.engine.device import kv_byte_budget
+from llama_gui.engine.device import MOST_THREADS, kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama
@@ -372,7 +372,7 @@ def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> N
         raise InvalidRequestError("strategy", strategy, f"one of {', '.join(STRATEGIES)}")
     check_number("max_batch", max_batch, 1, integer=True)
     if threads is not None:
-        check_number("threads", threads, 1, integer=True)
+        check_number("threads", threads, 1, MOST_THREADS, integer=True)
 
 
 def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator | None:

@@ -307,25 +307,6 @@ def test_a_failing_function_of_the_callers_fails_its_own_answer(load, kind):
     assert engine.generate(ids_request()).finish_reason == "length"
 
 
-def test_too_little_memory_for_one_conversation(load):
-    engine = load()
-    cache = engine._loop._cache
-    cache.byte_budget = cache.bytes_for(512)
-    result = engine.generate(ids_request(600))
-    assert result.finish_reason == "error"
-    assert "memory" in str(result.error)
-    assert engine.generate(ids_request(100)).finish_reason == "length"
-
-
-def test_waiting_for_memory_instead_of_failing(load):
-    engine = load()
-    cache = engine._loop._cache
-    cache.byte_budget = 2 * cache.bytes_for(512)
-    jobs = [engine.submit(ids_request(n, max_tokens=30)) for n in (10, 20, 30, 40)]
-    assert [job.result(WAIT).finish_reason for job in jobs] == ["length"] * 4
-    assert cache.byte_count <= cache.byte_budget
-
-
 def test_what_panics_inside_the_engine_fails_its_own_answer(load, monkeypatch):
     """The tokenizers library raises no Exception, but a BaseException."""
     engine = load()
@@ -397,6 +378,25 @@ def test_a_forked_copy_says_so(load, monkeypatch):
     job.cancel()
     assert job.result(WAIT).finish_reason == "cancelled"
     assert engine.generate(ids_request()).finish_reason == "length"
+
+
+def test_too_little_memory_for_one_conversation(load):
+    engine = load()
+    cache = engine._loop._cache
+    cache.byte_budget = cache.bytes_for(512)
+    result = engine.generate(ids_request(600))
+    assert result.finish_reason == "error"
+    assert "memory" in str(result.error)
+    assert engine.generate(ids_request(100)).finish_reason == "length"
+
+
+def test_waiting_for_memory_instead_of_failing(load):
+    engine = load()
+    cache = engine._loop._cache
+    cache.byte_budget = 2 * cache.bytes_for(512)
+    jobs = [engine.submit(ids_request(n, max_tokens=30)) for n in (10, 20, 30, 40)]
+    assert [job.result(WAIT).finish_reason for job in jobs] == ["length"] * 4
+    assert cache.byte_count <= cache.byte_budget
 
 
 # --- what a user can get wrong
@@ -501,6 +501,7 @@ def test_the_template_gets_tools_the_clock_and_more(tmp_path, load):
         ({"draft": "/no/such/draft"}, ModelNotFoundError),
         ({"threads": 0}, InvalidRequestError),
         ({"threads": 1.5}, InvalidRequestError),
+        ({"threads": 100_000}, InvalidRequestError),
         ({"max_batch": "3"}, InvalidRequestError),
         ({"max_context": "32"}, InvalidRequestError),
         ({"draft": 5}, InvalidRequestError),
