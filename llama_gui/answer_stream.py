@@ -28,10 +28,13 @@ class AnswerStream:
         Raises:
             TimeoutError: the answer is not finished by then; it goes on.
             InvalidRequestError: `timeout` is no number of seconds.
+            GenerationError: it would wait for ever, see `_before_waiting`.
         """
         if timeout is not None:
             timeout = min(check_number("timeout", timeout, 0), threading.TIMEOUT_MAX)  # infinity is no timeout to it
         with self._changed:
+            if self._result is None and timeout != 0:
+                self._before_waiting()
             if not self._changed.wait_for(lambda: self._result is not None, timeout):
                 raise TimeoutError(f"The answer was not finished within {timeout} seconds.")
             assert self._result is not None
@@ -43,6 +46,7 @@ class AnswerStream:
         while True:
             with self._changed:
                 while len(self._outputs) == index and self._result is None:
+                    self._before_waiting()
                     self._changed.wait()
                 fresh, result = self._outputs[index:], self._result
             yield from fresh
@@ -74,10 +78,14 @@ class AnswerStream:
                     _raise_error(result)
                     return
                 if not fresh:
+                    self._before_waiting()
                     await changed.wait()
         finally:
             with self._changed:
                 self._listeners.remove(wake)
+
+    def _before_waiting(self) -> None:
+        """Raise GenerationError where the answer can never come: in the very thread that makes it."""
 
     # --- for the thread that makes the answer
 

@@ -21,6 +21,8 @@ KV_SHARE = 0.5
 MIN_KV_BYTES = 64 * 2**20
 SMALL_WEIGHT_BYTES = 48 * 2**20
 """Below this one thread writes at least as fast as two, and far faster beside other programs (benchmarks/chats.py)."""
+MOST_THREADS = max(256, 4 * (os.cpu_count() or 1))
+"""Far more than any machine gains by; with 100,000 the process crashes, because the system does not give so many."""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
 _SCRATCH_BYTES = 64 * 2**20  # half of it is the most that glibc takes for the second
@@ -222,9 +224,9 @@ def _has_native_float16() -> bool:
     return getattr(torch.ops.mkldnn, "_is_mkldnn_fp16_supported", lambda: False)()
 
 
-def kv_byte_budget(device: torch.device) -> int:
-    """Bytes that all conversations together may take now, after the weights are in place."""
-    return max(int(_free_bytes(device) * KV_SHARE), MIN_KV_BYTES)
+def kv_byte_budget(device: torch.device, held: int = 0) -> int:
+    """Bytes that all conversations together may take now, after the weights are in place, where they hold `held`."""
+    return max(held + int(_free_bytes(device) * KV_SHARE), MIN_KV_BYTES)
 
 
 def available_bytes(device: str = "auto") -> int:
@@ -233,7 +235,10 @@ def available_bytes(device: str = "auto") -> int:
 
 
 def _free_bytes(device: torch.device) -> int:
-    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+    if device.type != "cuda":
+        return psutil.virtual_memory().available
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)  # by torch, for what comes next
+    return torch.cuda.mem_get_info(device)[0] + kept
 
 
 def byte_count(*tensors: torch.Tensor | None) -> int:

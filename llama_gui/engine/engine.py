@@ -4,6 +4,7 @@ import itertools
 import weakref
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Many
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, overload
@@ -14,7 +15,7 @@ from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.config import GenerationDefaults
 from llama_gui.engine.decode_graph import decode_graphs
-from llama_gui.engine.device import kv_byte_budget
+from llama_gui.engine.device import MOST_THREADS, kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama
@@ -25,7 +26,7 @@ from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
 from llama_gui.engine.scheduler import FINE_GRAIN, GRAIN, PieceBudget, Scheduler
-from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence
+from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence, blamed
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
 from llama_gui.engine.tokenizer import Tokenizer
@@ -47,8 +48,8 @@ from llama_gui.vocabulary.checks import check_number, token_id_tuple
 class Engine:
     """A loaded model that answers many requests at once. Made by `Engine.load`; a context manager.
 
-    `submit` and the rest may be called from any thread. All work on the device happens in one thread: the one that
-    calls `run`, or, when nobody does, a thread of the engine's own which starts with the first request.
+    `submit` and the rest may be called from any thread. All work on the device happens in one thread of the engine's
+    own, or of its pool's, which starts with the first request.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class Engine:
         cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _piece_budget(network))
-        loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model), speculator, shared)
+        loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model, speculator), speculator, shared)
         return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)
 
     # --- what it is
@@ -188,10 +189,14 @@ class Engine:
         Raises:
             InvalidRequestError, PromptTooLongError, ChatTemplateError: the request cannot be run.
             EngineClosedError: the engine was stopped.
+            GenerationError: this is a forked copy of the process that made the engine.
         """
+        processor = getattr(request, "logits_processor", None)  # the reader tells what is no request
+        if processor is not None:
+            request = replace(request, logits_processor=blamed("logits_processor", processor))
         read = self._reader.read(request)
         number = next(self._numbers)
-        job = Job(read.origin, lambda: self._loop.cancel(number))
+        job = Job(read.origin, lambda: self._loop.cancel(number), self._loop.check_wait)
         sequence = Sequence(number, read, self._tokenizer, job, on_output, on_finish)
         if sequence.has_ended:
             raise self._reader.ended(request)
@@ -247,12 +252,12 @@ class Engine:
 
     def generate(self, request: GenerateRequest) -> GenerateResult:
         """Submit and wait. Raises what `submit` raises; a failure in flight is in the result."""
-        return self.submit(request).result()
+        return self.generate_batch([request])[0]
 
     def generate_batch(self, requests: Many[GenerateRequest]) -> list[GenerateResult]:
         """Submit all, wait for all; the results are in the order of `requests`.
 
-        Raises what `submit` raises; then none of them runs on.
+        Raises what `submit` and `Job.result` raise; then none of them runs on.
         """
         if not isinstance(requests, Iterable):
             raise InvalidRequestError("requests", type(requests).__name__, "a list of GenerateRequest")
@@ -260,11 +265,11 @@ class Engine:
         try:
             for request in requests:
                 jobs.append(self.submit(request))
+            return [job.result() for job in jobs]
         except BaseException:
             for job in jobs:
                 job.cancel()
             raise
-        return [job.result() for job in jobs]
 
     def logits(self, token_ids: Many[int]) -> Tensor:
         """One full forward: float32 ``[len(token_ids), vocab]`` on CPU. For tests, scoring and perplexity.
@@ -341,12 +346,16 @@ class Engine:
     # --- running and ending
 
     def run(self) -> None:
-        """Be the engine's thread until `stop` is called."""
+        """Serve until `stop` is called, and wait for that."""
         self._loop.run()
 
     def stop(self) -> None:
         """End every answer as cancelled and let `run` return; from any thread. There is no restart."""
         self._loop.stop()
+
+    def stop_if_idle(self) -> bool:
+        """Stop unless somebody waits for an answer; whether it does. Nothing can be submitted in between."""
+        return self._loop.stop_if_idle()
 
     def close(self) -> None:
         """Stop, wait, and free the memory of weights and conversations."""
@@ -366,7 +375,7 @@ def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> N
         raise InvalidRequestError("strategy", strategy, f"one of {', '.join(STRATEGIES)}")
     check_number("max_batch", max_batch, 1, integer=True)
     if threads is not None:
-        check_number("threads", threads, 1, integer=True)
+        check_number("threads", threads, 1, MOST_THREADS, integer=True)
 
 
 def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator | None:
@@ -378,7 +387,11 @@ def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator
     other = load_model(draft, dtype=info.dtype, device=info.device, threads=model.threads)
     if not other.tokenizer.has_same_tokens_as(model.tokenizer):
         raise UnsupportedModelError(f"The tokens of the draft model {draft} are not those of {info.path}.")
-    network = other.network
+    network, drawable = other.network, min(model.tokenizer.vocab_size, model.network.config.vocab_size)
+    if network.config.vocab_size < drawable:
+        raise UnsupportedModelError(
+            f"The draft model {draft} writes {network.config.vocab_size} different tokens, and {info.path} {drawable}."
+        )
     cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device) // 4)
     return Speculator(DraftNetwork(network, cache))
 
@@ -391,14 +404,14 @@ def _piece_budget(network: Llama) -> PieceBudget:
     return PieceBudget(grain, overhead=max(linear.overhead for linear in network.linears))
 
 
-def _first_stats(model: LoadedModel) -> EngineStats:
+def _first_stats(model: LoadedModel, speculator: Speculator | None) -> EngineStats:
     return EngineStats(
         tokens_per_second=0.0,
         batch_size=0,
         running=0,
         waiting=0,
         kv_bytes=0,
-        weight_bytes=model.network.weight_bytes,
+        weight_bytes=model.network.weight_bytes + (speculator.weight_bytes if speculator is not None else 0),
         dtype=model.info.dtype,
         device=model.info.device,
         threads=model.threads,

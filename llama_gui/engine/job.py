@@ -17,10 +17,13 @@ class Job(AnswerStream):
     behind the tokens that were drawn; `result` returns it with ``finish_reason`` "error" and `error` set.
     """
 
-    def __init__(self, origin: AnswerState, on_cancel: Callable[[], None]) -> None:
+    def __init__(
+        self, origin: AnswerState, on_cancel: Callable[[], None], check_wait: Callable[[], None] | None = None
+    ) -> None:
         super().__init__()
         self._origin = origin
         self._on_cancel = on_cancel
+        self._check_wait = check_wait
         self._cancelled = False
         self._state: JobState = "waiting"
         self._prompt_tokens = len(origin.prompt_token_ids) + len(origin.token_ids)
@@ -59,6 +62,10 @@ class Job(AnswerStream):
         if self._result is None and not self._cancelled:
             self._cancelled = True
             self._on_cancel()
+
+    def _before_waiting(self) -> None:
+        if self._check_wait is not None:
+            self._check_wait()
 
     # --- for the engine's thread
 

@@ -5,13 +5,13 @@ person, truncating a slot costs nothing and attention reads it without a gather.
 """
 
 import itertools
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.device import kv_byte_budget
 from llama_gui.errors import GenerationError
 
 KEY_BLOCK = 512
@@ -20,6 +20,7 @@ KEY_BLOCK = 512
 _GROWTH = 1 + 1 / 16
 """A slot that is full grows so many times, to whole blocks. Copying it is rare and quick beside the steps that fill it:
 64 MiB for each 512 tokens of a 1B model with 2,000. What it has too much nobody else can use."""
+_STRIDE = 256
 _MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to look for
 
 
@@ -57,9 +58,14 @@ class Slot:
         return max(self.byte_count, self.set_aside) if self.busy else self.byte_count
 
 
-def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
-    """How many leading ids two sequences share."""
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+def common_prefix(a: list[int], b: list[int]) -> int:
+    """How many leading ids two lists share."""
+    shorter = min(len(a), len(b))
+    for start in range(0, shorter, _STRIDE):  # Python compares lists far faster than we can their ids
+        pieces = a[start : start + _STRIDE], b[start : start + _STRIDE]
+        if pieces[0] != pieces[1]:
+            return start + next((i for i, (x, y) in enumerate(zip(*pieces, strict=False)) if x != y), shorter - start)
+    return shorter
 
 
 def _forget(slot: Slot, start: int) -> None:
@@ -76,7 +82,7 @@ def _copy(donor: Slot, slot: Slot, tokens: int) -> None:
 
 
 class KVCache:
-    """All slots, under one budget of bytes. Only the engine's thread touches it.
+    """All slots, under one budget of bytes, and less when memory is short. Only the engine's thread touches it.
 
     Idle slots stay until their memory is needed; the least recently used goes first.
     """
@@ -102,9 +108,9 @@ class KVCache:
     def has_room(self, tokens: int) -> bool:
         """Whether `tokens` more fit once every idle slot is gone."""
         busy = sum(slot.claimed for slot in self._slots if slot.busy)
-        return busy + self.bytes_for(tokens) <= self.byte_budget
+        return busy + self.bytes_for(tokens) <= self._limit()
 
-    def acquire(self, key: str | None, tokens: Sequence[int], room: int = 0) -> Slot:
+    def acquire(self, key: str | None, tokens: list[int], room: int = 0) -> Slot:
         """A busy slot that holds as long a beginning of `tokens` as any slot offers, but never all of them.
 
         `key` names the conversation. Its own slot is truncated to the common prefix; a new one starts with a copy of
@@ -115,21 +121,32 @@ class KVCache:
             GenerationError: there is no memory for it.
         """
         limit = len(tokens) - 1  # the last token is always run: its logits are what we are after
-        slot = self._own_slot(key, tokens)
-        donor, shared = self._best_donor(tokens, limit)
-        own = min(common_prefix(slot.tokens, tokens), limit) if slot else 0
+        prefixes = {slot: common_prefix(slot.tokens, tokens) for slot in self._slots}
+        slot = self._own_slot(key, prefixes)
+        donor, shared = self._best_donor(prefixes, limit)
+        own = min(prefixes[slot], limit) if slot else 0
         slot = slot or self._new_slot(key, len(tokens), keep=donor)
         if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
             self.ensure_capacity(slot, len(tokens))
             slot.keys[:, :, :shared] = donor.keys[:, :, :shared]
             slot.values[:, :, :shared] = donor.values[:, :, :shared]
             _forget(slot, shared)
-            slot.tokens = list(tokens[:shared])
+            slot.tokens = tokens[:shared]
         else:
             _forget(slot, own)
         slot.set_aside = self.bytes_for(room)
         slot.busy = True  # last: a slot that could not be prepared has no owner who would release it
         slot.last_used = next(self._clock)
+        return slot
+
+    def blank(self, tokens: int) -> Slot:
+        """A busy slot with room for `tokens`, for nobody's conversation: `drop` it afterwards.
+
+        Raises:
+            GenerationError: there is no memory for it.
+        """
+        slot = self._new_slot(None, tokens, keep=None)
+        slot.busy = True
         return slot
 
     def release(self, slot: Slot) -> None:
@@ -181,15 +198,17 @@ class KVCache:
         """Free every slot."""
         self._slots.clear()
 
-    def _own_slot(self, key: str | None, tokens: Sequence[int]) -> Slot | None:
+    @staticmethod
+    def _own_slot(key: str | None, prefixes: dict[Slot, int]) -> Slot | None:
         """The idle slot of this conversation; for a nameless one the idle nameless slot it continues."""
-        idle = [s for s in self._slots if not s.busy and s.key == key]
+        idle = [slot for slot in prefixes if not slot.busy and slot.key == key]
         if key is None:
-            idle = [s for s in idle if s.tokens and common_prefix(s.tokens, tokens) * 2 > len(s.tokens)]
-        return max(idle, key=lambda s: common_prefix(s.tokens, tokens), default=None)
+            idle = [slot for slot in idle if slot.tokens and prefixes[slot] * 2 > len(slot.tokens)]
+        return max(idle, key=prefixes.__getitem__, default=None)
 
-    def _best_donor(self, tokens: Sequence[int], limit: int) -> tuple[Slot | None, int]:
-        shared = [(min(common_prefix(s.tokens, tokens), limit), s.last_used, s) for s in self._slots]
+    @staticmethod
+    def _best_donor(prefixes: dict[Slot, int], limit: int) -> tuple[Slot | None, int]:
+        shared = [(min(prefix, limit), slot.last_used, slot) for slot, prefix in prefixes.items()]
         best = max(shared, key=lambda item: item[:2], default=None)
         return (best[2], best[0]) if best and best[0] >= _MIN_COPY else (None, 0)
 
@@ -202,13 +221,19 @@ class KVCache:
 
     def _make_room(self, byte_count: int, keep: Slot | None) -> bool:
         """Free idle slots, the longest unused first, until `byte_count` more fit the budget; none if that is no use."""
-        staying = sum(s.byte_count if s is keep else s.claimed for s in self._slots if s.busy or s is keep)
-        if staying + byte_count > self.byte_budget:
+        staying = [s for s in self._slots if s.busy or s is keep]
+        promised = sum(s.byte_count if s is keep else s.claimed for s in staying)
+        held, limit = sum(s.byte_count for s in staying), self._limit()
+        if promised + byte_count > self.byte_budget or held + byte_count > limit:
             return False
         idle = sorted((s for s in self._slots if not s.busy and s is not keep), key=lambda s: s.last_used)
-        while self.byte_count + byte_count > self.byte_budget and idle:
+        while self.byte_count + byte_count > limit and idle:
             self.drop(idle.pop(0))
         return True
+
+    def _limit(self) -> int:
+        """Bytes that all slots together may take now: other models and programs may have taken some since loading."""
+        return min(self.byte_budget, kv_byte_budget(self._device, self.byte_count))
 
     def _allocate(self, tokens: int) -> tuple[Tensor, Tensor]:
         # Zeros, because a masked key still takes part in the arithmetic: 0 times NaN would be NaN.
@@ -221,7 +246,7 @@ class KVCache:
             raise self._no_memory(tokens) from error
 
     def _no_memory(self, tokens: int) -> GenerationError:
-        need, have = self.bytes_for(tokens) / 2**20, self.byte_budget / 2**20
+        need, have = self.bytes_for(tokens) / 2**20, self._limit() / 2**20
         return GenerationError(
             f"There is not enough memory for a conversation of {tokens} tokens: it needs {need:.0f} MB, and all "
             f"conversations together may use {have:.0f} MB. Stop another answer, or start a new chat."

@@ -38,7 +38,10 @@ class _Written:
 
 
 class Loop:
-    """Owns every sequence in flight. `submit`, `cancel`, `call` and `stop` may be called from any thread."""
+    """Owns every sequence in flight. `submit`, `cancel`, `call` and `stop` may be called from any thread.
+
+    `shared`: the thread that steps this loop and others; None: one of its own.
+    """
 
     def __init__(
         self,
@@ -50,7 +53,8 @@ class Loop:
         speculator: Speculator | None = None,
         shared: SharedThread | None = None,
     ) -> None:
-        self._shared = shared  # the thread that steps this loop and others; None: one of its own
+        self._owns_thread = shared is None
+        self._thread = shared or SharedThread("llama-gui-engine")
         self._scheduler = scheduler
         self._speculator = speculator
         self._runner = runner
@@ -61,17 +65,20 @@ class Loop:
         self._written: deque[_Written] = deque()
         self._commands: deque[Callable[[], None]] = deque()
         self._cancelled: deque[int] = deque()
-        self._changed = threading.Condition()
+        # Of the two that follow, and of asking; held for moments. A forgotten engine may be closed within any of them.
+        self._lock = threading.RLock()
+        self._adopted = False
         self._stopping = False
         self._end = threading.Event()
-        self._thread: threading.Thread | None = None
 
     # --- from any thread
 
     @property
     def stats(self) -> EngineStats:
-        """As of the last step; never waits."""
-        return self._stats
+        """Who runs and waits just now, and the rest as of the last step; never waits."""
+        stats, known = self._stats, len(self._sequences)
+        running = min(stats.running, known)
+        return replace(stats, running=running, waiting=known - running)
 
     @property
     def is_idle(self) -> bool:
@@ -83,22 +90,25 @@ class Loop:
 
         Raises:
             EngineClosedError: the loop was stopped.
+            GenerationError: this is a forked process.
         """
-        self._command(lambda: self._add(sequence))
+        self._command(lambda: self._add(sequence), sequence)
 
     def cancel(self, number: int) -> None:
         """End a sequence behind the step that runs now; unknown numbers are ignored."""
         self._cancelled.append(number)
-        self._wake()
+        self._thread.wake()
 
     def call(self, function: Callable[[], T]) -> T:
         """Run `function` between two steps, in the loop's thread, and wait for what it returns.
 
         Raises:
             EngineClosedError: the loop was stopped before.
+            GenerationError: this is a forked process.
         """
-        if threading.current_thread() is self._thread:
-            return function()
+        if self._thread.is_current:  # perhaps within a step of another loop, with other threads
+            with torch_threads(self._threads), torch.inference_mode():
+                return function()
         future: Future[T] = Future()
 
         def run() -> None:
@@ -113,94 +123,65 @@ class Loop:
         self._command(run)
         return future.result()
 
+    def check_wait(self) -> None:
+        """Raise GenerationError where who waits for an answer would wait for ever."""
+        self._thread.check_wait()
+
+    def run(self) -> None:
+        """Serve until `stop`: the loop's thread works, and the caller waits for its end."""
+        self.check_wait()
+        with self._lock:
+            if not self._stopping:
+                self._start()
+        if self._adopted:
+            self._end.wait()
+
     def stop(self) -> None:
         """End every sequence as cancelled and let `run` return. For good: a later `run` returns at once."""
-        with self._changed:
+        with self._lock:
             self._stopping = True
-        self._wake()
+        self._thread.wake()
+
+    def stop_if_idle(self) -> bool:
+        """Stop unless something is in flight; whether it does. Nothing can be submitted in between."""
+        with self._lock:
+            self._stopping = self._stopping or self.is_idle
+        self._thread.wake()
+        return self._stopping
 
     def close(self) -> None:
         """Stop, wait for the loop's end (unless the loop itself calls), and free the cache and the weights."""
+        if self._thread.is_forked:  # all that could be ended is the parent's
+            return
         self.stop()
-        if self._thread is not None and threading.current_thread() is not self._thread:
-            self._end.wait()
-        if self._thread is None:
+        if not self._adopted:
             self._finish_all()
+        elif not self._thread.is_current:
+            self._end.wait()
+        if self._owns_thread:
+            self._thread.close()
         self._cache.clear()
+        self._speculator = None  # a draft network goes with its cache
         self._publish(0)
         self._runner.close()
 
-    def _command(self, command: Callable[[], None]) -> None:
-        with self._changed:
+    def _command(self, command: Callable[[], None], sequence: Sequence | None = None) -> None:
+        self._thread.check_process()
+        with self._lock:
             if self._stopping:
                 raise EngineClosedError(_CLOSED)
+            self._start()
+            if sequence is not None:
+                self._sequences[sequence.number] = sequence  # at once: from now on the loop is not idle
             self._commands.append(command)
-            if self._thread is None:
-                self._start_thread()
-        self._wake()
+        self._thread.wake()
 
-    def _wake(self) -> None:
-        with self._changed:
-            self._changed.notify_all()
-        if self._shared is not None:
-            self._shared.wake()
+    def _start(self) -> None:
+        if not self._adopted:
+            self._thread.adopt(self)
+            self._adopted = True
 
-    def _start_thread(self) -> None:
-        if self._shared is not None:
-            self._thread = self._shared.adopt(self)
-            return
-        # A daemon: a script that forgets to close its engine ends all the same.
-        thread = threading.Thread(target=self._run_here, name="llama-gui-engine", daemon=True)
-        self._thread = thread
-        thread.start()
-
-    # --- the loop's thread
-
-    def run(self) -> None:
-        """Serve until `stop`. When the loop already has a thread of its own, wait for the end with it."""
-        with self._changed:
-            mine = self._thread is None and not self._stopping
-            if mine and self._shared is not None:
-                self._start_thread()
-                mine = False
-            elif mine:
-                self._thread = threading.current_thread()
-        if mine:
-            self._run_here()
-        elif self._thread is not None:
-            self._end.wait()
-
-    def _run_here(self) -> None:
-        error: Exception | None = BugError("The engine's loop broke.")
-        try:
-            with torch_threads(self._threads), torch.inference_mode():
-                while not self._stopping:
-                    self._turn()
-            error = None
-        except Exception as caught:
-            error = _broken(caught)
-            raise
-        finally:
-            self._finish_all(error)
-            self._end.set()
-
-    def _turn(self) -> None:
-        if not self._try_step():
-            with self._changed:
-                self._changed.wait_for(lambda: self._commands or self._cancelled or self._stopping)
-
-    def _try_step(self) -> bool:
-        """Run what others asked for, and a step; False when nobody waits for one."""
-        self._run_commands()
-        self._admit()
-        pieces = self._scheduler.plan(lambda number: self._sequences[number].pending)
-        if pieces:
-            self._step(pieces)
-        else:
-            self._publish(0)
-        return bool(pieces)
-
-    # --- stepped by a thread that is shared (`shared_thread.Stepped`)
+    # --- the loop's thread (`shared_thread.Stepped`)
 
     @property
     def is_stopping(self) -> bool:
@@ -212,14 +193,28 @@ class Loop:
         try:
             with torch_threads(self._threads), torch.inference_mode():
                 return self._try_step()
-        except Exception as error:
+        except BaseException as error:
             self._finish_all(_broken(error))
             return True
 
     def end(self) -> None:
         """End every sequence, and tell those who wait for it."""
-        self._finish_all()
-        self._end.set()
+        try:
+            self._finish_all()
+        finally:
+            self._end.set()
+
+    def _try_step(self) -> bool:
+        """Run what others asked for, and a step; False when nobody waits for one."""
+        self._run_commands()
+        self._admit()
+        self._stats = replace(self._stats, running=len(self._scheduler.running))  # a first step may take seconds
+        pieces = self._scheduler.plan(lambda number: self._sequences[number].pending)
+        if pieces:
+            self._step(pieces)
+        else:
+            self._publish(0)
+        return bool(pieces)
 
     def _run_commands(self) -> None:
         while self._commands:
@@ -228,10 +223,8 @@ class Loop:
             self._cancel(self._cancelled.popleft())
 
     def _add(self, sequence: Sequence) -> None:
-        self._sequences[sequence.number] = sequence
-        self._scheduler.add(sequence.number)
-        if sequence.job.is_cancelled:
-            self._finish(sequence, "cancelled")
+        if sequence.number in self._sequences:  # else it was cancelled before
+            self._scheduler.add(sequence.number)
 
     def _cancel(self, number: int) -> None:
         sequence = self._sequences.get(number)
@@ -287,7 +280,7 @@ class Loop:
             return 0
         try:
             drawn = self._draw(sequence, result, work.guesses)
-        except Exception as error:
+        except BaseException as error:  # the tokenizers library panics with a BaseException
             self._finish(sequence, "error", error_for_user(error))
             return 0
         if self._speculator is not None and work.guesses:
@@ -319,11 +312,11 @@ class Loop:
             self._cache.release(sequence.slot)
         try:
             sequence.finish(reason, error)
-        except Exception:
+        except BaseException:  # what asyncio, pytest and sys.exit raise, too: no other answer may end with it
             _log.exception("A caller's on_finish failed")
 
     def _finish_all(self, error: Exception | None = None) -> None:
-        with self._changed:
+        with self._lock:
             self._stopping = True
         self._run_commands()  # what was queued last gets its end too
         for sequence in list(self._sequences.values()):
@@ -346,11 +339,10 @@ class Loop:
             tokens_per_second=written / span if span and running else 0.0,
             batch_size=rows,
             running=running,
-            waiting=len(self._scheduler.waiting),
-            kv_bytes=self._cache.byte_count,
+            kv_bytes=self._cache.byte_count + (self._speculator.kv_bytes if self._speculator is not None else 0),
         )
 
 
-def _broken(error: Exception) -> BugError:
+def _broken(error: BaseException) -> BugError:
     _log.error("The engine's loop broke", exc_info=error)
     return BugError(f"The engine broke: {type(error).__name__}: {error}. Please report this.")

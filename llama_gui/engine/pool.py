@@ -80,9 +80,7 @@ class ModelPool:
         with self._loading:
             if (engine := self._use(folder)) is not None:  # another thread was faster
                 return engine
-            self._make_room(
-                estimate_bytes(folder, self._options.get("dtype", "auto"), self._options.get("device", "auto"))
-            )
+            self._make_room(self._estimate(folder))
             engine = Engine.load(
                 folder, on_progress=on_progress, is_cancelled=is_cancelled, shared=self._thread, **self._options
             )
@@ -150,6 +148,13 @@ class ModelPool:
                 entry.used = time.monotonic()
             return entry.engine if entry else None
 
+    def _estimate(self, folder: Path) -> int:
+        """Bytes of the weights of the model in `folder`, and of the draft that comes with each."""
+        draft = self._options.get("draft", "ngram")
+        drafts = [draft] if isinstance(draft, str | Path) and draft != "ngram" else []
+        dtype, device = self._options.get("dtype", "auto"), self._options.get("device", "auto")
+        return sum(estimate_bytes(path, dtype, device) for path in (folder, *drafts))
+
     def _make_room(self, needed: int) -> None:
         """Unload idle models, the longest unused first, until `needed` bytes of weights fit."""
         while (free := self._free()) < needed:
@@ -166,8 +171,9 @@ class ModelPool:
 
     def _take_idle(self) -> Engine | None:
         with self._lock:
-            idle = [(e.used, folder) for folder, e in self._entries.items() if e.engine.is_idle]
-            return self._entries.pop(min(idle)[1]).engine if idle else None
+            by_use = sorted(self._entries, key=lambda folder: self._entries[folder].used)
+            idle = next((folder for folder in by_use if self._entries[folder].engine.stop_if_idle()), None)
+            return self._entries.pop(idle).engine if idle else None
 
 
 def _release(engine: Engine) -> None:

@@ -107,9 +107,8 @@ class Runner:
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:
         """Float32 logits ``[len(token_ids), vocab]`` on CPU, of a conversation that is forgotten afterwards."""
-        slot = self._cache.acquire(None, token_ids)
+        slot = self._cache.blank(len(token_ids))  # every row is asked for, so nothing can be reused
         try:
-            slot.tokens.clear()  # every row is asked for, so nothing can be reused
             rows: list[Tensor] = []
             for start in range(0, len(token_ids), _LOGITS_CHUNK):
                 piece = list(token_ids[start : start + _LOGITS_CHUNK])
@@ -124,7 +123,7 @@ def _rows(work: Work) -> int:
     return 1 + len(work.guesses) if work.count == work.sequence.pending else 0
 
 
-def error_for_user(error: Exception) -> Exception:
+def error_for_user(error: BaseException) -> Exception:
     """`error`, or a sentence around it when it is not one of ours."""
     if isinstance(error, LlamaGuiError):
         return error

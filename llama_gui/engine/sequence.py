@@ -2,19 +2,36 @@
 
 import time
 from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from torch import Tensor
 
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.request_reader import ReadRequest
-from llama_gui.engine.sampling import Draw
+from llama_gui.engine.sampling import Draw, Sampler
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import GenerationError
+from llama_gui.errors import GenerationError, LlamaGuiError
 from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
 
 OnOutput = Callable[[Job, TokenOutput], None]
 OnFinish = Callable[[Job, GenerateResult], None]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def blamed(name: str, function: Callable[P, R]) -> Callable[P, R]:
+    """`function` of the caller's; whatever it raises becomes a GenerationError that names it."""
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:  # what asyncio, pytest and sys.exit raise, too: no other answer may end with it
+            told = str(error) if isinstance(error, LlamaGuiError) else f"{type(error).__name__}: {error}"
+            raise GenerationError(f"The caller's function {name} failed: {told}") from error
+
+    return call
 
 
 class Sequence:
@@ -37,13 +54,15 @@ class Sequence:
         self.slot: Slot | None = None
         self.finish_reason: FinishReason | None = None
         self._sampler = read.sampler
+        # Without the caller's processor: it may count its calls, and guesses must not change the text.
+        self._guesser = Sampler(read.sampler.params, read.sampler.seed, token_text=tokenizer.token_text)
         self._limits = read.limits
         self._stops = read.stops
         self._grammar = read.grammar
         self._tokenizer = tokenizer
         self._detokenizer = tokenizer.detokenizer()
         self._texts: list[str] = []
-        self._on_output = on_output
+        self._on_output = blamed("on_output", on_output) if on_output is not None else None
         self._on_finish = on_finish
         self._dropped_messages = read.dropped_messages
         self._former = len(self.answer)
@@ -115,7 +134,7 @@ class Sequence:
         """Draw the next token from raw float32 `logits` ``[vocab]``, and hand it on.
 
         Raises:
-            GenerationError: see `Sampler.draw`; or whatever the caller's processor or callback raises.
+            GenerationError: see `Sampler.draw`; or the caller's processor or callback failed.
         """
         # The head may have more rows than the tokenizer has tokens: those are nobody's.
         allowed = self._grammar.allowed() if self._grammar is not None else None
@@ -135,7 +154,7 @@ class Sequence:
         Raises:
             GenerationError: see `Sampler.draw`.
         """
-        return self._sampler.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer + guesses).token_id
+        return self._guesser.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer + guesses).token_id
 
     def _text_of(self, token_id: int) -> str:
         """The text that a token sets free; the last token sets free whatever was held back."""

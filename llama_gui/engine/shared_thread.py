@@ -1,7 +1,14 @@
-"""One thread that steps several engines in turn, so that their models do not fight for the same cores."""
+"""The thread that steps engines: one of its own for each, or one for several in turn, which then share the cores."""
 
+import contextlib
+import logging
+import os
 import threading
 from typing import Protocol
+
+from llama_gui.errors import GenerationError
+
+_log = logging.getLogger(__name__)
 
 
 class Stepped(Protocol):
@@ -26,23 +33,49 @@ class SharedThread:
 
     def __init__(self, name: str = "llama-gui-engines") -> None:
         self._name = name
+        self._process = os.getpid()
         self._loops: list[Stepped] = []
         self._changed = threading.Condition()
         self._news = 0
-        self._closing = False
         self._thread: threading.Thread | None = None
 
-    def adopt(self, loop: Stepped) -> threading.Thread:
-        """Step `loop` from now on, until it stops; the thread that does."""
+    @property
+    def is_current(self) -> bool:
+        """Whether it is this thread that asks."""
+        return threading.current_thread() is self._thread
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this is the copy in a forked process, where no thread is."""
+        return os.getpid() != self._process
+
+    def check_process(self) -> None:
+        """Raise GenerationError in a forked process, where nobody would ever answer."""
+        if self.is_forked:
+            raise GenerationError(
+                "This engine was made in another process, and a forked copy of it cannot work. Load the model in the "
+                'process that uses it, or start that one with multiprocessing\'s "spawn".'
+            )
+
+    def check_wait(self) -> None:
+        """Raise GenerationError where who waits for an answer would wait for ever."""
+        self.check_process()
+        if self.is_current:
+            raise GenerationError(
+                "A function that the engine calls (on_output, on_finish, logits_processor) waited for an answer, and "
+                "the engine for that function. Submit there, and wait for the result elsewhere."
+            )
+
+    def adopt(self, loop: Stepped) -> None:
+        """Step `loop` from now on, until it stops."""
         with self._changed:
-            self._loops.append(loop)
-            self._news += 1
             if self._thread is None:
                 # A daemon: a script that forgets to close its engines ends all the same.
-                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
-            return self._thread
+                thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                thread.start()
+                self._thread = thread
+            self._loops.append(loop)
+        self.wake()
 
     def wake(self) -> None:
         """One of the loops has something to do."""
@@ -51,10 +84,8 @@ class SharedThread:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Wait for the end of every loop, which the caller has told to stop, and end the thread."""
+        """Wait for the end of the thread, whose loops the caller has told to stop; but not in one of them."""
         with self._changed:
-            self._closing = True
-            self._changed.notify_all()
             thread = self._thread
         if thread is not None and threading.current_thread() is not thread:
             thread.join()
@@ -62,24 +93,25 @@ class SharedThread:
     def _run(self) -> None:
         while True:
             with self._changed:
-                seen, loops = self._news, list(self._loops)
-            if self._pass(loops):
-                continue
-            with self._changed:
                 if not self._loops:
                     self._thread = None
                     return
-                self._changed.wait_for(lambda seen=seen: self._news != seen or self._closing)
-
-    def _pass(self, loops: list[Stepped]) -> bool:
-        """A step of each; False when there was nothing to do for any."""
-        worked = False
-        for loop in loops:
-            if loop.is_stopping:
-                loop.end()
+                seen, loops = self._news, list(self._loops)
+            worked = [self._step(loop) for loop in loops]
+            if not any(worked):
                 with self._changed:
-                    self._loops.remove(loop)
-                worked = True
-            else:
-                worked |= loop.turn()
-        return worked
+                    self._changed.wait_for(lambda seen=seen: self._news != seen)
+
+    def _step(self, loop: Stepped) -> bool:
+        """A turn of `loop`, or its last call; False when there was nothing to do."""
+        try:
+            if not loop.is_stopping:
+                return loop.turn()
+            loop.end()
+        except BaseException:  # none should raise; but the others must not wait for a thread that is gone
+            _log.exception("An engine's loop broke")
+            with contextlib.suppress(BaseException):
+                loop.end()
+        with self._changed:
+            self._loops.remove(loop)
+        return True

@@ -32,6 +32,16 @@ _CATCH_UP = 256  # prompt tokens that a draft network reads in a step: nobody ma
 class Proposer(Protocol):
     """Where guesses come from."""
 
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of its weights."""
+        ...
+
+    @property
+    def kv_bytes(self) -> int:
+        """Bytes of its keys and values."""
+        ...
+
     def propose(self, sequence: Sequence, count: int) -> list[int]:
         """At most `count` tokens that may come next; [] when it has no idea."""
         ...
@@ -73,6 +83,16 @@ class Speculator:
     def __init__(self, proposer: Proposer) -> None:
         self._proposer = proposer
         self._paces: dict[int, Pace] = {}
+
+    @property
+    def weight_bytes(self) -> int:
+        """See `Proposer.weight_bytes`."""
+        return self._proposer.weight_bytes
+
+    @property
+    def kv_bytes(self) -> int:
+        """See `Proposer.kv_bytes`."""
+        return self._proposer.kv_bytes
 
     def propose(self, sequence: Sequence, writers: int) -> list[int]:
         """Tokens to run behind the last one of `sequence`, while `writers` answers are being written."""
@@ -122,6 +142,8 @@ class _Grams:
 class PromptLookup:
     """Guesses that the text goes on as it did where it last read the same: quotations, code, lists."""
 
+    weight_bytes = kv_bytes = 0
+
     def __init__(self) -> None:
         self._grams: dict[int, _Grams] = {}
 
@@ -142,10 +164,23 @@ class DraftNetwork:
         self._network = network
         self._cache = cache
         self._slots: dict[int, Slot] = {}
+        self._failed = False
+
+    @property
+    def weight_bytes(self) -> int:
+        """See `Proposer.weight_bytes`."""
+        return self._network.weight_bytes
+
+    @property
+    def kv_bytes(self) -> int:
+        """See `Proposer.kv_bytes`."""
+        return self._cache.byte_count
 
     @torch.inference_mode()
     def propose(self, sequence: Sequence, count: int) -> list[int]:
         """See `Proposer.propose`. [] also while it is still reading the text, or has no memory for it."""
+        if self._failed:
+            return []
         tokens = sequence.tokens
         try:
             slot = self._slot_of(sequence, tokens)
@@ -161,7 +196,8 @@ class DraftNetwork:
         except GenerationError:
             return []
         except Exception:  # an answer needs no guesses; what is wrong with it shows when it is drawn
-            _log.exception("The draft network failed")
+            _log.exception("The draft network failed, and is asked no more")
+            self._failed = True
             return []
 
     def _slot_of(self, sequence: Sequence, tokens: list[int]) -> Slot:

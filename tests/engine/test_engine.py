@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import threading
 import time
 import weakref
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import (
     EngineClosedError,
     GenerationError,
@@ -287,17 +289,94 @@ def test_a_failing_step_fails_the_culprit_alone(load, error):
     assert engine.stats().running == 0
 
 
-def test_a_failing_callback_fails_its_own_answer(load):
+@pytest.mark.parametrize("kind", [ValueError, asyncio.CancelledError, SystemExit])
+def test_a_failing_function_of_the_callers_fails_its_own_answer(load, kind):
     engine = load()
 
-    def fail(job, output):
-        raise ValueError("mine")
+    def fail(*_):
+        raise kind("mine")
 
-    bad = engine.submit(ids_request(), on_output=fail)
+    other = engine.submit(ids_request(max_tokens=100))
+    bad = [engine.submit(ids_request(), on_output=fail), engine.submit(ids_request(logits_processor=fail))]
     worse = engine.submit(ids_request(), on_finish=fail)
-    assert bad.result(WAIT).finish_reason == "error"
-    assert "mine" in str(bad.result(WAIT).error)
-    assert worse.result(WAIT).finish_reason == "length"
+    for job, name in zip(bad, ("on_output", "logits_processor"), strict=True):
+        result = job.result(WAIT)
+        assert (result.finish_reason, type(result.error)) == ("error", GenerationError)
+        assert f"function {name} failed: {kind.__name__}: mine" in str(result.error)
+    assert worse.result(WAIT).finish_reason == other.result(WAIT).finish_reason == "length"
+    assert engine.generate(ids_request()).finish_reason == "length"
+
+
+def test_what_panics_inside_the_engine_fails_its_own_answer(load, monkeypatch):
+    """The tokenizers library raises no Exception, but a BaseException."""
+    engine = load()
+
+    class PanicError(BaseException):
+        pass
+
+    def panic(sequence, token_id):
+        if sequence.prompt[0] == 77:
+            raise PanicError
+        return ""
+
+    monkeypatch.setattr(Sequence, "_text_of", panic)
+    bad = engine.submit(GenerateRequest(token_ids=[77], max_tokens=5))
+    assert "PanicError" in str(bad.result(WAIT).error)
+    assert isinstance(bad.result(WAIT).error, GenerationError)
+    job = engine.submit(ids_request())
+    next(iter(job))
+    job.cancel()
+    assert job.result(WAIT).finish_reason == "cancelled"
+
+
+# --- where nobody may wait
+
+
+def test_waiting_where_the_engine_calls_is_an_error(load):
+    engine = load()
+
+    async def collect(job):
+        return [output async for output in job]
+
+    waits = [
+        lambda *_: engine.generate(ids_request()),
+        lambda *_: engine.generate_batch([ids_request()]),
+        lambda job, _: list(job),
+        lambda job, _: asyncio.run(collect(job)),
+        lambda *_: engine.run(),
+    ]
+    for wait in waits:
+        error = engine.submit(ids_request(), on_output=wait).result(WAIT).error
+        assert "Submit there, and wait for the result elsewhere" in str(error)
+    jobs = []
+    ends = []
+
+    def ask_again(job, result):
+        assert job.result() is result
+        assert len(list(job)) == 8
+        jobs.append(engine.submit(ids_request()))
+        with pytest.raises(TimeoutError):
+            jobs[0].result(0)
+        ends.append(len(engine.logits([1, 2])))
+
+    engine.submit(ids_request(), on_finish=ask_again).result(WAIT)
+    engine.warmup()
+    assert jobs[0].result(WAIT).finish_reason == "length"
+    assert ends == [2]
+
+
+def test_a_forked_copy_says_so(load, monkeypatch):
+    engine = load()
+    job = engine.submit(ids_request(max_tokens=1500))
+    here = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: here + 1)
+    for ask in (lambda: engine.submit(ids_request()), lambda: engine.logits([1]), job.result, lambda: list(job)):
+        with pytest.raises(GenerationError, match="spawn"):
+            ask()
+    engine._loop.close()  # what could end is the parent's
+    monkeypatch.undo()
+    job.cancel()
+    assert job.result(WAIT).finish_reason == "cancelled"
     assert engine.generate(ids_request()).finish_reason == "length"
 
 
@@ -460,6 +539,7 @@ def test_the_template_gets_tools_the_clock_and_more(tmp_path, load):
         ({"draft": "/no/such/draft"}, ModelNotFoundError),
         ({"threads": 0}, InvalidRequestError),
         ({"threads": 1.5}, InvalidRequestError),
+        ({"threads": 100_000}, InvalidRequestError),
         ({"max_batch": "3"}, InvalidRequestError),
         ({"max_context": "32"}, InvalidRequestError),
         ({"draft": 5}, InvalidRequestError),
@@ -536,13 +616,11 @@ def test_a_model_without_a_template(tmp_path, load):
 # --- life and end
 
 
-def test_run_in_a_thread_of_the_callers(load):
+def test_run_serves_until_the_engine_is_stopped(load):
     engine = load()
     thread = threading.Thread(target=engine.run)
     thread.start()
-    names = []
-    engine.submit(ids_request(), on_output=lambda job, out: names.append(threading.current_thread())).result(WAIT)
-    assert set(names) == {thread}
+    assert engine.generate(ids_request()).finish_reason == "length"
     running = engine.submit(ids_request(max_tokens=1500))
     engine.stop()
     thread.join(WAIT)
@@ -618,6 +696,41 @@ def test_many_rounds_leave_nothing_behind(load):
     assert engine._loop._sequences == {}
     assert not any(slot.busy for slot in engine._loop._cache._slots)
     assert engine._loop._scheduler.running == engine._loop._scheduler.waiting == ()
+
+
+def test_who_asks_counts_at_once(load):
+    """The first step of a long prompt takes seconds, and a step of another model of the pool likewise."""
+    engine = load()
+    step, goes_on, inside = engine._runner.step, threading.Event(), threading.Event()
+
+    def slow(works):
+        inside.set()
+        goes_on.wait(WAIT)
+        return step(works)
+
+    engine._runner.step = slow
+    jobs = [engine.submit(ids_request())]
+    assert inside.wait(WAIT)
+    assert (engine.stats().running, engine.stats().waiting) == (1, 0)
+    jobs.append(engine.submit(ids_request()))
+    assert (engine.stats().running, engine.stats().waiting) == (1, 1)
+    assert not engine.is_idle
+    assert not engine.stop_if_idle()
+    goes_on.set()
+    assert [job.result(WAIT).finish_reason for job in jobs] == ["length"] * 2
+    assert (engine.stats().running, engine.stats().waiting) == (0, 0)
+    assert engine.stop_if_idle()
+    with pytest.raises(EngineClosedError):
+        engine.submit(ids_request())
+
+
+def test_logits_leave_nameless_conversations_alone(load):
+    engine = load()
+    request = ids_request(300)
+    want = engine.generate(request).token_ids
+    assert len(engine.logits([*request.token_ids] * 2)) == 600  # more than fit into the slot of that one
+    again = engine.generate(request)
+    assert (again.token_ids, again.usage.cached_tokens) == (want, 299)
 
 
 def test_stats(load):

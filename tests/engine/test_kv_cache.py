@@ -61,6 +61,28 @@ def keys_of(cache):
 def test_common_prefix(a, b, count):
     a, b = [ord(c) for c in a], [ord(c) for c in b]
     assert common_prefix(a, b) == common_prefix(b, a) == count
+    for before in (255, 256, 300, 512):
+        assert common_prefix([1000] * before + a, [1000] * before + b) == before + count
+
+
+def test_each_slot_is_compared_once(monkeypatch):
+    cache, compared = make_cache(), []
+    for key in (None, "a", None, "b"):
+        chat(cache, key, [len(compared), *range(50)])
+    monkeypatch.setattr(kv_cache, "common_prefix", lambda a, b: compared.append(1) or common_prefix(a, b))
+    chat(cache, None, list(range(60)))
+    assert len(compared) == len(cache._slots) - 1
+
+
+def test_a_blank_slot_is_nobodys():
+    cache = make_cache(blocks=2)
+    chat(cache, None, list(range(40)))
+    slot = cache.blank(KEY_BLOCK)
+    assert (slot.tokens, slot.busy, len(cache._slots)) == ([], True, 2)
+    with pytest.raises(GenerationError):
+        cache.blank(KEY_BLOCK + 1)
+    cache.drop(slot)
+    assert chat(cache, None, list(range(50))) == 40
 
 
 def test_a_conversation_goes_on_in_its_own_slot():
@@ -162,6 +184,34 @@ def test_the_longest_unused_goes_first():
     for key in "fg":
         chat(cache, key, [3])
     assert sorted(keys_of(cache)) == ["d", "f", "g"]
+
+
+def test_memory_that_others_took_meanwhile_is_not_ours(monkeypatch):
+    """Several models in one process, and other programs: each budget is from the moment of loading."""
+    cache, free = make_cache(blocks=8), [6 * BLOCK]
+    monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: held + free[0] // 2)
+    for key in "abc":
+        chat(cache, key, [ord(key)])
+    free[0] = BLOCK
+    busy = cache.acquire("b", [5])
+    chat(cache, "d", [1])
+    assert keys_of(cache) == ["b", "c", "d"]  # what is idle goes first
+    chat(cache, "e", [1] * (2 * KEY_BLOCK))
+    assert keys_of(cache) == ["b", "e"]
+    assert not cache.has_room(3 * KEY_BLOCK)
+    with pytest.raises(GenerationError, match="not enough memory"):
+        cache.ensure_capacity(busy, 4 * KEY_BLOCK)
+    fill(cache, busy, [5] * KEY_BLOCK * 3)
+    assert keys_of(cache) == ["b"]
+
+
+def test_what_a_running_answer_was_promised_is_no_reason_to_refuse_another_its_own(monkeypatch):
+    cache = make_cache(blocks=8)
+    slots = [cache.acquire(key, [1], room=4 * KEY_BLOCK) for key in "ab"]
+    monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: held + 2 * BLOCK)
+    for slot in slots:
+        fill(cache, slot, [1] * KEY_BLOCK * 2)
+    assert [slot.capacity for slot in slots] == [2 * KEY_BLOCK] * 2
 
 
 def test_running_answers_are_never_evicted():

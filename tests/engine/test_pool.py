@@ -1,5 +1,6 @@
 """Several models in memory: loaded once, stepped by one thread, the longest unused unloaded, their memory returned."""
 
+import asyncio
 import gc
 import itertools
 import threading
@@ -12,6 +13,8 @@ import pytest
 
 from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Job, LoadProgress, ModelPool, SamplingParams
 from llama_gui.engine.loading import estimate_bytes
+from llama_gui.engine.loop import Loop
+from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import (
     BugError,
     EngineClosedError,
@@ -147,6 +150,54 @@ def test_a_loop_that_breaks_leaves_the_others_alone(make_pool, folders: list[Pat
     assert isinstance(job.result(WAIT).error, BugError)
     assert other.result(WAIT).finish_reason == "length"
     assert sound.generate(REQUEST).finish_reason == "length"
+
+
+def test_whatever_a_callback_raises_the_others_go_on(make_pool, folders: list[Path]):
+    pool = make_pool()
+
+    def fail(*_: object) -> None:
+        raise asyncio.CancelledError
+
+    other = pool.submit(folders[1], replace(REQUEST, max_tokens=200))
+    assert pool.submit(folders[0], REQUEST, on_output=fail).result(WAIT).finish_reason == "error"
+    assert pool.submit(folders[0], REQUEST, on_finish=fail).result(WAIT).finish_reason == "length"
+    assert other.result(WAIT).finish_reason == "length"
+
+
+def test_a_callback_asks_another_model_of_the_pool(make_pool, folders: list[Path]):
+    pool = make_pool()
+    other = pool.engine(folders[1])
+    rows: list[int] = []
+    job = pool.submit(folders[0], REQUEST, on_finish=lambda *_: rows.append(len(other.logits([1, 2, 3]))))
+    assert job.result(WAIT).finish_reason == "length"
+    assert pool.submit(folders[0], REQUEST).result(WAIT).finish_reason == "length"
+    assert rows == [3]
+
+
+def test_a_model_that_was_just_asked_is_not_unloaded(make_pool, folders: list[Path], monkeypatch: pytest.MonkeyPatch):
+    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    add, inside, goes_on = Loop._add, threading.Event(), threading.Event()
+
+    def slow(loop: Loop, sequence: Sequence) -> None:
+        inside.set()
+        goes_on.wait(WAIT)
+        add(loop, sequence)
+
+    monkeypatch.setattr(Loop, "_add", slow)
+    job = pool.submit(folders[0], REQUEST)
+    assert inside.wait(WAIT)
+    with pytest.raises(NotEnoughMemoryError):
+        pool.engine(folders[1])
+    goes_on.set()
+    assert job.result(WAIT).finish_reason == "length"
+
+
+def test_a_draft_needs_room_too(make_pool, folders: list[Path]):
+    one = estimate_bytes(folders[0], "float32")
+    with pytest.raises(NotEnoughMemoryError):
+        make_pool(memory_budget=2 * one - 1, draft=folders[1]).engine(folders[0])
+    engine = make_pool(memory_budget=2 * one, draft=folders[1]).engine(folders[0])
+    assert engine.stats().weight_bytes == pytest.approx(2 * one, rel=0.05)
 
 
 # --- loading

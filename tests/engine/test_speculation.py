@@ -1,8 +1,11 @@
 """Guesses change the speed and nothing else; they are made where they pay, and left where they do not."""
 
+import gc
+import weakref
 from types import SimpleNamespace
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -142,6 +145,49 @@ def test_a_draft_without_memory_or_with_broken_weights_is_no_harm(load, drafts, 
     assert engine.generate(request()).token_ids == want.token_ids
     engine._loop._speculator._proposer._cache.byte_budget = 0
     assert engine.generate(request(REPEATING[1:])).finish_reason == "length"
+
+
+def test_the_draft_counts_and_goes_with_its_engine(load, drafts):
+    engine, plain = load(draft=drafts["the same"]), load()
+    assert engine.stats().weight_bytes == 2 * plain.stats().weight_bytes
+    for one in (engine, plain):
+        one.generate(request())
+    assert engine.stats().kv_bytes == 2 * plain.stats().kv_bytes
+    network = weakref.ref(engine._loop._speculator._proposer._network)
+    engine.close()
+    gc.collect()
+    assert network() is None
+    assert engine.stats().kv_bytes == 0
+
+
+def test_the_callers_processor_is_not_asked_for_guesses(load, drafts):
+    def answer(engine):
+        calls = []
+
+        def count(ids, logits):
+            calls.append(len(ids))
+            return logits.index_fill(0, torch.tensor(60 + len(calls)), 50.0)
+
+        return engine.generate(request(max_tokens=12, logits_processor=count)).token_ids, calls
+
+    want = answer(load())
+    for draft in drafts.values():
+        assert answer(load(draft=draft)) == want
+    assert want[1] == list(range(len(REPEATING), len(REPEATING) + 12))
+
+
+def test_a_draft_that_fails_is_asked_no_more(load, drafts, monkeypatch, caplog):
+    engine = load(draft=drafts["another"])
+    want = load().generate(request()).token_ids
+    monkeypatch.setattr(engine._loop._speculator._proposer, "_run", lambda *_, **__: 1 / 0)
+    assert engine.generate(request()).token_ids == engine.generate(request()).token_ids == want
+    assert len(caplog.records) == 1
+
+
+def test_a_draft_with_a_smaller_head_is_refused(tmp_path, tiny_folder):
+    other = write_tiny_llama(tmp_path / "other", vocab_size=300)
+    with pytest.raises(UnsupportedModelError, match="writes 300 different tokens"):
+        Engine.load(tiny_folder(), draft=other)
 
 
 def test_a_draft_with_other_tokens_is_refused(tmp_path, tiny_folder):

@@ -84,9 +84,10 @@ def assert_idle(engine: Engine) -> None:
     assert not [slot for slot in loop._cache._slots if slot.busy]
     assert loop._cache.byte_count <= loop._cache.byte_budget
     assert (engine.stats().running, engine.stats().waiting) == (0, 0)
-    assert engine.stats().kv_bytes == loop._cache.byte_count
-    if loop._speculator is not None:
-        assert loop._speculator._paces == {}
+    guessing = loop._speculator
+    assert engine.stats().kv_bytes == loop._cache.byte_count + (guessing.kv_bytes if guessing is not None else 0)
+    if guessing is not None:
+        assert guessing._paces == {}
 
 
 def make_room_for(engine: Engine, slots: int) -> None:
