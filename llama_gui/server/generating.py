@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from llama_gui.errors import EngineClosedError
@@ -18,7 +17,7 @@ from llama_gui.server.schema import Asked
 from llama_gui.server.security import Send
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.stream import PING, ChunkMaker, failure, whole_reply
-from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput
+from llama_gui.vocabulary import GenerateResult, TokenOutput
 
 _JSON = [(b"content-type", b"application/json")]
 _EVENTS = [
@@ -70,7 +69,9 @@ class Generator:
 
     async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, send: Send, arrived: float) -> None:
         """Raises EngineClosedError only before anything was sent."""
-        answers = Answers(engine, await asyncio.to_thread(_requests_for, asked, engine))
+        if asked.tools is not None:
+            await asyncio.to_thread(check_knows_tools, asked, engine)
+        answers = Answers(engine, asked.requests)
         self._running.add(answers)
         try:
             await answers.submit()
@@ -144,25 +145,6 @@ async def _refusal(error: Exception, engine: ServedEngine | None, asked: Asked) 
     if engine is None or isinstance(error, RefusedError):
         return refusal_of(error)
     return await asyncio.to_thread(refusal_by, engine, error, asked.requests[0], is_chat=asked.is_chat)
-
-
-def _requests_for(asked: Asked, engine: ServedEngine) -> Sequence[GenerateRequest]:
-    """The requests as this engine takes them. Raises what `check_knows_tools` raises."""
-    if asked.tools is not None:
-        check_knows_tools(asked, engine)
-    text = asked.requests[0].answer_text
-    if not text:
-        return asked.requests
-    # To the engine, what an answer goes on from is a part of it; the protocol counts only what is new.
-    former = engine.count(text)
-    return [
-        replace(
-            request,
-            max_tokens=request.max_tokens + former if request.max_tokens is not None else None,
-            min_tokens=request.min_tokens + former if request.min_tokens else 0,
-        )
-        for request in asked.requests
-    ]
 
 
 def check_knows_tools(asked: Asked, engine: ServedEngine) -> None:

@@ -89,7 +89,7 @@ def _compile_with_zig(library: Path) -> str | None:
         with tempfile.TemporaryDirectory() as folder:
             openmp = str(Path(folder) / "libiomp5md.a")
             # What it compiles of Windows' own libraries would stay in the home folder.
-            places = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), folder)
+            places = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
             _run([*_ZIG, "dlltool", "-m", "i386:x86-64", "-d", str(_OPENMP), "-l", openmp], places)
             _run([*_ZIG, "cc", *_ZIG_TARGET, *_FLAGS, "-o", str(library), str(_SOURCE), openmp], places)
     except (subprocess.SubprocessError, OSError) as error:
