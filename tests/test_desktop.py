@@ -14,15 +14,16 @@ CODE = """
 import sys
 from llama_gui.ui import MainWindow
 
-def end(window, info):
+def end(window, name):
     print(window.deck.current().notice.text())
-    print("ready:", info.name)
+    print("ready:", name)
     window.close()
 
 start = MainWindow.start
 def start_and_close(window):
     start(window)
-    window._host.loaded.connect(lambda _key, info: end(window, info))
+    window._host.loaded.connect(lambda _key, info: end(window, info.name))
+    window._host.load_failed.connect(lambda _key, _text: end(window, "nothing"))
     %s
 MainWindow.start = start_and_close
 from llama_gui.__main__ import main
@@ -54,9 +55,8 @@ def test_broken_files_are_set_aside_and_told(tmp_path: Path):
     told = " ".join(open_window(tmp_path))
     assert "settings.json.broken" in told
     assert "chats" in told
-    assert "no model folder at /no/such/model" in told
-    assert "The starter model answers instead." in told
-    assert "ready: Starter model" in told
+    assert "model is not available. There is no model folder at /no/such/model" in told
+    assert "ready: nothing" in told
     assert (tmp_path / "settings.json.broken").exists()
 
 

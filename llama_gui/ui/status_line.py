@@ -4,6 +4,7 @@ from PySide6.QtCore import QRectF, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
+from llama_gui.bridge.loaded_models import ModelState
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import TINY_PX, theme_of
 from llama_gui.ui.widgets import Surface, plain_label, plain_tip
@@ -74,11 +75,12 @@ class StatusLine(Surface):
         self._show_costs(_machine(info.device, info.dtype))
         self.costs.setToolTip(plain_tip(info.source))
 
-    def show_no_model(self, name: str, *, is_coming: bool) -> None:
+    def show_no_model(self, name: str, state: ModelState) -> None:
         """Show that a model is not in memory, or not yet; "": there is none at all."""
         self._name = name
         self.work.setText("")
-        self._show_costs("" if is_coming or not name else self.tr("not in memory"))
+        words = {"absent": self.tr("not in memory"), "failed": self.tr("not available")}
+        self._show_costs(words.get(state, "") if name else "")
 
     def _show_costs(self, *parts: str) -> None:
         name = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)

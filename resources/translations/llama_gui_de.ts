@@ -2614,6 +2614,10 @@
         <translation>nicht im Speicher</translation>
     </message>
     <message>
+        <source>not available</source>
+        <translation>nicht verfügbar</translation>
+    </message>
+    <message>
         <source>weights {}</source>
         <translation>Gewichte {}</translation>
     </message>
@@ -2909,12 +2913,16 @@
         <translation>Warten auf das Modell…</translation>
     </message>
     <message>
+        <source>{} is not available. {}</source>
+        <translation>{} ist nicht verfügbar. {}</translation>
+    </message>
+    <message>
         <source>The model could not be loaded.</source>
         <translation>Das Modell ließ sich nicht laden.</translation>
     </message>
     <message>
-        <source>The starter model answers instead.</source>
-        <translation>Das Startmodell antwortet an seiner Stelle.</translation>
+        <source>Try again</source>
+        <translation>Noch einmal versuchen</translation>
     </message>
     <message>
         <source>{} needs {}, and {} are free. It waits until another answer has ended.</source>
