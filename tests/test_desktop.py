@@ -70,6 +70,11 @@ def test_closing_while_the_model_loads(tmp_path: Path):
     assert open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(50, window.close)") == []
 
 
+def test_the_first_window_fits_on_a_small_screen(tmp_path: Path):
+    room = open_window(tmp_path, "room = window.screen().availableSize(); print(room - window.size())")[0]
+    assert "-" not in room  # the screen of the tests has 800 by 800
+
+
 def test_the_hub_cache_and_the_user_s_names_are_on_the_shelf(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     paths = Paths.in_profile(tmp_path / "profile")

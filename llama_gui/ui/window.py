@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Slot
+from PySide6.QtCore import QByteArray, QSize, Slot
 from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow
 
@@ -22,6 +22,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.kept_settings import KeptSettings
 from llama_gui.ui.long_answers import LongAnswers
 from llama_gui.ui.notifier import Notifier
+from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.settings_panel import SettingsPanel
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.status_line import StatusLine
@@ -201,10 +202,12 @@ class MainWindow(QMainWindow):
     # Beginning and end
 
     def _restore_place(self) -> None:
-        self.resize(1280, 820)
+        self.resize(fitted(QSize(1280, 820), self))
         geometry = QByteArray.fromBase64(QByteArray(self._kept.now().window_geometry.encode()))
         if not geometry.isEmpty():
             self.restoreGeometry(geometry)
+            if not self.isMaximized() and not self.isFullScreen():
+                self.resize(fitted(self.size(), self))  # it may have been on a larger screen
         self._sides.fold(self.width())
 
     def start(self) -> None:
