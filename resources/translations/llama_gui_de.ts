@@ -2375,6 +2375,22 @@
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
+    <message>
+        <source>Give the server a name.</source>
+        <translation>Gib dem Server einen Namen.</translation>
+    </message>
+    <message>
+        <source>This is no address of a server. It is like https://server.example/v1, or like 127.0.0.1:8000 for a program on this computer; it holds no user name, question mark or hash.</source>
+        <translation>Das ist keine Adresse eines Servers. Sie sieht aus wie https://server.example/v1, oder wie 127.0.0.1:8000 für ein Programm auf diesem Rechner; sie enthält keinen Benutzernamen, kein Fragezeichen und keine Raute.</translation>
+    </message>
+    <message>
+        <source>A key has no spaces and no letters with accents. Copy it again.</source>
+        <translation>Ein Schlüssel hat keine Leerzeichen und keine Umlaute. Kopiere ihn noch einmal.</translation>
+    </message>
+    <message>
+        <source>On the way to this address others can read along, because http:// is not encrypted. Use https://, or tick this if you trust the network, as at home.</source>
+        <translation>Auf dem Weg zu dieser Adresse können andere mitlesen, denn http:// ist nicht verschlüsselt. Nimm https://, oder kreuze dies an, wenn du dem Netz vertraust, wie zu Hause.</translation>
+    </message>
 </context>
 <context>
     <name>SettingsPanel</name>

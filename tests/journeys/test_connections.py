@@ -85,6 +85,14 @@ def test_an_address_without_encryption_elsewhere_is_refused(window, qtbot):
     qtbot.keyClicks(form.name, "far")
     qtbot.keyClicks(form.address, "http://far.example/v1")
     qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "base_url" in dialog._said.text())
+    problem = form.problems["plain"]
+    qtbot.waitUntil(problem.isVisible)  # beside the tick that allows it, with all that was typed
+    assert "not encrypted" in problem.text()
+    assert (form.isVisible(), form.address.text()) == (True, "http://far.example/v1")
     assert dialog.list.count() == 0
+    form.plain.click()
+    assert problem.isHidden()
+    with qtbot.waitSignal(window.connections._desk.kept):
+        qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
+    assert dialog.list.count() == 1
     dialog.accept()
