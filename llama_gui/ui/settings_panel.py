@@ -201,6 +201,13 @@ class SettingsPanel(Surface):
             if isinstance(row, ParameterRow) and row.spec.of_sampling:
                 row.set_default(getattr(sampling, name))
 
+    def show_server_defaults(self) -> None:
+        """Show that a server decides what is not sent to it. A seed is drawn here or there, at random in any case."""
+        words = self.tr("the server’s default")
+        for name, row in self.rows.items():
+            if isinstance(row, ParameterRow) and row.spec.of_sampling:
+                row.set_default(None, "" if name == "seed" else words)
+
     def _show_changes(self) -> None:
         self.presets.show_settings(self._settings)
         for group in GROUPS:

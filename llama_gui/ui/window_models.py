@@ -324,7 +324,10 @@ class WindowModels(QObject):
         info = self._host.info_of(key) if key else None
         self._picker.set_model(self.name_of(key), key, info, models.options_of(key))
         self._picker.set_progress(self._fraction(key) if models.state_of(key) in ("loading", "short") else None)
-        self._panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
+        if is_remote(key):
+            self._panel.show_server_defaults()
+        else:
+            self._panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
         engine = models.engine_of(key)
         if info is None or engine is None:
             self._status.show_no_model(self.name_of(key), models.state_of(key))

@@ -2438,6 +2438,10 @@
         <source>Changes apply from the next answer.</source>
         <translation>Änderungen gelten ab der nächsten Antwort.</translation>
     </message>
+    <message>
+        <source>the server’s default</source>
+        <translation>Vorgabe des Servers</translation>
+    </message>
 </context>
 <context>
     <name>Sheet</name>

@@ -68,6 +68,7 @@ def test_a_remote_model_answers_in_a_tab(window, qtbot):
     dialog.accept()
     assert "lab#starter" in [entry.key for entry in window.models.entries()]
     window.models.choose("lab#starter")
+    assert window.panel.rows["top_k"].edit.text() == "the server’s default"
     tab = window.deck.current()
     ask(qtbot, tab, "What is this application?")
     qtbot.waitUntil(lambda: tab.session.is_settled and len(tab.session.path()) == 2, timeout=30_000)
