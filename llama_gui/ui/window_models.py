@@ -363,7 +363,7 @@ class WindowModels(QObject):
         text = self._state_text(key) if state in ("loading", "short") else ""
         if key == self._key():
             if text or self._is_saying_state:
-                self._status.say(text)
+                self._status.say(text, stays=True)
             self._is_saying_state = bool(text)
             self._picker.set_progress(self._fraction(key) if text else None)
         if text:
