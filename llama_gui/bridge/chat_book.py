@@ -16,9 +16,11 @@ from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.titler import Titler
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatSummary, OpenTab
+from llama_gui.errors import StoreError
 from llama_gui.vocabulary import ChatSettings
 
 SAVE_TABS_MS = 400
+_KEEPING_S = 2.0
 
 
 class ChatBook(QObject):
@@ -189,6 +191,20 @@ class ChatBook(QObject):
         self._tabs = list(tabs)
         if not self._tabs_timer.isActive() and not self._closed:
             self._tabs_timer.start()
+
+    def keep_tabs(self, tabs: Sequence[OpenTab]) -> str:
+        """Remember the tabs now, before the end; why that is not possible, or ''."""
+        if self._closed:
+            return ""
+        self._tabs_timer.stop()
+        self._tabs = None
+        try:
+            self._store.wait(lambda store: store.save_tabs(tabs), _KEEPING_S)
+        except StoreError as error:
+            return str(error)
+        except TimeoutError:  # a slow disk; the end waits for it, too
+            return ""
+        return ""
 
     @Slot()
     def _flush_tabs(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QSize, Slot
+from PySide6.QtCore import QByteArray, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow
 
@@ -20,6 +20,7 @@ from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.exchange_dialogs import ExchangeDialogs
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.kept_settings import KeptSettings
+from llama_gui.ui.last_question import LastQuestion
 from llama_gui.ui.long_answers import LongAnswers
 from llama_gui.ui.notifier import Notifier
 from llama_gui.ui.screen_room import fitted
@@ -123,6 +124,7 @@ class MainWindow(QMainWindow):
         self._presets = WindowPresets(book, deck, self.panel, kept, self)
         self._long_answers = LongAnswers(book, self.notifier, kept, self)
         self._verbs = TabVerbs(deck, self)
+        self._last_question = LastQuestion(book, deck, self)
         self._sides = WindowSides(self.sidebar, self.panel, kept, self)
         self._looks = WindowLooks(deck, kept, self)
         self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, self)
@@ -219,10 +221,20 @@ class MainWindow(QMainWindow):
         self._book.restore()
         self.models.start()
 
+    @Slot()
+    def come_to_front(self) -> None:
+        """Somebody looks for this window."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep everything, end the answers, and go."""
         self.panel.take_texts()
-        self._tabs.keep()
+        if not self._last_question.may_close():
+            event.ignore()
+            return
         self._kept.keep(window_geometry=bytes(self.saveGeometry().toBase64().data()).decode())
         self.hide()
         self.connections.shutdown()

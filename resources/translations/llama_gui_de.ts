@@ -1124,6 +1124,21 @@
     </message>
 </context>
 <context>
+    <name>LastQuestion</name>
+    <message>
+        <source>What you have written is not saved.</source>
+        <translation>Was du geschrieben hast, ist nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+        <source>Close without it</source>
+        <translation>Ohne es schließen</translation>
+    </message>
+</context>
+<context>
     <name>LinkQuestion</name>
     <message>
         <source>Open this link?</source>
