@@ -5,9 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from llama_gui.desktop import models_on_disk
+import pytest
+from PySide6.QtCore import QLockFile
+
+from llama_gui.desktop import _reason_for_no_lock, models_on_disk
 from llama_gui.library.shelf_notes import rename
 from llama_gui.paths import Paths
+from llama_gui.ui.first_window import FirstWindow
 from tests.library.test_shelf import make_model
 
 CODE = """
@@ -73,6 +77,39 @@ def test_closing_while_the_model_loads(tmp_path: Path):
 def test_the_first_window_fits_on_a_small_screen(tmp_path: Path):
     room = open_window(tmp_path, "room = window.screen().availableSize(); print(room - window.size())")[0]
     assert "-" not in room  # the screen of the tests has 800 by 800
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (QLockFile.LockError.PermissionError, "cannot be written"),
+        (QLockFile.LockError.UnknownError, "cannot be written"),
+        (QLockFile.LockError.LockFailedError, "already open"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_not_called_open(qapp, tmp_path: Path, error, words):
+    class Lock(QLockFile):
+        def error(self) -> QLockFile.LockError:
+            return error
+
+    reason = _reason_for_no_lock(Lock(str(tmp_path / "lock")), Paths.in_profile(tmp_path))
+    assert words in reason
+    assert str(tmp_path) in reason
+
+
+def test_a_second_start_calls_the_window_that_is_open(qtbot, tmp_path: Path):
+    """No message, no second window."""
+    lock = QLockFile(str(tmp_path / "llama-gui.lock"))
+    assert lock.tryLock(0)
+    first = FirstWindow(tmp_path)
+    second = subprocess.Popen([sys.executable, "-m", "llama_gui", "--profile", str(tmp_path)], stderr=subprocess.PIPE)
+    with qtbot.waitSignal(first.called, timeout=30_000):
+        pass
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=30_000)
+    assert second.communicate()[1] == b""
+    assert second.returncode == 0
+    first.close()
+    lock.unlock()
 
 
 def test_the_hub_cache_and_the_user_s_names_are_on_the_shelf(tmp_path: Path, monkeypatch):
