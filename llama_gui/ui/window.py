@@ -15,6 +15,7 @@ from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.settings import UserSettings
 from llama_gui.ui.actions import Actions
+from llama_gui.ui.backup_offer import BackupOffer
 from llama_gui.ui.chat_keeping import ChatKeeping
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.exchange_dialogs import ExchangeDialogs
@@ -74,7 +75,9 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         top = TopBar(self.strip, self.actions_, icons)
-        self.setCentralWidget(WindowFrame(top, self.sidebar, self.deck.stack, self.panel, self.status))
+        frame = WindowFrame(top, self.sidebar, self.deck.stack, self.panel, self.status)
+        frame.add_bar(self.backup_offer.place)
+        self.setCentralWidget(frame)
         self.setMinimumSize(480, 400)
         self._connect()
         self._restore_place()
@@ -121,6 +124,7 @@ class MainWindow(QMainWindow):
         self._tabs = WindowTabs(
             book, deck, self.sidebar, self.panel, self.status, self.models, self.actions_["stop"], self
         )
+        self.backup_offer = BackupOffer(book, icons, self)
         self._presets = WindowPresets(book, deck, self.panel, kept, self)
         self._long_answers = LongAnswers(book, self.notifier, kept, self)
         self._verbs = TabVerbs(deck, self)
@@ -139,7 +143,13 @@ class MainWindow(QMainWindow):
             self._presets.told,
         ):
             told.connect(self.tell)
-        for said in (self._verbs.said, self.connections.said, self.exchange.said, self.library.said):
+        for said in (
+            self._verbs.said,
+            self.connections.said,
+            self.exchange.said,
+            self.library.said,
+            self.backup_offer.said,
+        ):
             said.connect(self.status.say)
         self.library.news.connect(self.notifier.tell)
         self._kept.failed.connect(self._on_not_kept)

@@ -47,3 +47,8 @@ class WindowFrame(QWidget):
         layout.addWidget(top)
         layout.addLayout(middle, 1)
         layout.addWidget(foot)
+        self._layout = layout
+
+    def add_bar(self, bar: QWidget) -> None:
+        """Show something below the bar at the top, as long as it wants to be seen."""
+        self._layout.insertWidget(1, bar)

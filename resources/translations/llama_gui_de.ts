@@ -249,6 +249,25 @@
     </message>
 </context>
 <context>
+    <name>BackupOffer</name>
+    <message>
+        <source>Your chats were damaged. A backup of {} holds more than could be read: {} chats, {} messages.</source>
+        <translation>Deine Chats waren beschädigt. Eine Sicherung vom {} enthält mehr, als gelesen werden konnte: {} Chats, {} Nachrichten.</translation>
+    </message>
+    <message>
+        <source>Restore the backup of {}, {} chats</source>
+        <translation>Sicherung vom {} zurückholen, {} Chats</translation>
+    </message>
+    <message>
+        <source>The backup stays here: {}</source>
+        <translation>Die Sicherung bleibt hier: {}</translation>
+    </message>
+    <message>
+        <source>From the backup: {} messages in {} chats.</source>
+        <translation>Aus der Sicherung: {} Nachrichten in {} Chats.</translation>
+    </message>
+</context>
+<context>
     <name>BinDialog</name>
     <message>
         <source>Bin</source>
