@@ -2782,6 +2782,13 @@
     </message>
 </context>
 <context>
+    <name>TabStrip</name>
+    <message>
+        <source>All tabs</source>
+        <translation>Alle Tabs</translation>
+    </message>
+</context>
+<context>
     <name>TabVerbs</name>
     <message>
         <source>The last answer is on the clipboard.</source>
