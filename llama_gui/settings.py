@@ -60,6 +60,9 @@ class UserSettings:
     """Let an idle model name the chats that still have the title of their first message."""
     default_preset: str = ""
     """What new chats begin with; "" is nothing but the model's defaults."""
+    sidebar_width: int = 236
+    panel_width: int = 272
+    """In pixels, as the user has dragged them."""
 
 
 def load_settings(path: Path) -> tuple[UserSettings, str]:
@@ -145,6 +148,10 @@ def _is_thread_count(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1024)
 
 
+def _is_width(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10_000
+
+
 _CHECKS: dict[str, Callable[[object], bool]] = {
     "model_path": lambda value: value is None or _is_text(value),
     "color_scheme": lambda value: value in get_args(ColorScheme),
@@ -169,4 +176,6 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "server_port": lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536,
     "remote_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "folded_groups": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "sidebar_width": _is_width,
+    "panel_width": _is_width,
 }

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from llama_gui.ui.choice_row import ChoiceRow
 from llama_gui.ui.fold_group import FoldGroup
+from llama_gui.ui.growing_text import GrowingText
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.model_picker import ModelPicker
@@ -20,7 +21,7 @@ from llama_gui.ui.theme import FRAME_PX, TINY_PX
 from llama_gui.ui.widgets import Surface, plain_label
 from llama_gui.vocabulary import ChatSettings, ModelEntry, SamplingParams
 
-PANEL_WIDTH = 272
+LEAST_WIDTH, MOST_WIDTH = 240, 480
 _TYPING_MS = 400
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\"}
 
@@ -44,7 +45,8 @@ class SettingsPanel(Surface):
     def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__("side", "left", parent)
         self._settings = ChatSettings()
-        self.setFixedWidth(PANEL_WIDTH)
+        self.setMinimumWidth(LEAST_WIDTH)
+        self.setMaximumWidth(MOST_WIDTH)
         self.picker = ModelPicker(entries, icons)
         self.presets = PresetPicker(icons)
         self.preset_bar = InfoBar(icons, is_narrow=True)
@@ -67,13 +69,12 @@ class SettingsPanel(Surface):
             field.textChanged.connect(self._typing.start)
         self.presets.chosen.connect(self._edit_and_show)
 
-    def _field(self, name: str, placeholder: str, height: int) -> QPlainTextEdit:
-        field = QPlainTextEdit()
+    def _field(self, name: str, placeholder: str, height: int) -> GrowingText:
+        field = GrowingText(height)
         field.setProperty("field", True)
         field.setAccessibleName(name)
         field.setPlaceholderText(placeholder)
         field.setTabChangesFocus(True)
-        field.setFixedHeight(height)
         return field
 
     def _group(self, group: ParameterGroup, icons: Icons) -> FoldGroup:

@@ -77,6 +77,7 @@ class MainWindow(QMainWindow):
         top = TopBar(self.strip, self.actions_, icons)
         frame = WindowFrame(top, self.sidebar, self.deck.stack, self.panel, self.status)
         frame.add_bar(self.backup_offer.place)
+        self._sides.divide(frame.sides)
         self.setCentralWidget(frame)
         self.setMinimumSize(480, 400)
         self._connect()
@@ -245,6 +246,7 @@ class MainWindow(QMainWindow):
         if not self._last_question.may_close():
             event.ignore()
             return
+        self._sides.keep_widths()
         self._kept.keep(window_geometry=bytes(self.saveGeometry().toBase64().data()).decode())
         self.hide()
         self.connections.shutdown()
