@@ -268,6 +268,8 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
     assert window.grab().toImage().pixelColor(600, 300).lightness() < 60
     trigger(window, "zoom_in")
     assert window.kept_settings[-1].zoom == 1.1
+    assert window.deck.current().composer.edit.font().pixelSize() == 15
+    assert window.deck.new_tab().composer.edit.font().pixelSize() == 15
     trigger(window, "palette")
     palette = window.findChild(CommandPalette)
     assert palette.isVisible()
