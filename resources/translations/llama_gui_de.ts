@@ -2427,6 +2427,17 @@
     </message>
 </context>
 <context>
+    <name>ServerHost</name>
+    <message>
+        <source>Another program uses port {} already. Enter another number.</source>
+        <translation>Ein anderes Programm benutzt den Port {} schon. Gib eine andere Nummer ein.</translation>
+    </message>
+    <message>
+        <source>Port {} needs an administrator. Enter a number above 1023.</source>
+        <translation>Port {} braucht einen Administrator. Gib eine Nummer über 1023 ein.</translation>
+    </message>
+</context>
+<context>
     <name>SettingsPanel</name>
     <message>
         <source>System prompt</source>
