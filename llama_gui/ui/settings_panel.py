@@ -1,7 +1,7 @@
 """How one chat asks its model: the model, the system prompt, the sampling, the length, the stops."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +41,8 @@ class SettingsPanel(Surface):
     """Shows and changes the `ChatSettings` of the current chat."""
 
     settings_edited = Signal(object)
+    folded_changed = Signal(object)
+    """tuple[str, ...]: the groups that are open."""
 
     def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__("side", "left", parent)
@@ -67,6 +69,8 @@ class SettingsPanel(Surface):
             row.changed.connect(self._take)
         for field in (self.system_prompt, self.stops):
             field.textChanged.connect(self._typing.start)
+        for group in self.groups.values():
+            group.folded.connect(self._tell_folded)
         self.presets.chosen.connect(self._edit_and_show)
 
     def _field(self, name: str, placeholder: str, height: int) -> GrowingText:
@@ -195,6 +199,15 @@ class SettingsPanel(Surface):
                 field.setPlainText(text)
                 field.blockSignals(False)
         self._show_changes()
+
+    def open_groups(self, names: Collection[str]) -> None:
+        """Open these groups, and fold the others away."""
+        for name, group in self.groups.items():
+            group.open(name in names)
+
+    @Slot()
+    def _tell_folded(self) -> None:
+        self.folded_changed.emit(tuple(name for name, group in self.groups.items() if group.is_open()))
 
     def show_defaults(self, sampling: SamplingParams) -> None:
         """Show what the model recommends."""

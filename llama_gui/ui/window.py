@@ -158,6 +158,8 @@ class MainWindow(QMainWindow):
         self.keeping.import_wanted.connect(self.exchange.ask_where_from)
         self.chats.set_folded(self._kept.now().folded_groups)
         self.chats.folded_changed.connect(self._on_folded)
+        self.panel.open_groups(self._kept.now().open_parameters)
+        self.panel.folded_changed.connect(self._on_parameters_folded)
         self.panel.picker.download_wanted.connect(self.library.show_models)
         self.panel.picker.manage_wanted.connect(self.library.show_shelf)
         self._tabs.models_wanted.connect(self.library.show_models)
@@ -191,6 +193,10 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _on_folded(self, groups: tuple[str, ...]) -> None:
         self._kept.keep(folded_groups=groups)
+
+    @Slot(object)
+    def _on_parameters_folded(self, is_open: tuple[str, ...]) -> None:
+        self._kept.keep(open_parameters=is_open)
 
     @Slot(str)
     def _on_not_kept(self, text: str) -> None:

@@ -36,3 +36,13 @@ def test_the_sides_are_dragged_and_found_again(open_window, qtbot):
     again = open_window(ScriptedEngine(), settings=kept)
     trigger(again, "sidebar")
     qtbot.waitUntil(lambda: (again.sidebar.width(), again.panel.width()) == (narrow, 480))
+
+
+def test_groups_of_parameters_stay_as_they_were_folded(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    assert [name for name, group in window.panel.groups.items() if group.is_open()] == ["basics"]
+    window.panel.groups["penalties"].headline.click()
+    window.panel.groups["basics"].headline.click()
+    window.close()
+    again = open_window(ScriptedEngine(), settings=window.kept_settings[-1])
+    assert [name for name, group in again.panel.groups.items() if group.is_open()] == ["penalties"]
