@@ -18,6 +18,7 @@ from llama_gui.library.shelf_notes import load_notes, names_in
 from llama_gui.paths import Paths
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QLockFile
     from PySide6.QtWidgets import QApplication
 
     from llama_gui.bridge.chat_book import ChatBook
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from llama_gui.server.endpoint import Endpoint
     from llama_gui.settings import UserSettings
     from llama_gui.ui import MainWindow
+    from llama_gui.ui.first_window import FirstWindow
     from llama_gui.vocabulary import ModelEntry
 
 _OTHER_PLATFORMS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
@@ -97,7 +99,9 @@ def open_window(paths: Paths) -> int:
     application.setDesktopFileName("llama-gui")
     lock = QLockFile(str(paths.data / "llama-gui.lock"))
     if not lock.tryLock(200):
-        text = f"llama-gui is already open with the data in {paths.data}. Use that window, or close it first."
+        text = _reason_for_no_lock(lock, paths)
+        if not text:
+            return 0
         print(f"llama-gui: {text}", file=sys.stderr)
         QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
         return 1
@@ -106,6 +110,22 @@ def open_window(paths: Paths) -> int:
         return _run(application, paths)
     finally:
         lock.unlock()
+
+
+def _reason_for_no_lock(lock: "QLockFile", paths: Paths) -> str:
+    """Why the data cannot be had; "": the window that has it comes to the front."""
+    from PySide6.QtCore import QLockFile
+
+    from llama_gui.ui.first_window import call_first_window
+
+    if lock.error() != QLockFile.LockError.LockFailedError:
+        return (
+            f"The folder {paths.data} cannot be written, and your chats are kept there. Allow it to be written, free "
+            "some space, or keep them elsewhere: llama-gui --profile FOLDER."
+        )
+    if call_first_window(paths.data):
+        return ""
+    return f"llama-gui is already open with the data in {paths.data}. Use that window, or close it first."
 
 
 def _run(application: "QApplication", paths: Paths) -> int:
@@ -128,9 +148,11 @@ def _run(application: "QApplication", paths: Paths) -> int:
     window.start()
     if notice:
         window.tell(notice)
+    first = _first_window(paths, window)
     status = application.exec()
     # All of them, whatever the first says; the chats last, because they end the engines that the server asks.
     ended = all([window.connections.shutdown(), window.library.shutdown(), book.shutdown()])
+    first.close()
     signals.close()
     collector.stop()
     faults.close()
@@ -139,6 +161,14 @@ def _run(application: "QApplication", paths: Paths) -> int:
         logging.shutdown()
         os._exit(status)
     return status
+
+
+def _first_window(paths: Paths, window: "MainWindow") -> "FirstWindow":
+    from llama_gui.ui.first_window import FirstWindow  # here: the window shows sooner
+
+    first = FirstWindow(paths.data, window)
+    first.called.connect(window.come_to_front)
+    return first
 
 
 def _built(paths: Paths, settings: "UserSettings") -> "tuple[MainWindow, ChatBook, EngineHost]":

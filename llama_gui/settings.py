@@ -60,6 +60,11 @@ class UserSettings:
     """Let an idle model name the chats that still have the title of their first message."""
     default_preset: str = ""
     """What new chats begin with; "" is nothing but the model's defaults."""
+    sidebar_width: int = 236
+    panel_width: int = 272
+    """In pixels, as the user has dragged them."""
+    open_parameters: tuple[str, ...] = ("basics",)
+    """Groups of the settings panel that are not folded away."""
 
 
 def load_settings(path: Path) -> tuple[UserSettings, str]:
@@ -110,7 +115,7 @@ def _parse(content: bytes) -> tuple[UserSettings, str]:
         return UserSettings(), "it does not hold named values"
     # Names that are not known come from another version and are no fault.
     given: dict[str, Any] = {f.name: values[f.name] for f in fields(UserSettings) if f.name in values}
-    for name in ("recent_models", "folded_groups", "remote_models", "model_folders"):
+    for name in ("recent_models", "folded_groups", "remote_models", "model_folders", "open_parameters"):
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])
     if isinstance(given.get("load_options"), dict):
@@ -145,6 +150,10 @@ def _is_thread_count(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1024)
 
 
+def _is_width(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10_000
+
+
 _CHECKS: dict[str, Callable[[object], bool]] = {
     "model_path": lambda value: value is None or _is_text(value),
     "color_scheme": lambda value: value in get_args(ColorScheme),
@@ -169,4 +178,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "server_port": lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536,
     "remote_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "folded_groups": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "open_parameters": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "sidebar_width": _is_width,
+    "panel_width": _is_width,
 }

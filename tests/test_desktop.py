@@ -5,24 +5,29 @@ import subprocess
 import sys
 from pathlib import Path
 
-from llama_gui.desktop import models_on_disk
+import pytest
+from PySide6.QtCore import QLockFile
+
+from llama_gui.desktop import _reason_for_no_lock, models_on_disk
 from llama_gui.library.shelf_notes import rename
 from llama_gui.paths import Paths
+from llama_gui.ui.first_window import FirstWindow
 from tests.library.test_shelf import make_model
 
 CODE = """
 import sys
 from llama_gui.ui import MainWindow
 
-def end(window, info):
+def end(window, name):
     print(window.deck.current().notice.text())
-    print("ready:", info.name)
+    print("ready:", name)
     window.close()
 
 start = MainWindow.start
 def start_and_close(window):
     start(window)
-    window._host.loaded.connect(lambda _key, info: end(window, info))
+    window._host.loaded.connect(lambda _key, info: end(window, info.name))
+    window._host.load_failed.connect(lambda _key, _text: end(window, "nothing"))
     %s
 MainWindow.start = start_and_close
 from llama_gui.__main__ import main
@@ -54,9 +59,8 @@ def test_broken_files_are_set_aside_and_told(tmp_path: Path):
     told = " ".join(open_window(tmp_path))
     assert "settings.json.broken" in told
     assert "chats" in told
-    assert "no model folder at /no/such/model" in told
-    assert "The starter model answers instead." in told
-    assert "ready: Starter model" in told
+    assert "model is not available. There is no model folder at /no/such/model" in told
+    assert "ready: nothing" in told
     assert (tmp_path / "settings.json.broken").exists()
 
 
@@ -68,6 +72,44 @@ def test_a_fault_is_told_and_logged(tmp_path: Path):
 
 def test_closing_while_the_model_loads(tmp_path: Path):
     assert open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(50, window.close)") == []
+
+
+def test_the_first_window_fits_on_a_small_screen(tmp_path: Path):
+    room = open_window(tmp_path, "room = window.screen().availableSize(); print(room - window.size())")[0]
+    assert "-" not in room  # the screen of the tests has 800 by 800
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (QLockFile.LockError.PermissionError, "cannot be written"),
+        (QLockFile.LockError.UnknownError, "cannot be written"),
+        (QLockFile.LockError.LockFailedError, "already open"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_not_called_open(qapp, tmp_path: Path, error, words):
+    class Lock(QLockFile):
+        def error(self) -> QLockFile.LockError:
+            return error
+
+    reason = _reason_for_no_lock(Lock(str(tmp_path / "lock")), Paths.in_profile(tmp_path))
+    assert words in reason
+    assert str(tmp_path) in reason
+
+
+def test_a_second_start_calls_the_window_that_is_open(qtbot, tmp_path: Path):
+    """No message, no second window."""
+    lock = QLockFile(str(tmp_path / "llama-gui.lock"))
+    assert lock.tryLock(0)
+    first = FirstWindow(tmp_path)
+    second = subprocess.Popen([sys.executable, "-m", "llama_gui", "--profile", str(tmp_path)], stderr=subprocess.PIPE)
+    with qtbot.waitSignal(first.called, timeout=30_000):
+        pass
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=30_000)
+    assert second.communicate()[1] == b""
+    assert second.returncode == 0
+    first.close()
+    lock.unlock()
 
 
 def test_the_hub_cache_and_the_user_s_names_are_on_the_shelf(tmp_path: Path, monkeypatch):

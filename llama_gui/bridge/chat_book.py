@@ -14,11 +14,15 @@ from llama_gui.bridge.exchange import Exchange
 from llama_gui.bridge.presets import PresetBook
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.titler import Titler
+from llama_gui.chats.backups import Backup
+from llama_gui.chats.salvage import Salvaged
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatSummary, OpenTab
+from llama_gui.errors import StoreError
 from llama_gui.vocabulary import ChatSettings
 
 SAVE_TABS_MS = 400
+_KEEPING_S = 2.0
 
 
 class ChatBook(QObject):
@@ -34,6 +38,10 @@ class ChatBook(QObject):
     """Chat id: everything of it is on disk, and its session has gone."""
     trouble = Signal(str)
     """Something about the store that concerns no single chat."""
+    backup_offered = Signal(object)
+    """`Backup`: it holds more than what could be read of a damaged store."""
+    backup_restored = Signal(object)
+    """`Salvaged`: how much came back."""
 
     def __init__(self, store: StoreLane, host: EngineHost, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -175,10 +183,32 @@ class ChatBook(QObject):
         self.refresh()
         self._store.run(ChatStore.tabs, self._on_tabs, self._on_no_tabs)
         self._store.run(ChatStore.drop_lost_draft_files, None, self._on_trouble)
+        self._store.run(ChatStore.offered_backup, self._on_backup, self._on_trouble)
 
     @Slot(object)
     def _on_tabs(self, tabs: list[OpenTab]) -> None:
         self.restored.emit(tabs)
+
+    @Slot(object)
+    def _on_backup(self, backup: Backup | None) -> None:
+        if backup is not None:
+            self.backup_offered.emit(backup)
+
+    def restore_backup(self, backup: Backup) -> None:
+        """Have back what a backup holds and the store does not; `backup_restored` tells when it is there."""
+        self._store.run(lambda store: store.restore_backup(backup), self._on_restored_backup, self._on_trouble)
+
+    def refuse_backup(self) -> None:
+        """Offer the backup no longer."""
+        self._store.run(ChatStore.refuse_backup, None, self._on_trouble)
+
+    @Slot(object)
+    def _on_restored_backup(self, found: Salvaged) -> None:
+        self.refresh()
+        for session in self.sessions():
+            if not session.answering:  # its chat may have more messages now
+                session.load(self.first_settings)
+        self.backup_restored.emit(found)
 
     @Slot(object)
     def _on_no_tabs(self, _error: Exception) -> None:
@@ -189,6 +219,20 @@ class ChatBook(QObject):
         self._tabs = list(tabs)
         if not self._tabs_timer.isActive() and not self._closed:
             self._tabs_timer.start()
+
+    def keep_tabs(self, tabs: Sequence[OpenTab]) -> str:
+        """Remember the tabs now, before the end; why that is not possible, or ''."""
+        if self._closed:
+            return ""
+        self._tabs_timer.stop()
+        self._tabs = None
+        try:
+            self._store.wait(lambda store: store.save_tabs(tabs), _KEEPING_S)
+        except StoreError as error:
+            return str(error)
+        except TimeoutError:  # a slow disk; the end waits for it, too
+            return ""
+        return ""
 
     @Slot()
     def _flush_tabs(self) -> None:

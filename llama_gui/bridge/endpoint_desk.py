@@ -1,18 +1,26 @@
 """Other people's servers that the user has added, and the models they have."""
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.tasks import TaskLane
+from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import ModelEntry
 
 if TYPE_CHECKING:
     from llama_gui.server.endpoint import Endpoint
     from llama_gui.server.endpoint_book import EndpointBook
+
+FormField = Literal["name", "address", "key", "plain"]
+"""What of a form is wrong. plain: its address may be had only where unencrypted connections are allowed."""
+
+_BARE = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d+(/.*)?")
+"""A host and a port, as people type them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,8 @@ class EndpointDesk(QObject):
     """A server's name, and where its key is, in words."""
     models_found = Signal(str, object)
     """A server's name, and the keys of its models: tuple[str]."""
+    refused = Signal(str)
+    """A form is not kept: `FormField`."""
     failed = Signal(str)
 
     def __init__(self, file: Path, parent: QObject | None = None) -> None:
@@ -63,16 +73,18 @@ class EndpointDesk(QObject):
     def keep(self, form: ServerForm) -> None:
         """Add a server, or change the one of this name; then list them."""
 
-        def work() -> tuple[str, str, tuple[RemoteServer, ...]]:
-            from llama_gui.server.endpoint import Endpoint
+        form = replace(form, name=form.name.strip(), base_url=whole_address(form.base_url))
 
+        def work() -> FormField | tuple[str, str, tuple[RemoteServer, ...]]:
             book = self._open_book()
             key = form.key
             if key is None:
                 former = book.endpoint(form.name)
                 key = former.key if former.base_url == form.base_url else ""
-            endpoint = Endpoint(form.name.strip(), form.base_url.strip(), key, allow_plain_http=form.allow_plain_http)
-            return form.name.strip(), book.keep(endpoint), self._list()
+            endpoint = _endpoint(form, key)
+            if isinstance(endpoint, str):
+                return endpoint
+            return form.name, book.keep(endpoint), self._list()
 
         self._run(work, self._on_kept)
 
@@ -126,7 +138,10 @@ class EndpointDesk(QObject):
         self.listed.emit(servers)
 
     @Slot(object)
-    def _on_kept(self, answer: tuple[str, str, tuple[RemoteServer, ...]]) -> None:
+    def _on_kept(self, answer: FormField | tuple[str, str, tuple[RemoteServer, ...]]) -> None:
+        if isinstance(answer, str):
+            self.refused.emit(answer)
+            return
         name, words, servers = answer
         self.listed.emit(servers)
         self.kept.emit(name, words)
@@ -138,6 +153,31 @@ class EndpointDesk(QObject):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self.failed.emit(str(error))
+
+
+def whole_address(typed: str) -> str:
+    """The address of a server as it was typed, or as it was meant: 127.0.0.1:8000 is http://127.0.0.1:8000/v1."""
+    typed = typed.strip()
+    bare = _BARE.fullmatch(typed)
+    if bare is None:
+        return typed
+    return f"http://{typed}" if bare[2] else f"http://{typed}/v1"
+
+
+def _endpoint(form: ServerForm, key: str) -> "Endpoint | FormField":
+    """The server that a form describes, or what of it is wrong."""
+    from llama_gui.server.endpoint import Endpoint
+
+    if not form.name:
+        return "name"
+    try:
+        endpoint = Endpoint(form.name, form.base_url, key, allow_plain_http=True)
+    except InvalidRequestError as error:
+        return "key" if error.field == "key" else "address"
+    try:
+        return replace(endpoint, allow_plain_http=form.allow_plain_http)
+    except InvalidRequestError:
+        return "plain"
 
 
 def remote_entries(keys: Sequence[str]) -> list[ModelEntry]:

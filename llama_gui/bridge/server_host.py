@@ -1,5 +1,6 @@
 """The HTTP server, switched on and off from the window: other programs use the models that are in memory."""
 
+import errno
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,7 @@ class ServerHost(QObject):
         self._models = HostModels()
         self._server: ApiServer | None = None
         self._lane: TaskLane | None = None
+        self._port = 0
         self.url = ""
         """Where it serves; "" while it does not."""
         self.key = ""
@@ -85,6 +87,7 @@ class ServerHost(QObject):
     def start(self, port: int) -> None:
         """Serve on this machine's own address. `started` or `failed` tells."""
         self._show_models()
+        self._port = port
         self._run(lambda: self._start(port), self._on_started)
 
     def stop(self) -> None:
@@ -140,4 +143,13 @@ class ServerHost(QObject):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self.url = ""
-        self.failed.emit(str(error))
+        self.failed.emit(self._words(error))
+
+    def _words(self, error: Exception) -> str:
+        """Why it could not be started; the server's own words name options of the command line."""
+        number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
+        if number == errno.EADDRINUSE:
+            return self.tr("Another program uses port {} already. Enter another number.").format(self._port)
+        if number in (errno.EACCES, errno.EPERM):
+            return self.tr("Port {} needs an administrator. Enter a number above 1023.").format(self._port)
+        return str(error)

@@ -1,6 +1,7 @@
 """The chat store on its own serial thread."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,6 +41,24 @@ class StoreLane(QObject):
     ) -> None:
         """Call `work` with the store on its thread; then `done` or `failed` on this one."""
         self._lane.run(lambda: work(self._opened()), done, failed)
+
+    def wait(self, work: Callable[[ChatStore], T], timeout_s: float) -> T:
+        """What `work` says of the store, waited for: for the end of the window, when there is no later.
+
+        Raises:
+            StoreError: what `work` raises, and for a store that did not open.
+            TimeoutError: it takes longer.
+        """
+        answer: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(work(self._opened()))
+            except StoreError as error:
+                answer.set_exception(error)
+
+        self._lane.run(run)
+        return answer.result(timeout_s)
 
     @property
     def closed(self) -> bool:

@@ -9,6 +9,7 @@ from llama_gui.chats.backups import backup_at_opening, backup_before_migration, 
 from llama_gui.chats.bin import KEPT_S, purge
 from llama_gui.chats.migrations import APPLICATION_ID, check_version, migrate, version_of
 from llama_gui.chats.plain_words import means_damage, primary_code
+from llama_gui.chats.restoring import offer_backup
 from llama_gui.chats.salvage import salvage
 from llama_gui.chats.search_schema import add_functions
 
@@ -46,8 +47,9 @@ def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, st
     if backup and backup.messages > found.messages:
         notice += (
             f" The backup {backup.path} of {backup.day:%Y-%m-%d} holds more: {backup.messages} messages in "
-            f"{backup.chats} chats. To use it, close llama-gui and put a copy of it in the place of {path}."
+            f"{backup.chats} chats."
         )
+        offer_backup(path)
     return connection, notice
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from llama_gui.chats.chat_list import refresh_summary
-from llama_gui.chats.rows import ADD_NODE, NODE_COLUMNS, node_row
+from llama_gui.chats.rows import ADD_NODE, NODE_COLUMNS, SAVE_NODE, node_row
 from llama_gui.chats.title import title_from
 from llama_gui.chats.tree import Node, sound_nodes
 
@@ -51,6 +51,19 @@ def salvage(damaged: Path, target: sqlite3.Connection) -> Salvaged:
     except (OSError, sqlite3.Error, MemoryError) as error:
         _log.warning("nothing was recovered from %s: %s", damaged, error)
         return Salvaged()
+
+
+def give_back(backup: Path, target: sqlite3.Connection) -> Salvaged:
+    """Add what a backup holds to a store, all or none of it. What the store has already stays as it is.
+
+    Raises OSError and sqlite3.Error.
+    """
+    with tempfile.TemporaryDirectory(prefix=".salvage-", dir=backup.parent) as folder:
+        source = _open_copy(backup, Path(folder))
+        try:
+            return _copy(source, target)
+        finally:
+            source.close()
 
 
 def _open_copy(damaged: Path, folder: Path) -> sqlite3.Connection:
@@ -98,11 +111,16 @@ def _copy_chat(
     lost = {"id": chat_id, "title": title, "title_source": "first", "created": nodes[0].created}
     if not (chat and _insert(target, "chats", chat)):
         _insert(target, "chats", lost)
-    before = target.total_changes
+    # What the target has of the chat is put in again behind the rest, so that no message is older than its parent.
+    mine = target.execute(
+        f"SELECT {NODE_COLUMNS}, deleted FROM nodes WHERE chat_id = ? ORDER BY seq", (chat_id,)
+    ).fetchall()
+    target.execute("DELETE FROM nodes WHERE chat_id = ?", (chat_id,))
     target.executemany(ADD_NODE, (node_row(node) for node in nodes))
-    target.executemany("UPDATE nodes SET deleted = ? WHERE id = ?", in_bin)
+    target.executemany(SAVE_NODE, (row[:-1] for row in mine))
+    target.executemany("UPDATE nodes SET deleted = ? WHERE id = ?", [*in_bin, *((row[-1], row[0]) for row in mine)])
     refresh_summary(target, chat_id)
-    return len(nodes) if target.total_changes > before else 0
+    return target.execute("SELECT COUNT(*) FROM nodes WHERE chat_id = ?", (chat_id,)).fetchone()[0] - len(mine)
 
 
 def _node(row: dict[str, Any]) -> Node | None:

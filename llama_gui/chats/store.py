@@ -16,6 +16,7 @@ from llama_gui.chats.opening import open_file
 from llama_gui.chats.plain_words import plain_words
 from llama_gui.chats.presets import Presets
 from llama_gui.chats.record import ChatRecord
+from llama_gui.chats.restoring import Restoring
 from llama_gui.chats.rows import NODE_COLUMNS, SAVE_NODE, node_row
 from llama_gui.chats.search import SearchHit, search
 from llama_gui.chats.tree import DEFAULT_TITLE, Node, OpenTab, clean_text, sound_nodes
@@ -39,7 +40,7 @@ class StoredChat:
     leaf_id: str | None = None
 
 
-class ChatStore(ChatList, Bin, Presets, Intake, DraftFiles):
+class ChatStore(ChatList, Bin, Presets, Intake, DraftFiles, Restoring):
     """The one writer of a chat store file. Used from the thread that opened it, and from no other.
 
     Every method raises `StoreError`, in plain words, when the file cannot be read or written; then nothing of that

@@ -80,9 +80,10 @@ class MessageEdit(QPlainTextEdit):
 
     @Slot()
     def fit(self) -> None:
-        """Be as high as the text, up to ten lines."""
+        """Be as high as the text, up to ten lines; of larger letters fewer, or nothing is left for what is read."""
         line = self.fontMetrics().lineSpacing()
-        lines = max(1, min(_MAX_LINES, round(self.document().size().height())))
+        most = max(3, round(_MAX_LINES * TRANSCRIPT_PX / max(TRANSCRIPT_PX, self.font().pixelSize())))
+        lines = max(1, min(most, round(self.document().size().height())))
         self.setFixedHeight(lines * line + 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -177,6 +178,11 @@ class Composer(QWidget):
         """Let the button stop instead of send."""
         self._is_answering = answering
         self._show_state()
+
+    def set_zoom(self, zoom: float) -> None:
+        """Write in letters as large as those that are read; 1 is their normal size."""
+        self.edit.setFont(frame_font(TRANSCRIPT_PX * zoom))
+        self.edit.fit()
 
     def set_placeholder(self, text: str) -> None:
         """What stands in the empty field."""

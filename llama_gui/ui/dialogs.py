@@ -47,12 +47,15 @@ _MORE_KEYS = (
     ("Tabs", QT_TRANSLATE_NOOP("KeysDialog", "Go to tab 1 … 8"), QT_TRANSLATE_NOOP("KeysDialog", "Ctrl+1 … Ctrl+8")),
 )
 _COLUMNS = (
-    (QT_TRANSLATE_NOOP("Actions", "Tabs"), QT_TRANSLATE_NOOP("Actions", "Help")),
+    (
+        QT_TRANSLATE_NOOP("Actions", "Tabs"),
+        QT_TRANSLATE_NOOP("Actions", "View"),
+        QT_TRANSLATE_NOOP("Actions", "Help"),
+    ),
     (
         QT_TRANSLATE_NOOP("Actions", "Chat"),
         QT_TRANSLATE_NOOP("Actions", "Model"),
         QT_TRANSLATE_NOOP("Actions", "Chats"),
-        QT_TRANSLATE_NOOP("Actions", "View"),
     ),
 )
 

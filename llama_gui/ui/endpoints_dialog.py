@@ -15,16 +15,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm
+from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
-from llama_gui.ui.widgets import plain_label
+from llama_gui.ui.widgets import RoleLabel, plain_label
 
 _SERVER = Qt.ItemDataRole.UserRole + 1
 
 
 class ServerFormDialog(QDialog):
-    """Name, address and key of one server."""
+    """Name, address and key of one server. It stays open with what was typed until the server is kept."""
 
     filled = Signal(object)
     """`ServerForm`."""
@@ -48,18 +48,19 @@ class ServerFormDialog(QDialog):
         self.name.setAccessibleName(self.tr("Name"))
         self.address.setAccessibleName(self.tr("Address"))
         self.key.setAccessibleName(self.tr("Key"))
+        self.problems = {field: _problem() for field in ("name", "address", "key", "plain")}
         self._lay_out()
-        self.name.textChanged.connect(self._check)
-        self.address.textChanged.connect(self._check)
+        for field in (self.name, self.address, self.key):
+            field.textChanged.connect(self._check)
+        self.plain.toggled.connect(self._check)
         self._check()
 
     def _lay_out(self) -> None:
         form = QFormLayout()
         form.setSpacing(10)
-        form.addRow(self.tr("Name"), self.name)
-        form.addRow(self.tr("Address"), self.address)
-        form.addRow(self.tr("Key"), self.key)
-        form.addRow("", self.plain)
+        for text, field in ((self.tr("Name"), "name"), (self.tr("Address"), "address"), (self.tr("Key"), "key")):
+            form.addRow(text, self._with_problem(field))
+        form.addRow("", self._with_problem("plain"))
         note = plain_label(
             self.tr("What you write in a chat with one of its models goes to this server. The key goes to no other."),
             "muted",
@@ -83,16 +84,67 @@ class ServerFormDialog(QDialog):
         layout.addLayout(foot)
         self.resize(480, 300)
 
+    def _with_problem(self, field: str) -> QVBoxLayout:
+        """A field, and below it what is wrong with it."""
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        column.addWidget(getattr(self, field))
+        column.addWidget(self.problems[field])
+        return column
+
     @Slot()
     def _check(self) -> None:
+        for problem in self.problems.values():
+            problem.hide()
         self.save.setEnabled(bool(self.name.text().strip() and self.address.text().strip()))
 
     def accept(self) -> None:
         """Tell what was typed."""
         is_same = self._server is not None and self._server.base_url == self.address.text().strip()
         key = None if is_same and not self.key.text() else self.key.text().strip()
+        self.save.setEnabled(False)  # until it is kept, or refused
         self.filled.emit(ServerForm(self.name.text().strip(), self.address.text(), key, self.plain.isChecked()))
+
+    @Slot()
+    def close_kept(self) -> None:
+        """The server is kept."""
         super().accept()
+
+    @Slot(str)
+    def refuse(self, field: FormField) -> None:
+        """Say at its field what is wrong."""
+        words = {
+            "name": self.tr("Give the server a name."),
+            "address": self.tr(
+                "This is no address of a server. It is like https://server.example/v1, or like 127.0.0.1:8000 for a "
+                "program on this computer; it holds no user name, question mark or hash."
+            ),
+            "key": self.tr("A key has no spaces and no letters with accents. Copy it again."),
+            "plain": self.tr(
+                "On the way to this address others can read along, because http:// is not encrypted. Use https://, or "
+                "tick this if you trust the network, as at home."
+            ),
+        }
+        self._say(field, words[field])
+
+    @Slot(str)
+    def fail(self, text: str) -> None:
+        """Say why the server could not be kept."""
+        self._say("plain", text)
+
+    def _say(self, field: str, text: str) -> None:
+        self._check()
+        self.problems[field].setText(text)
+        self.problems[field].show()
+        self.resize(self.width(), max(self.height(), self.heightForWidth(self.width())))
+        getattr(self, field).setFocus()
+
+
+def _problem() -> RoleLabel:
+    label = plain_label("", "error", SMALL_PX)
+    label.setWordWrap(True)
+    label.hide()
+    return label
 
 
 class EndpointsDialog(QDialog):
@@ -167,6 +219,9 @@ class EndpointsDialog(QDialog):
     def _open_form(self, server: RemoteServer | None) -> None:
         dialog = ServerFormDialog(server, self)
         dialog.filled.connect(self._desk.keep)
+        self._desk.kept.connect(dialog.close_kept)
+        self._desk.refused.connect(dialog.refuse)
+        self._desk.failed.connect(dialog.fail)
         dialog.open()
 
     @Slot()

@@ -30,7 +30,12 @@ class ExchangeDialogs(QObject):
         self._wanted: list[str] = []
         exchange.exported.connect(self._on_exported)
         exchange.imported.connect(self._on_imported)
-        exchange.failed.connect(self.failed)
+        exchange.failed.connect(self._on_failed)
+
+    @Slot(str)
+    def _on_failed(self, text: str) -> None:
+        self.said.emit("")  # it is read, or written, no longer
+        self.failed.emit(text)
 
     # Out
 

@@ -82,9 +82,9 @@ class FoldGroup(QWidget):
         """Whether what is below can be seen."""
         return self.headline.isChecked()
 
-    def open(self) -> None:
-        """Show what is below."""
-        self.headline.setChecked(True)
+    def open(self, is_open: bool = True) -> None:
+        """Show what is below, or fold it away."""
+        self.headline.setChecked(is_open)
 
     def set_changed(self, count: int) -> None:
         """How many values below are not the defaults."""

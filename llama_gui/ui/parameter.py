@@ -22,6 +22,7 @@ class Slider(QAbstractSlider):
         self._low, self._high, self._step = spec.slider
         self._value = self._low
         self._is_changed = False
+        self._is_known = True
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setRange(0, round((self._high - self._low) / self._step))  # in steps, for assistive programs
         self.valueChanged.connect(self._on_steps)
@@ -30,10 +31,11 @@ class Slider(QAbstractSlider):
         self.setAccessibleName(spec.name_text)
         self.setAccessibleDescription(spec.tip_text)
 
-    def set_value(self, value: float, *, is_changed: bool) -> None:
-        """Put the knob; a value beyond the span stands at its end."""
+    def set_value(self, value: float, *, is_changed: bool, is_known: bool = True) -> None:
+        """Put the knob; a value beyond the span stands at its end, and for one that is not known there is no knob."""
         self._value = min(max(value, self._low), self._high)
         self._is_changed = is_changed
+        self._is_known = is_known
         self._tell_steps()
         self.update()
 
@@ -56,6 +58,8 @@ class Slider(QAbstractSlider):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.color("line"))
         painter.drawRoundedRect(QRectF(0, y - 1.5, self.width(), 3), 1.5, 1.5)
+        if not self._is_known and not self.hasFocus():
+            return
         painter.setBrush(color)
         zero = self.width() if self._is_mirrored() else 0.0
         if self._low < 0:  # a value of either sign grows from the middle
@@ -193,6 +197,7 @@ class ParameterRow(QWidget):
         self.spec = spec
         self._value: Number | None = None
         self._default: Number | None = None
+        self._default_words = ""
         self.label = plain_label(spec.name_text, "text", FRAME_PX)
         self.edit = ValueEdit(spec)
         self.edit.setToolTip(plain_tip(self.tr("{}; empty is the default").format(spec.allowed.capitalize())))
@@ -233,9 +238,9 @@ class ParameterRow(QWidget):
         self._say("")
         self._show()
 
-    def set_default(self, default: Number | None) -> None:
-        """Show what the model recommends."""
-        self._default = default
+    def set_default(self, default: Number | None, words: str = "") -> None:
+        """Show what the model recommends; in words where the number is not known."""
+        self._default, self._default_words = default, words
         self._show()
 
     def value(self) -> Number | None:
@@ -286,9 +291,11 @@ class ParameterRow(QWidget):
         shown = self._value if self._value is not None else self._default
         number = self.spec.show(shown) if shown is not None else self.spec.no_default_text
         bare = self.spec.show(shown) if shown is not None else ""
-        at_rest = number if is_changed else self.tr("{} · Default").format(number) if number else self.tr("Default")
+        default = self._default_words or (self.tr("{} · Default").format(number) if number else self.tr("Default"))
+        at_rest = number if is_changed else default
         self.edit.show_value(at_rest, bare, is_changed=is_changed)
         self.reset_button.setVisible(is_changed)
         if self.slider is not None:
             low = self.spec.slider[0] if self.spec.slider else 0.0
-            self.slider.set_value(float(shown if shown is not None else low), is_changed=is_changed)
+            value = float(shown if shown is not None else low)
+            self.slider.set_value(value, is_changed=is_changed, is_known=is_changed or not self._default_words)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from llama_gui.settings import UserSettings
 from llama_gui.ui.choice_box import ChoiceBox
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -96,7 +97,7 @@ class PreferencesDialog(QDialog):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(area, 1)
         layout.addLayout(foot)
-        self.resize(580, min(680, inner.sizeHint().height() + 96))
+        self.resize(fitted(QSize(580, min(680, inner.sizeHint().height() + 96)), self))
 
     # The groups
 

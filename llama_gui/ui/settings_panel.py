@@ -1,15 +1,16 @@
 """How one chat asks its model: the model, the system prompt, the sampling, the length, the stops."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from llama_gui.ui.choice_row import ChoiceRow
 from llama_gui.ui.fold_group import FoldGroup
+from llama_gui.ui.growing_text import GrowingText
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.model_picker import ModelPicker
@@ -20,7 +21,7 @@ from llama_gui.ui.theme import FRAME_PX, TINY_PX
 from llama_gui.ui.widgets import Surface, plain_label
 from llama_gui.vocabulary import ChatSettings, ModelEntry, SamplingParams
 
-PANEL_WIDTH = 272
+LEAST_WIDTH, MOST_WIDTH = 240, 480
 _TYPING_MS = 400
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\"}
 
@@ -40,11 +41,14 @@ class SettingsPanel(Surface):
     """Shows and changes the `ChatSettings` of the current chat."""
 
     settings_edited = Signal(object)
+    folded_changed = Signal(object)
+    """tuple[str, ...]: the groups that are open."""
 
     def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__("side", "left", parent)
         self._settings = ChatSettings()
-        self.setFixedWidth(PANEL_WIDTH)
+        self.setMinimumWidth(LEAST_WIDTH)
+        self.setMaximumWidth(MOST_WIDTH)
         self.picker = ModelPicker(entries, icons)
         self.presets = PresetPicker(icons)
         self.preset_bar = InfoBar(icons, is_narrow=True)
@@ -65,15 +69,16 @@ class SettingsPanel(Surface):
             row.changed.connect(self._take)
         for field in (self.system_prompt, self.stops):
             field.textChanged.connect(self._typing.start)
+        for group in self.groups.values():
+            group.folded.connect(self._tell_folded)
         self.presets.chosen.connect(self._edit_and_show)
 
-    def _field(self, name: str, placeholder: str, height: int) -> QPlainTextEdit:
-        field = QPlainTextEdit()
+    def _field(self, name: str, placeholder: str, height: int) -> GrowingText:
+        field = GrowingText(height)
         field.setProperty("field", True)
         field.setAccessibleName(name)
         field.setPlaceholderText(placeholder)
         field.setTabChangesFocus(True)
-        field.setFixedHeight(height)
         return field
 
     def _group(self, group: ParameterGroup, icons: Icons) -> FoldGroup:
@@ -195,11 +200,27 @@ class SettingsPanel(Surface):
                 field.blockSignals(False)
         self._show_changes()
 
+    def open_groups(self, names: Collection[str]) -> None:
+        """Open these groups, and fold the others away."""
+        for name, group in self.groups.items():
+            group.open(name in names)
+
+    @Slot()
+    def _tell_folded(self) -> None:
+        self.folded_changed.emit(tuple(name for name, group in self.groups.items() if group.is_open()))
+
     def show_defaults(self, sampling: SamplingParams) -> None:
         """Show what the model recommends."""
         for name, row in self.rows.items():
             if isinstance(row, ParameterRow) and row.spec.of_sampling:
                 row.set_default(getattr(sampling, name))
+
+    def show_server_defaults(self) -> None:
+        """Show that a server decides what is not sent to it. A seed is drawn here or there, at random in any case."""
+        words = self.tr("the server’s default")
+        for name, row in self.rows.items():
+            if isinstance(row, ParameterRow) and row.spec.of_sampling:
+                row.set_default(None, "" if name == "seed" else words)
 
     def _show_changes(self) -> None:
         self.presets.show_settings(self._settings)

@@ -16,7 +16,7 @@ from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.theme import FRAME_PX
 from llama_gui.ui.widgets import Button, Surface, plain_label, plain_tip
 
-SIDEBAR_WIDTH = 236
+LEAST_WIDTH, MOST_WIDTH = 180, 420
 
 
 class Sidebar(Surface):
@@ -35,7 +35,8 @@ class Sidebar(Surface):
         self._chats = chats
         self._finder = search
         self._current = ""
-        self.setFixedWidth(SIDEBAR_WIDTH)
+        self.setMinimumWidth(LEAST_WIDTH)
+        self.setMaximumWidth(MOST_WIDTH)
         self.view = ChatListView(chats, icons)
         self.hits = QListView()
         self.bar = InfoBar(icons, is_narrow=True)

@@ -1,15 +1,17 @@
 """The foot of the window: what the engine does, and what it costs."""
 
-from PySide6.QtCore import QRectF, Qt, Slot
+from PySide6.QtCore import QRectF, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
+from llama_gui.bridge.loaded_models import ModelState
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import TINY_PX, theme_of
 from llama_gui.ui.widgets import Surface, plain_label, plain_tip
 from llama_gui.vocabulary import EngineStats, ModelInfo
 
 _NAME_WIDTH = 220
+_READING_MS = 10_000
 _DEVICES = {"cpu": "CPU", "cuda": "GPU", "mps": "GPU"}
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
@@ -38,11 +40,15 @@ class StatusLine(Surface):
         self._dot = _Dot()
         self.answering = plain_label("", "accent", TINY_PX, bold=True)
         self.work = plain_label("", "muted", TINY_PX)
+        self._gap = QWidget()  # between the two, when both are there
+        self._gap.setFixedWidth(14)
         self.state = plain_label("", "muted", TINY_PX)
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.costs = plain_label("", "muted", TINY_PX)
         self._name = ""
         self._own = 0
+        self._over = QTimer(self, singleShot=True, interval=_READING_MS)
+        self._over.timeout.connect(self._clear)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(15, 1, 15, 0)
         layout.setSpacing(4)
@@ -50,23 +56,40 @@ class StatusLine(Surface):
         layout.addWidget(self.answering)
         layout.addSpacing(12)
         layout.addWidget(self.work)
+        layout.addWidget(self._gap)
         layout.addWidget(self.state, 1)
         layout.addWidget(self.costs)
         self.set_answering(0)
 
     def set_answering(self, count: int) -> None:
         """How many chats answer."""
+        if count > self._own and self._over.isActive():  # what was said before is of the past now
+            self._clear()
         self._own = count
         self.answering.setText(self.tr("{} answering").format(count) if count else "")
         self.answering.setVisible(count > 0)
         self._dot.setVisible(count > 0)
-        self.work.setVisible(count > 0)
+        self._show_work(count > 0)
 
-    def say(self, text: str, *, is_error: bool = False) -> None:
-        """The state of loading, or what went wrong."""
+    def _show_work(self, shown: bool) -> None:
+        self.work.setVisible(shown)
+        self._gap.setVisible(shown)
+
+    def say(self, text: str, *, is_error: bool = False, stays: bool = False) -> None:
+        """What was done, or what went wrong, for a while. `stays`: until something else is said.
+
+        What ends in "…" goes on, so it stays, too.
+        """
         self.state.set_role("error" if is_error else "muted")
         self.state.setText(text)
         self.state.setToolTip(plain_tip(text))
+        self._over.stop()
+        if text and not stays and not text.endswith("…"):
+            self._over.start()
+
+    @Slot()
+    def _clear(self) -> None:
+        self.say("")
 
     def show_model(self, info: ModelInfo) -> None:
         """Show what a model runs on, until the engine's numbers come."""
@@ -74,11 +97,12 @@ class StatusLine(Surface):
         self._show_costs(_machine(info.device, info.dtype))
         self.costs.setToolTip(plain_tip(info.source))
 
-    def show_no_model(self, name: str, *, is_coming: bool) -> None:
+    def show_no_model(self, name: str, state: ModelState) -> None:
         """Show that a model is not in memory, or not yet; "": there is none at all."""
         self._name = name
         self.work.setText("")
-        self._show_costs("" if is_coming or not name else self.tr("not in memory"))
+        words = {"absent": self.tr("not in memory"), "failed": self.tr("not available")}
+        self._show_costs(words.get(state, "") if name else "")
 
     def _show_costs(self, *parts: str) -> None:
         name = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
@@ -88,7 +112,7 @@ class StatusLine(Surface):
     def show_stats(self, stats: EngineStats) -> None:
         """Show the engine's numbers."""
         self.work.setText(self._work_text(stats))
-        self.work.setVisible(self._own > 0 or stats.running > 0)
+        self._show_work(self._own > 0 or stats.running > 0)
         weights = self.tr("weights {}").format(size_text(stats.weight_bytes)) if stats.weight_bytes else ""
         cache = self.tr("cache {}").format(size_text(stats.kv_bytes)) if stats.kv_bytes else ""
         threads = self.tr("1 thread") if stats.threads == 1 else self.tr("{} threads").format(stats.threads)

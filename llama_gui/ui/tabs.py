@@ -1,6 +1,8 @@
 """The tab strip: our own painting, closing, dragging and dots over QTabBar's model and keyboard."""
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
+from functools import partial
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
@@ -13,7 +15,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QTabBar, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QTabBar, QToolButton, QToolTip, QWidget
 
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import FRAME_PX, frame_font, theme_of
@@ -21,7 +23,7 @@ from llama_gui.ui.widgets import Button, paint_focus, plain_tip
 
 STRIP_HEIGHT = 44
 _TAB_TOP = 6
-_MIN_WIDTH, _MAX_WIDTH = 80, 208
+_MIN_WIDTH, _MAX_WIDTH = 128, 208
 _PAD, _DOT, _CLOSE = 14, 18, 20
 
 
@@ -29,6 +31,8 @@ class TabBar(QTabBar):
     """Tabs that hold a chat id each."""
 
     close_requested = Signal(int)
+    laid_out = Signal()
+    """Tabs have come, gone, or another width."""
 
     def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +50,8 @@ class TabBar(QTabBar):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setFont(frame_font(FRAME_PX))
         self.setAccessibleName(self.tr("Open chats"))
+        # Queued, as all that hears it must be: it is told in the midst of Qt's laying out.
+        self.laid_out.connect(self._dress_arrows, Qt.ConnectionType.QueuedConnection)
 
     # What the tabs hold
 
@@ -59,6 +65,7 @@ class TabBar(QTabBar):
         self.setTabText(index, _escaped(title))
         self.blockSignals(False)
         self.updateGeometry()
+        self.laid_out.emit()
         if self.count() == 1:
             self.currentChanged.emit(0)
         return index
@@ -104,11 +111,32 @@ class TabBar(QTabBar):
         self.updateGeometry()
         self.update()
 
+    def tabLayoutChange(self) -> None:
+        super().tabLayoutChange()
+        self.laid_out.emit()
+
+    @Slot()
+    def _dress_arrows(self) -> None:
+        """Qt's own buttons to scroll, in our colours."""
+        arrows = sorted(self.findChildren(QToolButton), key=lambda button: button.x())
+        for button, icon in zip(arrows, ("chevron-left", "chevron-right"), strict=False):
+            button.setArrowType(Qt.ArrowType.NoArrow)
+            button.setIcon(self._icons.icon(icon, theme_of(self).color("muted")))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._dress_arrows()
+
+    def wanted_room(self) -> int:
+        """How wide all tabs would be with their whole titles."""
+        return sum(map(self._wanted_width, range(self.count())))
+
     # Geometry
 
     def tabSizeHint(self, index: int) -> QSize:
-        share = self._room // max(1, self.count())
-        return QSize(max(_MIN_WIDTH, min(self._wanted_width(index), share)), STRIP_HEIGHT)
+        share = max(_MIN_WIDTH, self._room // max(1, self.count()))
+        return QSize(min(self._wanted_width(index), share), STRIP_HEIGHT)
 
     def sizeHint(self) -> QSize:
         widths = sum(self.tabSizeHint(index).width() for index in range(self.count()))
@@ -129,6 +157,17 @@ class TabBar(QTabBar):
         """Where the tab's x is."""
         rect = self.tabRect(index)
         return QRect(rect.right() - _PAD - _CLOSE + 8, rect.top() + _TAB_TOP + 9, _CLOSE, _CLOSE)
+
+    def _shows_close(self, index: int) -> bool:
+        """Where tabs are many their titles need the room, but for the tab in front and the one under the mouse."""
+        is_asked = index == self.currentIndex() or self.tabRect(index).contains(self._hovered)
+        return is_asked or self.wanted_room() <= self._room
+
+    def _close_at(self, position: QPoint) -> int:
+        """The tab whose x is there, or -1."""
+        index = self.tabAt(position)
+        is_there = index >= 0 and self._shows_close(index) and self.close_rect(index).contains(position)
+        return index if is_there else -1
 
     # Painting
 
@@ -154,10 +193,12 @@ class TabBar(QTabBar):
         painter.setFont(frame_font(FRAME_PX, QFont.Weight.Medium if is_current else QFont.Weight.Normal))
         painter.setPen(theme.color("text" if is_current or hovered else "muted"))
         close = self.close_rect(index)
-        room = QRect(x, rect.top() + _TAB_TOP, close.left() - x - 4, rect.height() - _TAB_TOP)
+        end = close.left() - 4 if self._shows_close(index) else rect.right() - _PAD
+        room = QRect(x, rect.top() + _TAB_TOP, end - x, rect.height() - _TAB_TOP)
         text = painter.fontMetrics().elidedText(self.title(index), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
-        self._paint_close(painter, close)
+        if self._shows_close(index):
+            self._paint_close(painter, close)
 
     def _paint_ground(self, painter: QPainter, rect: QRect) -> None:
         theme = theme_of(self)
@@ -191,7 +232,7 @@ class TabBar(QTabBar):
         position = event.position().toPoint()
         index = self.tabAt(position)
         if event.button() == Qt.MouseButton.LeftButton and index >= 0:
-            if self.close_rect(index).contains(position):
+            if self._close_at(position) >= 0:
                 self._pressed_close = index
                 return
             self._drag_from = position
@@ -207,7 +248,7 @@ class TabBar(QTabBar):
         position = event.position().toPoint()
         index = self.tabAt(position)
         pressed, self._pressed_close, self._drag_from = self._pressed_close, -1, None
-        is_on_close = pressed >= 0 and pressed == index and self.close_rect(index).contains(position)
+        is_on_close = pressed >= 0 and pressed == self._close_at(position)
         if is_on_close or (event.button() == Qt.MouseButton.MiddleButton and index >= 0):
             self.close_requested.emit(index)
         else:
@@ -235,7 +276,7 @@ class TabBar(QTabBar):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             index = self.tabAt(event.pos())
-            tip = self.tr("Close tab") if index >= 0 and self.close_rect(index).contains(event.pos()) else ""
+            tip = self.tr("Close tab") if self._close_at(event.pos()) >= 0 else ""
             text = tip or (self.title(index) if index >= 0 else "")
             QToolTip.showText(event.globalPos(), plain_tip(text), self)
             return True
@@ -243,19 +284,48 @@ class TabBar(QTabBar):
 
 
 class TabStrip(QWidget):
-    """The tab bar with the + beside its last tab."""
+    """The tab bar with the + beside its last tab, and a list of the tabs when they are too many for it."""
 
     def __init__(self, icons: Icons) -> None:
         super().__init__()
         self.bar = TabBar(icons)
         self.new_button = Button(icons, "plus", height=28)
+        self.list_button = Button(icons, "chevron-down", height=28)
+        self.list_button.setAccessibleName(self.tr("All tabs"))
+        self.list_button.setToolTip(plain_tip(self.tr("All tabs")))
+        self.list_button.clicked.connect(self.show_list)
+        self.list_button.hide()
+        self._icons = icons
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self.bar)
         layout.addWidget(self.new_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.addWidget(self.list_button, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addStretch(1)
         self.setFixedHeight(STRIP_HEIGHT)
+        self.bar.laid_out.connect(self._share_room, Qt.ConnectionType.QueuedConnection)
+
+    @Slot()
+    def show_list(self) -> QMenu:
+        """All tabs by their whole names."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setStyleSheet("QMenu::item { padding-left: 10px; }")  # ticks and dots are icons, which come before it
+        theme = theme_of(self)
+        for index in range(self.bar.count()):
+            chat_id = self.bar.chat_id(index)
+            action = menu.addAction(_escaped(self.bar.title(index)))
+            if index == self.bar.currentIndex():
+                action.setIcon(self._icons.icon("check", theme.color("accent")))
+            elif self.bar.has_dot(chat_id):
+                action.setIcon(self._icons.icon("dot", theme.color("accent")))
+            action.triggered.connect(partial(self._go_to, chat_id))
+        menu.popup(self.list_button.mapToGlobal(QPoint(0, self.list_button.height())))
+        return menu
+
+    def _go_to(self, chat_id: str, _checked: bool = False) -> None:
+        self.bar.setCurrentIndex(self.bar.index_of(chat_id))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -265,8 +335,13 @@ class TabStrip(QWidget):
         super().showEvent(event)
         self._share_room()
 
+    @Slot()
     def _share_room(self) -> None:
-        self.bar.set_room(self.width() - self.new_button.sizeHint().width() - 12)
+        button = self.new_button.sizeHint().width() + 4
+        room = self.width() - button - 8
+        is_crowded = self.bar.wanted_room() > room
+        self.list_button.setVisible(is_crowded)
+        self.bar.set_room(room - button if is_crowded else room)
 
 
 def _escaped(title: str) -> str:

@@ -219,6 +219,9 @@ def style_sheet(theme: Theme) -> str:
         background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; outline: none;
         selection-background-color: {theme.selected_row}; selection-color: {theme.text}; }}
     QComboBox QAbstractItemView::item {{ min-height: 26px; padding: 0 6px; border-radius: 4px; }}
+    QTabBar QToolButton {{ background: {theme.side}; border: none; border-bottom: 1px solid {theme.line}; }}
+    QTabBar QToolButton:hover {{ background: {theme.hover}; }}
+    QSplitter::handle {{ background: {theme.page}; }}
     QMenu {{ background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; }}
     QMenu::item {{ padding: 6px 24px 6px 28px; border-radius: 4px; }}
     QMenu::item:selected {{ background: {theme.selected_row}; color: {theme.text}; }}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Slot
+from PySide6.QtCore import QByteArray, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow
 
@@ -15,13 +15,16 @@ from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.settings import UserSettings
 from llama_gui.ui.actions import Actions
+from llama_gui.ui.backup_offer import BackupOffer
 from llama_gui.ui.chat_keeping import ChatKeeping
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.exchange_dialogs import ExchangeDialogs
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.kept_settings import KeptSettings
+from llama_gui.ui.last_question import LastQuestion
 from llama_gui.ui.long_answers import LongAnswers
 from llama_gui.ui.notifier import Notifier
+from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.settings_panel import SettingsPanel
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.status_line import StatusLine
@@ -72,7 +75,10 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         top = TopBar(self.strip, self.actions_, icons)
-        self.setCentralWidget(WindowFrame(top, self.sidebar, self.deck.stack, self.panel, self.status))
+        frame = WindowFrame(top, self.sidebar, self.deck.stack, self.panel, self.status)
+        frame.add_bar(self.backup_offer.place)
+        self._sides.divide(frame.sides)
+        self.setCentralWidget(frame)
         self.setMinimumSize(480, 400)
         self._connect()
         self._restore_place()
@@ -119,9 +125,11 @@ class MainWindow(QMainWindow):
         self._tabs = WindowTabs(
             book, deck, self.sidebar, self.panel, self.status, self.models, self.actions_["stop"], self
         )
+        self.backup_offer = BackupOffer(book, icons, self)
         self._presets = WindowPresets(book, deck, self.panel, kept, self)
         self._long_answers = LongAnswers(book, self.notifier, kept, self)
         self._verbs = TabVerbs(deck, self)
+        self._last_question = LastQuestion(book, deck, self)
         self._sides = WindowSides(self.sidebar, self.panel, kept, self)
         self._looks = WindowLooks(deck, kept, self)
         self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, self)
@@ -136,7 +144,13 @@ class MainWindow(QMainWindow):
             self._presets.told,
         ):
             told.connect(self.tell)
-        for said in (self._verbs.said, self.connections.said, self.exchange.said, self.library.said):
+        for said in (
+            self._verbs.said,
+            self.connections.said,
+            self.exchange.said,
+            self.library.said,
+            self.backup_offer.said,
+        ):
             said.connect(self.status.say)
         self.library.news.connect(self.notifier.tell)
         self._kept.failed.connect(self._on_not_kept)
@@ -144,6 +158,8 @@ class MainWindow(QMainWindow):
         self.keeping.import_wanted.connect(self.exchange.ask_where_from)
         self.chats.set_folded(self._kept.now().folded_groups)
         self.chats.folded_changed.connect(self._on_folded)
+        self.panel.open_groups(self._kept.now().open_parameters)
+        self.panel.folded_changed.connect(self._on_parameters_folded)
         self.panel.picker.download_wanted.connect(self.library.show_models)
         self.panel.picker.manage_wanted.connect(self.library.show_shelf)
         self._tabs.models_wanted.connect(self.library.show_models)
@@ -178,6 +194,10 @@ class MainWindow(QMainWindow):
     def _on_folded(self, groups: tuple[str, ...]) -> None:
         self._kept.keep(folded_groups=groups)
 
+    @Slot(object)
+    def _on_parameters_folded(self, is_open: tuple[str, ...]) -> None:
+        self._kept.keep(open_parameters=is_open)
+
     @Slot(str)
     def _on_not_kept(self, text: str) -> None:
         self.status.say(text, is_error=True)
@@ -201,10 +221,12 @@ class MainWindow(QMainWindow):
     # Beginning and end
 
     def _restore_place(self) -> None:
-        self.resize(1280, 820)
+        self.resize(fitted(QSize(1280, 820), self))
         geometry = QByteArray.fromBase64(QByteArray(self._kept.now().window_geometry.encode()))
         if not geometry.isEmpty():
             self.restoreGeometry(geometry)
+            if not self.isMaximized() and not self.isFullScreen():
+                self.resize(fitted(self.size(), self))  # it may have been on a larger screen
         self._sides.fold(self.width())
 
     def start(self) -> None:
@@ -216,10 +238,21 @@ class MainWindow(QMainWindow):
         self._book.restore()
         self.models.start()
 
+    @Slot()
+    def come_to_front(self) -> None:
+        """Somebody looks for this window."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep everything, end the answers, and go."""
         self.panel.take_texts()
-        self._tabs.keep()
+        if not self._last_question.may_close():
+            event.ignore()
+            return
+        self._sides.keep_widths()
         self._kept.keep(window_geometry=bytes(self.saveGeometry().toBase64().data()).decode())
         self.hide()
         self.connections.shutdown()

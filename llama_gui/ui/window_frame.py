@@ -1,6 +1,7 @@
 """Where everything stands in the window: the bar at the top, the tabs between the two sides, the status below."""
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from llama_gui.ui.actions import Actions
 from llama_gui.ui.icons import Icons
@@ -32,18 +33,24 @@ class TopBar(Surface):
 
 
 class WindowFrame(QWidget):
-    """The whole inside of the window."""
+    """The whole inside of the window. The lines between `sides` and the middle can be dragged."""
 
     def __init__(self, top: QWidget, start: QWidget, centre: QWidget, end: QWidget, foot: QWidget) -> None:
         super().__init__()
-        middle = QHBoxLayout()
-        middle.setSpacing(0)
-        middle.addWidget(start)
-        middle.addWidget(centre, 1)
-        middle.addWidget(end)
+        self.sides = QSplitter(Qt.Orientation.Horizontal)
+        self.sides.setHandleWidth(1)  # Qt lets the mouse take it from some pixels beside it, too
+        self.sides.setChildrenCollapsible(False)
+        for part in (start, centre, end):
+            self.sides.addWidget(part)
+        self.sides.setStretchFactor(1, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(top)
-        layout.addLayout(middle, 1)
+        layout.addWidget(self.sides, 1)
         layout.addWidget(foot)
+        self._layout = layout
+
+    def add_bar(self, bar: QWidget) -> None:
+        """Show something below the bar at the top, as long as it wants to be seen."""
+        self._layout.insertWidget(1, bar)

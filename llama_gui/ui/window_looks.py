@@ -50,8 +50,13 @@ class WindowLooks(QObject):
         zoom = round(min(MAX_ZOOM, max(MIN_ZOOM, zoom)), 2)
         self._kept.keep(zoom=zoom)
         for tab in self._deck.tabs():
-            tab.transcript.set_zoom(zoom)
+            _zoom(tab, zoom)
 
     @Slot(object)
     def _on_tab_added(self, tab: ChatTab) -> None:
-        tab.transcript.set_zoom(self._kept.now().zoom)
+        _zoom(tab, self._kept.now().zoom)
+
+
+def _zoom(tab: ChatTab, zoom: float) -> None:
+    tab.transcript.set_zoom(zoom)
+    tab.composer.set_zoom(zoom)

@@ -75,7 +75,7 @@ class WindowModels(QObject):
         self._names: dict[str, str] = {}  # as they were listed last
         self._sizes: dict[str, int] = {}
         self._has_loaded = False
-        self._is_makeshift = False  # the starter model stands in for one that could not be loaded
+        self._gone: dict[str, str] = {}  # models that did not come, and what the tabs that have them are told
         self._progress: dict[str, LoadProgress] = {}
         self._wishes: dict[str, RoomWish] = {}
         self._former_models: dict[str, dict[str, str]] = {}  # key -> chats that have chosen it -> what they had
@@ -149,7 +149,6 @@ class WindowModels(QObject):
             if other is not tab and self._host.current and other.session.is_loaded and not other.session.settings.model:
                 _give(other.session, self._host.current)
         _give(tab.session, key)
-        self._is_makeshift = False
         if self._host.models.state_of(key) != "ready":
             self._former_models.setdefault(key, {})[tab.session.chat_id] = former
         self._host.load(key)
@@ -208,6 +207,12 @@ class WindowModels(QObject):
         tab.session.settings_changed.connect(self.show)
         tab.session.model_awaited.connect(self._say_state)
         tab.messages.other_model_wanted.connect(partial(self.ask_again_with, tab.session))
+        tab.notice.accepted.connect(partial(self._try_again, tab.session))
+        if tab.session.model in self._gone:
+            self._tell_gone(tab)
+
+    def _try_again(self, session: ChatSession) -> None:
+        self._host.models.load(session.model)
 
     # --- what the host tells
 
@@ -215,6 +220,9 @@ class WindowModels(QObject):
     def _on_loading(self, key: str) -> None:
         self._progress.pop(key, None)
         self._wishes.pop(key, None)
+        sentence = self._gone.pop(key, "")
+        for tab in self._deck.tabs():
+            tab.notice.drop(sentence)
         self.entries()
         self._say_state(key)
 
@@ -242,8 +250,8 @@ class WindowModels(QObject):
 
     @Slot(str)
     def _on_current_model(self, key: str) -> None:
-        """Remember what new chats have; not while the starter model only stands in."""
-        if self._host.info_of(key) is not None and not self._is_makeshift:
+        """Remember what new chats have."""
+        if self._host.info_of(key) is not None:
             self._keep(model_path=None if key == STARTER else key)
         self.show()
 
@@ -251,15 +259,21 @@ class WindowModels(QObject):
     def _on_load_failed(self, key: str, text: str) -> None:
         concerned = [tab for tab in self._deck.tabs() if tab.session.model == key]
         self._go_back(key)
-        self._tell(concerned, text)
+        if self._host.models.state_of(key) == "failed":  # else it stays as it was loaded before
+            self._gone[key] = self.tr("{} is not available. {}").format(self.name_of(key), text)
+        keepers = [tab for tab in concerned if tab.session.model in self._gone]
+        for tab in keepers:
+            tab.notice.drop(text)  # of a question that waited for it
+            self._tell_gone(tab)
+        if others := [tab for tab in concerned if tab not in keepers]:
+            self._tell(others, text)
         self._status.say(self.tr("The model could not be loaded."), is_error=True)
         self._is_saying_state = False
-        is_alone = not self._host.models.loaded_keys() and not self._host.models.is_loading
-        if is_alone and key != STARTER and any(entry.is_starter for entry in self.entries()):
-            self._tell(concerned, self.tr("The starter model answers instead."))
-            self._is_makeshift = True
-            self._host.load(STARTER)
         self.show()
+
+    def _tell_gone(self, tab: ChatTab) -> None:
+        """Nothing takes the place of a model that did not come: what it would say were not what the user asked for."""
+        tab.notice.add(self._gone[tab.session.model], self.tr("Try again"))
 
     def _tell(self, tabs: Sequence[ChatTab], text: str) -> None:
         """Say what went wrong in these tabs, or in the one in front where there are none."""
@@ -308,13 +322,15 @@ class WindowModels(QObject):
         key = self._key()
         models = self._host.models
         info = self._host.info_of(key) if key else None
-        is_there = models.state_of(key) != "failed" or bool(models.loaded_keys())
-        self._picker.set_model(self.name_of(key) if is_there else "", key, info, models.options_of(key))
+        self._picker.set_model(self.name_of(key), key, info, models.options_of(key))
         self._picker.set_progress(self._fraction(key) if models.state_of(key) in ("loading", "short") else None)
-        self._panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
+        if is_remote(key):
+            self._panel.show_server_defaults()
+        else:
+            self._panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
         engine = models.engine_of(key)
         if info is None or engine is None:
-            self._status.show_no_model(self.name_of(key), is_coming=models.state_of(key) in ("loading", "short"))
+            self._status.show_no_model(self.name_of(key), models.state_of(key))
         else:
             self._status.show_model(info)
             self._status.show_stats(engine.stats())
@@ -332,6 +348,9 @@ class WindowModels(QObject):
             is_coming=state in ("loading", "short"),
             models_keys=self._models_keys,
         )
+        for other, sentence in self._gone.items():
+            if other != key:  # the user has chosen another, or it is known only now which one the chat has
+                tab.notice.drop(sentence)
 
     def _fraction(self, key: str) -> float:
         progress = self._progress.get(key)
@@ -344,7 +363,7 @@ class WindowModels(QObject):
         text = self._state_text(key) if state in ("loading", "short") else ""
         if key == self._key():
             if text or self._is_saying_state:
-                self._status.say(text)
+                self._status.say(text, stays=True)
             self._is_saying_state = bool(text)
             self._picker.set_progress(self._fraction(key) if text else None)
         if text:

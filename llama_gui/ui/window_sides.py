@@ -1,11 +1,13 @@
 """The two sides of the window, chat list and settings: which are open, and who makes room when it is narrow."""
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtWidgets import QSplitter
 
 from llama_gui.ui.kept_settings import KeptSettings
 from llama_gui.ui.settings_panel import SettingsPanel
 from llama_gui.ui.sidebar import Sidebar
 
+_DRAGGING_MS = 500
 NARROW = 900
 """Below this width in pixels, one side is open at a time, and none at first."""
 
@@ -21,6 +23,28 @@ class WindowSides(QObject):
         self._panel = panel
         self._kept = kept
         self._is_wide = True
+        self._widths: dict[str, int] = {}
+        self._moved = QTimer(self, singleShot=True, interval=_DRAGGING_MS)
+        self._moved.timeout.connect(self.keep_widths)
+
+    def divide(self, splitter: QSplitter) -> None:
+        """Give both sides the widths of the last time, and remember those that the user drags them to."""
+        settings = self._kept.now()
+        rest = max(1, splitter.width() - settings.sidebar_width - settings.panel_width)
+        splitter.setSizes([settings.sidebar_width, rest, settings.panel_width])
+        splitter.splitterMoved.connect(self._on_moved)
+
+    @Slot()
+    def _on_moved(self) -> None:
+        parts = {"sidebar_width": self._sidebar, "panel_width": self._panel}
+        self._widths |= {name: part.width() for name, part in parts.items() if part.isVisible()}
+        self._moved.start()
+
+    @Slot()
+    def keep_widths(self) -> None:
+        """Remember how wide the sides were dragged."""
+        self._moved.stop()
+        self._kept.keep(**self._widths)
 
     @Slot()
     def toggle_sidebar(self) -> None:

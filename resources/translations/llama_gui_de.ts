@@ -249,6 +249,25 @@
     </message>
 </context>
 <context>
+    <name>BackupOffer</name>
+    <message>
+        <source>Your chats were damaged. A backup of {} holds more than could be read: {} chats, {} messages.</source>
+        <translation>Deine Chats waren beschädigt. Eine Sicherung vom {} enthält mehr, als gelesen werden konnte: {} Chats, {} Nachrichten.</translation>
+    </message>
+    <message>
+        <source>Restore the backup of {}, {} chats</source>
+        <translation>Sicherung vom {} zurückholen, {} Chats</translation>
+    </message>
+    <message>
+        <source>The backup stays here: {}</source>
+        <translation>Die Sicherung bleibt hier: {}</translation>
+    </message>
+    <message>
+        <source>From the backup: {} messages in {} chats.</source>
+        <translation>Aus der Sicherung: {} Nachrichten in {} Chats.</translation>
+    </message>
+</context>
+<context>
     <name>BinDialog</name>
     <message>
         <source>Bin</source>
@@ -1121,6 +1140,21 @@
     <message>
         <source>Keys</source>
         <translation>Tasten</translation>
+    </message>
+</context>
+<context>
+    <name>LastQuestion</name>
+    <message>
+        <source>What you have written is not saved.</source>
+        <translation>Was du geschrieben hast, ist nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+        <source>Close without it</source>
+        <translation>Ohne es schließen</translation>
     </message>
 </context>
 <context>
@@ -2375,6 +2409,33 @@
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
+    <message>
+        <source>Give the server a name.</source>
+        <translation>Gib dem Server einen Namen.</translation>
+    </message>
+    <message>
+        <source>This is no address of a server. It is like https://server.example/v1, or like 127.0.0.1:8000 for a program on this computer; it holds no user name, question mark or hash.</source>
+        <translation>Das ist keine Adresse eines Servers. Sie sieht aus wie https://server.example/v1, oder wie 127.0.0.1:8000 für ein Programm auf diesem Rechner; sie enthält keinen Benutzernamen, kein Fragezeichen und keine Raute.</translation>
+    </message>
+    <message>
+        <source>A key has no spaces and no letters with accents. Copy it again.</source>
+        <translation>Ein Schlüssel hat keine Leerzeichen und keine Umlaute. Kopiere ihn noch einmal.</translation>
+    </message>
+    <message>
+        <source>On the way to this address others can read along, because http:// is not encrypted. Use https://, or tick this if you trust the network, as at home.</source>
+        <translation>Auf dem Weg zu dieser Adresse können andere mitlesen, denn http:// ist nicht verschlüsselt. Nimm https://, oder kreuze dies an, wenn du dem Netz vertraust, wie zu Hause.</translation>
+    </message>
+</context>
+<context>
+    <name>ServerHost</name>
+    <message>
+        <source>Another program uses port {} already. Enter another number.</source>
+        <translation>Ein anderes Programm benutzt den Port {} schon. Gib eine andere Nummer ein.</translation>
+    </message>
+    <message>
+        <source>Port {} needs an administrator. Enter a number above 1023.</source>
+        <translation>Port {} braucht einen Administrator. Gib eine Nummer über 1023 ein.</translation>
+    </message>
 </context>
 <context>
     <name>SettingsPanel</name>
@@ -2421,6 +2482,10 @@
     <message>
         <source>Changes apply from the next answer.</source>
         <translation>Änderungen gelten ab der nächsten Antwort.</translation>
+    </message>
+    <message>
+        <source>the server’s default</source>
+        <translation>Vorgabe des Servers</translation>
     </message>
 </context>
 <context>
@@ -2614,6 +2679,10 @@
         <translation>nicht im Speicher</translation>
     </message>
     <message>
+        <source>not available</source>
+        <translation>nicht verfügbar</translation>
+    </message>
+    <message>
         <source>weights {}</source>
         <translation>Gewichte {}</translation>
     </message>
@@ -2721,6 +2790,13 @@
     <message>
         <source>An answer is still being written. Stop it, or wait for its end.</source>
         <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
+    </message>
+</context>
+<context>
+    <name>TabStrip</name>
+    <message>
+        <source>All tabs</source>
+        <translation>Alle Tabs</translation>
     </message>
 </context>
 <context>
@@ -2909,12 +2985,16 @@
         <translation>Warten auf das Modell…</translation>
     </message>
     <message>
+        <source>{} is not available. {}</source>
+        <translation>{} ist nicht verfügbar. {}</translation>
+    </message>
+    <message>
         <source>The model could not be loaded.</source>
         <translation>Das Modell ließ sich nicht laden.</translation>
     </message>
     <message>
-        <source>The starter model answers instead.</source>
-        <translation>Das Startmodell antwortet an seiner Stelle.</translation>
+        <source>Try again</source>
+        <translation>Noch einmal versuchen</translation>
     </message>
     <message>
         <source>{} needs {}, and {} are free. It waits until another answer has ended.</source>

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm, remote_entries
+from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm, remote_entries, whole_address
 from llama_gui.errors import InvalidRequestError
 from tests.bridge.test_server_host import host, server  # noqa: F401 - fixtures
 
@@ -48,11 +48,36 @@ def test_a_key_stays_with_its_address(qtbot: QtBot, desk):
     assert desk.endpoint("a").key == ""
 
 
-@pytest.mark.parametrize("address", ["http://far.example/v1", "ftp://a.example", "nonsense"])
-def test_what_cannot_be_used_is_refused_by_name(qtbot: QtBot, desk, address):
-    with qtbot.waitSignal(desk.failed) as told:
-        desk.keep(ServerForm("a", address, ""))
-    assert "base_url" in told.args[0]
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        (ServerForm("a", "http://far.example/v1", ""), "plain"),
+        (ServerForm("a", "192.168.1.77:8000", ""), "plain"),
+        (ServerForm("a", "ftp://a.example", ""), "address"),
+        (ServerForm("a", "nonsense", ""), "address"),
+        (ServerForm("a", "http://me:word@a.example/v1", ""), "address"),
+        (ServerForm("a", "https://a.example/v1", "kéy"), "key"),
+        (ServerForm(" ", "https://a.example/v1", ""), "name"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_its_field(qtbot: QtBot, desk, form, field):
+    with qtbot.waitSignal(desk.refused) as told:
+        desk.keep(form)
+    assert told.args == [field]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (" 127.0.0.1:18111 ", "http://127.0.0.1:18111/v1"),
+        ("localhost:8000/", "http://localhost:8000/"),
+        ("[::1]:8000/api/v1", "http://[::1]:8000/api/v1"),
+        ("https://server.example/v1", "https://server.example/v1"),
+        ("nonsense", "nonsense"),
+    ],
+)
+def test_an_address_without_its_scheme_is_understood(typed, meant):
+    assert whole_address(typed) == meant
 
 
 def test_models_are_listed_by_server():

@@ -57,3 +57,13 @@ def test_a_store_that_was_set_aside_is_told_once(qtbot: QtBot, tmp_path: Path):
         pass
     assert "set aside" in (blocker.args or [])[0]
     assert lane.close()
+
+
+def test_what_is_waited_for_comes_or_says_why(qtbot: QtBot, tmp_path: Path):
+    lane = StoreLane(tmp_path / "chats.db")
+    assert lane.wait(ChatStore.chats, 5.0) == []
+    assert lane.close()
+    broken = StoreLane(tmp_path / "chats.db" / "no.db")
+    with pytest.raises(StoreError), qtbot.waitSignal(broken.open_failed):
+        broken.wait(ChatStore.chats, 5.0)
+    assert broken.close()

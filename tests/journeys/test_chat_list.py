@@ -183,6 +183,13 @@ def test_a_find_in_a_closed_chat_opens_it_at_the_message(window, qtbot):
     assert tab.session.chat_id == chat_id
 
 
+def test_a_file_that_cannot_be_read_is_not_being_read_for_ever(window, qtbot, tmp_path: Path):
+    with qtbot.waitSignal(window.exchange.failed):
+        window.exchange.import_from(str(tmp_path / "b.bin"))
+    assert window.status.state.text() == ""
+    assert "b.bin" in window.deck.current().notice.text()
+
+
 def test_an_export_is_imported_again(window, qtbot, tmp_path: Path):
     trigger(window, "export_all")
     dialog = window.findChild(QFileDialog)

@@ -68,6 +68,7 @@ def test_a_remote_model_answers_in_a_tab(window, qtbot):
     dialog.accept()
     assert "lab#starter" in [entry.key for entry in window.models.entries()]
     window.models.choose("lab#starter")
+    assert window.panel.rows["top_k"].edit.text() == "the server’s default"
     tab = window.deck.current()
     ask(qtbot, tab, "What is this application?")
     qtbot.waitUntil(lambda: tab.session.is_settled and len(tab.session.path()) == 2, timeout=30_000)
@@ -85,6 +86,14 @@ def test_an_address_without_encryption_elsewhere_is_refused(window, qtbot):
     qtbot.keyClicks(form.name, "far")
     qtbot.keyClicks(form.address, "http://far.example/v1")
     qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "base_url" in dialog._said.text())
+    problem = form.problems["plain"]
+    qtbot.waitUntil(problem.isVisible)  # beside the tick that allows it, with all that was typed
+    assert "not encrypted" in problem.text()
+    assert (form.isVisible(), form.address.text()) == (True, "http://far.example/v1")
     assert dialog.list.count() == 0
+    form.plain.click()
+    assert problem.isHidden()
+    with qtbot.waitSignal(window.connections._desk.kept):
+        qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
+    assert dialog.list.count() == 1
     dialog.accept()

@@ -4,8 +4,11 @@ import time
 
 from PySide6.QtCore import Qt
 
+from llama_gui.errors import UserError
 from llama_gui.settings import UserSettings
 from llama_gui.ui.dialogs import CommandPalette
+from llama_gui.ui.widgets import Button
+from llama_gui.vocabulary import STARTER
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
 from tests.journeys.driving import ask, ink, shown, trigger
 
@@ -221,7 +224,8 @@ def test_a_model_that_cannot_be_loaded(open_window, qtbot):
     window = open_window(FileNotFoundError("no such folder"))
     assert "could not be loaded" in window.status.state.text()
     assert "no such folder" in window.deck.current().notice.text()
-    assert window.panel.picker.text() == "No model"
+    assert window.panel.picker.text() == "Scripted"
+    assert "not available" in window.status.costs.text()
     tab = window.deck.current()
     ask(qtbot, tab, "hello")
     # It is tried again, because the folder may be back.
@@ -264,6 +268,8 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
     assert window.grab().toImage().pixelColor(600, 300).lightness() < 60
     trigger(window, "zoom_in")
     assert window.kept_settings[-1].zoom == 1.1
+    assert window.deck.current().composer.edit.font().pixelSize() == 15
+    assert window.deck.new_tab().composer.edit.font().pixelSize() == 15
     trigger(window, "palette")
     palette = window.findChild(CommandPalette)
     assert palette.isVisible()
@@ -280,16 +286,39 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
     assert not palette.isVisible()
 
 
-def test_the_starter_model_stands_in_for_one_that_is_gone(open_window, qtbot):
+def test_nothing_stands_in_for_a_model_that_is_gone(open_window, qtbot):
     settings = UserSettings(model_path="/gone", recent_models=("/gone",))
-    window = open_window(FileNotFoundError("There is no folder /gone."), ScriptedEngine(), settings=settings)
+    gone = UserError("There is no folder /gone.")
+    window = open_window(gone, gone, gone, ScriptedEngine(name="Gone"), settings=settings)
     tab = window.deck.current()
-    assert "There is no folder /gone." in tab.notice.text()
-    assert "The starter model answers instead." in tab.notice.text()
+    told = "gone is not available. There is no folder /gone."
+    assert tab.notice.text() == told
+    assert window.panel.picker.text() == "gone"
+    assert window.deck.new_tab().notice.text() == told
+    window.deck.go_to(1)
     ask(qtbot, tab, "hello")
+    qtbot.waitUntil(lambda: tab.composer.text() == "hello" and not tab.session.answering)
+    assert tab.notice.text() == told
+    again = next(button for button in tab.notice.findChildren(Button) if button.text() == "Try again")
+    with qtbot.waitSignal(window._host.load_failed):
+        qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    assert tab.notice.text() == told
+    with qtbot.waitSignal(window._host.loaded):  # it is back
+        qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    assert not tab.notice.text()
+    assert tab.session.model == "/gone"
+    ask(qtbot, tab, "")
     qtbot.waitUntil(lambda: "Again" in shown(tab))
-    window.close()
-    assert window.kept_settings[-1].model_path == "/gone"  # its drive may be back at the next start
+    assert [node.model for node in tab.session.path()] == ["", "Gone"]
+
+
+def test_who_has_chosen_another_model_is_not_told_of_the_one_that_is_gone(open_window, qtbot):
+    settings = UserSettings(model_path="/gone")
+    window = open_window(UserError("There is no folder /gone."), ScriptedEngine(), settings=settings)
+    tab = window.deck.current()
+    with qtbot.waitSignal(window._host.loaded):
+        window.panel.picker.model_chosen.emit(STARTER)
+    assert (tab.session.model, tab.notice.text()) == (STARTER, "")
 
 
 def test_the_foot_shows_what_the_engine_costs_before_the_first_answer(open_window):

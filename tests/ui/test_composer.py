@@ -101,3 +101,12 @@ def test_another_name_in_the_empty_field_is_painted(composer, qtbot):
     composer.set_placeholder("Message two …")
     qtbot.waitUntil(lambda: watch.count > 0)
     assert painted() != before
+
+
+def test_larger_letters_make_a_higher_field_of_fewer_lines(composer):
+    composer.set_text("one line")
+    line = composer.edit.height()
+    composer.set_zoom(2.0)
+    assert composer.edit.height() > 1.5 * line
+    composer.set_text("\n" * 40)
+    assert composer.edit.height() < 6 * composer.edit.fontMetrics().lineSpacing()

@@ -39,6 +39,18 @@ def test_defaults_are_the_models(panel):
     assert panel.rows["temperature"].reset_button.isHidden()
 
 
+def test_what_a_server_is_not_sent_has_no_number(panel):
+    panel.show_server_defaults()
+    assert panel.rows["temperature"].edit.text() == "the server’s default"
+    assert panel.rows["seed"].edit.text() == "random · Default"
+    panel.rows["temperature"].set_value(0.4)
+    assert panel.rows["temperature"].edit.text() == "0.40"
+    panel.rows["temperature"].reset()
+    assert panel.rows["temperature"].edit.text() == "the server’s default"
+    panel.show_defaults(SamplingParams(temperature=0.6))
+    assert panel.rows["temperature"].edit.text() == "0.60 · Default"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from llama_gui.ui.tabs import TabBar
+from llama_gui.ui.tabs import TabBar, TabStrip
 from llama_gui.ui.widgets import plain_tip
 
 
@@ -63,5 +63,47 @@ def test_many_tabs_shrink(bar):
     bar.set_room(640)
     for number in range(3, 12):
         bar.add(f"c{number}", "A rather long title for a tab")
-    assert bar.tabSizeHint(5).width() == 80
+    assert bar.tabSizeHint(5).width() == 128
     assert not bar.grab().isNull()
+
+
+def test_a_narrow_tab_has_its_x_only_in_front_or_under_the_mouse(bar, qtbot):
+    bar.set_room(300)
+    for number in range(3, 8):
+        bar.add(f"c{number}", "A rather long title for a tab")
+    place = bar.close_rect(3).center()
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=place)  # as a finger does, which hovers nowhere
+    assert (bar.count(), bar.currentIndex()) == (8, 3)
+    with qtbot.waitSignal(bar.close_requested):
+        qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=place)
+    bar.setCurrentIndex(0)
+    qtbot.mouseMove(bar, bar.close_rect(4).center())
+    with qtbot.waitSignal(bar.close_requested):
+        qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.close_rect(4).center())
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_tabs_that_are_too_many_are_in_a_list(qtbot, icons):
+    strip = TabStrip(icons)
+    qtbot.addWidget(strip)
+    strip.resize(700, 44)
+    strip.show()
+    for number in range(3):
+        strip.bar.add(f"c{number}", f"Chat {number}")
+    assert strip.list_button.isHidden()
+    for number in range(3, 14):
+        strip.bar.add(f"c{number}", f"The long name & of chat {number}")
+    qtbot.waitUntil(strip.list_button.isVisible)
+    assert strip.list_button.geometry().right() <= 700
+    strip.bar.set_dot("c4", True)
+    menu = strip.show_list()
+    actions = menu.actions()
+    assert len(actions) == 14
+    assert actions[13].text() == "The long name && of chat 13"
+    assert [not action.icon().isNull() for action in actions[:5]] == [True, False, False, False, True]
+    actions[13].trigger()
+    assert strip.bar.chat_id(strip.bar.currentIndex()) == "c13"
+    menu.close()
+    for _ in range(12):
+        strip.bar.removeTab(1)
+    qtbot.waitUntil(strip.list_button.isHidden)

@@ -1,0 +1,30 @@
+"""A field of several lines that grows with its text."""
+
+import math
+
+from PySide6.QtCore import QSizeF, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QPlainTextEdit
+
+MOST_LINES = 12
+_EDGES = 20  # frame, padding and the document's margins, of both sides together
+
+
+class GrowingText(QPlainTextEdit):
+    """As high as its text, from `least` pixels up to twelve lines; then it scrolls."""
+
+    def __init__(self, least: int) -> None:
+        super().__init__()
+        self._least = least
+        self.setFixedHeight(least)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+
+    @Slot(QSizeF)
+    def _fit(self, size: QSizeF) -> None:
+        """`size` counts lines, not pixels, in a plain-text document."""
+        lines = min(MOST_LINES, math.ceil(size.height()))
+        self.setFixedHeight(max(self._least, lines * self.fontMetrics().lineSpacing() + _EDGES))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit(self.document().size())  # another width breaks the lines elsewhere

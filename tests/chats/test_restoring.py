@@ -1,0 +1,77 @@
+"""After damage the fullest backup is offered until it is answered, and comes back beside what is there."""
+
+from pathlib import Path
+
+from llama_gui.chats.backups import Backup
+from llama_gui.chats.store import ChatStore
+from llama_gui.chats.tree import ChatTree, Node
+from tests.chats.samples import question
+from tests.chats.test_salvage import break_page, fill
+
+
+def offered(path: Path) -> Backup | None:
+    store = ChatStore.open(path)
+    backup = store.offered_backup()
+    store.close()
+    return backup
+
+
+def test_a_backup_is_offered_at_each_start_until_it_is_answered(path: Path):
+    fill(path)
+    assert offered(path) is None
+    path.write_bytes(b"text" * 5000)
+    first = offered(path)
+    assert first is not None
+    assert (first.chats, first.messages) == (5, 200)
+    store = ChatStore.open(path)
+    assert store.offered_backup() == first
+    store.refuse_backup()
+    assert store.offered_backup() is None
+    store.close()
+    assert offered(path) is None
+    assert first.path.exists()
+
+
+def test_a_backup_comes_back_beside_what_was_written_since(path: Path):
+    wanted = fill(path)
+    path.write_bytes(b"text" * 5000)
+    store = ChatStore.open(path)
+    store.create_chat("new")
+    store.save_node(question("n", "new"))
+    backup = store.offered_backup()
+    assert backup is not None
+    found = store.restore_backup(backup)
+    assert (found.chats, found.messages) == (5, 200)
+    assert {chat.id for chat in store.chats()} == {"new", "c0", "c1", "c2", "c3", "c4"}
+    assert store.nodes("c2") == [node for node in wanted.values() if node.chat_id == "c2"]
+    assert store.chat("c2").settings.system_prompt == "prompt 2"
+    assert list(store.presets()) == ["mine"]
+    assert store.offered_backup() is None
+    assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    store.close()
+
+
+def test_the_gaps_of_a_chat_are_filled_in_order(path: Path):
+    wanted = fill(path)
+    break_page(path, path.stat().st_size // 4096 // 2)
+    store = ChatStore.open(path)
+    before = sum(len(store.nodes(chat.id)) for chat in store.chats())
+    assert 0 < before < len(wanted)
+    later: dict[str, Node] = {}
+    for chat in store.chats():  # each goes on
+        node = question(f"later-{chat.id}", chat.id, store.nodes(chat.id)[-1].id, 99.0)
+        store.save_node(node)
+        later[chat.id] = node
+    backup = store.offered_backup()
+    assert backup is not None
+    assert store.restore_backup(backup).messages == len(wanted) - before
+    for chat in store.chats():
+        nodes = store.nodes(chat.id)
+        assert [node.id for node in nodes] == [
+            *(node.id for node in wanted.values() if node.chat_id == chat.id),
+            f"later-{chat.id}",
+        ]
+        assert [node.parent_id for node in nodes[1:-1]] == [node.id for node in nodes[:-2]]
+        ChatTree(nodes)
+    assert store._connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    store.close()

@@ -1,0 +1,48 @@
+"""The two sides of the window: dragged, within limits, and found again."""
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QSplitter
+
+from tests.fakes.scripted_engine import ScriptedEngine
+from tests.journeys.driving import trigger
+
+
+def drag(qtbot, splitter: QSplitter, number: int, by: int) -> None:
+    handle = splitter.handle(number)
+    start = handle.rect().center()
+    qtbot.mousePress(handle, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(handle, start + QPoint(by, 0))
+    qtbot.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=start + QPoint(by, 0))
+
+
+def test_the_sides_are_dragged_and_found_again(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    splitter = window.findChild(QSplitter)
+    assert (window.sidebar.width(), window.panel.width()) == (236, 272)
+    drag(qtbot, splitter, 1, 60)
+    drag(qtbot, splitter, 2, -100)
+    narrow, wide = window.sidebar.width(), window.panel.width()
+    assert 290 <= narrow <= 300
+    assert 365 <= wide <= 375
+    trigger(window, "sidebar")
+    trigger(window, "sidebar")
+    assert window.sidebar.width() == narrow
+    trigger(window, "sidebar")
+    qtbot.waitUntil(lambda: window.kept_settings[-1].panel_width == wide)
+    drag(qtbot, splitter, 2, -900)
+    window.close()
+    kept = window.kept_settings[-1]
+    assert (kept.sidebar_width, kept.panel_width) == (narrow, 480)
+    again = open_window(ScriptedEngine(), settings=kept)
+    trigger(again, "sidebar")
+    qtbot.waitUntil(lambda: (again.sidebar.width(), again.panel.width()) == (narrow, 480))
+
+
+def test_groups_of_parameters_stay_as_they_were_folded(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    assert [name for name, group in window.panel.groups.items() if group.is_open()] == ["basics"]
+    window.panel.groups["penalties"].headline.click()
+    window.panel.groups["basics"].headline.click()
+    window.close()
+    again = open_window(ScriptedEngine(), settings=window.kept_settings[-1])
+    assert [name for name, group in again.panel.groups.items() if group.is_open()] == ["penalties"]

@@ -1,0 +1,27 @@
+"""Windows fit on the screen that there is."""
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QWidget
+
+from llama_gui.settings import UserSettings
+from llama_gui.ui import preferences
+from llama_gui.ui.preferences import PreferencesDialog
+from llama_gui.ui.screen_room import fitted
+
+
+def test_no_larger_than_the_screen_with_a_title_bar(qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    room = window.screen().availableSize()
+    assert fitted(QSize(100, 100), window) == QSize(100, 100)
+    assert fitted(QSize(9000, 9000), window).width() == room.width()
+    assert fitted(QSize(9000, 9000), window).height() < room.height()
+
+
+def test_the_preferences_scroll_where_the_screen_is_low(qtbot, icons, tmp_path, monkeypatch):
+    monkeypatch.setattr(preferences, "fitted", lambda size, _window: size.boundedTo(QSize(1024, 560)))
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = PreferencesDialog(UserSettings(), tmp_path, icons, parent)
+    dialog.show()
+    assert dialog.height() <= 560

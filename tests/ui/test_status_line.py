@@ -1,0 +1,48 @@
+"""The foot of the window: what it says goes again, and stands apart from the numbers."""
+
+import pytest
+from PySide6.QtTest import QTest
+
+from llama_gui.ui import status_line
+from llama_gui.ui.status_line import StatusLine
+
+
+@pytest.fixture
+def status(qtbot, monkeypatch) -> StatusLine:
+    monkeypatch.setattr(status_line, "_READING_MS", 30)
+    made = StatusLine()
+    qtbot.addWidget(made)
+    made.resize(900, 28)
+    made.show()
+    return made
+
+
+def test_what_was_said_goes_after_a_while(status, qtbot):
+    status.say("The model could not be loaded.", is_error=True)
+    qtbot.waitUntil(lambda: status.state.text() == "")
+
+
+@pytest.mark.parametrize(("text", "stays"), [("Reading b.bin…", False), ("Loading Tiny… 43 %", True)])
+def test_what_goes_on_is_said_until_it_ends(status, text, stays):
+    status.say("Copied to the clipboard.")
+    status.say(text, stays=stays)
+    QTest.qWait(100)
+    status.set_answering(1)
+    assert status.state.text() == text
+
+
+def test_an_answer_that_begins_ends_what_was_said_before(status):
+    status.say("The model could not be loaded.", is_error=True)
+    status.set_answering(1)
+    assert status.state.text() == ""
+    status.say("The text came letter for letter.")
+    status.set_answering(0)
+    assert status.state.text()
+
+
+def test_there_is_a_gap_between_the_numbers_and_what_is_said(status):
+    status.set_answering(3)
+    status.work.setText("12 tok/s      batch 3")
+    status.say("Copied to the clipboard.")
+    status.layout().activate()
+    assert status.state.x() - status.work.geometry().right() > 12

@@ -1,0 +1,30 @@
+"""Small widgets: what a notice says, offers, and takes back."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from llama_gui.ui.widgets import Button, Notice
+
+
+@pytest.fixture
+def notice(qtbot, icons):
+    made = Notice(icons)
+    qtbot.addWidget(made)
+    return made
+
+
+def test_a_notice_offers_what_can_be_done_as_long_as_it_says_why(notice, qtbot):
+    button = notice.findChildren(Button)[0]
+    notice.say("The disk is full.")
+    assert button.isHidden()
+    notice.add("The model is gone.", "Try again")
+    notice.add("The model is gone.", "Try again")
+    assert notice.text() == "The disk is full.\nThe model is gone."
+    assert (button.text(), button.isHidden()) == ("Try again", False)
+    with qtbot.waitSignal(notice.accepted):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    notice.drop("The model is gone.")
+    assert notice.text() == "The disk is full."
+    assert button.isHidden()
+    notice.drop("The disk is full.")
+    assert notice.isHidden()
