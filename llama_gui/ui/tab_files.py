@@ -58,6 +58,9 @@ class TabFiles(QObject):
             self.model_dropped.emit(model)
             paths = [path for path in paths if path != model]
         self._notice.say("")
+        if paths and not self._composer.takes_files:
+            self._notice.say(self.tr("No file can go along with an answer."))
+            return
         room = MOST_FILES - len(self._composer.files.files())
         if len(paths) > room:
             self._notice.add(self.tr("At most {} files can go along with one message.").format(MOST_FILES))

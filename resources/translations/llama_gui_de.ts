@@ -680,6 +680,14 @@
         <translation>Senden  Enter</translation>
     </message>
     <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>Save  Enter</source>
+        <translation>Speichern  Enter</translation>
+    </message>
+    <message>
         <source>Shift+Enter for a new line</source>
         <translation>Umschalt+Enter für eine neue Zeile</translation>
     </message>
@@ -2683,6 +2691,10 @@
     <message>
         <source>Attach text files</source>
         <translation>Textdateien anhängen</translation>
+    </message>
+    <message>
+        <source>No file can go along with an answer.</source>
+        <translation>Zu einer Antwort kann keine Datei mitgegeben werden.</translation>
     </message>
     <message>
         <source>At most {} files can go along with one message.</source>

@@ -101,3 +101,29 @@ def test_another_name_in_the_empty_field_is_painted(composer, qtbot):
     composer.set_placeholder("Message two …")
     qtbot.waitUntil(lambda: watch.count > 0)
     assert painted() != before
+
+
+def test_a_long_text_is_written_into_what_takes_no_files(composer, qtbot):
+    long = "\n".join(f"line {number}" for number in range(60))
+    data = QMimeData()
+    data.setText(long)
+    composer.set_text("old words")
+    composer.edit.selectAll()
+    composer.set_takes_files(False)
+    composer.edit.insertFromMimeData(data)
+    assert composer.text() == long
+    assert not composer.files.files()
+    assert not composer.clip_button.isVisible()
+    composer.set_takes_files(True)
+    composer.edit.selectAll()
+    composer.edit.insertFromMimeData(data)
+    assert composer.text() == ""
+    assert [file.text for file in composer.files.files()] == [long]
+
+
+def test_the_button_does_not_promise_to_send_what_is_only_kept(composer):
+    composer.set_text("better")
+    composer.set_takes_files(False)
+    assert composer.button.text() == "Save"
+    composer.set_takes_files(True)
+    assert composer.button.text() == "Send"
