@@ -14,6 +14,7 @@ from llama_gui.ui.markdown.formats import Formats
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.page import Page
+from llama_gui.ui.transcript.place import Reading
 from llama_gui.ui.transcript.sheet import Sheet
 
 FRAME_MS = 33
@@ -37,6 +38,7 @@ class DrawnChat(Sheet):
         self._zoom = 1.0
         self._is_stale = False
         self._wanted_node = ""  # to go to as soon as there is a page
+        self._reading: Reading | None = None  # to go back to when the page is drawn anew
         self._page = self._new_page()
         self._timer = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._rest_timer = QTimer(self, singleShot=True, interval=0)
@@ -110,6 +112,8 @@ class DrawnChat(Sheet):
         return Page(self.document(), Formats(self.theme, self._zoom), self._secret, self._unfolded)
 
     def _draw_anew(self) -> None:
+        if not self._is_stale:
+            self._reading = self._read_now()
         self._is_stale = True
         if self.isVisible():
             self.flush()
@@ -122,7 +126,10 @@ class DrawnChat(Sheet):
         started = perf_counter()
         arrived = self._take_arrived()
         if self._is_stale:
+            reading = self._reading if self.place.is_settled and not self._wanted_node else None
             self._change(self._write_all)
+            if reading is not None:
+                self._go_back(reading)
         elif not self._page.is_streaming:
             self._change(lambda: self._page.wait(self._waiting))
         elif arrived or not self._page.has_streamed:
@@ -246,6 +253,39 @@ class DrawnChat(Sheet):
             self._insert(lambda: self._page.draw_again(node_id), place[0])
 
     # Where it stands
+
+    def _read_now(self) -> Reading | None:
+        """What stands at the upper edge of the view; None where the view moves by itself."""
+        top = self.top_position()
+        node_id = self._page.node_at(top)
+        extent = self.extent_of(node_id) if node_id is not None and self.place.is_settled else None
+        if node_id is None or extent is None:
+            return None
+        return Reading(node_id, top - extent[0], self.cursorRect(self.cursor_at(top)).top())
+
+    def _go_back(self, reading: Reading) -> None:
+        """Have what was read in its place again, though it may be folded now or behind a gap."""
+        if all(node.id != reading.node_id for node in self._nodes):
+            return
+        self.place.leave_end()  # of a page that may be shorter for the moment
+        self.draw_node(reading.node_id)
+        extent = self._unfolded_to(reading)
+        if extent is not None:
+            there = self.cursor_at(min(extent[0] + reading.offset, extent[1]))
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + self.cursorRect(there).top() - reading.y)
+        self.place.note()
+
+    def _unfolded_to(self, reading: Reading) -> tuple[int, int] | None:
+        """Where a message begins and ends, once it is drawn as far as it was read."""
+        while (extent := self.extent_of(reading.node_id)) and extent[1] - extent[0] < reading.offset:
+            start, end = extent
+            folds = self.folds().items()
+            number = next((number for number, fold in folds if start <= fold.cursor.position() <= end), None)
+            if number is None:
+                break
+            self.unfold(number)
+        return extent
 
     def go_to_end(self) -> None:
         """Show the end, and stay there while it moves."""

@@ -2,11 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QScrollBar
 
 _AT_END = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read: a character of a message, counted from its beginning, and at what height of the view it stands."""
+
+    node_id: str
+    offset: int
+    y: int
 
 
 class ScrollPlace(QObject):
@@ -49,6 +59,11 @@ class ScrollPlace(QObject):
         else:
             self._bar.setValue(round(value + height() - before))
         self.note()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the view stays where it is: it neither follows the end, nor is it on its way somewhere."""
+        return not self.follows and self._wanted is None
 
     def leave_end(self) -> None:
         """Stay where the view is now."""
