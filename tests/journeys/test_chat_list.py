@@ -6,6 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QMessageBox
 
+from llama_gui.bridge.item_models import ChatRole
+from llama_gui.chats.search import SearchHit
 from llama_gui.ui.bin_dialog import BinDialog
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import ask, name_it, shown, trigger
@@ -177,10 +179,32 @@ def test_a_find_in_a_closed_chat_opens_it_at_the_message(window, qtbot):
     node_id = window.deck.tabs()[0].session.path()[1].id
     window.deck.close_at(0)
     qtbot.waitUntil(lambda: window._book.session(chat_id) is None)
-    window.sidebar.hit_chosen.emit(chat_id, node_id)
+    window.sidebar.hit_chosen.emit(SearchHit(chat_id, node_id, "", "", ()))
     tab = window.deck.current()
     qtbot.waitUntil(lambda: bool(tab.session.path()) and tab.pages._wanted_message == "")
     assert tab.session.chat_id == chat_id
+
+
+def test_a_find_is_lit_in_its_message_and_the_search_keeps_the_keyboard(window, qtbot):
+    tab = window.deck.tabs()[0]
+    text = "\n\n".join(f"Line {number} about a tram." for number in range(400)).replace("Line 300", "Amber 300")
+    tab.messages._session.edits.edit_answer(tab.session.path()[1].id, text)
+    qtbot.waitUntil(lambda: tab.session.is_settled)
+    trigger(window, "search")
+    field = window.sidebar.search
+    qtbot.keyClicks(field, "about amber")
+    qtbot.waitUntil(lambda: window.sidebar.hits.isVisible() and window.sidebar.hits.model().rowCount() == 1)
+    assert "Amber 300 about" in window.sidebar.hits.model().index(0).data(ChatRole.HIT).snippet
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    view = tab.transcript
+    qtbot.waitUntil(lambda: view.textCursor().hasSelection())
+    start = view.textCursor().selectionStart()
+    assert view.document().findBlock(start).text() == "Amber 300 about a tram."
+    assert view.viewport().rect().contains(view.cursorRect(view.cursor_at(start)))
+    assert tab.find_bar.isVisible()
+    assert view.textCursor().selectedText() == tab.find_bar.field.text()
+    assert view.extraSelections()
+    assert not tab.find_bar.field.hasFocus()
 
 
 def test_an_export_is_imported_again(window, qtbot, tmp_path: Path):

@@ -26,6 +26,8 @@ class DrawnChat(Sheet):
 
     drawn = Signal()
     """The document has changed."""
+    node_reached = Signal(str)
+    """The message that was to be gone to is in sight."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -311,6 +313,7 @@ class DrawnChat(Sheet):
         if extent is not None:
             self.scroll_to(extent[0], 0.08)
             self.flash(*extent)
+            self.node_reached.emit(node_id)
 
     def draw_node(self, node_id: str) -> None:
         """Draw a message that is not drawn yet."""
