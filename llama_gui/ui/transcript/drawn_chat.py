@@ -182,6 +182,7 @@ class DrawnChat(Sheet):
         self._has_drawn()
 
     def _has_drawn(self) -> None:
+        self.centre()
         self.has_caret = self._page.has_streamed
         self.place.go_to_wanted(is_whole=self._page.next_fold() is None)
         if self._wanted_node and not self._is_stale:
