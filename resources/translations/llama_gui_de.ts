@@ -2832,16 +2832,16 @@
         <translation>Ein Modell finden und herunterladen…</translation>
     </message>
     <message>
-        <source>What is this application?</source>
-        <translation>Was ist das für eine Anwendung?</translation>
+        <source>Explain in simple words why the sky is blue.</source>
+        <translation>Erkläre in einfachen Worten, warum der Himmel blau ist.</translation>
     </message>
     <message>
-        <source>How do I open another tab?</source>
-        <translation>Wie öffne ich einen weiteren Tab?</translation>
+        <source>Write a short poem about the sea.</source>
+        <translation>Schreibe ein kurzes Gedicht über das Meer.</translation>
     </message>
     <message>
-        <source>What does the temperature change?</source>
-        <translation>Was ändert die Temperatur?</translation>
+        <source>Summarise the story of Romeo and Juliet in five sentences.</source>
+        <translation>Fasse die Geschichte von Romeo und Julia in fünf Sätzen zusammen.</translation>
     </message>
     <message>
         <source>Hello.</source>
