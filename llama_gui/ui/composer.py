@@ -39,6 +39,7 @@ class MessageEdit(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setFont(frame_font(TRANSCRIPT_PX))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # lines wrap anywhere if they must
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
         self.setAccessibleName(self.tr("Message"))

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
-from PySide6.QtGui import QImage, QInputMethodEvent
+from PySide6.QtGui import QImage, QInputMethodEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from llama_gui.ui.composer import Composer
@@ -127,3 +127,13 @@ def test_the_button_does_not_promise_to_send_what_is_only_kept(composer):
     assert composer.button.text() == "Save"
     composer.set_takes_files(True)
     assert composer.button.text() == "Send"
+
+
+def test_a_long_address_is_wrapped_and_nothing_scrolls_sideways(composer, qtbot):
+    for text in ("https://example.org/" + "path/" * 60 + "?" + "q" * 300, "word " * 40):
+        composer.set_text(text)
+        QApplication.processEvents()
+        composer.edit.moveCursor(QTextCursor.MoveOperation.End)
+        assert not composer.edit.horizontalScrollBar().isVisible()
+        assert composer.edit.cursorRect().right() <= composer.edit.viewport().width()
+        assert composer.edit.cursorRect().bottom() <= composer.edit.viewport().height()
