@@ -159,6 +159,7 @@ class TabDeck(QObject):
         self.stack.addWidget(tab)
         session.title_changed.connect(self._on_title)
         tab.draft_changed.connect(self.tabs_changed)
+        tab.transcript.scrolled.connect(self.tabs_changed)
         self.tab_added.emit(tab)
         index = self.bar.add(session.chat_id, self._shown(session.title))
         self._show_dot(session.chat_id)

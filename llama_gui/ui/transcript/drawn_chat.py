@@ -19,6 +19,7 @@ from llama_gui.ui.transcript.sheet import Sheet
 
 FRAME_MS = 33
 PAINTING_S = 0.008
+_REST_MS = 400
 
 
 class DrawnChat(Sheet):
@@ -26,6 +27,8 @@ class DrawnChat(Sheet):
 
     drawn = Signal()
     """The document has changed."""
+    scrolled = Signal()
+    """It stands somewhere else than before, and has come to rest there."""
     node_reached = Signal(str)
     """The message that was to be gone to is in sight."""
 
@@ -46,6 +49,10 @@ class DrawnChat(Sheet):
         self._rest_timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self.flush)
         self._rest_timer.timeout.connect(self._draw_rest)
+        self._rested_at = 1.0
+        self._scroll_timer = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._scroll_timer.timeout.connect(self._tell_scrolled)
+        self.verticalScrollBar().valueChanged.connect(self._note_scrolling)
 
     # What is shown
 
@@ -303,6 +310,16 @@ class DrawnChat(Sheet):
         self.place.want(place)
         if not self._is_stale and self._nodes:
             self.place.go_to_wanted(is_whole=self._page.next_fold() is None)
+
+    @Slot()
+    def _note_scrolling(self) -> None:
+        self._scroll_timer.start()
+
+    @Slot()
+    def _tell_scrolled(self) -> None:
+        if self.scroll_place() != self._rested_at:
+            self._rested_at = self.scroll_place()
+            self.scrolled.emit()
 
     def scroll_to_node(self, node_id: str) -> None:
         """Go to a message, draw it if need be, and light it up for a moment."""
