@@ -109,7 +109,7 @@ class Sidebar(Surface):
     def _show_list(self) -> None:
         if self.search.text().strip():
             return
-        if not self.view.hasFocus():
+        if not self.view.hasFocus() or not self.view.currentIndex().isValid():
             self.show_current(self._current)
         if self._chats.rowCount():
             self._pages.setCurrentWidget(self.view)

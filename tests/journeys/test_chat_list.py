@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QMessageBox
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QMessageBox
 
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
@@ -84,6 +85,40 @@ def test_pin_folder_and_archive_by_the_menu(window, qtbot):
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Archive"])
     window.sidebar.bar._action.click()
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Home", "second"])
+
+
+def right_click(window, qtbot, title: str) -> None:
+    view = window.sidebar.view
+    index = window.chats.index(titles(window).index(title))
+    place = view.visualRect(index).center()
+    view.setFocus()
+    qtbot.mousePress(view.viewport(), Qt.MouseButton.RightButton, pos=place)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
+    QApplication.sendEvent(view.viewport(), event)
+
+
+def test_the_open_chat_stays_marked_whatever_is_done_by_menus(window, qtbot, monkeypatch):
+    menus: list[QMenu] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))  # offscreen, nothing can pop up
+    view = window.sidebar.view
+    assert view.currentIndex().data() == "second"
+    heading = view.visualRect(window.chats.index(0)).center()
+    for place in (heading, view.viewport().rect().bottomRight()):
+        qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert view.selectionModel().selectedIndexes() == [view.currentIndex()]
+    right_click(window, qtbot, "first")
+    assert view.currentIndex().data() == "first"  # whose menu it is
+    menus[-1].aboutToHide.emit()
+    assert view.currentIndex().data() == "second"
+    for title in ("first", "second"):
+        for done in ("Pin", "Unpin"):
+            right_click(window, qtbot, title)
+            before = titles(window)
+            menus[-1].aboutToHide.emit()
+            entry(menus[-1], done).trigger()
+            qtbot.waitUntil(lambda before=before: titles(window) != before)
+            assert view.selectionModel().selectedIndexes() == [view.currentIndex()]
+            assert view.currentIndex().data() == "second"
 
 
 def test_a_folder_is_given_another_name(window, qtbot):
