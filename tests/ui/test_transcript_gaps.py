@@ -96,6 +96,23 @@ def test_what_is_read_stays_in_its_place_in_another_look(view, qtbot, qapp, hidd
             view.hide()
 
 
+def test_the_place_that_is_kept_does_not_depend_on_what_is_drawn(view, qtbot):
+    nodes = chat(300)
+    view.show_path(nodes)
+    view.scroll_to_node(nodes[100].id)
+    view.scroll_to(view.document().find("Title 51").selectionStart(), 0)
+    place = view.scroll_place()
+    for _ in range(3):  # as at the next starts
+        again = TranscriptView()
+        qtbot.addWidget(again)
+        again.resize(700, 400)
+        again.set_scroll_place(place)
+        again.show_path(nodes)
+        again.show()
+        assert again.document().findBlock(again.top_position()).text() == "Title 51"
+        place = again.scroll_place()
+
+
 def test_an_answer_streams_on_while_gaps_are_opened(view):
     nodes = [*chat(300), user(300, "And now?"), answer(300, status="streaming")]
     view.show_path(nodes)

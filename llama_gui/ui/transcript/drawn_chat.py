@@ -191,7 +191,7 @@ class DrawnChat(Sheet):
     def _has_drawn(self) -> None:
         self.centre()
         self.has_caret = self._page.has_streamed
-        self.place.go_to_wanted(is_whole=self._page.next_fold() is None)
+        self._go_to_wanted()
         if self._wanted_node and not self._is_stale:
             node_id, self._wanted_node = self._wanted_node, ""
             self.scroll_to_node(node_id)
@@ -302,14 +302,42 @@ class DrawnChat(Sheet):
         self.place.go_to_end()
 
     def scroll_place(self) -> float:
-        """Where the view stands, from 0 to 1."""
-        return self.place.share()
+        """Where the view stands, from 0 to 1: at which of the messages, and how far in it. How much of the chat is
+        drawn makes no difference: at the next start it is less.
+        """
+        if self.place.wanted is not None:
+            return self.place.wanted
+        if self.place.follows or not self._nodes:
+            return 1.0
+        reading = self._reading if self._is_stale else self._read_now()
+        ids = [node.id for node in self._nodes]
+        if reading is None or reading.node_id not in ids:  # a gap is at the upper edge
+            below = next((last for start, _, last in reversed(self._page.gaps()) if start <= self.top_position()), 0)
+            return below / len(ids)
+        start, end = self.extent_of(reading.node_id) or (0, 0)
+        part = reading.offset / (end - start + 1) if end > start else 0.0
+        return (ids.index(reading.node_id) + min(part, 0.9999)) / len(ids)
 
     def set_scroll_place(self, place: float) -> None:
         """Go to a place that `scroll_place` gave; where nothing is drawn yet, as soon as it is."""
         self.place.want(place)
-        if not self._is_stale and self._nodes:
-            self.place.go_to_wanted(is_whole=self._page.next_fold() is None)
+        if not self._is_stale:
+            self._go_to_wanted()
+
+    def _go_to_wanted(self) -> None:
+        """Go where `set_scroll_place` said; once more with the next change while the page is not whole yet."""
+        wanted = self.place.wanted
+        if wanted is None or not self._nodes or not self.verticalScrollBar().maximum():
+            return
+        self.place.leave_end()
+        index = int(wanted * len(self._nodes))
+        node_id = self._nodes[index].id
+        self.draw_node(node_id)
+        if extent := self.extent_of(node_id):
+            part = wanted * len(self._nodes) - index
+            self.scroll_to(extent[0] + round(part * (extent[1] - extent[0] + 1)), 0)
+        if self._page.next_fold() is not None:
+            self.place.want(wanted)
 
     @Slot()
     def _note_scrolling(self) -> None:
