@@ -15,6 +15,8 @@ class AttachmentReader(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.folder = ""
+        """Where files were chosen last, in whatever tab."""
         self._lane: TaskLane | None = None
         self._closed = False
 

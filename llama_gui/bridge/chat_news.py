@@ -13,6 +13,8 @@ class ChatNews(QObject):
     changed = Signal()
     message_added = Signal(object)
     text_added = Signal(str, str)
+    tokens_added = Signal(int)
+    """So many more tokens of the answer, at most once a frame."""
     node_changed = Signal(object)
     answering_changed = Signal(bool)
     progress_changed = Signal(object)

@@ -50,6 +50,7 @@ class ChatSession(ChatNews):
     def _connect(self) -> None:
         for signal in (self.changed, self.message_added, self.node_changed, self.settings_changed):
             signal.connect(self.context.note_change)
+        self.tokens_added.connect(self.context.note_written)
         self.draft_files.failed.connect(self.failed)
         self.edits.changed.connect(self.changed)
         self.edits.failed.connect(self.failed)

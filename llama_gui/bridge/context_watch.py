@@ -1,6 +1,7 @@
 """How much of the model's context a chat and its draft would use; asked a moment after something has changed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -40,6 +41,8 @@ class ContextWatch(QObject):
         self._is_watched = False
         self._is_busy = False
         self._is_stale = True
+        self._use: ContextUse | None = None
+        self._written = 0  # tokens of the answer that have come since it was measured
         self._counts: dict[tuple[str, Attachment], int | None] = {}
         self._timer = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._timer.timeout.connect(self._measure)
@@ -70,6 +73,13 @@ class ContextWatch(QObject):
         if self._is_watched:
             self._timer.start()
 
+    @Slot(int)
+    def note_written(self, tokens: int) -> None:
+        """The answer has grown: that is counted on, and measured when it has ended."""
+        self._written += tokens
+        if self._is_watched and self._use is not None:
+            self._tell()
+
     @Slot()
     def _on_model(self) -> None:
         self.note_change()
@@ -80,14 +90,17 @@ class ContextWatch(QObject):
         if self._is_busy or not self._is_watched:
             return
         self._is_stale = False
+        self._written = 0
         engine = self._host.models.engine_of(self._model())
         info = self._host.info_of(self._model())
-        if engine is None or info is None:
-            self.measured.emit(None)
+        if engine is None or info is None or not info.max_context:  # 0: the server does not say
+            self._use = None
+            self._tell()
             return
         make = asking.would_send(self._path, self._draft, self._replaces, self._settings())
         if make is None:
-            self.measured.emit(ContextUse(0, info.max_context))
+            self._use = ContextUse(0, info.max_context)
+            self._tell()
             return
         self._is_busy = True
         self._host.counter.measure(engine, make, self._on_measured)
@@ -97,6 +110,14 @@ class ContextWatch(QObject):
         self._is_busy = False
         if self._is_stale and self._is_watched:
             self._timer.start()
+        self._use = use
+        self._tell()
+
+    def _tell(self) -> None:
+        use = self._use
+        if use is not None and self._written:
+            # An answer ends where the context does; it is never what is too long.
+            use = replace(use, tokens=max(use.tokens, min(use.tokens + self._written, use.max_context - 1)))
         self.measured.emit(use)
 
     def _count_files(self) -> None:

@@ -18,8 +18,10 @@ SNIPPET = 160
 
 _LOOKED_THROUGH = (20_000, 400_000)
 """First so much of a message for the words, then so much; a find is almost always early."""
-_MAX_PLACES = 200
+_MAX_PLACES = 2000
 _BEFORE = 30  # characters shown before the first find
+_QUOTES = '"“”„«»'
+_PIECE = re.compile(f"[{_QUOTES}]([^{_QUOTES}]*)([{_QUOTES}]?)|(\\S+)")
 
 # The newest first, because who searches remembers what was said of late; and the index is read in that order as far as
 # `limit`, while the best first would have to weigh each find of a word that is everywhere.
@@ -39,45 +41,72 @@ _MESSAGES = """
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One find. `node_id` None: in the title. `ranges` are (start, length) of the words, in characters of `snippet`."""
+    """One find. `node_id` None: in the title. `ranges` are (start, length) of the words, in characters of `snippet`.
+
+    `words` is what to look for in the message to come to the find, and `nth` how often it stands there before.
+    """
 
     chat_id: str
     node_id: str | None
     title: str
     snippet: str
     ranges: tuple[tuple[int, int], ...]
+    words: str = ""
+    nth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """What is looked for: pieces as SQLite's tokenizer reads them, and their words, folded.
+
+    `is_whole`: the last word is one, not the beginning of one.
+    """
+
+    terms: list[tuple[str, list[str]]]
+    is_whole: bool
+
+    @property
+    def match(self) -> str:
+        """FTS5's query. In quotation marks nothing is an operator, and several words are a phrase."""
+        phrases = ['"' + text.replace('"', " ") + '"' for text, _words in self.terms]
+        return " AND ".join(phrases) + ("" if self.is_whole else " *")
+
+    @property
+    def finder(self) -> re.Pattern[str]:
+        """What finds the same in folded text."""
+        return pattern([words for _text, words in self.terms], is_whole=self.is_whole)
 
 
 def search(db: sqlite3.Connection, query: str, limit: int = 50) -> list[SearchHit]:
     """Titles, then messages, that have all the words of any text; of the last word the beginning is enough.
 
+    Words in quotation marks stand in a row.
+
     Titles and messages of archived chats come after all others, those in the bin never. An answer that is still being
     written is not found yet. Capitals and accents make no difference.
     """
-    terms = _terms(query)
-    if not terms or limit <= 0:
+    wanted = _read(query)
+    if not wanted.terms or limit <= 0:
         return []
-    finder = pattern([words for _text, words in terms])
+    finder, kinds = wanted.finder, len({tuple(words) for _text, words in wanted.terms})
     try:
-        return [_hit(row, finder) for row in _rows(db, _match_text(terms), limit)]
+        return [_hit(row, finder, kinds) for row in _rows(db, wanted.match, limit)]
     except sqlite3.DatabaseError as error:
         if not means_damaged_index(error):
             raise
         rebuild_search(db)
-        return [_hit(row, finder) for row in _rows(db, _match_text(terms), limit)]
+        return [_hit(row, finder, kinds) for row in _rows(db, wanted.match, limit)]
 
 
-def _terms(query: str) -> list[tuple[str, list[str]]]:
-    """The pieces between spaces that have words in them: as SQLite's tokenizer reads them, and folded."""
-    pieces = clean_text(query[:MAX_QUERY]).split()
-    terms = [(spaced(piece), tokens(piece)) for piece in pieces]
-    return [term for term in terms if term[1]][:MAX_TERMS]
-
-
-def _match_text(terms: list[tuple[str, list[str]]]) -> str:
-    """FTS5's query. In quotation marks nothing is an operator, and several words are a phrase."""
-    phrases = ['"' + text.replace('"', " ") + '"' for text, _words in terms]
-    return " AND ".join(phrases) + " *"
+def _read(query: str) -> _Query:
+    """The phrases in quotation marks and the pieces between spaces that have words in them."""
+    terms: list[tuple[str, list[str]]] = []
+    is_whole = False
+    for phrase, end, piece in _PIECE.findall(clean_text(query[:MAX_QUERY])):
+        if words := tokens(phrase or piece):
+            terms.append((spaced(phrase or piece), words))
+            is_whole = bool(end)
+    return _Query(terms[:MAX_TERMS], is_whole and len(terms) <= MAX_TERMS)
 
 
 def _rows(db: sqlite3.Connection, match: str, limit: int) -> Iterable[tuple[Any, ...]]:
@@ -92,34 +121,71 @@ def _rows(db: sqlite3.Connection, match: str, limit: int) -> Iterable[tuple[Any,
     return found
 
 
-def _hit(row: tuple[Any, ...], finder: re.Pattern[str]) -> SearchHit:
+def _hit(row: tuple[Any, ...], finder: re.Pattern[str], kinds: int) -> SearchHit:
     chat_id, node_id, title, text = row
-    snippet, ranges = _snippet(text, finder)
-    return SearchHit(chat_id, node_id, title, snippet, ranges)
+    found = _places(text, finder, kinds)
+    first = _closest(found)
+    snippet, ranges = _snippet(text, found, first)
+    words, at = _longest_run(text, found, first)
+    return SearchHit(chat_id, node_id, title, snippet, ranges, words, _count(words, text[:at]))
 
 
-def _snippet(text: str, finder: re.Pattern[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    found: list[tuple[int, int]] = []
+def _places(text: str, finder: re.Pattern[str], kinds: int) -> list[tuple[int, int, str]]:
+    """Where the words are, and how each is written there, folded. `kinds`: how many different ones there are."""
+    found: list[tuple[int, int, str]] = []
     for size in _LOOKED_THROUGH:
-        found = list(places(finder, fold(text[:size]), _MAX_PLACES))
-        if found or len(text) <= size:
+        folded = fold(text[:size])
+        found = [(at, length, folded[at : at + length]) for at, length in places(finder, folded, _MAX_PLACES)]
+        if len({word for _at, _length, word in found}) >= kinds or len(text) <= size:
             break
-    first = _densest(found)
-    begin = max(0, first - _BEFORE) if first + SNIPPET // 2 > SNIPPET else 0
+    return found
+
+
+def _closest(found: list[tuple[int, int, str]]) -> int:
+    """Where the most different words lie within one snippet, and nearest to each other; of equals the first.
+
+    Words that are everywhere would else draw the snippet away from the one that is looked for.
+    """
+    kinds = len({word for _at, _length, word in found})
+    best, best_score = (found[0][0] if found else 0), (1, 0)
+    for number, (at, _length, _word) in enumerate(found if kinds > 1 else ()):
+        seen: set[str] = set()
+        span = 0
+        for other, _, word in found[number:]:
+            if other >= at + SNIPPET - _BEFORE or len(seen) == kinds:
+                break
+            if word not in seen:
+                seen.add(word)
+                span = other - at
+        if (len(seen), -span) > best_score:
+            best, best_score = at, (len(seen), -span)
+    return best
+
+
+def _snippet(text: str, found: list[tuple[int, int, str]], first: int) -> tuple[str, tuple[tuple[int, int], ...]]:
+    begin = max(0, first - _BEFORE)
     end = min(len(text), begin + SNIPPET)
     head, tail = "…" if begin else "", "…" if end < len(text) else ""
     # One character for each, so that the ranges stay right: a line break or tab becomes a space.
     line = "".join(" " if char.isspace() or ord(char) < 32 else char for char in text[begin:end])
-    ranges = [(at - begin + len(head), min(length, end - at)) for at, length in found if begin <= at < end]
+    ranges = [(at - begin + len(head), min(length, end - at)) for at, length, _ in found if begin <= at < end]
     return head + line + tail, tuple(ranges)
 
 
-def _densest(found: list[tuple[int, int]]) -> int:
-    """Where the most finds lie within one snippet; of equals the first."""
-    best, best_count, last = 0, 0, 0
-    for number, (at, _length) in enumerate(found):
-        while last < len(found) and found[last][0] < at + SNIPPET - _BEFORE:
-            last += 1
-        if last - number > best_count:
-            best, best_count = at, last - number
-    return best
+def _longest_run(text: str, found: list[tuple[int, int, str]], first: int) -> tuple[str, int]:
+    """The longest of the finds of the snippet, and where it is. Those with only spaces between them are one."""
+    runs: list[tuple[int, int]] = []
+    for at, length, _word in found:
+        if not first <= at < first + SNIPPET - _BEFORE:
+            continue
+        if runs and text[runs[-1][1] : at].isspace():
+            runs[-1] = runs[-1][0], at + length
+        else:
+            runs.append((at, at + length))
+    start, end = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
+    return text[start:end], start
+
+
+def _count(words: str, text: str) -> int:
+    """How often the words are in a text, with any white space between them."""
+    return len(re.findall(r"\s+".join(map(re.escape, words.split())), text, re.IGNORECASE)) if words else 0

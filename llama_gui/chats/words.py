@@ -64,9 +64,12 @@ def tokens(text: str) -> list[str]:
     return [token.replace(_MARK, "") for token in _TOKEN.findall(fold(text))]
 
 
-def pattern(terms: list[list[str]]) -> re.Pattern[str]:
-    """Finds these terms, each of some words in a row, in folded text. The last word of all is the beginning of one."""
-    found = [_phrase(term, is_last=number == len(terms) - 1) for number, term in enumerate(terms)]
+def pattern(terms: list[list[str]], *, is_whole: bool = False) -> re.Pattern[str]:
+    """Finds these terms, each of some words in a row, in folded text.
+
+    The last word of all is the beginning of one, unless it `is_whole`.
+    """
+    found = [_phrase(term, is_last=number == len(terms) - 1 and not is_whole) for number, term in enumerate(terms)]
     return re.compile("|".join(sorted(set(found), key=len, reverse=True)))  # the longest first: re takes the first
 
 

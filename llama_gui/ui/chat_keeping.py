@@ -149,9 +149,14 @@ class ChatKeeping(QObject):
     def _show_menu(self, what: str, place: QPoint) -> None:
         chat = self._chats.chat_at(self._chats.index_of(what))
         if chat is not None:
-            self._open(self.chat_menu(chat), place)
+            menu = self.chat_menu(chat)
         elif what.startswith(FOLDER):
-            self._open(self._folder_menu(what.removeprefix(FOLDER)), place)
+            menu = self._folder_menu(what.removeprefix(FOLDER))
+        else:
+            self._sidebar.view.leave_menu()
+            return
+        menu.aboutToHide.connect(self._sidebar.view.leave_menu)
+        self._open(menu, place)
 
     def chat_menu(self, chat: ChatSummary) -> QMenu:
         """What can be done with this chat."""

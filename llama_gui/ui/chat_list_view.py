@@ -1,7 +1,7 @@
 """The list of chats with its keys: open, name, fold, put into the bin, and the menu."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QFrame, QListView, QWidget
 
 from llama_gui.bridge.item_models import ChatListItemModel, ChatRole
@@ -35,6 +35,8 @@ class ChatListView(QListView):
         super().__init__(parent)
         self._chats = chats
         self._place = 0
+        self._kept_chat = ""  # that has the keyboard, while the list is another
+        self._before_menu: str | None = None  # the chat that had it when the mouse opened a menu
         set_up_list(self, self.tr("Chats"))
         self.setModel(chats)
         self.setItemDelegate(ChatDelegate(icons, self))
@@ -65,10 +67,12 @@ class ChatListView(QListView):
     @Slot()
     def _keep_place(self) -> None:
         self._place = self.verticalScrollBar().value()
+        self._kept_chat = self.current_chat()
 
     @Slot()
     def _go_to_place(self) -> None:
         self.doItemsLayout()
+        self.setCurrentIndex(self._chats.index_of(self._kept_chat))
         self.verticalScrollBar().setValue(self._place)
 
     # Mouse and keys
@@ -105,15 +109,29 @@ class ChatListView(QListView):
         else:
             super().keyPressEvent(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        # A menu marks its row itself, and knows the former one. A press beside the rows would take the mark away.
+        can_select = self.indexAt(event.position().toPoint()).flags() & Qt.ItemFlag.ItemIsSelectable
+        if can_select and event.button() != Qt.MouseButton.RightButton:
+            super().mousePressEvent(event)
+
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
         if not index.isValid():
             return
+        self._before_menu = None if by_key else self.current_chat()
         self.setCurrentIndex(index)
         place = self.visualRect(index).center() if by_key else event.pos()
         what = index.data(ChatRole.CHAT_ID) or index.data(ChatRole.GROUP)
         self.menu_wanted.emit(what, self.viewport().mapToGlobal(place))
+
+    @Slot()
+    def leave_menu(self) -> None:
+        """The menu of a row is closed: the row that the mouse has marked for it is marked no longer."""
+        if self._before_menu is not None:
+            self.setCurrentIndex(self._chats.index_of(self._before_menu))
+            self._before_menu = None
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         super().closeEditor(editor, hint)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
 from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.attachments import Draft
+from llama_gui.chats.search import SearchHit
 from llama_gui.ui.composer import Composer, dropped_paths
 from llama_gui.ui.dialogs import confirm_link
 from llama_gui.ui.icons import Icons
@@ -146,8 +147,9 @@ class ChatTab(Surface):
         branch_map.chosen.connect(self.go_to_message)
         branch_map.open()
 
-    def want_message(self, node_id: str) -> None:
-        """Go to a message, once the chat is read."""
+    def want_hit(self, hit: SearchHit, node_id: str) -> None:
+        """Go to the words that were found in a message, once the chat is read."""
+        self.find_bar.want(hit.words, node_id, hit.nth)
         self.pages.want_message(node_id)
 
     @Slot(str)

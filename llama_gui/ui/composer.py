@@ -39,6 +39,7 @@ class MessageEdit(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setFont(frame_font(TRANSCRIPT_PX))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # lines wrap anywhere if they must
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
         self.setAccessibleName(self.tr("Message"))
@@ -124,6 +125,7 @@ class Composer(QWidget):
     def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_answering = False
+        self._takes_files = True
         self.edit = MessageEdit(self)
         self.files = AttachmentBar(icons, self)
         self.meter = ContextMeter(self)
@@ -184,6 +186,16 @@ class Composer(QWidget):
         self.edit.setFont(frame_font(TRANSCRIPT_PX * zoom))
         self.edit.fit()
 
+    def set_takes_files(self, takes_files: bool) -> None:
+        """False while an answer is edited: it is kept as it is written, sent nowhere, and has no files."""
+        self._takes_files = takes_files
+        self._show_state()
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether files can go along with what is written."""
+        return self._takes_files
+
     def set_placeholder(self, text: str) -> None:
         """What stands in the empty field."""
         self.edit.setPlaceholderText(text)
@@ -214,10 +226,13 @@ class Composer(QWidget):
 
     @Slot(str)
     def _paste(self, text: str) -> None:
-        file = pasted_attachment(text, [known.name for known in self.files.files()])
+        file = None
+        if self._takes_files:
+            file = pasted_attachment(text, [known.name for known in self.files.files()])
         if file is None:
             self.edit.insertPlainText(text)
         else:
+            self.edit.textCursor().removeSelectedText()  # it is in the place of what was selected
             self.files.add(file)
 
     @Slot()
@@ -229,15 +244,25 @@ class Composer(QWidget):
     def _show_state(self) -> None:
         answering = self._is_answering
         is_empty = self.draft().is_empty
-        self.button.setText(self.tr("Stop") if answering else self.tr("Send"))
-        self.button.set_icon_name("stop" if answering else "send")
+        self._show_button()
         self.button.setEnabled(answering or not is_empty)
-        self.button.setToolTip(plain_tip(self.tr("Stop this answer  Esc") if answering else self.tr("Send  Enter")))
-        self.button.updateGeometry()
+        self.clip_button.setVisible(self._takes_files)
         self.queue_button.setVisible(answering and not is_empty)
         self._key.setVisible(answering and is_empty)
         is_wide = self.width() > _HINT_WIDTH
         self._hint.setText(self.tr("Shift+Enter for a new line") if self.text() and not answering and is_wide else "")
+
+    def _show_button(self) -> None:
+        if self._is_answering:
+            text, icon, tip = self.tr("Stop"), "stop", self.tr("Stop this answer  Esc")
+        elif self._takes_files:
+            text, icon, tip = self.tr("Send"), "send", self.tr("Send  Enter")
+        else:
+            text, icon, tip = self.tr("Save"), "check", self.tr("Save  Enter")
+        self.button.setText(text)
+        self.button.set_icon_name(icon)
+        self.button.setToolTip(plain_tip(tip))
+        self.button.updateGeometry()
 
     @Slot()
     def _on_button(self) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.search import SearchHit
 from llama_gui.chats.tree import DEFAULT_TITLE, OpenTab
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.icons import Icons
@@ -117,12 +118,12 @@ class TabDeck(QObject):
         self._closed = [kept for kept in self._closed if kept.chat_id != chat_id]
         return is_open
 
-    @Slot(str, str)
-    def open_message(self, chat_id: str, node_id: str) -> None:
-        """Show a chat and in it a message; "" for none."""
-        tab = self.open_chat(chat_id)
-        if node_id:
-            tab.want_message(node_id)
+    @Slot(object)
+    def open_hit(self, hit: SearchHit) -> None:
+        """Show a chat, and in it the words that a search has found."""
+        tab = self.open_chat(hit.chat_id)
+        if hit.node_id is not None:
+            tab.want_hit(hit, hit.node_id)
 
     @Slot()
     def close_current(self) -> None:
@@ -158,6 +159,7 @@ class TabDeck(QObject):
         self.stack.addWidget(tab)
         session.title_changed.connect(self._on_title)
         tab.draft_changed.connect(self.tabs_changed)
+        tab.transcript.scrolled.connect(self.tabs_changed)
         self.tab_added.emit(tab)
         index = self.bar.add(session.chat_id, self._shown(session.title))
         self._show_dot(session.chat_id)

@@ -85,7 +85,8 @@ class ExchangeDialogs(QObject):
     @Slot()
     def ask_where_from(self) -> QFileDialog:
         """Import a file of another application, or of ours."""
-        dialog = QFileDialog(self._window, self.tr("Import chats of ChatGPT, Open WebUI, LM Studio or llama-gui"))
+        title = self.tr("Import chats of ChatGPT, Open WebUI, LM Studio or llama-gui")
+        dialog = QFileDialog(self._window, title, str(Path.home()))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([self.tr("Exports of chats") + " (*.json *.zip)", self.tr("All files") + " (*)"])
         dialog.fileSelected.connect(self.import_from)
@@ -96,7 +97,7 @@ class ExchangeDialogs(QObject):
     @Slot()
     def ask_for_folder(self) -> QFileDialog:
         """Import a folder with one file for each conversation, as LM Studio keeps them."""
-        dialog = QFileDialog(self._window, self.tr("Import a folder of conversations"))
+        dialog = QFileDialog(self._window, self.tr("Import a folder of conversations"), str(Path.home()))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.import_from)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

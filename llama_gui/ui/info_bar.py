@@ -43,14 +43,18 @@ class InfoBar(QFrame):
             layout.addWidget(self._action, 0, 1)
         self.hide()
 
-    def offer(self, text: str, action: str = "", seconds: float = 0) -> None:
-        """Show a sentence and a button; for so many seconds, or until it is closed."""
+    def offer(self, text: str, action: str = "", seconds: float = 0, *, can_close: bool = True) -> None:
+        """Show a sentence and a button; for so many seconds, or until it is closed.
+
+        `can_close` False: the action itself is what ends it.
+        """
         self._label.setText(text)
         self._label.setAccessibleName(text)
         self._action.setText(action)
         self._action.setAccessibleName(action)
         self._action.setVisible(bool(action))
         self._action.updateGeometry()
+        self._close.setVisible(can_close)
         self.show()
         self._timer.stop()
         if seconds:

@@ -109,6 +109,7 @@ class MessageActions(QObject):
             return False
         self._editing = None
         self._bar.clear()
+        self._composer.set_takes_files(True)
         self._composer.set_draft(self._draft)
         self.editing_changed.emit()
         return True
@@ -119,10 +120,12 @@ class MessageActions(QObject):
         if self._editing is None:
             self._draft = self._composer.draft()
         self._editing, self._deleted = node.id, None
+        self._composer.set_takes_files(node.role == "user")
         self._composer.set_draft(Draft(*split(node.content, node.attachments)))
         self._composer.setFocus()
         what = self.tr("your message") if node.role == "user" else self.tr("the answer")
-        self._bar.offer(self.tr("Editing {}. Enter keeps it as a new version.").format(what), self.tr("Leave"))
+        says = self.tr("Editing {}. Enter keeps it as a new version.").format(what)
+        self._bar.offer(says, self.tr("Leave"), can_close=False)
         self.editing_changed.emit()
 
     # --- the rest

@@ -23,8 +23,8 @@ class Sidebar(Surface):
     """Lets the user find and open a chat."""
 
     chat_chosen = Signal(str)
-    hit_chosen = Signal(str, str)
-    """A chat's id, and the message in it that has the words; "" for the chat's own title."""
+    hit_chosen = Signal(object)
+    """`SearchHit`."""
     more_wanted = Signal(object)
     """The place on the screen for the menu about all chats."""
 
@@ -110,7 +110,7 @@ class Sidebar(Surface):
     def _show_list(self) -> None:
         if self.search.text().strip():
             return
-        if not self.view.hasFocus():
+        if not self.view.hasFocus() or not self.view.currentIndex().isValid():
             self.show_current(self._current)
         if self._chats.rowCount():
             self._pages.setCurrentWidget(self.view)
@@ -147,7 +147,7 @@ class Sidebar(Surface):
     def _choose_hit(self, index: QModelIndex) -> None:
         hit: SearchHit | None = index.data(ChatRole.HIT)
         if hit is not None:
-            self.hit_chosen.emit(hit.chat_id, hit.node_id or "")
+            self.hit_chosen.emit(hit)
 
     def leave_search(self) -> None:
         """Back to the list."""

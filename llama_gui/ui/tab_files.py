@@ -1,8 +1,9 @@
 """The files of one tab: chosen, dropped or pasted, read beside the window, and kept with the draft."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QStandardPaths, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from llama_gui.bridge.attachments import AttachmentReader
@@ -45,11 +46,16 @@ class TabFiles(QObject):
     @Slot()
     def ask(self) -> None:
         """Let the user choose text files to send along."""
-        dialog = QFileDialog(self._tab, self.tr("Attach text files"))
+        dialog = QFileDialog(self._tab, self.tr("Attach text files"), self._reader.folder or documents_folder())
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(self.attach)
+        dialog.filesSelected.connect(self._choose)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    @Slot(list)
+    def _choose(self, paths: Sequence[str]) -> None:
+        self._reader.folder = str(Path(paths[0]).parent)
+        self.attach(paths)
 
     @Slot(object)
     def attach(self, paths: Sequence[str]) -> None:
@@ -58,6 +64,9 @@ class TabFiles(QObject):
             self.model_dropped.emit(model)
             paths = [path for path in paths if path != model]
         self._notice.say("")
+        if paths and not self._composer.takes_files:
+            self._notice.say(self.tr("No file can go along with an answer."))
+            return
         room = MOST_FILES - len(self._composer.files.files())
         if len(paths) > room:
             self._notice.add(self.tr("At most {} files can go along with one message.").format(MOST_FILES))
@@ -81,3 +90,9 @@ class TabFiles(QObject):
     @Slot(object)
     def _on_not_read(self, error: Exception) -> None:
         self._notice.add(str(error))
+
+
+def documents_folder() -> str:
+    """Where the user's own files are, as far as the system says so."""
+    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    return folder if folder and Path(folder).is_dir() else str(Path.home())

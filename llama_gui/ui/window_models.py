@@ -144,6 +144,7 @@ class WindowModels(QObject):
         if not tab.session.is_loaded:
             self.told.emit(self.tr("This chat is still being read. Choose its model again in a moment."))
             return
+        tab.notice.say("")  # what went wrong the last time
         former = tab.session.settings.model
         for other in self._deck.tabs():
             if other is not tab and self._host.current and other.session.is_loaded and not other.session.settings.model:

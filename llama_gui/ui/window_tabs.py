@@ -42,7 +42,7 @@ class WindowTabs(QObject):
         deck.current_changed.connect(self._on_current)
         deck.tabs_changed.connect(self.keep)
         sidebar.chat_chosen.connect(deck.open_chat)
-        sidebar.hit_chosen.connect(deck.open_message)
+        sidebar.hit_chosen.connect(deck.open_hit)
         panel.settings_edited.connect(self._on_settings_edited)
         panel.show_defaults(DEFAULT_SAMPLING)
 

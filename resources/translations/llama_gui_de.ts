@@ -699,6 +699,14 @@
         <translation>Senden  Enter</translation>
     </message>
     <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>Save  Enter</source>
+        <translation>Speichern  Enter</translation>
+    </message>
+    <message>
         <source>Shift+Enter for a new line</source>
         <translation>Umschalt+Enter für eine neue Zeile</translation>
     </message>
@@ -2754,6 +2762,10 @@
         <translation>Textdateien anhängen</translation>
     </message>
     <message>
+        <source>No file can go along with an answer.</source>
+        <translation>Zu einer Antwort kann keine Datei mitgegeben werden.</translation>
+    </message>
+    <message>
         <source>At most {} files can go along with one message.</source>
         <translation>Höchstens {} Dateien können mit einer Nachricht gehen.</translation>
     </message>
@@ -2896,16 +2908,16 @@
         <translation>Ein Modell finden und herunterladen…</translation>
     </message>
     <message>
-        <source>What is this application?</source>
-        <translation>Was ist das für eine Anwendung?</translation>
+        <source>Explain in simple words why the sky is blue.</source>
+        <translation>Erkläre in einfachen Worten, warum der Himmel blau ist.</translation>
     </message>
     <message>
-        <source>How do I open another tab?</source>
-        <translation>Wie öffne ich einen weiteren Tab?</translation>
+        <source>Write a short poem about the sea.</source>
+        <translation>Schreibe ein kurzes Gedicht über das Meer.</translation>
     </message>
     <message>
-        <source>What does the temperature change?</source>
-        <translation>Was ändert die Temperatur?</translation>
+        <source>Summarise the story of Romeo and Juliet in five sentences.</source>
+        <translation>Fasse die Geschichte von Romeo und Julia in fünf Sätzen zusammen.</translation>
     </message>
     <message>
         <source>Hello.</source>

@@ -44,6 +44,37 @@ def test_conversation_draft_and_files_are_measured_together(qtbot: QtBot, sessio
     qtbot.waitUntil(lambda: uses.last() == ContextUse(3, 100))
 
 
+def test_an_answer_is_counted_as_it_is_written(qtbot: QtBot, make_host, make_book):
+    engine = ScriptedEngine({"go": ["word "] * 60}, tokens_per_second=100, max_context=100)
+    session = make_book(make_host(engine)).new_chat()
+    uses = Uses(session)
+    session.context.set_watched(True)
+    session.send("go")
+    qtbot.waitUntil(lambda: uses.last() is not None and uses.last().tokens > 30)
+    assert session.answering
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(61, 100) and not session.answering)
+    assert [use.tokens for use in uses.uses] == sorted(use.tokens for use in uses.uses)
+    assert len(uses.uses) < 60  # once a frame, not once a token
+
+
+def test_an_answer_to_the_end_of_the_context_is_not_too_long(qtbot: QtBot, make_host, make_book):
+    engine = ScriptedEngine({"go": ["word "] * 60}, tokens_per_second=500, max_context=40)
+    session = make_book(make_host(engine)).new_chat()
+    uses = Uses(session)
+    session.context.set_watched(True)
+    session.send("go")
+    qtbot.waitUntil(lambda: session.answering and uses.last().tokens == 39)
+
+
+def test_a_server_that_does_not_say_how_much_it_reads_has_no_meter(qtbot: QtBot, make_host, make_book):
+    session = make_book(make_host(ScriptedEngine(max_context=0))).new_chat()
+    uses = Uses(session)
+    session.context.set_watched(True)
+    qtbot.waitUntil(lambda: uses.uses == [None])
+    session.context.set_draft(Draft("one two three"))
+    qtbot.waitUntil(lambda: uses.uses == [None, None])
+
+
 def test_many_keys_are_measured_once(qtbot: QtBot, session: ChatSession):
     uses = Uses(session)
     session.context.set_watched(True)

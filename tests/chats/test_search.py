@@ -143,6 +143,28 @@ def test_the_snippet_is_where_most_words_meet(store: ChatStore):
     assert marked(store, "one two three") == ["one", "two", "three"]
 
 
+def test_words_that_are_everywhere_do_not_draw_the_snippet_away(store: ChatStore):
+    say(store, "m", "the cat and the dog and the cow. " * 40 + "Here the needle is. " + "the end of the story. " * 40)
+    (hit,) = store.search("the needle")
+    assert "Here the needle is." in hit.snippet
+    assert hit.snippet.index("the needle") < 60
+    assert (hit.words, hit.nth) == ("the needle", 0)
+    (hit,) = store.search("here cow")
+    assert (hit.words, hit.nth) == ("Here", 0)
+    (hit,) = store.search("story is")
+    assert (hit.words, hit.nth) == ("story", 0)
+
+
+def test_words_in_quotation_marks_are_a_phrase(store: ChatStore):
+    say(store, "both", "a red fox and a blue whale " * 3)
+    say(store, "apart", "the fox is red, the whale is blue")
+    assert set(found(store, "red fox")) == {"both", "apart"}
+    for query in ('"red fox"', "“Red fox”", "„red fox“", "«red fox»", 'whale "red fox"', '"red fo'):
+        assert found(store, query) == ["both"]
+    assert found(store, '"red fo"') == []
+    assert marked(store, '"red fox"') == ["red fox"] * 3
+
+
 def test_a_find_far_inside_a_long_message_is_shown(store: ChatStore):
     say(store, "m", "é " * 30_000 + "needle")
     assert marked(store, "needle") == ["needle"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from llama_gui.chats.attachments import split
 from llama_gui.ui import MainWindow
@@ -77,6 +77,24 @@ def test_a_file_alone_can_be_sent(tab: ChatTab, notes: Path, qtbot):
     qtbot.mouseClick(tab.composer.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
     assert tab.session.title == "notes.md"
+
+
+def test_files_are_looked_for_where_the_last_ones_were(tab: ChatTab, notes: Path, tmp_path: Path, qtbot, monkeypatch):
+    def folder_of_dialog(tab: ChatTab) -> Path:
+        tab.composer.files_wanted.emit()
+        dialog = next(found for found in tab.findChildren(QFileDialog) if found.isVisible())
+        folder = Path(dialog.directory().absolutePath())
+        if not names(tab):
+            dialog.filesSelected.emit([str(notes)])
+        dialog.reject()
+        return folder
+
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    assert folder_of_dialog(tab) == tmp_path / "home"
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    assert folder_of_dialog(tab) == notes.parent
+    assert folder_of_dialog(window_of(tab).deck.new_tab()) == notes.parent
 
 
 def test_what_is_no_text_is_refused_by_name(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):

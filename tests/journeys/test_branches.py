@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import Qt
 
+from llama_gui.ui.widgets import Button
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
 from tests.journeys.driving import ask, shown, trigger
 
@@ -59,6 +60,22 @@ def test_an_answer_is_edited_and_another_one_follows_from_it(open_window, qtbot)
     assert texts(tab) == ["first", "first", "second", "better"]
     assert tab.composer.text() == ""
     assert "better" in shown(tab)
+
+
+def test_an_answer_is_replaced_by_a_long_text_and_takes_no_files(open_window, qtbot, qapp, tmp_path):
+    window, tab = two_turns(open_window, qtbot)
+    long = "\n".join(f"line {number}" for number in range(60))
+    (tmp_path / "notes.md").write_text("notes", encoding="utf-8")
+    trigger(window, "edit_answer")
+    tab.files.attach([str(tmp_path / "notes.md")])
+    assert "No file" in tab.notice.text()
+    tab.composer.edit.selectAll()
+    qapp.clipboard().setText(long)
+    tab.composer.edit.paste()
+    assert [button.text() for button in tab.bar.findChildren(Button) if button.isVisible()] == ["Leave"]
+    qtbot.mouseClick(tab.composer.button, Qt.MouseButton.LeftButton)
+    assert texts(tab) == ["first", "first", "second", long]
+    assert tab.composer.button.text() == "Send"
 
 
 def test_a_deleted_branch_comes_back_by_undo(open_window, qtbot):

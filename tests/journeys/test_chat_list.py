@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QMessageBox
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QMessageBox
 
+from llama_gui.bridge.item_models import ChatRole
+from llama_gui.chats.search import SearchHit
 from llama_gui.ui.bin_dialog import BinDialog
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import ask, name_it, shown, trigger
@@ -82,6 +85,40 @@ def test_pin_folder_and_archive_by_the_menu(window, qtbot):
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Archive"])
     window.sidebar.bar._action.click()
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Home", "second"])
+
+
+def right_click(window, qtbot, title: str) -> None:
+    view = window.sidebar.view
+    index = window.chats.index(titles(window).index(title))
+    place = view.visualRect(index).center()
+    view.setFocus()
+    qtbot.mousePress(view.viewport(), Qt.MouseButton.RightButton, pos=place)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
+    QApplication.sendEvent(view.viewport(), event)
+
+
+def test_the_open_chat_stays_marked_whatever_is_done_by_menus(window, qtbot, monkeypatch):
+    menus: list[QMenu] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))  # offscreen, nothing can pop up
+    view = window.sidebar.view
+    assert view.currentIndex().data() == "second"
+    heading = view.visualRect(window.chats.index(0)).center()
+    for place in (heading, view.viewport().rect().bottomRight()):
+        qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert view.selectionModel().selectedIndexes() == [view.currentIndex()]
+    right_click(window, qtbot, "first")
+    assert view.currentIndex().data() == "first"  # whose menu it is
+    menus[-1].aboutToHide.emit()
+    assert view.currentIndex().data() == "second"
+    for title in ("first", "second"):
+        for done in ("Pin", "Unpin"):
+            right_click(window, qtbot, title)
+            before = titles(window)
+            menus[-1].aboutToHide.emit()
+            entry(menus[-1], done).trigger()
+            qtbot.waitUntil(lambda before=before: titles(window) != before)
+            assert view.selectionModel().selectedIndexes() == [view.currentIndex()]
+            assert view.currentIndex().data() == "second"
 
 
 def test_a_folder_is_given_another_name(window, qtbot):
@@ -177,7 +214,7 @@ def test_a_find_in_a_closed_chat_opens_it_at_the_message(window, qtbot):
     node_id = window.deck.tabs()[0].session.path()[1].id
     window.deck.close_at(0)
     qtbot.waitUntil(lambda: window._book.session(chat_id) is None)
-    window.sidebar.hit_chosen.emit(chat_id, node_id)
+    window.sidebar.hit_chosen.emit(SearchHit(chat_id, node_id, "", "", ()))
     tab = window.deck.current()
     qtbot.waitUntil(lambda: bool(tab.session.path()) and tab.pages._wanted_message == "")
     assert tab.session.chat_id == chat_id
@@ -188,6 +225,28 @@ def test_a_file_that_cannot_be_read_is_not_being_read_for_ever(window, qtbot, tm
         window.exchange.import_from(str(tmp_path / "b.bin"))
     assert window.status.state.text() == ""
     assert "b.bin" in window.deck.current().notice.text()
+
+
+def test_a_find_is_lit_in_its_message_and_the_search_keeps_the_keyboard(window, qtbot):
+    tab = window.deck.tabs()[0]
+    text = "\n\n".join(f"Line {number} about a tram." for number in range(400)).replace("Line 300", "Amber 300")
+    tab.messages._session.edits.edit_answer(tab.session.path()[1].id, text)
+    qtbot.waitUntil(lambda: tab.session.is_settled)
+    trigger(window, "search")
+    field = window.sidebar.search
+    qtbot.keyClicks(field, "about amber")
+    qtbot.waitUntil(lambda: window.sidebar.hits.isVisible() and window.sidebar.hits.model().rowCount() == 1)
+    assert "Amber 300 about" in window.sidebar.hits.model().index(0).data(ChatRole.HIT).snippet
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    view = tab.transcript
+    qtbot.waitUntil(lambda: view.textCursor().hasSelection())
+    start = view.textCursor().selectionStart()
+    assert view.document().findBlock(start).text() == "Amber 300 about a tram."
+    assert view.viewport().rect().contains(view.cursorRect(view.cursor_at(start)))
+    assert tab.find_bar.isVisible()
+    assert view.textCursor().selectedText() == tab.find_bar.field.text()
+    assert view.extraSelections()
+    assert not tab.find_bar.field.hasFocus()
 
 
 def test_an_export_is_imported_again(window, qtbot, tmp_path: Path):

@@ -228,6 +228,15 @@ def test_a_folder_that_is_no_model_is_named_with_what_to_do(window: MainWindow, 
     assert tab.session.model == STARTER
 
 
+def test_a_new_attempt_takes_the_place_of_the_last_error(window: MainWindow, qtbot: QtBot, tmp_path: Path):
+    tab = window.deck.current()
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+        choose(window, str(tmp_path / name))
+        qtbot.waitUntil(lambda name=name: str(tmp_path / name) in tab.notice.text(), timeout=SECONDS)
+    assert str(tmp_path / "two") not in tab.notice.text()
+
+
 def test_how_a_model_is_loaded_is_chosen_and_remembered(window: MainWindow, qtbot: QtBot, tiny: str):
     choose(window, tiny)
     wait_for(qtbot, window, tiny)

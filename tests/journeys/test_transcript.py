@@ -1,6 +1,8 @@
 """Reading a chat in the window: find, reasoning, formulas, branches, a message far up, nothing fetched."""
 
+import sqlite3
 import sys
+from contextlib import closing
 
 import pytest
 from PySide6.QtCore import Qt
@@ -154,3 +156,21 @@ def test_a_model_can_neither_read_a_file_nor_open_a_link(open_window, qtbot, mon
     assert not read
     assert not opened
     assert not loaded  # there is no image in the document that could be asked for
+
+
+def test_the_place_that_is_read_is_on_disk_a_moment_after_scrolling(open_window, qtbot, tmp_path):
+    window = open_window(ScriptedEngine({"go": ["A line.\n\n"] * 150}))
+    tab = window.deck.current()
+    ask(qtbot, tab, "go")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and tab.session.is_settled)
+
+    def kept() -> list[float]:
+        with closing(sqlite3.connect(tmp_path / "chats.db")) as db:
+            return [scroll for (scroll,) in db.execute("SELECT scroll FROM tabs")]
+
+    bar = tab.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 1000)
+    qtbot.wait(1000)  # what the end of the answer has let be kept
+    bar.setValue(bar.maximum() // 4)
+    assert 0.5 < tab.transcript.scroll_place() < 0.7  # in the second of two messages
+    qtbot.waitUntil(lambda: kept() == [tab.transcript.scroll_place()], timeout=2000)

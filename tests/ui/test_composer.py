@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
-from PySide6.QtGui import QImage, QInputMethodEvent
+from PySide6.QtGui import QImage, QInputMethodEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from llama_gui.ui.composer import Composer
@@ -110,3 +110,39 @@ def test_larger_letters_make_a_higher_field_of_fewer_lines(composer):
     assert composer.edit.height() > 1.5 * line
     composer.set_text("\n" * 40)
     assert composer.edit.height() < 6 * composer.edit.fontMetrics().lineSpacing()
+
+
+def test_a_long_text_is_written_into_what_takes_no_files(composer, qtbot):
+    long = "\n".join(f"line {number}" for number in range(60))
+    data = QMimeData()
+    data.setText(long)
+    composer.set_text("old words")
+    composer.edit.selectAll()
+    composer.set_takes_files(False)
+    composer.edit.insertFromMimeData(data)
+    assert composer.text() == long
+    assert not composer.files.files()
+    assert not composer.clip_button.isVisible()
+    composer.set_takes_files(True)
+    composer.edit.selectAll()
+    composer.edit.insertFromMimeData(data)
+    assert composer.text() == ""
+    assert [file.text for file in composer.files.files()] == [long]
+
+
+def test_the_button_does_not_promise_to_send_what_is_only_kept(composer):
+    composer.set_text("better")
+    composer.set_takes_files(False)
+    assert composer.button.text() == "Save"
+    composer.set_takes_files(True)
+    assert composer.button.text() == "Send"
+
+
+def test_a_long_address_is_wrapped_and_nothing_scrolls_sideways(composer, qtbot):
+    for text in ("https://example.org/" + "path/" * 60 + "?" + "q" * 300, "word " * 40):
+        composer.set_text(text)
+        QApplication.processEvents()
+        composer.edit.moveCursor(QTextCursor.MoveOperation.End)
+        assert not composer.edit.horizontalScrollBar().isVisible()
+        assert composer.edit.cursorRect().right() <= composer.edit.viewport().width()
+        assert composer.edit.cursorRect().bottom() <= composer.edit.viewport().height()

@@ -4,10 +4,11 @@ import random
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QTextCursor, QWheelEvent
 
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.parts import AT_ONCE, MAX_DRAWN
+from llama_gui.ui.theme import apply_theme
 from llama_gui.ui.transcript.view import TranscriptView
 from tests.ui.transcripts import answer, command_of, look_of, user
 
@@ -60,6 +61,56 @@ def test_what_is_read_stays_in_its_place_when_earlier_messages_come(view):
     assert view.top_position() > before[1]
     assert abs(view.cursorRect(view.cursor_at(view.top_position())).top() - before[0]) <= 1
     assert found.selectedText() == "Title 299"  # a selection moves with its text
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("place", ["behind a gap", "in a long answer"])
+def test_what_is_read_stays_in_its_place_in_another_look(view, qtbot, qapp, hidden, place):
+    """The gap and the fold that were opened are closed again by drawing anew."""
+    nodes = chat(300)
+    nodes[-1] = answer(299, "\n\n".join(f"Paragraph {n} of many words." for n in range(1500)))
+    view.show_path(nodes)
+    if place == "behind a gap":
+        view.scroll_to_node(nodes[100].id)
+        word = "Title 50"
+    else:
+        qtbot.waitUntil(lambda: "Paragraph 1499" in view.toPlainText())
+        word = "Paragraph 700 of"
+    view.scroll_to(view.document().find(word).selectionStart(), 0)
+
+    def height() -> int:
+        start = QTextCursor(view.document())
+        start.setPosition(view.document().find(word).selectionStart())
+        return view.cursorRect(start).top()
+
+    before = height()
+    if hidden:
+        view.hide()
+    for change in (lambda: apply_theme(qapp, "dark"), lambda: view.set_zoom(1.5), lambda: view.set_zoom(0.8)):
+        change()
+        if hidden:
+            view.show()
+        assert abs(height() - before) <= 12
+        assert not view.place.follows
+        if hidden:
+            view.hide()
+
+
+def test_the_place_that_is_kept_does_not_depend_on_what_is_drawn(view, qtbot):
+    nodes = chat(300)
+    view.show_path(nodes)
+    view.scroll_to_node(nodes[100].id)
+    view.scroll_to(view.document().find("Title 51").selectionStart(), 0)
+    place = view.scroll_place()
+    for _ in range(3):  # as at the next starts
+        again = TranscriptView()
+        qtbot.addWidget(again)
+        again.resize(700, 400)
+        again.set_scroll_place(place)
+        again.show_path(nodes)
+        again.show()
+        assert again.document().findBlock(again.top_position()).text() == "Title 51"
+        place = again.scroll_place()
 
 
 def test_an_answer_streams_on_while_gaps_are_opened(view):

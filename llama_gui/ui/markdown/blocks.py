@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextList, QTextTable
+from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextList, QTextTableCell
 
 from llama_gui.ui.markdown.direction import direction_of_tokens
 from llama_gui.ui.markdown.document_writer import DocumentWriter
-from llama_gui.ui.markdown.formats import QUOTE_INDENT, Box, Property
+from llama_gui.ui.markdown.formats import QUOTE_INDENT, Box, Density, Property
 from llama_gui.ui.markdown.inline import InlineWriter, write_formula
 from llama_gui.ui.markdown.maths import readable
 from llama_gui.ui.markdown.maths_rules import add_maths
+from llama_gui.ui.markdown.tables import Cell, table_look
+from llama_gui.ui.theme import TRANSCRIPT_PX
 
 PARSER = add_maths(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
 _TASKS = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
@@ -188,23 +190,31 @@ class MarkdownWriter:
         rows = _rows(tokens)
         columns = max(len(row) for row in rows)
         direction = direction_of_tokens(tokens)
-        table = self._to.table(len(rows), columns, self._left(), direction)
+        look = table_look(rows, self._formats, self._to.room() - self._left())
+        is_from_right = direction == Qt.LayoutDirection.RightToLeft
+        # Qt counts columns from the left, whatever the direction.
+        widths = look.widths[::-1] if is_from_right else look.widths
+        form = self._formats.table(self._left(), direction, look.density, widths)
+        if look.is_wide and not is_from_right:  # the room beside the column is on the right
+            form.setProperty(Property.WIDE, sum(widths))
+        table = self._to.table(len(rows), columns, form)
         for row_number, row in enumerate(rows):
             for column, (cell_token, alignment) in enumerate(row):
-                # Qt counts columns from the left, whatever the direction.
-                place = columns - 1 - column if direction == Qt.LayoutDirection.RightToLeft else column
-                self._cell(table, row_number, place, cell_token, alignment)
+                place = columns - 1 - column if is_from_right else column
+                cell = table.cellAt(row_number, place)
+                self._cell(cell, cell_token, alignment, look.density, is_head=row_number == 0)
 
-    def _cell(self, table: QTextTable, row: int, column: int, token: Token, alignment: Qt.AlignmentFlag) -> None:
-        cell = table.cellAt(row, column)
-        chars = self._formats.text(bold=row == 0)
+    def _cell(
+        self, cell: QTextTableCell, token: Token, alignment: Qt.AlignmentFlag, density: Density, *, is_head: bool
+    ) -> None:
+        chars = self._formats.text(pixels=TRANSCRIPT_PX * density.scale, bold=is_head)
         block = self._formats.paragraph(0, line_height=125)
         block.setAlignment(alignment)
         cursor = cell.firstCursorPosition()
         cursor.setBlockFormat(block)
         cursor.setBlockCharFormat(chars)
         InlineWriter(self._formats).write(cursor, token.children or [], chars)
-        if row == 0:  # last: Qt keeps the format of a cell in the same place as that of its first block
+        if is_head:  # last: Qt keeps the format of a cell in the same place as that of its first block
             ground = cell.format()
             ground.setBackground(self._formats.theme.color("side"))
             cell.setFormat(ground)
@@ -231,8 +241,8 @@ def _closing(tokens: Sequence[Token], start: int) -> int:
     return next(i for i in range(start + 1, len(tokens)) if tokens[i].level == level and tokens[i].nesting == -1)
 
 
-def _rows(tokens: Sequence[Token]) -> list[list[tuple[Token, Qt.AlignmentFlag]]]:
-    rows: list[list[tuple[Token, Qt.AlignmentFlag]]] = []
+def _rows(tokens: Sequence[Token]) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
     alignment = Qt.AlignmentFlag.AlignLeft
     for token in tokens:
         if token.type == "tr_open":

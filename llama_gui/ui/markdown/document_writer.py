@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextList,
     QTextTable,
+    QTextTableFormat,
 )
 
 from llama_gui.ui.markdown.breaks import breakable
@@ -18,6 +19,7 @@ from llama_gui.ui.markdown.code_block import Line, colour, highlight, is_coloure
 from llama_gui.ui.markdown.formats import BOX_PADDING, Box, Formats, Property
 from llama_gui.ui.markdown.shelf import Coat, Fold, Mark, Shelf
 from llama_gui.ui.numbers import number_text
+from llama_gui.ui.theme import COLUMN_WIDTH
 
 MAX_PIECE = 4_000
 """A longer line of plain text is cut into blocks: Qt lays out a block as a whole."""
@@ -223,13 +225,20 @@ class DocumentWriter:
         for text, role in line:
             self.insert(text, self.formats.code(role))
 
-    def table(self, rows: int, columns: int, left: float, direction: Qt.LayoutDirection) -> QTextTable:
+    def room(self) -> float:
+        """How wide the column is; as wide as it can be where nothing is laid out yet."""
+        document = self._cursor.document()
+        width = document.textWidth() - document.rootFrame().frameFormat().rightMargin()
+        return min(width, COLUMN_WIDTH) if width > 0 else COLUMN_WIDTH
+
+    def table(self, rows: int, columns: int, form: QTextTableFormat) -> QTextTable:
         """A table after the present block."""
         if self._is_fresh:
             self._cursor.setBlockFormat(self.formats.sliver())
         # Beside a table only its own margin counts, not that of the block above it.
-        top = 30 if self._cursor.blockFormat().hasProperty(Property.BOX) else 14
-        table = self._cursor.insertTable(rows, columns, self.formats.table(left, direction, top))
+        if self._cursor.blockFormat().hasProperty(Property.BOX):
+            form.setTopMargin(30 * self.formats.zoom)
+        table = self._cursor.insertTable(rows, columns, form)
         self._cursor.setPosition(table.lastPosition() + 1)
         self._cursor.setBlockFormat(self.formats.sliver())
         self._is_fresh = True

@@ -1,5 +1,6 @@
 """The typography of the transcript: formats of characters, blocks, lists and tables for one theme and zoom."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -36,6 +37,8 @@ class Property(IntEnum):
     LANGUAGE = QTextFormat.Property.UserProperty.value + 6
     FOLD = QTextFormat.Property.UserProperty.value + 7
     QUOTE_LEFT = QTextFormat.Property.UserProperty.value + 8
+    WIDE = QTextFormat.Property.UserProperty.value + 9
+    """Of a table: how wide it must be for its words, where that is more than the column is."""
 
 
 class Box(IntEnum):
@@ -45,6 +48,18 @@ class Box(IntEnum):
     CODE_HEADER = 2
     CODE = 3
     RULE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """How close the cells of a table are: the size of their text, and the air around it."""
+
+    scale: float
+    padding: float
+
+
+DENSITIES = (Density(1.0, 7), Density(0.93, 6), Density(0.86, 5), Density(0.8, 4))
+"""From a table of few columns to one of many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +177,14 @@ class Formats:
         """How far the items of a list stand in."""
         return LIST_INDENT * self.zoom
 
-    def table(self, left: float, direction: Qt.LayoutDirection, top: float = 14) -> QTextTableFormat:
-        """A table of hairlines; its first column is where reading begins."""
+    def table(
+        self,
+        left: float,
+        direction: Qt.LayoutDirection,
+        density: Density = DENSITIES[0],
+        widths: Sequence[float] = (),
+    ) -> QTextTableFormat:
+        """A table of hairlines; its first column is where reading begins. `widths`: how the columns divide the room."""
         table = QTextTableFormat()
         if direction == Qt.LayoutDirection.RightToLeft:
             table.setLayoutDirection(direction)
@@ -172,12 +193,16 @@ class Formats:
         table.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
         table.setBorderBrush(QBrush(self.theme.color("line")))
         table.setBorderCollapse(True)
-        table.setCellPadding(7 * self.zoom)
+        table.setCellPadding(density.padding * self.zoom)
         table.setCellSpacing(0)
-        table.setTopMargin(top * self.zoom)
+        table.setTopMargin(14 * self.zoom)
         table.setBottomMargin(14 * self.zoom)
         table.setLeftMargin(left)
         table.setWidth(QTextLength())
+        if widths:
+            percent = QTextLength.Type.PercentageLength
+            table.setWidth(QTextLength(percent, 100))
+            table.setColumnWidthConstraints([QTextLength(percent, 100 * width / sum(widths)) for width in widths])
         table.setHeaderRowCount(1)
         return table
 

@@ -14,10 +14,12 @@ from llama_gui.ui.markdown.formats import Formats
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.page import Page
+from llama_gui.ui.transcript.place import Reading
 from llama_gui.ui.transcript.sheet import Sheet
 
 FRAME_MS = 33
 PAINTING_S = 0.008
+_REST_MS = 400
 
 
 class DrawnChat(Sheet):
@@ -25,6 +27,10 @@ class DrawnChat(Sheet):
 
     drawn = Signal()
     """The document has changed."""
+    scrolled = Signal()
+    """It stands somewhere else than before, and has come to rest there."""
+    node_reached = Signal(str)
+    """The message that was to be gone to is in sight."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,11 +43,16 @@ class DrawnChat(Sheet):
         self._zoom = 1.0
         self._is_stale = False
         self._wanted_node = ""  # to go to as soon as there is a page
+        self._reading: Reading | None = None  # to go back to when the page is drawn anew
         self._page = self._new_page()
         self._timer = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._rest_timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self.flush)
         self._rest_timer.timeout.connect(self._draw_rest)
+        self._rested_at = 1.0
+        self._scroll_timer = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._scroll_timer.timeout.connect(self._tell_scrolled)
+        self.verticalScrollBar().valueChanged.connect(self._note_scrolling)
 
     # What is shown
 
@@ -110,6 +121,8 @@ class DrawnChat(Sheet):
         return Page(self.document(), Formats(self.theme, self._zoom), self._secret, self._unfolded)
 
     def _draw_anew(self) -> None:
+        if not self._is_stale:
+            self._reading = self._read_now()
         self._is_stale = True
         if self.isVisible():
             self.flush()
@@ -122,7 +135,10 @@ class DrawnChat(Sheet):
         started = perf_counter()
         arrived = self._take_arrived()
         if self._is_stale:
+            reading = self._reading if self.place.is_settled and not self._wanted_node else None
             self._change(self._write_all)
+            if reading is not None:
+                self._go_back(reading)
         elif not self._page.is_streaming:
             self._change(lambda: self._page.wait(self._waiting))
         elif arrived or not self._page.has_streamed:
@@ -173,8 +189,9 @@ class DrawnChat(Sheet):
         self._has_drawn()
 
     def _has_drawn(self) -> None:
+        self.centre()
         self.has_caret = self._page.has_streamed
-        self.place.go_to_wanted(is_whole=self._page.next_fold() is None)
+        self._go_to_wanted()
         if self._wanted_node and not self._is_stale:
             node_id, self._wanted_node = self._wanted_node, ""
             self.scroll_to_node(node_id)
@@ -247,19 +264,90 @@ class DrawnChat(Sheet):
 
     # Where it stands
 
+    def _read_now(self) -> Reading | None:
+        """What stands at the upper edge of the view; None where the view moves by itself."""
+        top = self.top_position()
+        node_id = self._page.node_at(top)
+        extent = self.extent_of(node_id) if node_id is not None and self.place.is_settled else None
+        if node_id is None or extent is None:
+            return None
+        return Reading(node_id, top - extent[0], self.cursorRect(self.cursor_at(top)).top())
+
+    def _go_back(self, reading: Reading) -> None:
+        """Have what was read in its place again, though it may be folded now or behind a gap."""
+        if all(node.id != reading.node_id for node in self._nodes):
+            return
+        self.place.leave_end()  # of a page that may be shorter for the moment
+        self.draw_node(reading.node_id)
+        extent = self._unfolded_to(reading)
+        if extent is not None:
+            there = self.cursor_at(min(extent[0] + reading.offset, extent[1]))
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + self.cursorRect(there).top() - reading.y)
+        self.place.note()
+
+    def _unfolded_to(self, reading: Reading) -> tuple[int, int] | None:
+        """Where a message begins and ends, once it is drawn as far as it was read."""
+        while (extent := self.extent_of(reading.node_id)) and extent[1] - extent[0] < reading.offset:
+            start, end = extent
+            folds = self.folds().items()
+            number = next((number for number, fold in folds if start <= fold.cursor.position() <= end), None)
+            if number is None:
+                break
+            self.unfold(number)
+        return extent
+
     def go_to_end(self) -> None:
         """Show the end, and stay there while it moves."""
         self.place.go_to_end()
 
     def scroll_place(self) -> float:
-        """Where the view stands, from 0 to 1."""
-        return self.place.share()
+        """Where the view stands, from 0 to 1: at which of the messages, and how far in it. How much of the chat is
+        drawn makes no difference: at the next start it is less.
+        """
+        if self.place.wanted is not None:
+            return self.place.wanted
+        if self.place.follows or not self._nodes:
+            return 1.0
+        reading = self._reading if self._is_stale else self._read_now()
+        ids = [node.id for node in self._nodes]
+        if reading is None or reading.node_id not in ids:  # a gap is at the upper edge
+            below = next((last for start, _, last in reversed(self._page.gaps()) if start <= self.top_position()), 0)
+            return below / len(ids)
+        start, end = self.extent_of(reading.node_id) or (0, 0)
+        part = reading.offset / (end - start + 1) if end > start else 0.0
+        return (ids.index(reading.node_id) + min(part, 0.9999)) / len(ids)
 
     def set_scroll_place(self, place: float) -> None:
         """Go to a place that `scroll_place` gave; where nothing is drawn yet, as soon as it is."""
         self.place.want(place)
-        if not self._is_stale and self._nodes:
-            self.place.go_to_wanted(is_whole=self._page.next_fold() is None)
+        if not self._is_stale:
+            self._go_to_wanted()
+
+    def _go_to_wanted(self) -> None:
+        """Go where `set_scroll_place` said; once more with the next change while the page is not whole yet."""
+        wanted = self.place.wanted
+        if wanted is None or not self._nodes or not self.verticalScrollBar().maximum():
+            return
+        self.place.leave_end()
+        index = int(wanted * len(self._nodes))
+        node_id = self._nodes[index].id
+        self.draw_node(node_id)
+        if extent := self.extent_of(node_id):
+            part = wanted * len(self._nodes) - index
+            self.scroll_to(extent[0] + round(part * (extent[1] - extent[0] + 1)), 0)
+        if self._page.next_fold() is not None:
+            self.place.want(wanted)
+
+    @Slot()
+    def _note_scrolling(self) -> None:
+        self._scroll_timer.start()
+
+    @Slot()
+    def _tell_scrolled(self) -> None:
+        if self.scroll_place() != self._rested_at:
+            self._rested_at = self.scroll_place()
+            self.scrolled.emit()
 
     def scroll_to_node(self, node_id: str) -> None:
         """Go to a message, draw it if need be, and light it up for a moment."""
@@ -271,6 +359,7 @@ class DrawnChat(Sheet):
         if extent is not None:
             self.scroll_to(extent[0], 0.08)
             self.flash(*extent)
+            self.node_reached.emit(node_id)
 
     def draw_node(self, node_id: str) -> None:
         """Draw a message that is not drawn yet."""

@@ -2,7 +2,7 @@
 
 import bisect
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -40,6 +40,7 @@ class FindBar(QFrame):
         self._hits: list[Hit] = []
         self._current = -1
         self._before = FormerFocus(None)
+        self._wanted = ("", "", 0)  # words, the message to find them in, and which of the finds
         self._timer = QTimer(self, singleShot=True, interval=_WAIT_MS)
         self.field = QLineEdit()
         self.count = plain_label("", "muted", SMALL_PX)
@@ -83,23 +84,59 @@ class FindBar(QFrame):
         self._timer.timeout.connect(self._look_again)
         self._view.installEventFilter(self)
         self._view.drawn.connect(self._on_drawn)
+        self._view.node_reached.connect(self._on_reached)
         self._view.verticalScrollBar().valueChanged.connect(self._light)
 
     # What the user does
 
     def open(self) -> None:
         """Show the field, with the words that are selected in the view or those of the last time."""
-        if self.isHidden():
-            self._before = FormerFocus(QApplication.focusWidget())
         selected = self._view.textCursor().selectedText()
-        self.show()
-        self.place()
-        self.raise_()
+        self._come_up()
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         if selected and len(selected) < 100 and "\u2029" not in selected:
             self.field.setText(selected)
         self.field.selectAll()
         self._on_words()
+
+    def _come_up(self) -> None:
+        if self.isHidden():
+            self._before = FormerFocus(QApplication.focusWidget())
+        self.show()
+        self.place()
+        self.raise_()
+
+    def want(self, words: str, node_id: str, nth: int) -> None:
+        """When the view comes to a message, show the nth of these words in it; the keyboard stays where it is."""
+        self._wanted = (words, node_id, nth)
+
+    @Slot(str)
+    def _on_reached(self, reached: str) -> None:
+        words, node_id, nth = self._wanted
+        if not words or reached != node_id:
+            return
+        self._wanted = ("", "", 0)
+        self._come_up()
+        with QSignalBlocker(self.field):
+            self.field.setText(" ".join(words.split()))
+        self._current = -1
+        self._read_words()
+        self._look()
+        self._go_in(node_id, nth)
+
+    def _go_in(self, node_id: str, nth: int) -> None:
+        """Go to the nth hit in a message, or to its last one: what has no letter of the markup may have fewer."""
+        for _ in range(_MOST_STEPS):
+            start, end = self._view.extent_of(node_id) or (0, -1)
+            inside = [number for number, hit in enumerate(self._hits) if start <= hit.position <= end]
+            if not inside:
+                return
+            index = inside[min(nth, len(inside) - 1)]
+            hit = self._hits[index]
+            if hit.hidden is None or self._view.reveal(hit.hidden, hit.offset) < 0:
+                self._show(index)
+                return
+            self._look()
 
     @Slot()
     def leave(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QTextEdit
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.transcript.hover_bar import HoverBar
+from llama_gui.ui.transcript.painter import column_width
 
 _ABOVE = 22
 
@@ -45,7 +46,7 @@ class MessageBar(QObject):
         if bottom < y or top > height:
             self.bar.hide()
             return
-        self.bar.move(self._view.viewport().width() - self.bar.width(), y)
+        self.bar.move(round(column_width(self._view.document())) - self.bar.width(), y)
 
     def step(self, by: int) -> None:
         """Put the keyboard on the buttons of the next or previous message that is drawn."""

@@ -25,7 +25,7 @@ class BackgroundPainter:
         self._layout = document.documentLayout()
         self._theme = theme
         self._visible = visible
-        self._right = document.textWidth()
+        self._right = column_width(document)
 
     def paint(self, first: QTextBlock) -> None:
         """Paint from a block to the end of what is visible."""
@@ -131,6 +131,11 @@ class BackgroundPainter:
         self._painter.drawLine(QPointF(block.blockFormat().leftMargin(), y), QPointF(self._right, y))
 
 
+def column_width(document: QTextDocument) -> float:
+    """How wide the text is; beside it there may be room for wide tables."""
+    return document.textWidth() - document.rootFrame().frameFormat().rightMargin()
+
+
 def _box_id(block: QTextBlock) -> int | None:
     return block.blockFormat().property(Property.BOX_ID) if block.isValid() else None
 
@@ -146,7 +151,7 @@ def paint_flash(painter: QPainter, first: QTextCursor, last: QTextCursor, theme:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(ground)
     painter.drawRoundedRect(
-        QRectF(0, top - _PAD_USER, document.textWidth(), bottom - top + 2 * _PAD_USER), _RADIUS, _RADIUS
+        QRectF(0, top - _PAD_USER, column_width(document), bottom - top + 2 * _PAD_USER), _RADIUS, _RADIUS
     )
 
 

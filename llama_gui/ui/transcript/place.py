@@ -2,11 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QScrollBar
 
 _AT_END = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read: a character of a message, counted from its beginning, and at what height of the view it stands."""
+
+    node_id: str
+    offset: int
+    y: int
 
 
 class ScrollPlace(QObject):
@@ -50,6 +60,11 @@ class ScrollPlace(QObject):
             self._bar.setValue(round(value + height() - before))
         self.note()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the view stays where it is: it neither follows the end, nor is it on its way somewhere."""
+        return not self.follows and self._wanted is None
+
     def leave_end(self) -> None:
         """Stay where the view is now."""
         self.follows = False
@@ -61,23 +76,14 @@ class ScrollPlace(QObject):
         self._wanted = None
         self._bar.setValue(self._bar.maximum())
 
-    def share(self) -> float:
-        """Where the view stands, from 0 to 1."""
-        if self._wanted is not None:
-            return self._wanted
-        return 1.0 if self.follows or not self._bar.maximum() else self._bar.value() / self._bar.maximum()
+    @property
+    def wanted(self) -> float | None:
+        """The place that it is on its way to, until the page is drawn as far as that."""
+        return self._wanted
 
-    def want(self, share: float) -> None:
-        """Go to a place that `share` gave, with `go_to_wanted`, when there is something to scroll."""
-        self._wanted = share if share < 1.0 else None
-
-    def go_to_wanted(self, *, is_whole: bool) -> None:
-        """Go where `want` said; once more with the next change while the page is not whole yet."""
-        if self._wanted is not None and self._bar.maximum():
-            wanted = self._wanted
-            self.follows = False
-            self._bar.setValue(round(wanted * self._bar.maximum()))
-            self._wanted = None if is_whole else wanted
+    def want(self, place: float) -> None:
+        """Be on the way to a place; 1 is the end."""
+        self._wanted = place if place < 1.0 else None
 
     @Slot()
     def note(self) -> None:

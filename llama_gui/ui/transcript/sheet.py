@@ -4,10 +4,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QRectF, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtGui import (
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCursor,
+    QTextOption,
+    QTextTable,
+)
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from llama_gui.ui.markdown.copying import selected_text
+from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.theme import COLUMN_WIDTH, theme_of
 from llama_gui.ui.transcript.painter import BackgroundPainter, paint_caret, paint_flash
@@ -16,6 +27,8 @@ from llama_gui.ui.transcript.place import ScrollPlace
 FLASH_MS = 1600
 _MOVING_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
 SIDE_MARGIN = 32
+_AIRY = 1.5  # of what a wide table needs beside the column, where there is room for it
+_EDGE = 12  # between a wide table and the edge of the window
 
 
 class Sheet(QTextBrowser):
@@ -29,7 +42,7 @@ class Sheet(QTextBrowser):
         self._flash: tuple[QTextCursor, QTextCursor] | None = None
         self._flash_timer = QTimer(self, singleShot=True, interval=FLASH_MS)
         self._flash_timer.timeout.connect(self._end_flash)
-        self.verticalScrollBar().rangeChanged.connect(self._centre)
+        self.verticalScrollBar().rangeChanged.connect(self.centre)
         self._set_up()
 
     def _set_up(self) -> None:
@@ -127,18 +140,39 @@ class Sheet(QTextBrowser):
         super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._centre()
+        self.centre()
         super().resizeEvent(event)
 
     @Slot()
-    def _centre(self) -> None:
-        """Keep the column in the middle, whether or not there is a scroll bar beside it."""
+    def centre(self) -> None:
+        """Keep the column in the middle, scroll bar or not, and let wide tables reach beyond it."""
         side = max(SIDE_MARGIN, (self.width() - COLUMN_WIDTH) // 2)
         bar = self.verticalScrollBar()
         beside = side - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
         left, right = (beside, side) if self.isRightToLeft() else (side, beside)
-        if self.viewportMargins().right() != right or self.viewportMargins().left() != left:
-            self.setViewportMargins(left, 0, right, 0)
+        # Only where a table needs it: the page is laid out anew with each step that its width changes.
+        wide = self._wide_tables()
+        room = max(0, right - _EDGE) if wide else 0
+        if self.viewportMargins().right() != right - room or self.viewportMargins().left() != left:
+            self.setViewportMargins(left, 0, right - room, 0)
+        root = self.document().rootFrame()
+        page = root.frameFormat()
+        if page.rightMargin() != room:
+            page.setRightMargin(room)
+            root.setFrameFormat(page)
+        for table in wide:
+            form = table.format()
+            needed = float(form.property(Property.WIDE)) + form.leftMargin() - COLUMN_WIDTH
+            beyond = max(0.0, min(room, _AIRY * needed))
+            if form.rightMargin() != -beyond:
+                form.setRightMargin(-beyond)
+                table.setFormat(form)
+
+    def _wide_tables(self) -> list[QTextTable]:
+        """Those whose words need more room than the column has."""
+        frames = self.document().rootFrame().childFrames()
+        tables = (frame for frame in frames if isinstance(frame, QTextTable))
+        return [table for table in tables if table.format().property(Property.WIDE)]
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -1,4 +1,4 @@
-"""What an empty chat shows: a greeting, three questions to begin with, and the way to a better model."""
+"""What an empty chat shows: a greeting, three ideas to begin with, and the way to a better model."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -12,7 +12,7 @@ _WIDTH = 520
 
 
 class Suggestion(QAbstractButton):
-    """A question that is asked with one click."""
+    """A message that is sent with one click."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -42,12 +42,15 @@ class Suggestion(QAbstractButton):
         painter.drawText(rect.adjusted(14, 0, -14, 0), Qt.AlignmentFlag.AlignVCenter, self.text())
 
 
-QUESTIONS = (
-    QT_TRANSLATE_NOOP("Welcome", "What is this application?"),
-    QT_TRANSLATE_NOOP("Welcome", "How do I open another tab?"),
-    QT_TRANSLATE_NOOP("Welcome", "What does the temperature change?"),
+QUESTIONS = ("What is this application?", "How do I open another tab?", "What does the temperature change?")
+"""For the starter model, which has learnt to speak of nothing else, and in English only."""
+
+IDEAS = (
+    QT_TRANSLATE_NOOP("Welcome", "Explain in simple words why the sky is blue."),
+    QT_TRANSLATE_NOOP("Welcome", "Write a short poem about the sea."),
+    QT_TRANSLATE_NOOP("Welcome", "Summarise the story of Romeo and Juliet in five sentences."),
 )
-"""In English for the starter model, which has learnt nothing else; for others in the user's language."""
+"""For all others, which know nothing of this application."""
 
 
 class Welcome(QWidget):
@@ -101,8 +104,9 @@ class Welcome(QWidget):
     def greet(self, model: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
         """Speak for the model that is loaded, or for the one that is on its way."""
         self._greeting.setText(self.tr("Hello."))
-        for button, question in zip(self._suggestions, QUESTIONS, strict=True):
-            button.setText(question if is_starter else self.tr(question))
+        ideas = QUESTIONS if is_starter else [self.tr(idea) for idea in IDEAS]
+        for button, idea in zip(self._suggestions, ideas, strict=True):
+            button.setText(idea)
         if not model and not is_coming:
             self._line.setText(self.tr("No model is open yet."))
         elif not model:
