@@ -1,10 +1,20 @@
 """Where the user writes: a field that grows with its text, the files that go along, and what sends or stops."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QFocusEvent,
+    QFontMetricsF,
+    QInputMethodEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from llama_gui.chats.attachments import Draft, pasted_attachment
@@ -82,7 +92,7 @@ class MessageEdit(QPlainTextEdit):
     @Slot()
     def fit(self) -> None:
         """Be as high as the text, up to ten lines; of larger letters fewer, or nothing is left for what is read."""
-        line = self.fontMetrics().lineSpacing()
+        line = math.ceil(QFontMetricsF(self.font()).lineSpacing())  # as lines are laid out
         most = max(3, round(_MAX_LINES * TRANSCRIPT_PX / max(TRANSCRIPT_PX, self.font().pixelSize())))
         lines = max(1, min(most, round(self.document().size().height())))
         self.setFixedHeight(lines * line + 4)

@@ -3,7 +3,7 @@
 import math
 
 from PySide6.QtCore import QSizeF, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit
 
 MOST_LINES = 12
@@ -23,7 +23,10 @@ class GrowingText(QPlainTextEdit):
     def _fit(self, size: QSizeF) -> None:
         """`size` counts lines, not pixels, in a plain-text document."""
         lines = min(MOST_LINES, math.ceil(size.height()))
-        self.setFixedHeight(max(self._least, lines * self.fontMetrics().lineSpacing() + _EDGES))
+        line = math.ceil(
+            QFontMetricsF(self.font()).lineSpacing()
+        )  # as lines are laid out
+        self.setFixedHeight(max(self._least, lines * line + _EDGES))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

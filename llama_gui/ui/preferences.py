@@ -97,7 +97,9 @@ class PreferencesDialog(QDialog):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(area, 1)
         layout.addLayout(foot)
-        self.resize(fitted(QSize(580, min(680, inner.sizeHint().height() + 96)), self))
+        wanted = inner.sizeHint()
+        width = wanted.width() + area.verticalScrollBar().sizeHint().width()  # some fonts and languages are wide
+        self.resize(fitted(QSize(max(580, width), min(680, wanted.height() + 96)), self))
 
     # The groups
 
