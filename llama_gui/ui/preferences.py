@@ -99,7 +99,7 @@ class PreferencesDialog(QDialog):
         layout.addLayout(foot)
         wanted = inner.sizeHint()
         width = wanted.width() + area.verticalScrollBar().sizeHint().width()  # some fonts and languages are wide
-        self.resize(fitted(QSize(max(580, width), min(680, wanted.height() + 96)), self))
+        self.resize(fitted(QSize(max(580, width), wanted.height() + 96), self))
 
     # The groups
 
