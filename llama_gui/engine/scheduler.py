@@ -69,7 +69,8 @@ class PieceBudget:
         wished = min(max(wished, overhead // 2 if writers else overhead), MAX_PIECE)
         if not self._shares_tiles:
             return max(wished // grain, 1) * grain
-        tokens = (wished + writers) // grain * grain - writers
+        nearest = grain // 2 if grain < GRAIN else 0  # half of a large tile more would be too long a wait
+        tokens = (wished + writers + nearest) // grain * grain - writers
         return max(tokens, grain - writers % grain, min(GRAIN // 2, 2 * grain))
 
     def piece(self, pending: int, writers: int) -> int:
