@@ -23,9 +23,7 @@ class GrowingText(QPlainTextEdit):
     def _fit(self, size: QSizeF) -> None:
         """`size` counts lines, not pixels, in a plain-text document."""
         lines = min(MOST_LINES, math.ceil(size.height()))
-        line = math.ceil(
-            QFontMetricsF(self.font()).lineSpacing()
-        )  # as lines are laid out
+        line = math.ceil(QFontMetricsF(self.font()).lineSpacing())  # as lines are laid out
         self.setFixedHeight(max(self._least, lines * line + _EDGES))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
