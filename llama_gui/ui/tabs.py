@@ -143,10 +143,10 @@ class TabBar(QTabBar):
         return QSize(widths, STRIP_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(_MIN_WIDTH, STRIP_HEIGHT)
+        return QSize(min(_MIN_WIDTH, self.sizeHint().width()), STRIP_HEIGHT)
 
     def minimumTabSizeHint(self, index: int) -> QSize:
-        return QSize(_MIN_WIDTH, STRIP_HEIGHT)
+        return QSize(min(_MIN_WIDTH, self._wanted_width(index)), STRIP_HEIGHT)
 
     def _wanted_width(self, index: int) -> int:
         text = QFontMetrics(frame_font(FRAME_PX, QFont.Weight.Medium)).horizontalAdvance(self.title(index))

@@ -83,6 +83,16 @@ def test_a_narrow_tab_has_its_x_only_in_front_or_under_the_mouse(bar, qtbot):
 
 
 @pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_the_button_for_a_new_tab_stands_beside_a_short_one(qtbot, icons):
+    strip = TabStrip(icons)
+    qtbot.addWidget(strip)
+    strip.resize(700, 44)
+    strip.show()
+    strip.bar.add("c", "a")
+    qtbot.waitUntil(lambda: 0 < strip.new_button.x() - strip.bar.tabRect(0).right() < 16)
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
 def test_tabs_that_are_too_many_are_in_a_list(qtbot, icons):
     strip = TabStrip(icons)
     qtbot.addWidget(strip)
