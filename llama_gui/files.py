@@ -3,6 +3,8 @@
 import contextlib
 import os
 import secrets
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -11,6 +13,8 @@ PRIVATE = 0o600
 """For its owner's eyes only."""
 SHARED = 0o666
 """For whoever the user lets see new files."""
+
+_WAITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # seconds
 
 
 def write_whole(path: Path, content: bytes, mode: int = PRIVATE) -> None:
@@ -34,7 +38,7 @@ def open_whole(path: Path, mode: int = PRIVATE) -> Iterator[BinaryIO]:
     with _fresh_beside(target, mode) as (file, fresh):
         yield file
         _finish(file)
-        os.replace(fresh, target)
+        _replace(fresh, target)
 
 
 def make_whole(path: Path, content: bytes, mode: int = PRIVATE) -> None:
@@ -55,7 +59,19 @@ def make_whole(path: Path, content: bytes, mode: int = PRIVATE) -> None:
         except OSError:  # a file system without links
             if os.path.lexists(path):
                 raise FileExistsError(f"{path} is there already.") from None
-            os.replace(fresh, path)
+            _replace(fresh, path)
+
+
+def _replace(fresh: Path, target: Path) -> None:
+    """Windows refuses it while anybody has the old file open, be it for a search index; that is soon over."""
+    for wait in _WAITS if sys.platform == "win32" else ():
+        try:
+            os.replace(fresh, target)
+        except PermissionError:
+            time.sleep(wait)
+        else:
+            return
+    os.replace(fresh, target)
 
 
 def sync_folder(folder: Path) -> None:

@@ -104,11 +104,18 @@ def test_many_writers_at_once(tmp_path: Path):
     contents = [bytes([letter]) * 100_000 for letter in b"abcdefgh"]
     errors: list[BaseException] = []
 
+    def read() -> bytes:
+        while True:
+            try:
+                return path.read_bytes()
+            except PermissionError:  # Windows: while it is replaced
+                assert sys.platform == "win32"
+
     def work(content: bytes) -> None:
         try:
             for _ in range(5):
                 write_whole(path, content)
-                assert path.read_bytes() in contents
+                assert read() in contents
         except BaseException as error:
             errors.append(error)
 
@@ -118,6 +125,32 @@ def test_many_writers_at_once(tmp_path: Path):
     for thread in threads:
         thread.join()
     assert errors == []
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("refusals", [0, 3, 100])
+def test_windows_is_asked_again_while_somebody_reads_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusals: int
+):
+    path, replace, asked = tmp_path / "file", os.replace, []
+
+    def refused(fresh: Path, target: Path) -> None:
+        asked.append(target)
+        if len(asked) <= refusals:
+            raise PermissionError(13, "Access denied")
+        replace(fresh, target)
+
+    write_whole(path, b"old")
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(files, "_WAITS", (0.0,) * 6)
+    monkeypatch.setattr(os, "replace", refused)
+    if refusals < 7:
+        write_whole(path, b"new")
+    else:
+        with pytest.raises(PermissionError):
+            write_whole(path, b"new")
+    assert len(asked) == min(refusals + 1, 7)
+    assert path.read_bytes() == (b"new" if refusals < 7 else b"old")
     assert names(tmp_path) == ["file"]
 
 

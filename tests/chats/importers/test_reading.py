@@ -84,7 +84,7 @@ def test_what_is_no_export_is_refused_in_plain_words(tmp_path: Path, content: by
 
 
 def test_a_missing_file_is_told(tmp_path: Path):
-    with pytest.raises(StoreError, match=r"nothing\.json cannot be read: No such file"):
+    with pytest.raises(StoreError, match=r"nothing\.json cannot be read: (No such file|File not found)"):
         read_import(tmp_path / "nothing.json")
 
 
