@@ -42,12 +42,7 @@ def salvage(damaged: Path, target: sqlite3.Connection) -> Salvaged:
     if not damaged.is_file():
         return Salvaged()
     try:
-        with tempfile.TemporaryDirectory(prefix=".salvage-", dir=damaged.parent) as folder:
-            source = _open_copy(damaged, Path(folder))
-            try:
-                return _copy(source, target)
-            finally:
-                source.close()
+        return give_back(damaged, target)
     except (OSError, sqlite3.Error, MemoryError) as error:
         _log.warning("nothing was recovered from %s: %s", damaged, error)
         return Salvaged()
