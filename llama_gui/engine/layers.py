@@ -65,6 +65,7 @@ class RMSNorm:
 
     def __init__(self, weight: Tensor, eps: float, *, stays_wide: bool = False) -> None:
         self.weight = weight.float() if stays_wide else weight
+        self.eps = eps
         self._eps = torch.tensor(eps, device=weight.device)
 
     def __call__(self, x: Tensor) -> Tensor:

@@ -14,16 +14,11 @@ from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, Spans
-from llama_gui.engine.linear import Linear, LinearFactory, RowPlan, StackedLinear
+from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
-from llama_gui.engine.native_kernels import LANES, NativeKernels
-from llama_gui.engine.native_linear import (
-    NativeBlocksLinear,
-    NativeHalfLinear,
-    NativeInt8Linear,
-    NativeQuantisedLinear,
-)
-from llama_gui.engine.native_mlp import NativeInt8MLP, NativeMLP
+from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_layer import NativeLayer, operands_of
+from llama_gui.engine.native_linear import NativeBlocksLinear, NativeInt8Linear
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
 from llama_gui.engine.token_table import BlocksTable, Int8Table, PlainTable, TokenTable
@@ -46,20 +41,20 @@ class Segment:
     is_prompt: bool = False
 
 
-AnyMLP = MLP | Int8MLP | NativeInt8MLP | NativeMLP
-
-
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One layer."""
+    """One layer. `native`: all of it in one call, where our own kernels can do that."""
 
     attention_norm: RMSNorm
     attention: Attention
     mlp_norm: RMSNorm
-    mlp: AnyMLP
+    mlp: MLP | Int8MLP
+    native: NativeLayer | None = None
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
-        """``[rows, hidden] -> [rows, hidden]``."""
+        """``[rows, hidden] -> [rows, hidden]``; `x` may be changed."""
+        if self.native is not None and isinstance(spans, NativeSpans):
+            return self.native(x, layer, cos, sin, spans)
         x = x + self.attention(self.attention_norm(x), layer, cos, sin, spans)
         return x + self.mlp(self.mlp_norm(x))
 
@@ -193,26 +188,7 @@ def _plain(weights: Sequence[Tensor]) -> list[Tensor]:
     return [weight for weight in weights if not weight.is_mkldnn]
 
 
-def _is_on_floats(linear: Linear) -> bool:
-    """Whether its rows are float32 before and behind, with our own kernels in between."""
-    if isinstance(linear, StackedLinear):
-        return all(_is_on_floats(part) for part in linear.parts)
-    return isinstance(linear, NativeHalfLinear | NativeBlocksLinear)
-
-
-def _mlp(gate_up: Linear, down: Linear, sizes: tuple[int, int], kernels: NativeKernels | None) -> AnyMLP:
-    """`sizes`: of what goes in, and of what is gated. `kernels`: those for rows of float32."""
-    fits = all(size % LANES == 0 for size in sizes)
-    if fits and kernels is not None and all(_is_on_floats(linear) for linear in (gate_up, down)):
-        return NativeMLP(gate_up, down, kernels)
-    if (
-        fits
-        and isinstance(gate_up, NativeQuantisedLinear)
-        and isinstance(down, NativeQuantisedLinear)
-        and gate_up.dtype == down.dtype == torch.float32
-        and not gate_up.has_bias | down.has_bias
-    ):
-        return NativeInt8MLP(gate_up, down)
+def _mlp(gate_up: Linear, down: Linear) -> MLP | Int8MLP:
     if (
         isinstance(gate_up, QuantisedLinear)
         and isinstance(down, QuantisedLinear)
@@ -281,7 +257,6 @@ class NetworkLoader:
         self._table_dtype, self._kept_dtype = precision.table_dtype, precision.kept_dtype
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
-        self._gate_kernels = self._kernels if self._dtype == torch.float32 else None
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
@@ -341,9 +316,13 @@ class NetworkLoader:
         )
         gate_up = self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias)
         down = self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias)
-        mlp = _mlp(gate_up, down, (config.hidden_size, config.intermediate_size), self._gate_kernels)
-        attention_norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
-        return Block(attention_norm, attention, self._norm(prefix + "post_attention_layernorm.weight", gate_up), mlp)
+        norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
+        mlp_norm = self._norm(prefix + "post_attention_layernorm.weight", gate_up)
+        operands = [operands_of(linear) for linear in (attention.qkv, attention.out, gate_up, down)]
+        native = None
+        if self._kernels is not None and all(operands):
+            native = NativeLayer(self._kernels, attention, operands, (norm, mlp_norm))
+        return Block(norm, attention, mlp_norm, _mlp(gate_up, down), native)
 
     def _head_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")

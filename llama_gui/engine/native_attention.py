@@ -43,9 +43,19 @@ class NativeSpans:
             row += length
         self._table = torch.tensor(table, dtype=torch.int64)
 
+    @property
+    def table(self) -> Tensor:
+        """As `NativeKernels.attend` takes them."""
+        return self._table
+
+    @property
+    def kept_dtype(self) -> torch.dtype:
+        """Of the caches."""
+        return self._slots[0].keys.dtype
+
     def attend(self, q: Tensor, k: Tensor, v: Tensor, layer: int, window: int | None) -> Tensor:
         """Write `k` and `v` ``[rows, kv_heads, dim]`` into the caches, and attend.
 
         ``q [rows, heads, dim] -> [rows, heads * dim]``. `window`: how many tokens a row sees at most.
         """
-        return self._kernels.attend(q, k, v, self._table, layer, window or 0, self._slots[0].keys.dtype)
+        return self._kernels.attend(q, k, v, self._table, layer, window or 0, self.kept_dtype)

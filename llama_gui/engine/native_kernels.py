@@ -52,7 +52,8 @@ class NativeKernels:
         self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
         self._dequantise = _function(library.llama_gui_dequantise, _POINTER, _INT, _SIZE, _POINTER)
         self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
-        self._gate = _function(library.llama_gui_gate, *rows, *4 * [_POINTER])
+        step = (_POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _INT)
+        self._layer = _function(library.llama_gui_layer, _POINTER, *rows[:2], *step)
         heads = (_POINTER, _SIZE)
         self._attend = _function(
             library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _INT, _POINTER
@@ -184,19 +185,6 @@ class NativeKernels:
         _check(self._dequantise(blocks.data_ptr(), DEQUANTISED_KINDS.index(kind), count, y.data_ptr()))
         return y
 
-    def gate(self, x: Tensor) -> Tensor:
-        """``silu(gate) * up`` of gate and up side by side: float32 ``[rows, 2 * width] -> [rows, width]``."""
-        y = torch.empty(len(x), x.shape[1] // 2)
-        _check(self._gate(x.data_ptr(), *y.shape, None, None, None, y.data_ptr()))
-        return y
-
-    def gate_levels(self, x: Tensor, row_scales: Tensor) -> tuple[Tensor, Tensor]:
-        """``silu(gate * row_scale) * up`` of ``[rows, 2 * width]``, quantised as by `quantise`."""
-        levels, scales = torch.empty(len(x), x.shape[1] // 2, dtype=torch.int8), torch.empty(len(x))
-        addresses = (row_scales.data_ptr(), levels.data_ptr(), scales.data_ptr(), None)
-        _check(self._gate(x.data_ptr(), *levels.shape, *addresses))
-        return levels, scales
-
     def attend(
         self,
         q: Tensor,
@@ -222,6 +210,18 @@ class NativeKernels:
         conversations = (spans.data_ptr(), len(spans), layer, _KINDS[dtype])
         _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, y.data_ptr()))
         return y
+
+    def layer(
+        self, of: int, x: Tensor, turns: tuple[Tensor, Tensor], spans: Tensor, number: int, kept: torch.dtype
+    ) -> None:
+        """Send float32 rows ``x [rows, hidden]`` through a whole layer, in place.
+
+        `of`: where it is described, see `NativeLayer`. `turns`: cosines and sines, float32 ``[rows, dim]``. `spans` as
+        in `attend`, of caches of the dtype `kept`, of which this is layer `number`.
+        """
+        cosines, sines = turns
+        step = (cosines.data_ptr(), sines.data_ptr(), spans.data_ptr(), len(spans), number, _KINDS[kept])
+        _check(self._layer(of, x.data_ptr(), len(x), *step))
 
 
 def _function(function: "ctypes._FuncPointer", *arguments: type) -> "ctypes._FuncPointer":

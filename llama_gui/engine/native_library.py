@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_trials import adds_right, attends_right
+from llama_gui.engine.native_trials import adds_right, attends_right, passes_right
 from llama_gui.paths import native_kernels
 
 _log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def _tried(path: Path, _changed: int) -> NativeKernels | None:
     except (OSError, AttributeError) as error:
         _log.warning("The kernels in %s cannot be loaded, torch's are used: %s", path, error)
         return None
-    if kernels is not None and not (adds_right(kernels) and attends_right(kernels)):
+    if kernels is not None and not all(is_right(kernels) for is_right in (adds_right, attends_right, passes_right)):
         _log.warning("The kernels in %s add up wrong on this machine, torch's are used.", path)
         return None
     return kernels

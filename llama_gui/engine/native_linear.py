@@ -14,7 +14,7 @@ from llama_gui.engine.device import byte_count
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.native_kernels import LANES, NativeKernels
-from llama_gui.engine.packed_weights import CHANNELS_TOGETHER, BlocksPacked, Int4Packed, pack_int4
+from llama_gui.engine.packed_weights import CHANNELS_TOGETHER, BlocksPacked, Int4Packed, Operand, pack_int4
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.weight_rows import WeightRows
 
@@ -29,6 +29,11 @@ class NativeQuantisedLinear(QuantisedLinear):
     def __init__(self, bias: Tensor | None, dtype: torch.dtype, kernels: NativeKernels) -> None:
         super().__init__(bias, dtype)
         self.kernels = kernels
+
+    @property
+    @abstractmethod
+    def operand(self) -> Operand | None:
+        """How a whole layer multiplies it, if it can."""
 
     @abstractmethod
     def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
@@ -79,6 +84,12 @@ class NativeInt8Linear(NativeQuantisedLinear):
         """Bytes that the weight, its scales and the bias take."""
         return byte_count(self._levels, self._scales, self._bias)
 
+    @property
+    def operand(self) -> Operand | None:
+        """How a whole layer multiplies it, if it can."""
+        channels, width = self._levels.shape
+        return Operand("int8", channels, width, self.packed, self._scales, self._bias)
+
     def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
         """Int8 ``[rows, in]`` times the weight and all scales."""
         return self.kernels.int8(levels, self._levels, self._scales, self.dtype, row_scales)
@@ -122,6 +133,13 @@ class NativeInt4Linear(NativeQuantisedLinear):
         """Bytes that the weight, its steps, lows and scales and the bias take."""
         return byte_count(*self._weight.tensors, self._scales, self._bias)
 
+    @property
+    def operand(self) -> Operand | None:
+        """How a whole layer multiplies it, if it can."""
+        if self._writes_out:
+            return None
+        return Operand("int4", self._weight.channels, self._weight.width, self.packed, self._scales, self._bias)
+
     def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
         """Int8 ``[rows, in]`` times the weight and all scales."""
         if not self._writes_out or len(levels) <= _MANY:
@@ -148,6 +166,11 @@ class NativeBlocksLinear:
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
         return self.blocks.parts
+
+    @property
+    def operand(self) -> Operand:
+        """How a whole layer multiplies it."""
+        return Operand(self.blocks.kind, self.blocks.channels, self.blocks.width, self.packed, bias=self._bias)
 
     @property
     def weight_bytes(self) -> int:
@@ -186,6 +209,13 @@ class NativeHalfLinear:
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
         return (self._weight,)
+
+    @property
+    def operand(self) -> Operand:
+        """How a whole layer multiplies it."""
+        form = str(self._weight.dtype).removeprefix("torch.")
+        channels, width = self._weight.shape
+        return Operand(form, channels, width, self.packed, bias=self._bias)
 
     @property
     def weight_bytes(self) -> int:

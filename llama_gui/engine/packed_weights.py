@@ -18,6 +18,9 @@ CHANNELS_TOGETHER = 8
 BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0")
 """What is multiplied as it lies in a GGUF file; in the order of block_products.h."""
 
+OPERAND_FORMS = ("int8", "int4", "bfloat16", "float16", *BLOCK_KINDS)
+"""In the order of layer.h."""
+
 BLOCK_NUMBERS = 256
 """Of a block, which lies within a row of a weight; eight blocks of the file where those are smaller."""
 
@@ -79,6 +82,22 @@ class BlocksPacked:
         sizes = _PART_BYTES[kind]
         parts = tuple(torch.empty(blocks, of_channel * size, dtype=torch.uint8) for size in sizes)
         return cls(kind, channels, width, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A weight ``[channels, width]`` as our own kernels are told of it.
+
+    `form`: one of `OPERAND_FORMS`. `parts`: what it lies in. `scales` (of whole numbers) and `bias`: float32
+    ``[channels]``.
+    """
+
+    form: str
+    channels: int
+    width: int
+    parts: tuple[Tensor, ...]
+    scales: Tensor | None = None
+    bias: Tensor | None = None
 
 
 def stays_as_it_is(kind: str, width: int) -> bool:

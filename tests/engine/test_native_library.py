@@ -203,6 +203,8 @@ def test_a_library_is_tried_once_and_again_when_it_was_compiled_anew(place: Path
 
 def test_these_add_up_right(kernels: NativeKernels):
     assert native_trials.adds_right(kernels)
+    assert native_trials.attends_right(kernels)
+    assert native_trials.passes_right(kernels)
 
 
 @pytest.mark.parametrize("file", ["is missing", "is no library"])

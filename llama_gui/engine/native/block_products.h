@@ -182,15 +182,13 @@ INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const float
     UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
-/* See `q6_k_channels`; NULL: there is no room. */
-static int16_t *offsets_of(const int8_t *x, ptrdiff_t groups) {
-    int16_t *offsets = aligned(2 * groups * sizeof *offsets);
-    for (ptrdiff_t g = 0; offsets && g < groups; g++) {
+/* See `q6_k_channels`. */
+static void sum_offsets(const int8_t *x, ptrdiff_t groups, int16_t *offsets) {
+    for (ptrdiff_t g = 0; g < groups; g++) {
         int sums[2] = {0, 0};
         for (int j = 0; j < SMALL_GROUP; j++) sums[j / 2 % 2] += x[g * SMALL_GROUP + j];
         offsets[2 * g] = (int16_t)(-32 * sums[0]), offsets[2 * g + 1] = (int16_t)(-32 * sums[1]);
     }
-    return offsets;
 }
 
 /* --- Q4_0: levels from 0 to 15 that stand for numbers from -8 on. Each group, which is a block of the file, has a factor:
@@ -281,19 +279,32 @@ static void multiply_blocks(const Product *of, ptrdiff_t row, int rows, Share ch
     }
 }
 
+/* How many sums of a row its products want, and these of some whole rows. */
+static ptrdiff_t block_sums(BlockKind kind, ptrdiff_t width) { return kind == Q6_K ? width / SMALL_GROUP * 2 : width / GROUP; }
+
+static void sum_blocks(BlockKind kind, const int8_t *x, ptrdiff_t count, int16_t *sums) {
+    if (kind == Q6_K) sum_offsets(x, count / SMALL_GROUP, sums);
+    else sum_groups(x, count / GROUP, sums);
+}
+
+static Product block_product(const int8_t *x, const int16_t *x_sums, const float *x_scales, ptrdiff_t width,
+                             const BlockWeight *w, Result to) {
+    return (Product){
+        .x = x, .x_sums = x_sums, .x_scales = x_scales, .width = width, .sums = block_sums(w->kind, width),
+        .scales = width / K_BLOCK, .weight = w, .most = 4, .places = block_places[w->kind], .unit = TOGETHER,
+        .has_pairs = w->kind == Q4_K || w->kind == Q4_0, .multiply = multiply_blocks, .to = to,
+    };
+}
+
 EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t width, uint8_t *first, uint8_t *second,
                             uint8_t *third, uint8_t *fourth, ptrdiff_t channels, const float *x_scales, void *y,
                             int result) {
     const BlockWeight w = {{{first, second, third, fourth}}, (BlockKind)kind};
-    const ptrdiff_t small = width / SMALL_GROUP, groups = width / GROUP;
-    int16_t *x_sums = kind == Q6_K ? offsets_of(x, rows * small) : sums_of_groups(x, rows * groups);
+    int16_t *x_sums = aligned(rows * block_sums(w.kind, width) * sizeof *x_sums);
     if (x_sums == NULL) return 1;
-    const Product product = {
-        .x = x, .x_sums = x_sums, .x_scales = x_scales, .width = width, .sums = kind == Q6_K ? 2 * small : groups,
-        .scales = width / K_BLOCK, .weight = &w, .most = 4, .places = block_places[kind], .unit = TOGETHER,
-        .has_pairs = kind == Q4_K || kind == Q4_0, .multiply = multiply_blocks,
-        .to = {y, channels, NULL, NULL, NULL, (Kind)result},
-    };
+    sum_blocks(w.kind, x, rows * width, x_sums);
+    const Result to = {y, channels, channels, NULL, NULL, NULL, (Kind)result, 0};
+    const Product product = block_product(x, x_sums, x_scales, width, &w, to);
     multiply_all(&product, rows);
     release(x_sums);
     return 0;

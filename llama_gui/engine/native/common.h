@@ -20,18 +20,19 @@ typedef enum { FLOAT32 = 0, BFLOAT16 = 1, FLOAT16 = 2 } Kind;
 
 typedef struct {
     void *y;
-    ptrdiff_t channels; /* of the whole product: the length of a row of y */
+    ptrdiff_t channels, stride; /* of the product, and from row to row of y */
     const float *scales, *bias, *row_scales;
     Kind kind;
+    int adds; /* to what is there; it is of float32 then */
 } Result;
 
 INLINE void put(const Result *to, ptrdiff_t row, ptrdiff_t channel, float sum) {
     float value = to->scales ? sum * to->scales[channel] : sum;
     if (to->row_scales) value *= to->row_scales[row];
     if (to->bias) value += to->bias[channel];
-    ptrdiff_t at = row * to->channels + channel;
+    ptrdiff_t at = row * to->stride + channel;
     if (to->kind == FLOAT32) {
-        ((float *)to->y)[at] = value;
+        ((float *)to->y)[at] = to->adds ? ((const float *)to->y)[at] + value : value;
     } else if (to->kind == FLOAT16) {
         ((uint16_t *)to->y)[at] = _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT);
     } else { /* to the nearest, halves to even; not a number stays one */
@@ -166,8 +167,10 @@ INLINE void put_eight(const Result *to, ptrdiff_t row, ptrdiff_t channel, ptrdif
     if (to->scales) sums = _mm256_mul_ps(sums, _mm256_loadu_ps(to->scales + channel));
     if (to->row_scales) sums = _mm256_mul_ps(sums, _mm256_set1_ps(to->row_scales[row]));
     if (to->bias) sums = _mm256_add_ps(sums, _mm256_loadu_ps(to->bias + channel));
+    char *const at = (char *)to->y + (row * to->stride + channel) * bytes_of(to->kind);
+    if (to->adds) sums = _mm256_add_ps(_mm256_loadu_ps((const float *)at), sums);
     _mm256_storeu_ps(each, sums);
-    narrow(each, to->kind, 8, (char *)to->y + (row * to->channels + channel) * bytes_of(to->kind));
+    narrow(each, to->kind, 8, at);
 }
 
 /* What is wanted soon: a stretch of some channels. The memory fetches it while others are computed with. */

@@ -28,21 +28,19 @@ INLINE void arrange(const float *x, Kind kind, float *to) {
     _mm256_store_ps(to + 8, high);
 }
 
-/* Rows as blocks of BLOCK inputs, [blocks][rows][BLOCK]; zeros stand behind the last input of each row. */
-static void arrange_rows(const float *x, ptrdiff_t rows, ptrdiff_t width, Kind kind, float *to) {
-#pragma omp parallel for if (rows * width > WORTH_SHARING)
-    for (ptrdiff_t r = 0; r < rows; r++)
-        for (ptrdiff_t start = 0; start < width; start += BLOCK) {
-            const ptrdiff_t count = width - start < BLOCK ? width - start : BLOCK;
-            float *row = to + start * rows + r * up_to(count, STEP);
-            ptrdiff_t k = 0;
-            for (; k + STEP <= count; k += STEP) arrange(x + r * width + start + k, kind, row + k);
-            if (k < count) {
-                float last[STEP] = {0};
-                memcpy(last, x + r * width + start + k, (count - k) * sizeof *x);
-                arrange(last, kind, row + k);
-            }
+/* Row `r` of some, which lie as blocks of BLOCK inputs, [blocks][rows][BLOCK]; zeros stand behind the last input of each. */
+static void arrange_row(const float *x, ptrdiff_t r, ptrdiff_t rows, ptrdiff_t width, Kind kind, float *to) {
+    for (ptrdiff_t start = 0; start < width; start += BLOCK) {
+        const ptrdiff_t count = width - start < BLOCK ? width - start : BLOCK;
+        float *row = to + start * rows + r * up_to(count, STEP);
+        ptrdiff_t k = 0;
+        for (; k + STEP <= count; k += STEP) arrange(x + start + k, kind, row + k);
+        if (k < count) {
+            float last[STEP] = {0};
+            memcpy(last, x + start + k, (count - k) * sizeof *x);
+            arrange(last, kind, row + k);
         }
+    }
 }
 
 /* Sixteen weights of a channel times some rows. */
@@ -151,20 +149,30 @@ INLINE void half_share(const float *x, ptrdiff_t rows, ptrdiff_t width, const ui
     }
 }
 
+/* Numbers that a thread needs to add up in. */
+static ptrdiff_t half_sums(ptrdiff_t rows) { return up_to(rows * NEAR_HALF, ALIGNMENT / sizeof(float)); }
+
+/* For all threads of a team; `sums` are theirs. */
+static void half_in_team(const float *arranged, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, Kind kind, const Result *to,
+                         float *sums) {
+    const Share share = share_of(to->channels, NEAR_HALF);
+    float *own = sums + omp_get_thread_num() * half_sums(rows);
+    /* A loop for each: the kind is known where it is compiled. */
+    if (kind == FLOAT16) half_share(arranged, rows, width, w, FLOAT16, share, to, own);
+    else half_share(arranged, rows, width, w, BFLOAT16, share, to, own);
+}
+
 EXPORT int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
                                ptrdiff_t channels, const float *bias, float *y) {
-    const Result to = {y, channels, NULL, bias, NULL, FLOAT32};
-    const ptrdiff_t each = up_to(rows * NEAR_HALF * sizeof(float), ALIGNMENT) / sizeof(float);
-    float *arranged = aligned(rows * up_to(width, STEP) * sizeof *x), *sums = aligned(omp_get_max_threads() * each * sizeof *x);
+    const Result to = {y, channels, channels, NULL, bias, NULL, FLOAT32, 0};
+    float *arranged = aligned(rows * up_to(width, STEP) * sizeof *x);
+    float *sums = aligned(omp_get_max_threads() * half_sums(rows) * sizeof *x);
     if (arranged && sums) {
-        arrange_rows(x, rows, width, (Kind)weight_kind, arranged);
 #pragma omp parallel
         {
-            const Share share = share_of(channels, NEAR_HALF);
-            float *own = sums + omp_get_thread_num() * each;
-            /* A loop for each: the kind is known where it is compiled. */
-            if (weight_kind == FLOAT16) half_share(arranged, rows, width, w, FLOAT16, share, &to, own);
-            else half_share(arranged, rows, width, w, BFLOAT16, share, &to, own);
+#pragma omp for
+            for (ptrdiff_t r = 0; r < rows; r++) arrange_row(x + r * width, r, rows, width, (Kind)weight_kind, arranged);
+            half_in_team(arranged, rows, width, w, (Kind)weight_kind, &to, sums);
         }
     }
     const int failed = !arranged || !sums;

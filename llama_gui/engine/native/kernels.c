@@ -35,6 +35,7 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "rounding.h"
 #include "gguf_blocks.h"
 #include "attention.h"
+#include "layer.h"
 
 /* Whether this CPU has what the rest needs, and the system keeps its registers. Not every compiler's own question for
  * this is answered: __builtin_cpu_supports says no to all with Zig's. */

@@ -49,13 +49,16 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
     }
 }
 
-static void multiply_all(const Product *of, ptrdiff_t rows) {
+/* For all threads of a team. */
+static void multiply_in_team(const Product *of, ptrdiff_t rows) {
+    const Share channels = share_of(of->to.channels, NEAR);
     ptrdiff_t stretch = CACHE / of->width / 8 * 8; /* rows that stay in the cache */
     if (stretch < 8) stretch = 8;
+    for (ptrdiff_t row = 0; row < rows; row += stretch)
+        multiply_share(of, (Share){row, row + stretch < rows ? row + stretch : rows}, channels);
+}
+
+static void multiply_all(const Product *of, ptrdiff_t rows) {
 #pragma omp parallel
-    {
-        const Share channels = share_of(of->to.channels, NEAR);
-        for (ptrdiff_t row = 0; row < rows; row += stretch)
-            multiply_share(of, (Share){row, row + stretch < rows ? row + stretch : rows}, channels);
-    }
+    multiply_in_team(of, rows);
 }

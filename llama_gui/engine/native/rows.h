@@ -1,4 +1,4 @@
-/* What is done to single rows: rounding to eight bits, also of a weight's, and the gate of the feed-forward part. */
+/* What is done to single rows: norms, the gate of the feed-forward part, and rounding to eight bits, also of a weight's. */
 
 /* e^x (Cephes' expf: a polynomial around zero, times a power of two); 0 below -87, infinity above 88; NaN stays NaN. */
 INLINE __m256 exponential(__m256 x) {
@@ -24,6 +24,21 @@ INLINE __m256 exponential(__m256 x) {
 INLINE __m256 silu(__m256 x) {
     const __m256 one = _mm256_set1_ps(1.0f);
     return _mm256_div_ps(x, _mm256_add_ps(one, exponential(_mm256_sub_ps(_mm256_setzero_ps(), x))));
+}
+
+/* x / sqrt(mean(x^2) + eps) * weight. `width` is a multiple of eight; `to` may be `x`. */
+INLINE void norm_row(const float *x, const float *weight, ptrdiff_t width, double eps, float *to) {
+    __m256 squares = _mm256_setzero_ps();
+    for (ptrdiff_t k = 0; k < width; k += 8) {
+        __m256 value = _mm256_loadu_ps(x + k);
+        squares = _mm256_fmadd_ps(value, value, squares);
+    }
+    const float mean = sum_of_floats(squares) / (float)width + (float)eps;
+    const __m256 factor = _mm256_set1_ps(_mm_cvtss_f32(_mm_div_ss(_mm_set_ss(1.0f), _mm_sqrt_ss(_mm_set_ss(mean)))));
+    for (ptrdiff_t k = 0; k < width; k += 8) {
+        __m256 value = _mm256_mul_ps(_mm256_loadu_ps(x + k), factor);
+        _mm256_storeu_ps(to + k, _mm256_mul_ps(value, _mm256_loadu_ps(weight + k)));
+    }
 }
 
 /* The scale of a row is its largest number / 127; NaN where that is none or infinite. `width` is a multiple of eight. */
@@ -69,34 +84,6 @@ EXPORT int llama_gui_quantise(const char *x, int kind, ptrdiff_t rows, ptrdiff_t
             }
         }
         release(wide);
-    }
-    return failed;
-}
-
-/* silu(gate * factor) * up, gate and up side by side in each row; rounded to eight bits where `levels` is given. */
-EXPORT int llama_gui_gate(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *factors, int8_t *levels,
-                               float *scales, float *y) {
-    int failed = 0;
-#pragma omp parallel if (rows * width > WORTH_SHARING / 4)
-    {
-        float *inner = levels ? aligned(width * sizeof *inner) : NULL;
-        if (levels && inner == NULL) {
-#pragma omp atomic write
-            failed = 1;
-        }
-#pragma omp for
-        for (ptrdiff_t r = 0; r < rows; r++) {
-            const float *gate = x + r * 2 * width, *up = gate + width;
-            const __m256 factor = _mm256_set1_ps(factors ? factors[r] : 1.0f);
-            float *to = levels ? inner : y + r * width;
-            if (to == NULL) continue;
-            for (ptrdiff_t k = 0; k < width; k += 8) {
-                __m256 opened = silu(_mm256_mul_ps(_mm256_loadu_ps(gate + k), factor));
-                _mm256_storeu_ps(to + k, _mm256_mul_ps(opened, _mm256_loadu_ps(up + k)));
-            }
-            if (levels) scales[r] = quantise_row(inner, width, levels + r * width);
-        }
-        release(inner);
     }
     return failed;
 }

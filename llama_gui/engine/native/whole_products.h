@@ -52,12 +52,15 @@ static void multiply_int8(const Product *of, ptrdiff_t row, int rows, Share chan
     }
 }
 
+static Product int8_product(const int8_t *x, ptrdiff_t width, const int8_t *w, Result to) {
+    return (Product){
+        .x = x, .width = width, .weight = w, .most = 8, .places = int8_places, .unit = 1, .multiply = multiply_int8, .to = to,
+    };
+}
+
 EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const int8_t *w, ptrdiff_t channels,
                           const float *scales, const float *row_scales, void *y, int kind) {
-    const Product product = {
-        .x = x, .width = width, .weight = w, .most = 8, .places = int8_places, .unit = 1, .multiply = multiply_int8,
-        .to = {y, channels, scales, NULL, row_scales, (Kind)kind},
-    };
+    const Product product = int8_product(x, width, w, (Result){y, channels, channels, scales, NULL, row_scales, (Kind)kind, 0});
     multiply_all(&product, rows);
     return 0;
 }
@@ -175,15 +178,12 @@ INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
     }
 }
 
-/* Of each group of each row; NULL: there is no room. */
-static int16_t *sums_of_groups(const int8_t *x, ptrdiff_t groups) {
-    int16_t *sums = aligned(groups * sizeof *sums);
-    for (ptrdiff_t g = 0; sums && g < groups; g++) {
+static void sum_groups(const int8_t *x, ptrdiff_t groups, int16_t *sums) {
+    for (ptrdiff_t g = 0; g < groups; g++) {
         int sum = 0;
         for (int j = 0; j < GROUP; j++) sum += x[g * GROUP + j];
         sums[g] = (int16_t)sum;
     }
-    return sums;
 }
 
 #define INT4_TILE(PLACES, ROWS)                                                                                     \
@@ -215,17 +215,22 @@ static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share chan
     }
 }
 
+static Product int4_product(const int8_t *x, const int16_t *x_sums, ptrdiff_t width, const Int4 *w, Result to) {
+    return (Product){
+        .x = x, .x_sums = x_sums, .width = width, .sums = width / GROUP, .weight = w, .most = 4, .places = int4_places,
+        .unit = TOGETHER, .has_pairs = 1, .multiply = multiply_int4, .to = to,
+    };
+}
+
 EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const uint8_t *levels, const uint8_t *steps,
                           const int8_t *lows, ptrdiff_t channels, const float *scales, const float *row_scales, void *y,
                           int kind) {
     const Int4 w = {levels, steps, lows};
-    int16_t *x_sums = sums_of_groups(x, rows * (width / GROUP));
+    int16_t *x_sums = aligned(rows * (width / GROUP) * sizeof *x_sums);
     if (x_sums == NULL) return 1;
-    const Product product = {
-        .x = x, .x_sums = x_sums, .width = width, .sums = width / GROUP, .weight = &w, .most = 4, .places = int4_places,
-        .unit = TOGETHER, .has_pairs = 1, .multiply = multiply_int4,
-        .to = {y, channels, scales, NULL, row_scales, (Kind)kind},
-    };
+    sum_groups(x, rows * (width / GROUP), x_sums);
+    const Result to = {y, channels, channels, scales, NULL, row_scales, (Kind)kind, 0};
+    const Product product = int4_product(x, x_sums, width, &w, to);
     multiply_all(&product, rows);
     release(x_sums);
     return 0;

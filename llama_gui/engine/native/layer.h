@@ -1,0 +1,245 @@
+/* A layer of the network in one call: norms, products, rotation, attention and the gate, on rows of float32 in place.
+ *
+ * One team of threads goes through all of it. A step of one conversation consists of short operations, which took a third
+ * of the time of a small network while each of them was a call and a team of its own. */
+
+/* What a weight is multiplied as; weights in blocks are `IN_BLOCKS` + their BlockKind. */
+typedef enum { WHOLE_INT8 = 0, WHOLE_INT4 = 1, HALF_BFLOAT16 = 2, HALF_FLOAT16 = 3, IN_BLOCKS = 4 } Form;
+
+/* A weight, or some channels of one: what `parts` are depends on the form. */
+typedef struct {
+    int64_t form, channels;
+    void *parts[4];
+    const float *scales, *bias;
+} Part;
+
+typedef struct {
+    const Part *parts; /* behind one another */
+    int64_t count, channels, width;
+} Linear;
+
+typedef struct {
+    Linear qkv, out, gate_up, down;
+    const float *attention_norm, *mlp_norm;
+    const float *q_norm, *k_norm; /* of each head, before it is rotated; or NULL */
+    double eps;
+    int64_t heads, kv_heads, dim, window;
+} Layer;
+
+/* Rows as the products want them: with a scale for each row, with one for each block of it, and arranged. */
+typedef struct {
+    int8_t *levels;
+    float *scales;
+    int16_t *sums, *offsets;
+} Levels;
+
+typedef struct {
+    Levels of_rows, of_blocks;
+    float *arranged;
+} Prepared;
+
+/* What a call needs beside its rows. */
+typedef struct {
+    Prepared prepared;
+    float *y, *inner;    /* what products and what attention or the gate have made */
+    float *own, *sums;   /* of each thread: a row, and sums of half precision */
+    ptrdiff_t own_width;
+} Space;
+
+/* Cuts memory into pieces that begin at a cache line; with none, only says how much is needed. */
+typedef struct {
+    char *at;
+    size_t taken;
+} Stock;
+
+static void *take(Stock *from, size_t bytes) {
+    void *piece = from->at ? from->at + from->taken : NULL;
+    from->taken += up_to((ptrdiff_t)bytes, ALIGNMENT);
+    return piece;
+}
+
+/* Whether a linear has a part of some forms, `first` to `last`. */
+static int has(const Linear *linear, int first, int last) {
+    for (int64_t i = 0; i < linear->count; i++)
+        if (linear->parts[i].form >= first && linear->parts[i].form <= last) return 1;
+    return 0;
+}
+
+static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_FLOAT16; }
+
+static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
+    const Linear *all[] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
+    ptrdiff_t width = 0, made = 0, behind = 0;
+    int has_rows = 0, has_blocks = 0, has_halves = 0;
+    for (int i = 0; i < 4; i++) {
+        if (all[i]->width > width) width = all[i]->width;
+        if (i % 2 == 0 && all[i]->channels > made) made = all[i]->channels;
+        if (i % 2 == 1 && all[i]->width > behind) behind = all[i]->width;
+        has_rows |= has(all[i], WHOLE_INT8, WHOLE_INT4), has_halves |= has(all[i], HALF_BFLOAT16, HALF_FLOAT16);
+        has_blocks |= has(all[i], IN_BLOCKS, IN_BLOCKS + Q4_0);
+    }
+    Space space = {.own_width = up_to(width, STEP)};
+    if (has_rows)
+        space.prepared.of_rows = (Levels){take(from, rows * width), take(from, rows * sizeof(float)),
+                                          take(from, rows * (width / GROUP) * sizeof(int16_t)), NULL};
+    if (has_blocks)
+        space.prepared.of_blocks = (Levels){take(from, rows * width), take(from, rows * (width / K_BLOCK) * sizeof(float)),
+                                            take(from, rows * (width / GROUP) * sizeof(int16_t)),
+                                            take(from, rows * (width / SMALL_GROUP) * 2 * sizeof(int16_t))};
+    if (has_halves) {
+        space.prepared.arranged = take(from, rows * up_to(width, STEP) * sizeof(float));
+        space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(float));
+    }
+    space.y = take(from, rows * made * sizeof(float));
+    space.inner = take(from, rows * behind * sizeof(float));
+    space.own = take(from, omp_get_max_threads() * space.own_width * sizeof(float));
+    return space;
+}
+
+/* Row `r` of `rows`, as the parts of a linear want it. */
+static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdiff_t rows, const Prepared *to) {
+    const ptrdiff_t width = linear->width;
+    if (has(linear, WHOLE_INT8, WHOLE_INT4)) {
+        int8_t *levels = to->of_rows.levels + r * width;
+        to->of_rows.scales[r] = quantise_row(x, width, levels);
+        if (has(linear, WHOLE_INT4, WHOLE_INT4)) sum_groups(levels, width / GROUP, to->of_rows.sums + r * (width / GROUP));
+    }
+    if (has(linear, IN_BLOCKS, IN_BLOCKS + Q4_0)) {
+        int8_t *levels = to->of_blocks.levels + r * width;
+        float *scales = to->of_blocks.scales + r * (width / K_BLOCK);
+        for (ptrdiff_t k = 0; k < width; k += K_BLOCK) scales[k / K_BLOCK] = quantise_row(x + k, K_BLOCK, levels + k);
+        sum_groups(levels, width / GROUP, to->of_blocks.sums + r * (width / GROUP));
+        if (has(linear, IN_BLOCKS + Q6_K, IN_BLOCKS + Q6_K))
+            sum_offsets(levels, width / SMALL_GROUP, to->of_blocks.offsets + r * (width / SMALL_GROUP) * 2);
+    }
+    if (is_half(linear->parts[0].form))
+        arrange_row(x, r, rows, width, linear->parts[0].form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16, to->arranged);
+}
+
+/* The rows that `prepare_row` made, times all parts, into `y` [rows][channels]; `adds` to what is there. */
+static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_t rows, float *y, int adds) {
+    const ptrdiff_t width = linear->width;
+    const Levels *of_rows = &space->prepared.of_rows, *of_blocks = &space->prepared.of_blocks;
+    for (int64_t i = 0; i < linear->count; i++) {
+        const Part *part = &linear->parts[i];
+        Result to = {y, part->channels, linear->channels, part->scales, part->bias, of_rows->scales, FLOAT32, adds};
+        if (part->form == WHOLE_INT8) {
+            const Product product = int8_product(of_rows->levels, width, part->parts[0], to);
+            multiply_in_team(&product, rows);
+        } else if (part->form == WHOLE_INT4) {
+            const Int4 w = {part->parts[0], part->parts[1], part->parts[2]};
+            const Product product = int4_product(of_rows->levels, of_rows->sums, width, &w, to);
+            multiply_in_team(&product, rows);
+        } else if (is_half(part->form)) {
+            to.scales = to.row_scales = NULL;
+            const Kind kind = part->form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16;
+            half_in_team(space->prepared.arranged, rows, width, part->parts[0], kind, &to, space->sums);
+        } else {
+            to.scales = to.row_scales = NULL;
+            BlockWeight w = {.kind = (BlockKind)(part->form - IN_BLOCKS)};
+            memcpy(w.blocks.parts, part->parts, sizeof part->parts);
+            const int16_t *sums = w.kind == Q6_K ? of_blocks->offsets : of_blocks->sums;
+            const Product product = block_product(of_blocks->levels, sums, of_blocks->scales, width, &w, to);
+            multiply_in_team(&product, rows);
+        }
+        y += part->channels;
+    }
+#pragma omp barrier
+}
+
+/* Norm, and what a linear wants. */
+static void enter(const Linear *linear, const float *x, const float *norm, double eps, ptrdiff_t rows, const Space *space) {
+    float *own = space->own + omp_get_thread_num() * space->own_width;
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        norm_row(x + r * linear->width, norm, linear->width, eps, own);
+        prepare_row(linear, own, r, rows, &space->prepared);
+    }
+}
+
+/* Multiply the rows in `space->inner`, and add them to x. */
+static void leave(const Linear *linear, float *x, ptrdiff_t rows, const Space *space) {
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++)
+        prepare_row(linear, space->inner + r * linear->width, r, rows, &space->prepared);
+    multiply_prepared(linear, space, rows, x, 1);
+}
+
+/* Turns the halves of a head against each other; the sines of the first half are negative. See `rotary.rotate`. */
+INLINE void rotate_head(float *head, const float *cosines, const float *sines, ptrdiff_t dim) {
+    const ptrdiff_t half = dim / 2;
+    ptrdiff_t d = 0;
+    for (; d + 8 <= half; d += 8) {
+        __m256 first = _mm256_loadu_ps(head + d), second = _mm256_loadu_ps(head + half + d);
+        __m256 turned = _mm256_mul_ps(second, _mm256_loadu_ps(sines + d));
+        _mm256_storeu_ps(head + d, _mm256_fmadd_ps(first, _mm256_loadu_ps(cosines + d), turned));
+        turned = _mm256_mul_ps(first, _mm256_loadu_ps(sines + half + d));
+        _mm256_storeu_ps(head + half + d, _mm256_fmadd_ps(second, _mm256_loadu_ps(cosines + half + d), turned));
+    }
+    for (; d < half; d++) {
+        const float first = head[d], second = head[half + d];
+        head[d] = first * cosines[d] + second * sines[d];
+        head[half + d] = second * cosines[half + d] + first * sines[half + d];
+    }
+}
+
+/* Queries and keys of all rows, in place. */
+static void turn_heads(const Layer *layer, const float *cosines, const float *sines, ptrdiff_t rows, float *y) {
+    const ptrdiff_t dim = layer->dim, turned = layer->heads + layer->kv_heads;
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++)
+        for (ptrdiff_t h = 0; h < turned; h++) {
+            float *head = y + r * layer->qkv.channels + h * dim;
+            const float *norm = h < layer->heads ? layer->q_norm : layer->k_norm;
+            if (norm) norm_row(head, norm, dim, layer->eps, head);
+            rotate_head(head, cosines + r * dim, sines + r * dim, dim);
+        }
+}
+
+enum { STRETCH = 1024 }; /* numbers that one thread gates at a time */
+
+/* silu(gate) * up, gate and up side by side in each row. */
+static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, float *to) {
+    const ptrdiff_t stretches = (width + STRETCH - 1) / STRETCH;
+#pragma omp for
+    for (ptrdiff_t item = 0; item < rows * stretches; item++) {
+        const ptrdiff_t r = item / stretches, begin = item % stretches * STRETCH;
+        const ptrdiff_t end = begin + STRETCH < width ? begin + STRETCH : width;
+        const float *gate = y + r * 2 * width, *up = gate + width;
+        for (ptrdiff_t k = begin; k < end; k += 8)
+            _mm256_storeu_ps(to + r * width + k, _mm256_mul_ps(silu(_mm256_loadu_ps(gate + k)), _mm256_loadu_ps(up + k)));
+    }
+}
+
+/* `x` [rows][hidden] through one layer; `cosines` and `sines` are [rows][dim]. 1: there was no memory. */
+EXPORT int llama_gui_layer(const Layer *layer, float *x, ptrdiff_t rows, const float *cosines, const float *sines,
+                           const Span *spans, ptrdiff_t count, ptrdiff_t number, int cache_kind) {
+    Stock stock = {NULL, 0};
+    space_for(layer, rows, &stock);
+    char *memory = aligned(stock.taken);
+    if (memory == NULL) return 1;
+    stock = (Stock){memory, 0};
+    const Space space = space_for(layer, rows, &stock);
+    const ptrdiff_t stride = layer->qkv.channels, dim = layer->dim, k = layer->heads * dim, v = k + layer->kv_heads * dim;
+    const Attention attention = {
+        .q = space.y, .k = space.y + k, .v = space.y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
+        .heads = layer->heads, .kv_heads = layer->kv_heads, .dim = dim, .window = layer->window,
+        .scale = 1.0f / __builtin_sqrtf((float)dim), .y = space.inner, .kind = (Kind)cache_kind,
+    };
+    int failed = 0;
+#pragma omp parallel
+    {
+        enter(&layer->qkv, x, layer->attention_norm, layer->eps, rows, &space);
+        multiply_prepared(&layer->qkv, &space, rows, space.y, 0);
+        turn_heads(layer, cosines, sines, rows, space.y);
+        attend_in_team(&attention, spans, count, number, &failed);
+#pragma omp barrier
+        leave(&layer->out, x, rows, &space);
+        enter(&layer->gate_up, x, layer->mlp_norm, layer->eps, rows, &space);
+        multiply_prepared(&layer->gate_up, &space, rows, space.y, 0);
+        gate_rows(space.y, rows, layer->down.width, space.inner);
+        leave(&layer->down, x, rows, &space);
+    }
+    release(memory);
+    return failed;
+}

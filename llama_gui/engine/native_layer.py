@@ -1,0 +1,95 @@
+"""A whole layer of the network by our own kernels, in one call: see `native/layer.h`."""
+
+import ctypes
+from collections.abc import Iterable, Sequence
+
+from torch import Tensor
+
+from llama_gui.engine.layers import Attention, RMSNorm
+from llama_gui.engine.linear import Linear, StackedLinear
+from llama_gui.engine.native_attention import NativeSpans
+from llama_gui.engine.native_kernels import LANES, NativeKernels
+from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeQuantisedLinear
+from llama_gui.engine.packed_weights import OPERAND_FORMS, Operand
+
+_Address, _Number = ctypes.c_void_p, ctypes.c_int64
+
+
+class _Part(ctypes.Structure):
+    _fields_ = (
+        ("form", _Number),
+        ("channels", _Number),
+        ("parts", 4 * _Address),
+        ("scales", _Address),
+        ("bias", _Address),
+    )
+
+
+class _Linear(ctypes.Structure):
+    _fields_ = (("parts", ctypes.POINTER(_Part)), ("count", _Number), ("channels", _Number), ("width", _Number))
+
+
+class _Layer(ctypes.Structure):
+    _fields_ = (
+        *((name, _Linear) for name in ("qkv", "out", "gate_up", "down")),
+        *((name, _Address) for name in ("attention_norm", "mlp_norm", "q_norm", "k_norm")),
+        ("eps", ctypes.c_double),
+        *((name, _Number) for name in ("heads", "kv_heads", "dim", "window")),
+    )
+
+
+class NativeLayer:
+    """Attention and the feed-forward part, each behind its norm, on rows of float32."""
+
+    def __init__(
+        self,
+        kernels: NativeKernels,
+        attention: Attention,
+        linears: Sequence[Sequence[Operand]],
+        norms: tuple[RMSNorm, RMSNorm],
+    ) -> None:
+        """`linears`: what `operands_of` says of queries, keys and values, of out, of gate and up, and of down."""
+        self._kernels = kernels
+        self._kept = linears, norms, attention  # whose memory is used
+        head_norms = attention.norms or (None, None)
+        self._layer = _Layer(
+            *(_linear(operands) for operands in linears),
+            *(None if norm is None else norm.weight.data_ptr() for norm in (*norms, *head_norms)),
+            norms[0].eps,
+            attention.heads.count,
+            attention.heads.kv_count,
+            attention.heads.dim,
+            attention.window or 0,
+        )
+
+    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: NativeSpans) -> Tensor:
+        """``[rows, hidden]``, changed in place and returned."""
+        self._kernels.layer(ctypes.addressof(self._layer), x, (cos, sin), spans.table, layer, spans.kept_dtype)
+        return x
+
+
+def operands_of(linear: Linear) -> list[Operand]:
+    """What the linears in `linear` multiply with; nothing if a layer cannot do all of it."""
+    if isinstance(linear, StackedLinear):
+        parts = [operands_of(part) for part in linear.parts]
+        return [operand for part in parts for operand in part] if all(parts) else []
+    if isinstance(linear, NativeQuantisedLinear | NativeBlocksLinear | NativeHalfLinear):
+        operand = linear.operand
+        return [] if operand is None or operand.width % LANES else [operand]
+    return []
+
+
+def _linear(operands: Sequence[Operand]) -> _Linear:
+    parts = (_Part * len(operands))(*(_part(operand) for operand in operands))
+    return _Linear(parts, len(operands), sum(operand.channels for operand in operands), operands[0].width)
+
+
+def _part(operand: Operand) -> _Part:
+    addresses = (4 * _Address)(*(part.data_ptr() for part in operand.parts))
+    return _Part(
+        OPERAND_FORMS.index(operand.form), operand.channels, addresses, *_addresses(operand.scales, operand.bias)
+    )
+
+
+def _addresses(*tensors: Tensor | None) -> Iterable[int | None]:
+    return (None if tensor is None else tensor.data_ptr() for tensor in tensors)

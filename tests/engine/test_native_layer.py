@@ -1,0 +1,213 @@
+"""A layer in one call beside its operations, one by one; and the same bits in calls of any size."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from llama_gui.engine.device import torch_threads
+from llama_gui.engine.gguf_blocks import FACTORS, block_shape
+from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
+from llama_gui.engine.linear import Linear, PlainLinear, StackedLinear
+from llama_gui.engine.llama import Block
+from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
+from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_layer import NativeLayer, operands_of
+from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt4Linear, NativeInt8Linear
+from llama_gui.engine.packed_weights import BLOCK_KINDS
+from llama_gui.engine.weight_rows import WeightRows
+
+HIDDEN, INNER = 512, 768
+HEADS = Heads(8, 2, 64)
+FORMS = ("int8", "int4", "bfloat16", "float16", *BLOCK_KINDS)
+HALVES = ("bfloat16", "float16")
+Cuts = Sequence[Sequence[int]]
+"""How many tokens of each conversation come in each step."""
+
+
+def numbers(*shape: int, seed: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) / shape[-1] ** 0.5
+
+
+def blocks_of(kind: str, out: int, width: int, seed: int) -> Tensor:
+    size, count = block_shape(kind)
+    generator = torch.Generator().manual_seed(seed)
+    blocks = torch.randint(256, (out, width // count, size), dtype=torch.uint8, generator=generator)
+    factors = (torch.rand(*blocks.shape[:2], 2, generator=generator) / 2e4).half().view(torch.uint8)
+    places = FACTORS[kind]
+    blocks[..., places] = factors[..., : places.stop - places.start]
+    return blocks.flatten(1)
+
+
+class Fixture:
+    """A layer of one form, twice: in one call, and as operations behind one another."""
+
+    def __init__(
+        self,
+        kernels: NativeKernels,
+        form: str | tuple[str, str] = "bfloat16",
+        *,
+        heads: Heads = HEADS,
+        bias: bool = False,
+        head_norms: bool = False,
+        window: int | None = None,
+    ) -> None:
+        self._kernels = kernels
+        self._seed = 0
+        self.heads = heads
+        widths = heads.count * heads.dim, heads.kv_count * heads.dim
+        qkv = self._linear(form, widths[0] + 2 * widths[1], HIDDEN, bias)
+        out = self._linear(form, HIDDEN, widths[0], bias)
+        gate_up, down = self._linear(form, 2 * INNER, HIDDEN, bias), self._linear(form, HIDDEN, INNER, bias)
+        norms = self._norm(HIDDEN), self._norm(HIDDEN)
+        of_heads = (self._norm(heads.dim), self._norm(heads.dim)) if head_norms else None
+        attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window)
+        operands = [operands_of(linear) for linear in (qkv, out, gate_up, down)]
+        self.block = Block(
+            norms[0], attention, norms[1], MLP(gate_up, down), NativeLayer(kernels, attention, operands, norms)
+        )
+        self.plain = replace(self.block, native=None)
+
+    def _linear(self, form: str | tuple[str, str], out: int, width: int, has_bias: bool) -> Linear:
+        if isinstance(form, tuple):
+            first = out // 3 // 8 * 8
+            return StackedLinear(
+                [self._linear(form[0], first, width, has_bias), self._linear(form[1], out - first, width, has_bias)]
+            )
+        self._seed += 1
+        bias = numbers(out, seed=100 + self._seed) if has_bias else None
+        if form in BLOCK_KINDS:
+            rows = WeightRows(out, width, [], form, [blocks_of(form, out, width, self._seed)])
+            return NativeBlocksLinear(rows, bias, self._kernels)
+        weight = numbers(out, width, seed=self._seed)
+        if form in HALVES:
+            return NativeHalfLinear(weight.to(getattr(torch, form)), bias, self._kernels)
+        kind = NativeInt8Linear if form == "int8" else NativeInt4Linear
+        return kind(WeightRows.of(weight), bias, self._kernels)
+
+    def _norm(self, width: int) -> RMSNorm:
+        self._seed += 1
+        return RMSNorm(1 + numbers(width, seed=self._seed), 1e-5)
+
+    def run(
+        self, block: Block, rows: Sequence[Tensor], cuts: Cuts, kept: torch.dtype = torch.float32, layer: int = 1
+    ) -> tuple[list[Tensor], list[Slot]]:
+        """Each conversation's rows ``[tokens, hidden]`` behind the layer, and its slot."""
+        heads = self.heads
+        slots = [
+            Slot(None, *(torch.zeros(2, heads.kv_count, 512, heads.dim, dtype=kept) for _ in range(2))) for _ in rows
+        ]
+        found: list[list[Tensor]] = [[] for _ in rows]
+        for counts in cuts:
+            there = [(i, slots[i], count) for i, count in enumerate(counts) if count]
+            starts = [len(slot.tokens) for _, slot, _ in there]
+            x = torch.cat([rows[i][start : start + n] for (i, _, n), start in zip(there, starts, strict=True)])
+            places = torch.cat([torch.arange(start, start + n) for (_, _, n), start in zip(there, starts, strict=True)])
+            angles = torch.outer(places.float(), 1e4 ** (-torch.arange(0, heads.dim, 2) / heads.dim)).repeat(1, 2)
+            cos, sin = angles.cos().unsqueeze(1), angles.sin().unsqueeze(1)
+            sin[..., : heads.dim // 2].neg_()
+            spans = NativeSpans(self._kernels, [(slot, n) for _, slot, n in there])
+            y = block(x.clone(), layer, cos, sin, spans)
+            for (i, slot, n), part in zip(there, y.split([n for _, _, n in there]), strict=True):
+                slot.tokens.extend([0] * n)
+                found[i].append(part)
+        return [torch.cat(parts) for parts in found], slots
+
+
+def conversations(*lengths: int) -> list[Tensor]:
+    return [3 * torch.randn(n, HIDDEN, generator=torch.Generator().manual_seed(n)) for n in lengths]
+
+
+def near(got: Tensor, want: Tensor, error: float) -> bool:
+    return bool((got - want).norm() <= error * want.norm())
+
+
+@pytest.mark.parametrize("form", [*FORMS, ("Q4_K", "Q6_K"), ("int8", "Q4_K"), ("int4", "int8")], ids=str)
+@pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
+def test_as_its_operations_do_it(kernels: NativeKernels, form: str | tuple[str, str], bias: bool):
+    layer = Fixture(kernels, form, bias=bias)
+    rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
+    want, kept = layer.run(layer.plain, rows, cuts)
+    got, slots = layer.run(layer.block, rows, cuts)
+    for ours, theirs in zip(got, want, strict=True):  # roundings of a row to eight bits may fall apart
+        assert near(ours, theirs, 1e-6 if form in HALVES else 2e-3)
+    for ours, theirs in zip(slots, kept, strict=True):
+        assert not ours.keys[0].any()
+        assert not ours.values[0].any()
+        assert near(ours.keys, theirs.keys, 1e-6 if form in HALVES else 2e-3)
+        assert near(ours.values, theirs.values, 1e-6 if form in HALVES else 2e-3)
+
+
+@pytest.mark.parametrize("heads", [Heads(8, 8, 64), Heads(6, 2, 72), Heads(2, 1, 256), Heads(14, 2, 8)], ids=str)
+@pytest.mark.parametrize("head_norms", [False, True], ids=["", "norms"])
+@pytest.mark.parametrize("window", [None, 9], ids=str)
+def test_heads_of_all_kinds(kernels: NativeKernels, heads: Heads, head_norms: bool, window: int | None):
+    layer = Fixture(kernels, heads=heads, head_norms=head_norms, window=window)
+    rows, cuts = conversations(40), [(20,), (1,), (19,)]
+    (want,), _ = layer.run(layer.plain, rows, cuts)
+    (got,), _ = layer.run(layer.block, rows, cuts)
+    assert near(got, want, 1e-6)
+
+
+@pytest.mark.parametrize("kept", [torch.bfloat16, torch.float16], ids=str)
+def test_keys_and_values_in_half_precision(kernels: NativeKernels, kept: torch.dtype):
+    layer = Fixture(kernels)
+    (want,), theirs = layer.run(layer.plain, conversations(50), [(48,), (1,), (1,)], kept)
+    (got,), ours = layer.run(layer.block, conversations(50), [(48,), (1,), (1,)], kept)
+    assert near(got, want, 1e-3)
+    assert torch.allclose(ours[0].keys.float(), theirs[0].keys.float(), rtol=0.01, atol=1e-5)
+
+
+@pytest.mark.parametrize("form", [*FORMS, ("Q5_K", "Q6_K")], ids=str)
+def test_a_row_has_the_same_bits_in_any_step(kernels: NativeKernels, form: str | tuple[str, str]):
+    layer = Fixture(kernels, form, bias=True, head_norms=True)
+    rows = conversations(41, 9, 30)
+    want, slots = layer.run(layer.block, rows, [(41, 9, 30)])
+    one_by_one = [(1, 0, 0)] * 41 + [(0, 1, 0)] * 9 + [(0, 0, 1)] * 30
+    mixed = [(13, 1, 0), (1, 1, 1), (2, 1, 3), (1, 0, 1), (24, 6, 25)]
+    for cuts, threads in ((one_by_one, 2), (mixed, 1), (mixed, 3)):
+        with torch_threads(threads):
+            got, again = layer.run(layer.block, rows, cuts)
+        assert all(torch.equal(ours, theirs) for ours, theirs in zip(got, want, strict=True))
+        assert all(torch.equal(ours.keys, theirs.keys) for ours, theirs in zip(again, slots, strict=True))
+        assert all(torch.equal(ours.values, theirs.values) for ours, theirs in zip(again, slots, strict=True))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")], ids=str)
+def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels, form: str, odd: float):
+    layer = Fixture(kernels, form)
+    rows = conversations(5, 6)
+    (_, want), _ = layer.run(layer.block, rows, [(5, 6)])
+    rows[0][2, 7] = odd
+    (broken, got), _ = layer.run(layer.block, rows, [(5, 6)])
+    assert torch.equal(got, want)
+    assert broken[2:].isnan().any(1).all()
+    assert broken[:2].isfinite().all()
+
+
+def test_a_gate_far_below_zero_is_shut(kernels: NativeKernels):
+    layer = Fixture(kernels, bias=True)
+    bias = layer.plain.mlp.gate_up._bias  # type: ignore[union-attr]
+    bias[:INNER] = torch.tensor([-1e38, -89.0, -88.0, -87.0, -20.0, 0.0, 20.0, 89.0]).repeat(INNER // 8)
+    (want,), _ = layer.run(layer.plain, conversations(3), [(3,)])
+    (got,), _ = layer.run(layer.block, conversations(3), [(3,)])
+    assert want.isfinite().all()
+    assert near(got, want, 1e-6)
+
+
+@pytest.mark.parametrize("spoil", ["nothing", "another linear", "a width"])
+def test_who_can_do_it(kernels: NativeKernels, spoil: str):
+    weight = numbers(16, 60 if spoil == "a width" else 64, seed=1).bfloat16()
+    ours = NativeHalfLinear(weight, None, kernels)
+    other = PlainLinear(weight, None) if spoil == "another linear" else ours
+    assert bool(operands_of(StackedLinear([ours, other]))) is (spoil == "nothing")
+
+
+def test_a_weight_that_is_written_out_cannot(kernels: NativeKernels):
+    weight = WeightRows.of(numbers(16, 64, seed=1))
+    assert operands_of(NativeInt4Linear(weight, None, kernels))
+    assert not operands_of(NativeInt4Linear(weight, None, kernels, writes_out=True))
