@@ -47,6 +47,7 @@ class ReadRequest:
     stops: StopStrings
     grammar: Grammar | None
     dropped_messages: int
+    prompt_logprobs: int | None = None
 
 
 class RequestReader:
@@ -83,7 +84,8 @@ class RequestReader:
         fitted, former = self._fitted(request), list(request.answer_token_ids)
         prompt = fitted.token_ids
         self.check_ids([*prompt, *former])
-        if len(prompt) + len(former) >= self._info.max_context:
+        is_read_only = bool(former) and request.prompt_logprobs is not None  # then it may fill the context
+        if len(prompt) + len(former) >= self._info.max_context + is_read_only:
             raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
         sampler = self._sampler(request)
         return ReadRequest(
@@ -94,6 +96,7 @@ class RequestReader:
             StopStrings(self._stops(request)),
             self._grammar(request, asked),
             fitted.dropped_messages,
+            request.prompt_logprobs,
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
