@@ -43,9 +43,9 @@ class GenerateRequest:
     are for the chat template, so they go with `messages`. `overflow`: whether messages that do not fit the context
     are an error, or their oldest turns are left out ("drop_oldest"; the result says how many messages). The answer
     follows `json_schema`, or matches `regex` as a whole; one that is cut before that is an error.
-    `prompt_logprobs` (as in vLLM): how likely the given tokens are, each with so many alternatives, in the result: those
-    of the prompt, or of the answer that it goes on with. Such an answer may have ended, or be as long as `max_tokens`:
-    then it is read, and nothing is drawn.
+    `prompt_logprobs` (as in vLLM): the result tells how likely the given tokens are, each with so many alternatives:
+    those of the prompt, or of the answer that it goes on with. Such an answer may have ended, or be as long as
+    `max_tokens`: then it is read, and nothing is drawn.
 
     Raises:
         InvalidRequestError: a field is missing, doubled, empty, of another type or outside its range.
