@@ -9,7 +9,7 @@ from llama_gui.ui.numbers import number_text
 from llama_gui.ui.rows import Index, NoteDelegate, NotedList
 from llama_gui.ui.theme import SMALL_PX, TRANSCRIPT_PX, theme_of
 from llama_gui.ui.widgets import plain_label
-from llama_gui.ui.words.spans import Span, named, percent, probability
+from llama_gui.ui.words.spans import Span, is_mixed, named, percent, probability
 
 _SHARE = Qt.ItemDataRole.UserRole + 101
 _TOKEN = Qt.ItemDataRole.UserRole + 102
@@ -69,8 +69,10 @@ class Choices(QWidget):
         super().__init__()
         self._place = 0
         self._words: Words | None = None
+        self._marks_space = False
         self.word = plain_label("", "text", TRANSCRIPT_PX + 2, bold=True)
         self.word.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.word.setFixedHeight(self.word.fontMetrics().lineSpacing() + 6)  # other fonts must not move what is below
         self.share = plain_label("", "muted", SMALL_PX)
         self.list = ChoiceList()
         self.list.setFrameShape(QFrame.Shape.NoFrame)
@@ -94,8 +96,9 @@ class Choices(QWidget):
         """Show a token of an answer and its alternatives; `span`: what of the text it stands in."""
         token = words.tokens[place]
         self._words, self._place = words, place
+        self._marks_space = is_mixed([token.text, *(top.text for top in token.top_logprobs)])
         share = probability(token.logprob)
-        self.word.setText(named(token.text, is_end=token.token_id in words.ending))
+        self.word.setText(self._named(token.token_id, token.text))
         self.share.setText(" · ".join([percent(share), *self._facts(words, place, span)]))
         self.list.clear()
         for top in token.top_logprobs:
@@ -125,13 +128,17 @@ class Choices(QWidget):
     def _add(self, token_id: int, text: str, share: float) -> None:
         assert self._words is not None
         is_written = token_id == self._words.tokens[self._place].token_id
-        word = named(text, is_end=token_id in self._words.ending)
+        word = self._named(token_id, text)
         item = self.list.add(word, self.tr("written · {}").format(percent(share)) if is_written else percent(share))
         item.setData(_SHARE, share)
         item.setData(_TOKEN, token_id)
         item.setData(_IS_WRITTEN, is_written)
         told = self.tr("{}, {}, as it is written") if is_written else self.tr("{}, {}, go on from here with this")
         item.setData(Qt.ItemDataRole.AccessibleTextRole, told.format(word, percent(share)))
+
+    def _named(self, token_id: int, text: str) -> str:
+        is_end = self._words is not None and token_id in self._words.ending
+        return named(text, is_end=is_end, marks_space=self._marks_space)
 
     @Slot(QListWidgetItem)
     def _choose(self, item: QListWidgetItem) -> None:

@@ -19,7 +19,6 @@ from llama_gui.ui.words.spans import (
     SpannedText,
     level_names,
     levels,
-    named,
     percent,
     probability,
     spanned,
@@ -211,8 +210,7 @@ class WordDialog(QDialog):
         self.choices.show_place(self._words, place, span)
         if place == self.sheet.current:
             token = self._words.tokens[place]
-            word = named(token.text, is_end=token.token_id in self._words.ending)
-            told = f"{word}, {percent(probability(token.logprob))}"
+            told = f"{self.choices.word.text()}, {percent(probability(token.logprob))}"
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, told))
 
     @Slot()
@@ -238,3 +236,5 @@ class WordDialog(QDialog):
         if self._body.direction() != direction:
             self._body.setDirection(direction)
         self._body.setSpacing(12 if is_narrow else 20)
+        self._body.setStretch(0, 4 if is_narrow else 5)
+        self._body.setStretch(1, 4 if is_narrow else 3)

@@ -3,7 +3,8 @@
 The text has one format, so that letters join and emoji stay whole across tokens; tints and lines are painted below it.
 """
 
-from bisect import bisect_left
+import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
@@ -31,6 +32,7 @@ from llama_gui.ui.words.spans import LINE_MARK, UNSURE, Span, SpannedText
 _AIR = 150
 """Height of a line in percent."""
 _MARGIN = 16
+_SPACE = " ".encode("utf-16-le")
 _BELOW = 2
 """Room below the letters for the lines of the unsure ones."""
 _LINE_STYLES = (Qt.PenStyle.NoPen, Qt.PenStyle.DotLine, Qt.PenStyle.DashLine, Qt.PenStyle.SolidLine)
@@ -72,6 +74,7 @@ class WordSheet(QTextEdit):
         self.document().setDefaultTextOption(option)
         self._font: QFont = frame_font(TRANSCRIPT_PX * zoom)
         self.setFont(self._font)
+        self.setTabStopDistance(4 * QFontMetricsF(self._font).averageCharWidth())
 
     # --- what it shows
 
@@ -162,10 +165,11 @@ class WordSheet(QTextEdit):
         number = block.blockNumber()
         if number not in self._rects:
             corner = self.document().documentLayout().blockBoundingRect(block).topLeft()
+            lines = _Lines(block)
             self._rects[number] = [
                 (index, rect.translated(corner))
                 for index, start, end in self._pieces_in(block)
-                for rect in _places(block, start, end)
+                for rect in lines.places(start, end)
             ]
         return self._rects[number]
 
@@ -287,10 +291,12 @@ class WordSheet(QTextEdit):
         cursor.setCharFormat(whole)
         muted = QTextCursor(self.document()).charFormat()
         muted.setForeground(theme.color("muted"))
+        cursor.beginEditBlock()  # laid out once, and not for each mark
         for start, end in self._marks():
             cursor.setPosition(start)
             cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
             cursor.mergeCharFormat(muted)
+        cursor.endEditBlock()
 
     def _marks(self) -> Iterator[tuple[int, int]]:
         if not self._text.spans:
@@ -309,11 +315,13 @@ class WordSheet(QTextEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(event.rect(), theme_of(self).color("page"))
-        painter.translate(0, -self.verticalScrollBar().value())
-        seen = [item for block in self._seen_blocks() for item in self._rects_in(block)]
+        theme, top = theme_of(self), self.verticalScrollBar().value()
+        painter.fillRect(event.rect(), theme.color("page"))
+        painter.translate(0, -top)
+        rects = (item for block in self._seen_blocks() for item in self._rects_in(block))
+        seen = [(i, rect) for i, rect in rects if top - 40 < rect.bottom() and rect.top() < top + self.height() + 40]
         for index, rect in seen:
-            paint_level(painter, theme_of(self), self._levels[index], rect)
+            paint_level(painter, theme, self._levels[index], rect)
         current = self._text.span_of(self._current) if self._text.spans else -1
         for index, rect in seen:
             if index in (current, self._hovered):
@@ -350,34 +358,42 @@ def paint_level(painter: QPainter, theme: Theme, level: int, rect: QRectF) -> No
     painter.drawLine(QPointF(rect.left() + 2, y), QPointF(rect.right() - 2, y))
 
 
-def _places(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
-    """Where the letters from `start` to `end` of a block stand, line by line and side by side."""
-    text, layout = block.text(), block.layout()
-    if text[start:end].strip():  # a tint begins with the word, not with the space before it
-        start = end - len(text[start:end].lstrip(" "))
-    for number in range(layout.lineCount()):
-        line = layout.lineAt(number)
-        first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
-        for left, right in _stretches(line, first, last):
+class _Lines:
+    """The lines of a block, and where letters stand in them."""
+
+    def __init__(self, block: QTextBlock) -> None:
+        text = block.text()
+        self._units = text.encode("utf-16-le", "surrogatepass")  # places are counted as Qt does
+        layout = block.layout()
+        self._lines = [layout.lineAt(number) for number in range(layout.lineCount())]
+        self._starts = [line.textStart() for line in self._lines]
+        self._is_mixed = any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in text)
+
+    def places(self, start: int, end: int) -> Iterator[QRectF]:
+        """Where the letters from `start` to `end` stand, line by line and side by side."""
+        units = self._units[2 * start : 2 * end]
+        while units.startswith(_SPACE) and units != _SPACE:  # a tint begins with the word, not with the space before
+            start, units = start + 1, units[2:]
+        for line in self._lines[max(0, bisect_right(self._starts, start) - 1) : bisect_left(self._starts, end)]:
+            first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
             height = line.ascent() + line.descent() + _BELOW
-            yield QRectF(left, line.y() + _above(line), right - left, height)
+            above = max(0.0, line.height() - line.ascent() - line.descent())  # the air between the lines
+            for left, right in self._stretches(line, first, last):
+                yield QRectF(left, line.y() + above, right - left, height)
 
-
-def _above(line: QTextLine) -> float:
-    """What a line has above its letters: the air between lines stands there."""
-    return max(0.0, line.height() - line.ascent() - line.descent())
-
-
-def _stretches(line: QTextLine, first: int, last: int) -> list[tuple[float, float]]:
-    """The stretches of a line from left to right that some letters take; several where the direction changes."""
-    found: list[tuple[float, float]] = []
-    edges = ((_x(line, at, QTextLine.Edge.Leading), _x(line, at, QTextLine.Edge.Trailing)) for at in range(first, last))
-    for left, right in sorted((min(pair), max(pair)) for pair in edges):
-        if found and left <= found[-1][1] + 0.5:
-            found[-1] = (found[-1][0], max(found[-1][1], right))
-        else:
-            found.append((left, right))
-    return [(left, right) for left, right in found if right > left]
+    def _stretches(self, line: QTextLine, first: int, last: int) -> list[tuple[float, float]]:
+        """The stretches of a line from left to right that some letters take; several where the direction changes."""
+        leading, trailing = QTextLine.Edge.Leading, QTextLine.Edge.Trailing
+        if not self._is_mixed:
+            return [(_x(line, first, leading), _x(line, last, leading))] if first < last else []
+        found: list[tuple[float, float]] = []
+        edges = ((_x(line, at, leading), _x(line, at, trailing)) for at in range(first, last))
+        for left, right in sorted((min(pair), max(pair)) for pair in edges):
+            if found and left <= found[-1][1] + 0.5:
+                found[-1] = (found[-1][0], max(found[-1][1], right))
+            else:
+                found.append((left, right))
+        return [(left, right) for left, right in found if right > left]
 
 
 def _x(line: QTextLine, at: int, edge: QTextLine.Edge) -> float:

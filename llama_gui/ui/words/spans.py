@@ -3,7 +3,7 @@
 import math
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
@@ -43,11 +43,11 @@ class SpannedText:
 
     def span_of(self, token: int) -> int:
         """The span of a token."""
-        return bisect_right([span.first for span in self.spans], token) - 1
+        return bisect_right(self.spans, token, key=lambda span: span.first) - 1
 
     def span_at(self, position: int) -> int:
         """The span at a place in the text, or -1."""
-        index = bisect_right([span.start for span in self.spans], position) - 1
+        index = bisect_right(self.spans, position, key=lambda span: span.start) - 1
         return index if index >= 0 and position < self.spans[index].end else -1
 
 
@@ -90,16 +90,22 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def named(text: str, *, is_end: bool = False) -> str:
-    """A token on a line of its own: as it is written, spaces and breaks as signs where they are all there is."""
+def is_mixed(texts: Iterable[str]) -> bool:
+    """Whether some of these tokens begin a word with a space, and others go on in one: then the space must be seen."""
+    words = [text for text in texts if text.strip()[:1].isalnum()]
+    return len({text.startswith(" ") for text in words}) > 1
+
+
+def named(text: str, *, is_end: bool = False, marks_space: bool = True) -> str:
+    """A token on a line of its own: breaks as signs, and spaces where there is nothing else, or where it matters."""
     if is_end:
         return translate("Words", "end of the answer")
     if not text:
         return translate("Words", "part of a character")
     shown = seen(text).replace("\n", "").replace("\t", "\u21e5")
-    if text.strip(" ") and not text.startswith(" "):
-        return shown
     rest = shown.lstrip(" ")
+    if rest and not marks_space:
+        return rest
     return "\u2423" * (len(shown) - len(rest)) + rest
 
 
