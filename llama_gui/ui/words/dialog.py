@@ -25,6 +25,7 @@ from llama_gui.ui.words.spans import (
 )
 
 _WIDTH, _HEIGHT = 920, 640
+_BAR = 240
 _NARROW = 620
 """Below this width in pixels the alternatives stand below the text."""
 
@@ -104,14 +105,19 @@ class WordDialog(QDialog):
         close.clicked.connect(self.reject)
         foot = QHBoxLayout()
         foot.setSpacing(16)
-        foot.addWidget(self.state, 1)
+        told = QVBoxLayout()
+        told.setSpacing(6)
+        told.addStretch(1)
+        told.addWidget(self.state)
+        self.bar.setMaximumWidth(_BAR)
+        told.addWidget(self.bar)
+        foot.addLayout(told, 1)
         foot.addWidget(close, 0, Qt.AlignmentFlag.AlignBottom)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(24, 20, 24, 16)
         layout.setSpacing(12)
         layout.addWidget(self._heading())
         layout.addWidget(self._legend())
-        layout.addWidget(self.bar)
         layout.addLayout(self._body, 1)
         layout.addLayout(foot)
 
