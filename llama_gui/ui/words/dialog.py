@@ -228,7 +228,7 @@ class WordDialog(QDialog):
         if self._words is None:
             return
         if self._session.answering:
-            self._say(self.tr("An answer is still being written in this chat. Wait for its end, or stop it."), "error")
+            self._say(self.tr("An answer is still being written. Stop it, or wait for its end."), "error")
             return
         words = self._words
         self.accept()
