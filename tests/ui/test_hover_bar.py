@@ -55,7 +55,10 @@ def hover(view: TranscriptView, word: str) -> None:
             node("x", recipe='{"sampling": {"temperature": 0.0}}'),
             "copy regenerate regenerate_with edit words run_again fork delete",
         ),
-        (node("x", recipe='{"sampling": {"temperature": 0.7}}'), "copy regenerate regenerate_with edit words fork delete"),
+        (
+            node("x", recipe='{"sampling": {"temperature": 0.7}}'),
+            "copy regenerate regenerate_with edit words fork delete",
+        ),
         (node("x", recipe=""), "copy regenerate regenerate_with continue edit words fork delete"),  # somebody edited it
         (node("x", status="streaming"), ""),
     ],
