@@ -18,11 +18,15 @@ from llama_gui.vocabulary import ChatSettings, TokenOutput
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The tokens of an answer with what was likely in their places. `ending`: the ids that end an answer."""
+    """The tokens of an answer with what was likely in their places.
+
+    `ending`: the ids that end an answer. `chosen`: the place whose token somebody has chosen; -1: the model wrote all.
+    """
 
     node_id: str
     tokens: tuple[TokenOutput, ...]
     ending: frozenset[int] = frozenset()
+    chosen: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,8 @@ class WordReader(QObject):
         engine = self._host.models.engine_of(self._model)
         ending = engine.eos_token_ids if isinstance(engine, KnowsEnds) else frozenset[int]()
         tokens = tuple(output for output in result.prompt_logprobs if output is not None)
-        self.told.emit(Words(self._node_id, tokens, ending))
+        given = read_recipe(self._path.tree[self._node_id].recipe).given_tokens
+        self.told.emit(Words(self._node_id, tokens, ending, given - 1))
 
 
 def no_writer(recipe: Recipe) -> str:

@@ -655,6 +655,10 @@
         <translation>alle anderen zusammen: {}</translation>
     </message>
     <message>
+        <source>chosen by you</source>
+        <translation>von dir gewählt</translation>
+    </message>
+    <message>
         <source>not among the likeliest</source>
         <translation>nicht unter den wahrscheinlichsten</translation>
     </message>

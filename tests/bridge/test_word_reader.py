@@ -74,7 +74,8 @@ def test_another_way_is_a_version_that_begins_the_same(qtbot: QtBot, session: Ch
     assert recipe.sampling == former.sampling
     engine = session._host.models.engine_of(session.model)
     assert made.content == engine.tokenizer.decode(recipe.token_ids)  # type: ignore[union-attr]
-    assert read(qtbot, session, made.id).tokens[place].token_id == other
+    turned = read(qtbot, session, made.id)
+    assert (turned.tokens[place].token_id, turned.chosen, words.chosen) == (other, place, -1)
 
     with qtbot.waitSignal(session.reproduced) as told:  # by its recipe
         session.run_again(made.id)

@@ -183,6 +183,13 @@ def test_the_parts_of_a_character(dialog):
     assert dialog.choices.share.text() == "99.0 % · the likeliest · part 2 of 2 of a character"
 
 
+def test_a_word_that_somebody_chose_is_named(fresh, session):
+    session.words.told.emit(Words("a1", TOKENS, frozenset({END}), 1))
+    assert fresh.choices.share.text() == "30.0 % · number 2 of the likeliest · chosen by you"
+    fresh.sheet.step(1)
+    assert "chosen" not in fresh.choices.share.text()
+
+
 def test_a_choice_by_keys_is_a_new_version(dialog, session, qtbot):
     qtbot.keyClick(dialog.sheet, Qt.Key.Key_Return)
     assert dialog.choices.list.hasFocus()

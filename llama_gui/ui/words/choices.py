@@ -120,6 +120,8 @@ class Choices(QWidget):
             facts.append(self.tr("number {} of the likeliest").format(number_text(rank + 1)))
         else:
             facts.append(self.tr("the likeliest"))
+        if place == words.chosen:
+            facts.append(self.tr("chosen by you"))
         if span.last > span.first:
             of = self.tr("part {} of {} of a character")
             facts.append(of.format(place - span.first + 1, span.last - span.first + 1))
