@@ -21,12 +21,14 @@ class Words:
     """The tokens of an answer with what was likely in their places.
 
     `ending`: the ids that end an answer. `chosen`: the place whose token somebody has chosen; -1: the model wrote all.
+    `is_as_then`: False where the prompt is another by now, because a message or the system prompt was changed.
     """
 
     node_id: str
     tokens: tuple[TokenOutput, ...]
     ending: frozenset[int] = frozenset()
     chosen: int = -1
+    is_as_then: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,9 @@ class WordReader(QObject):
         engine = self._host.models.engine_of(self._model)
         ending = engine.eos_token_ids if isinstance(engine, KnowsEnds) else frozenset[int]()
         tokens = tuple(output for output in result.prompt_logprobs if output is not None)
-        given = read_recipe(self._path.tree[self._node_id].recipe).given_tokens
-        self.told.emit(Words(self._node_id, tokens, ending, given - 1))
+        recipe = read_recipe(self._path.tree[self._node_id].recipe)
+        is_as_then = recipe.usage.prompt_tokens in (0, result.usage.prompt_tokens)  # 0: a crash came first
+        self.told.emit(Words(self._node_id, tokens, ending, recipe.given_tokens - 1, is_as_then))
 
 
 def no_writer(recipe: Recipe) -> str:

@@ -3129,6 +3129,10 @@
         <translation>{} wird geladen, das diese Antwort geschrieben hat…</translation>
     </message>
     <message>
+        <source>A message before it or the system prompt is another now, and so are these numbers.</source>
+        <translation>Eine Nachricht davor oder der Systemprompt ist inzwischen anders, und damit auch diese Zahlen.</translation>
+    </message>
+    <message>
         <source>Reading the answer…</source>
         <translation>Die Antwort wird gelesen…</translation>
     </message>

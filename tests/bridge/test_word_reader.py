@@ -57,6 +57,14 @@ def test_every_token_of_an_answer_is_told(qtbot: QtBot, session: ChatSession):
     wait(qtbot, session)
 
 
+def test_a_prompt_that_is_another_now_is_told(qtbot: QtBot, session: ChatSession):
+    answer = session.path()[1]
+    assert read(qtbot, session, answer.id).is_as_then
+    session.set_settings(replace(WARM, system_prompt="Be brief."))
+    assert not read(qtbot, session, answer.id).is_as_then
+    wait(qtbot, session)
+
+
 def test_another_way_is_a_version_that_begins_the_same(qtbot: QtBot, session: ChatSession):
     answer = session.path()[1]
     words = read(qtbot, session, answer.id)

@@ -241,6 +241,13 @@ def test_a_word_outside_of_the_likeliest_is_listed(fresh, session):
     assert fresh.choices.share.text() == "1.0 % · not among the likeliest"
 
 
+def test_it_says_when_the_prompt_is_another(fresh, session):
+    session.words.told.emit(Words("a1", TOKENS, frozenset({END}), is_as_then=False))
+    first, second = fresh.state.text().splitlines()
+    assert first == "A message before it or the system prompt is another now, and so are these numbers."
+    assert second.startswith("7 tokens")
+
+
 def test_names_for_a_screen_reader(dialog):
     face = QAccessible.queryAccessibleInterface(dialog.choices.list)
     assert face.text(QAccessible.Text.Name) == "What the model might have written here"

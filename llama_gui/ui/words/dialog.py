@@ -191,6 +191,9 @@ class WordDialog(QDialog):
         self.bar.hide()
         self.choices.setEnabled(bool(words.tokens))
         self._say(self._counted(len(words.tokens), sum(level >= UNSURE for level in found)))
+        if not words.is_as_then:
+            changed = self.tr("A message before it or the system prompt is another now, and so are these numbers.")
+            self._say(f"{changed}\n{self.state.text()}")
         self.sheet.show_words(self._text, found)
 
     def _counted(self, tokens: int, unsure: int) -> str:
