@@ -6,6 +6,7 @@ The text has one format, so that letters join and emoji stay whole across tokens
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
@@ -397,5 +398,5 @@ class _Lines:
 
 
 def _x(line: QTextLine, at: int, edge: QTextLine.Edge) -> float:
-    x = line.cursorToX(at, edge)
+    x: Any = line.cursorToX(at, edge)  # a number and the place, whatever the stubs say
     return float(x[0] if isinstance(x, tuple) else x)
