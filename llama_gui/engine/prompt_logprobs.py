@@ -4,8 +4,6 @@ The name and the meaning are those of vLLM's `prompt_logprobs`. Each piece of th
 rows, which are read at once and let go: the logits of a whole prompt are never held together.
 """
 
-from collections.abc import Sequence
-
 from torch import Tensor
 
 from llama_gui.engine.sampling import likeliest, log_mass
@@ -19,16 +17,17 @@ _MOST_LOGITS = 2**24
 class PromptLogprobs:
     """Collects the log-probabilities of `tokens` from the place `first` on: of each, and of the `top` likeliest there.
 
-    The logits of a place are those of the token before it, so place 0 has none.
+    The logits of a place are those of the token before it, so place 0 has none. `rows`: how many the network's head
+    has; the tokenizer may have fewer tokens.
     """
 
-    def __init__(self, tokens: Sequence[int], first: int, top: int, tokenizer: Tokenizer) -> None:
-        self._tokens = list(tokens)
+    def __init__(self, tokens: list[int], first: int, top: int, tokenizer: Tokenizer, rows: int) -> None:
+        self._tokens = tokens
         self._first = first
         self._top = top
         self._tokenizer = tokenizer
         self._detokenizer = tokenizer.detokenizer()
-        self._most_rows = max(32, _MOST_LOGITS // tokenizer.vocab_size)
+        self._most_rows = max(32, _MOST_LOGITS // rows)
         self._outputs: list[TokenOutput | None] = []
         if first == 0:
             self._outputs.append(None)
@@ -61,13 +60,14 @@ class PromptLogprobs:
         """
         for row in logits:
             place = self._first + len(self._outputs)
-            self._outputs.append(self._output(row[: self._tokenizer.vocab_size], place))
+            self._outputs.append(self._output(row, place))
 
     def _output(self, logits: Tensor, place: int) -> TokenOutput:
         token_id = self._tokens[place]
-        mass = log_mass(logits)
+        drawable = logits[: self._tokenizer.vocab_size]  # a given token may be one that is nobody's
+        mass = log_mass(drawable)
         text = self._detokenizer.push(token_id)
         if place == len(self._tokens) - 1:
             text += self._detokenizer.flush()
-        top = tuple(TopLogprob(i, self._tokenizer.token_text(i), p) for i, p in likeliest(logits, mass, self._top))
+        top = tuple(TopLogprob(i, self._tokenizer.token_text(i), p) for i, p in likeliest(drawable, mass, self._top))
         return TokenOutput(text, token_id, place - self._first, float(logits[token_id]) - mass, top)

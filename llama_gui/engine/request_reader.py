@@ -9,6 +9,7 @@ from typing import Any
 from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.context_policy import Fitted, fit
+from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Grammar, GrammarCompiler
@@ -47,7 +48,7 @@ class ReadRequest:
     stops: StopStrings
     grammar: Grammar | None
     dropped_messages: int
-    prompt_logprobs: int | None = None
+    scores: PromptLogprobs | None = None
 
 
 class RequestReader:
@@ -96,7 +97,7 @@ class RequestReader:
             StopStrings(self._stops(request)),
             self._grammar(request, asked),
             fitted.dropped_messages,
-            request.prompt_logprobs,
+            self._scores(request, prompt, former),
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
@@ -176,6 +177,12 @@ class RequestReader:
         if request.overflow == "error":
             return Fitted(encode(messages))
         return fit(messages, encode, self._tokenizer.count, self._info.max_context, request.max_tokens)
+
+    def _scores(self, request: GenerateRequest, prompt: list[int], former: list[int]) -> PromptLogprobs | None:
+        if request.prompt_logprobs is None:
+            return None
+        first = len(prompt) if former else 0
+        return PromptLogprobs([*prompt, *former], first, request.prompt_logprobs, self._tokenizer, self._vocab_size)
 
     def _sampler(self, request: GenerateRequest) -> Sampler:
         params = request.sampling.or_else(self._info.sampling)

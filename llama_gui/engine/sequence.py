@@ -8,7 +8,6 @@ from torch import Tensor
 
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
-from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.request_reader import ReadRequest
 from llama_gui.engine.sampling import Draw, Sampler
 from llama_gui.engine.tokenizer import Tokenizer
@@ -73,17 +72,11 @@ class Sequence:
         if self._only_reads:
             self._texts.append(self._rest(""))
         job.begin("".join(self._texts))
-        self._scores = self._scores_of(read)
+        self._scores = read.scores
         self._cached_tokens = 0
         self._submitted = time.monotonic()
         self._started: float | None = None
         self._first_token: float | None = None
-
-    def _scores_of(self, read: ReadRequest) -> PromptLogprobs | None:
-        if read.prompt_logprobs is None:
-            return None
-        first = len(self.prompt) if self.answer else 0
-        return PromptLogprobs(self.tokens, first, read.prompt_logprobs, self._tokenizer)
 
     @property
     def has_ended(self) -> bool:

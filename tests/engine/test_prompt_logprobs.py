@@ -8,7 +8,7 @@ import torch
 from llama_gui.engine import GenerateRequest, Message, SamplingParams
 from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.errors import InvalidRequestError, PromptTooLongError
-from tests.fakes.tiny_llama import SHAPES
+from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
 WAIT = 60
 WARM = SamplingParams(temperature=1.3, top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.2, seed=3)
@@ -203,3 +203,17 @@ def test_probabilities_are_the_models_own(load):
     assert cold.prompt_logprobs == scored(engine, prompt, result.token_ids).prompt_logprobs
     for output in cold.prompt_logprobs:
         assert sum(math.exp(top.logprob) for top in output.top_logprobs) <= 1 + 1e-6
+
+
+def test_ids_that_are_nobodys_may_be_given(load, tmp_path, monkeypatch):
+    """The head has more rows than there are tokens."""
+    folder = write_tiny_llama(tmp_path / "wide", vocab_size=4096)
+    engine = load(folder=folder)
+    last = engine.vocab_size - 1
+    assert last >= engine.tokenizer.vocab_size
+    told = scored(engine, [5, last], [last, 7]).prompt_logprobs
+    assert [output.token_id for output in told] == [last, 7]
+    assert all(top.token_id < engine.tokenizer.vocab_size for output in told for top in output.top_logprobs)
+    monkeypatch.setattr("llama_gui.engine.prompt_logprobs._MOST_LOGITS", 64 * 4096)
+    narrow = PromptLogprobs([1] * 500, 1, 0, engine.tokenizer, engine.vocab_size)
+    assert narrow.most(0, 500) == 64  # by the rows, not by the tokens
