@@ -663,12 +663,12 @@
         <translation>nicht unter den wahrscheinlichsten</translation>
     </message>
     <message>
-        <source>number {} of the likeliest</source>
-        <translation>Nummer {} der wahrscheinlichsten</translation>
+        <source>place {}</source>
+        <translation>Platz {}</translation>
     </message>
     <message>
-        <source>part {} of {} of a character</source>
-        <translation>Teil {} von {} eines Zeichens</translation>
+        <source>part {} of {}</source>
+        <translation>Teil {} von {}</translation>
     </message>
     <message>
         <source>the likeliest</source>

@@ -134,6 +134,7 @@ def test_why_it_cannot_be_read(fresh, session):
     session.words.failed.emit("The model is gone.")
     assert fresh.state.text() == "The model is gone."
     assert fresh.bar.isHidden()
+    assert fresh.choices.isHidden()
     session.words.told.emit(Words("another", TOKENS))
     assert fresh.sheet.token_count == 0
 
@@ -141,7 +142,7 @@ def test_why_it_cannot_be_read(fresh, session):
 def test_it_begins_with_the_first_unsure_word(dialog):
     assert dialog.sheet.current == 1
     assert dialog.choices.word.text() == "<b>two</b>"
-    assert dialog.choices.share.text() == "30.0 % · number 2 of the likeliest"
+    assert dialog.choices.share.text() == "30.0 % · place 2"
     assert rows(dialog) == ["three", "<b>two</b>"]
     assert dialog.choices.rest.text() == "all others together: 10.0 %"
     assert dialog.state.text().startswith("7 tokens, 2 of them unsure.")
@@ -178,14 +179,14 @@ def test_ctrl_goes_from_one_unsure_word_to_the_next(dialog, qtbot):
 
 def test_the_parts_of_a_character(dialog):
     dialog.sheet.go_to(3)
-    assert dialog.choices.share.text() == "99.0 % · the likeliest · part 1 of 2 of a character"
+    assert dialog.choices.share.text() == "99.0 % · the likeliest · part 1 of 2"
     dialog.sheet.go_to(4)
-    assert dialog.choices.share.text() == "99.0 % · the likeliest · part 2 of 2 of a character"
+    assert dialog.choices.share.text() == "99.0 % · the likeliest · part 2 of 2"
 
 
 def test_a_word_that_somebody_chose_is_named(fresh, session):
     session.words.told.emit(Words("a1", TOKENS, frozenset({END}), 1))
-    assert fresh.choices.share.text() == "30.0 % · number 2 of the likeliest · chosen by you"
+    assert fresh.choices.share.text() == "30.0 % · place 2 · chosen by you"
     fresh.sheet.step(1)
     assert "chosen" not in fresh.choices.share.text()
 

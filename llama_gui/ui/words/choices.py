@@ -74,6 +74,7 @@ class Choices(QWidget):
         self.word.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.word.setFixedHeight(self.word.fontMetrics().lineSpacing() + 6)  # other fonts must not move what is below
         self.share = plain_label("", "muted", SMALL_PX)
+        self.share.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.list = ChoiceList()
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.rest = plain_label("", "muted", SMALL_PX)
@@ -117,14 +118,13 @@ class Choices(QWidget):
         if token.token_id not in ranks:
             facts.append(self.tr("not among the likeliest"))
         elif (rank := ranks.index(token.token_id)) > 0:
-            facts.append(self.tr("number {} of the likeliest").format(number_text(rank + 1)))
+            facts.append(self.tr("place {}").format(number_text(rank + 1)))
         else:
             facts.append(self.tr("the likeliest"))
         if place == words.chosen:
             facts.append(self.tr("chosen by you"))
         if span.last > span.first:
-            of = self.tr("part {} of {} of a character")
-            facts.append(of.format(place - span.first + 1, span.last - span.first + 1))
+            facts.append(self.tr("part {} of {}").format(place - span.first + 1, span.last - span.first + 1))
         return facts
 
     def _add(self, token_id: int, text: str, share: float) -> None:

@@ -203,6 +203,7 @@ class WordDialog(QDialog):
     @Slot(str)
     def _on_failed(self, text: str) -> None:
         self.bar.hide()
+        self.choices.hide()
         self._say(text, "error")
 
     def _say(self, text: str, role: str = "muted") -> None:
