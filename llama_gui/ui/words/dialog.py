@@ -140,14 +140,12 @@ class WordDialog(QDialog):
             row.addWidget(LevelMark(level))
             row.addWidget(plain_label(name, "muted", SMALL_PX))
             flow.addWidget(key)
-        legend.setToolTip(
-            plain_tip(
-                self.tr(
-                    "The probabilities of the model itself: at temperature 1, before penalties and whatever else the "
-                    "settings of the answer did to them."
-                )
-            )
+        tip = self.tr(
+            "The probabilities of the model itself: at temperature 1, before penalties and whatever else the settings "
+            "of the answer did to them."
         )
+        legend.setToolTip(plain_tip(tip))
+        self.sheet.setAccessibleDescription(tip)
         return legend
 
     def _connect(self) -> None:
