@@ -3,10 +3,8 @@
 The text has one format, so that letters join and emoji stay whole across tokens; tints and lines are painted below it.
 """
 
-import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
@@ -22,20 +20,17 @@ from PySide6.QtGui import (
     QTextBlock,
     QTextBlockFormat,
     QTextCursor,
-    QTextLine,
     QTextOption,
 )
 from PySide6.QtWidgets import QFrame, QTextEdit
 
 from llama_gui.ui.theme import TRANSCRIPT_PX, Theme, frame_font, theme_of
+from llama_gui.ui.words.lines import Lines
 from llama_gui.ui.words.spans import LINE_MARK, UNSURE, Span, SpannedText
 
 _AIR = 150
 """Height of a line in percent."""
 _MARGIN = 16
-_SPACE = " ".encode("utf-16-le")
-_BELOW = 2
-"""Room below the letters for the lines of the unsure ones."""
 _LINE_STYLES = (Qt.PenStyle.NoPen, Qt.PenStyle.DotLine, Qt.PenStyle.DashLine, Qt.PenStyle.SolidLine)
 _OWN_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
 Rects = list[tuple[int, QRectF]]
@@ -166,7 +161,7 @@ class WordSheet(QTextEdit):
         number = block.blockNumber()
         if number not in self._rects:
             corner = self.document().documentLayout().blockBoundingRect(block).topLeft()
-            lines = _Lines(block)
+            lines = Lines(block)
             self._rects[number] = [
                 (index, rect.translated(corner))
                 for index, start, end in self._pieces_in(block)
@@ -357,46 +352,3 @@ def paint_level(painter: QPainter, theme: Theme, level: int, rect: QRectF) -> No
     painter.setPen(QPen(theme.color("accent"), 1.5 if level < 3 else 2, _LINE_STYLES[level]))
     y = rect.bottom() - 1
     painter.drawLine(QPointF(rect.left() + 2, y), QPointF(rect.right() - 2, y))
-
-
-class _Lines:
-    """The lines of a block, and where letters stand in them."""
-
-    def __init__(self, block: QTextBlock) -> None:
-        text = block.text()
-        self._units = text.encode("utf-16-le", "surrogatepass")  # places are counted as Qt does
-        layout = block.layout()
-        self._lines = [layout.lineAt(number) for number in range(layout.lineCount())]
-        self._starts = [line.textStart() for line in self._lines]
-        self._is_mixed = any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in text)
-
-    def places(self, start: int, end: int) -> Iterator[QRectF]:
-        """Where the letters from `start` to `end` stand, line by line and side by side."""
-        units = self._units[2 * start : 2 * end]
-        while units.startswith(_SPACE) and units != _SPACE:  # a tint begins with the word, not with the space before
-            start, units = start + 1, units[2:]
-        for line in self._lines[max(0, bisect_right(self._starts, start) - 1) : bisect_left(self._starts, end)]:
-            first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
-            height = line.ascent() + line.descent() + _BELOW
-            above = max(0.0, line.height() - line.ascent() - line.descent())  # the air between the lines
-            for left, right in self._stretches(line, first, last):
-                yield QRectF(left, line.y() + above, right - left, height)
-
-    def _stretches(self, line: QTextLine, first: int, last: int) -> list[tuple[float, float]]:
-        """The stretches of a line from left to right that some letters take; several where the direction changes."""
-        leading, trailing = QTextLine.Edge.Leading, QTextLine.Edge.Trailing
-        if not self._is_mixed:
-            return [(_x(line, first, leading), _x(line, last, leading))] if first < last else []
-        found: list[tuple[float, float]] = []
-        edges = ((_x(line, at, leading), _x(line, at, trailing)) for at in range(first, last))
-        for left, right in sorted((min(pair), max(pair)) for pair in edges):
-            if found and left <= found[-1][1] + 0.5:
-                found[-1] = (found[-1][0], max(found[-1][1], right))
-            else:
-                found.append((left, right))
-        return [(left, right) for left, right in found if right > left]
-
-
-def _x(line: QTextLine, at: int, edge: QTextLine.Edge) -> float:
-    x: Any = line.cursorToX(at, edge)  # a number and the place, whatever the stubs say
-    return float(x[0] if isinstance(x, tuple) else x)
