@@ -121,7 +121,10 @@ class AnswerFlight(QObject):
             self._news.changed.emit()
         else:
             name = self._model.name if self._model else ""
-            answer = new_node(self._chat_id, "assistant", "", "streaming", asked.id, name)
+            given = self._question.given_tokens
+            text = clean_text(self._host.former_text(ticket)) if given else ""
+            answer = new_node(self._chat_id, "assistant", text, "streaming", asked.id, name)
+            answer = replace(answer, recipe=self._recipe_so_far()) if given else answer
             self._path.add(answer)
             self._answer_id = answer.id
             self._saver.save_soon(answer)
@@ -191,7 +194,8 @@ class AnswerFlight(QObject):
         """So that the answer can go on exactly, should the process end now."""
         if self._question is None:
             return ""
-        return recipe_text(self._question.request, self._model, token_ids=self._token_ids)
+        question = self._question
+        return recipe_text(question.request, self._model, token_ids=self._token_ids, given_tokens=question.given_tokens)
 
     def _finish(self, finished: FinishedItem) -> None:
         result, question = finished.result, self._question
@@ -201,7 +205,7 @@ class AnswerFlight(QObject):
             answer = self._path.tree[self._answer_id]
             text = answer.content
             error = error_text(result.error) if result.error else ""
-            recipe = recipe_text(question.request, self._model, result)
+            recipe = recipe_text(question.request, self._model, result, given_tokens=question.given_tokens)
             self._put(replace(answer, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
         expected = question.expected if question is not None and result.finish_reason != "cancelled" else None
         self._land()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from llama_gui.chats.attachments import Draft, compose
-from llama_gui.chats.recipe import read_recipe
+from llama_gui.chats.recipe import Recipe, read_recipe
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
 from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message
@@ -17,7 +17,8 @@ class Question:
     """A request, the user's message that it answers, and the answer that it goes on with, if it does.
 
     `expected` is the text that must come if the answer is made again by its recipe. `model`: the key of the one that
-    is asked; "": the application's current one.
+    is asked; "": the application's current one. `given_tokens`: so many of the answer's first tokens are not the
+    model's own, but chosen by somebody.
     """
 
     request: GenerateRequest
@@ -25,6 +26,7 @@ class Question:
     continues: str | None = None
     expected: str | None = None
     model: str = ""
+    given_tokens: int = 0
 
 
 def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str) -> Question:
@@ -101,7 +103,8 @@ def go_on(
         )
     else:
         request = replace(fresh, answer_text=answer.content, max_tokens=None, min_tokens=0)
-    return Question(request, asked.id, continues=answer.id, model=writer or settings.model)
+    given = recipe.given_tokens if request.answer_token_ids else 0
+    return Question(request, asked.id, continues=answer.id, model=writer or settings.model, given_tokens=given)
 
 
 def run_again(
@@ -113,8 +116,62 @@ def run_again(
         InvalidRequestError: the recipe or the messages cannot be.
     """
     recipe = read_recipe(answer.recipe)
-    fresh = ask(path, asked, settings, chat_id).request
+    given = recipe.token_ids[: recipe.given_tokens]
+    request = replace(_as_it_was(path, recipe, asked, settings, chat_id), answer_token_ids=given)
+    model = writer or settings.model
+    return Question(request, asked.id, expected=answer.content, model=model, given_tokens=len(given))
+
+
+LIKELIEST = 8
+"""Alternatives that are told for each token of an answer."""
+
+
+def look_at(path: ShownPath, answer: Node, asked: Node, settings: ChatSettings, chat_id: str, writer: str) -> Question:
+    """Read the tokens of an answer once more, for their probabilities. `writer`: the key of the model that wrote it.
+
+    An answer that was stopped would go on: whoever asks has to cancel that.
+
+    Raises:
+        InvalidRequestError: the recipe or the messages cannot be.
+    """
+    recipe = read_recipe(answer.recipe)
+    # Nobody's conversation: the chat's own stays in the cache as far as it is read.
     request = replace(
+        _as_it_was(path, recipe, asked, settings, chat_id),
+        answer_token_ids=recipe.token_ids,
+        prompt_logprobs=LIKELIEST,
+        cache_key=None,
+    )
+    return Question(request, asked.id, model=writer)
+
+
+def turn(
+    path: ShownPath,
+    answer: Node,
+    asked: Node,
+    settings: ChatSettings,
+    chat_id: str,
+    writer: str,
+    token_ids: tuple[int, ...],
+    *,
+    ends: bool,
+) -> Question:
+    """A new version of an answer that begins with `token_ids`, and goes on as the answer was made.
+
+    `ends`: nothing can come behind them, so they are only read.
+
+    Raises:
+        InvalidRequestError: the recipe or the messages cannot be.
+    """
+    request = _as_it_was(path, read_recipe(answer.recipe), asked, settings, chat_id)
+    request = replace(request, answer_token_ids=token_ids, prompt_logprobs=0 if ends else None)
+    return Question(request, asked.id, model=writer, given_tokens=len(token_ids))
+
+
+def _as_it_was(path: ShownPath, recipe: Recipe, asked: Node, settings: ChatSettings, chat_id: str) -> GenerateRequest:
+    """The request that an answer was made by."""
+    fresh = ask(path, asked, settings, chat_id).request
+    return replace(
         fresh,
         sampling=recipe.sampling,
         max_tokens=recipe.max_tokens,
@@ -122,4 +179,3 @@ def run_again(
         stop=recipe.stop,
         now=recipe.present or fresh.now,
     )
-    return Question(request, asked.id, expected=answer.content, model=writer or settings.model)

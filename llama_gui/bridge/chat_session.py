@@ -17,6 +17,7 @@ from llama_gui.bridge.context_watch import ContextWatch
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.message_post import MessagePost
 from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.bridge.word_reader import WordReader, Words, no_writer, turning
 from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.shown_path import MapDot, ShownPath
@@ -45,6 +46,7 @@ class ChatSession(ChatNews):
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.draft_files = DraftFileKeeper(chat_id, store, self)
         self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self)
+        self.words = WordReader(self._path, lambda: self.settings, chat_id, host, self)
         self._connect()
 
     def _connect(self) -> None:
@@ -168,6 +170,10 @@ class ChatSession(ChatNews):
         answer, asked = self._path.tree[node_id], self._path.question_of(node_id)
         if asked is not None and self._turn.is_free():
             writer = self._writer_of(answer)
+            recipe = read_recipe(answer.recipe)
+            if recipe.given_tokens and not writer:
+                self.failed.emit(no_writer(recipe))
+                return
             self._turn.ask(
                 lambda: asking.run_again(self._path, answer, asked, self.settings, self.chat_id, writer), asked.id
             )
@@ -178,6 +184,23 @@ class ChatSession(ChatNews):
         if asked is not None and self._turn.is_free():
             writer = self._writer_of(answer)
             self._turn.ask(lambda: asking.go_on(self._path, answer, asked, self.settings, self.chat_id, writer))
+
+    def go_another_way(self, words: Words, place: int, token_id: int) -> None:
+        """Write a new version of an answer: with its tokens up to `place`, and this one there; the old one stays."""
+        answer, asked = self._path.tree[words.node_id], self._path.question_of(words.node_id)
+        if asked is None or not self._turn.is_free():
+            return
+        recipe, writer = read_recipe(answer.recipe), self._writer_of(answer)
+        if not writer:
+            self.failed.emit(no_writer(recipe))
+            return
+        way = turning(words, recipe, place, token_id)
+        self._turn.ask(
+            lambda: asking.turn(
+                self._path, answer, asked, self.settings, self.chat_id, writer, way.token_ids, ends=way.ends
+            ),
+            asked.id,
+        )
 
     def _writer_of(self, answer: Node) -> str:
         return self._host.key_of(read_recipe(answer.recipe).model)
@@ -209,6 +232,7 @@ class ChatSession(ChatNews):
 
     def close(self) -> None:
         """The end of the session: what still streams is marked as broken off, and all is handed to the store."""
+        self.words.cancel()
         self._turn.break_off()
         self._saver.close()
 

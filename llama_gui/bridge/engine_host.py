@@ -6,7 +6,7 @@ from typing import Literal
 
 from PySide6.QtCore import QDeadlineTimer, QObject, Qt, QTimer, Signal, Slot
 
-from llama_gui.bridge.engine_thread import EngineThread, LoadEngine, error_text
+from llama_gui.bridge.engine_thread import EngineThread, GoesOn, LoadEngine, error_text
 from llama_gui.bridge.loaded_models import LoadedModels
 from llama_gui.bridge.tasks import TaskLane
 from llama_gui.bridge.tickets import Ticket, Tickets
@@ -90,6 +90,12 @@ class EngineHost(QObject):
         ticket = self._tickets.get(number)
         thread = ticket.thread if ticket else None
         return thread.engine.info if thread and thread.engine else None
+
+    def former_text(self, number: int) -> str:
+        """The text of the answer that a ticket which was taken goes on with."""
+        ticket = self._tickets.get(number)
+        job = ticket.job if ticket is not None else None
+        return job.former_text if isinstance(job, GoesOn) else ""
 
     def awaited(self, number: int) -> str:
         """The key of the model whose loading a ticket waits for; "": it does not."""

@@ -1,7 +1,7 @@
 """The thread of one engine, and what the host knows of an engine."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal
 
@@ -29,6 +29,14 @@ class JobLike(Protocol):
     def progress(self) -> JobProgress: ...
 
     def cancel(self) -> None: ...
+
+
+@runtime_checkable
+class GoesOn(Protocol):
+    """A job that goes on with an answer by its tokens, and knows their text; one on somebody else's server does not."""
+
+    @property
+    def former_text(self) -> str: ...
 
 
 class EngineLike(Protocol):

@@ -85,10 +85,12 @@ class Tickets(QObject):
             return False
         number, outbox = ticket.number, self._outbox
 
-        def on_output(_job: object, output: TokenOutput) -> None:
+        def on_output(job: JobLike, output: TokenOutput) -> None:
+            ticket.job = job  # `submit` may not have returned yet
             outbox.put(Drawn(number, output))
 
-        def on_finish(_job: object, result: GenerateResult) -> None:
+        def on_finish(job: JobLike, result: GenerateResult) -> None:
+            ticket.job = job
             outbox.put(Ended(number, result))
 
         ticket.job = engine.submit(ticket.request, on_output, on_finish)

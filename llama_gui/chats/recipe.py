@@ -29,7 +29,7 @@ class Recipe:
     are still the same. `sampling` is complete, with the seed as used. `now` is what the template took for the present,
     in ISO format. With `prompt_token_ids` the messages need not be put together again. `finish_reason` '': it was not
     finished when this was written. `continued_tokens`: so many of its tokens were there before, `timings` are of the
-    others.
+    others. `given_tokens`: so many of its first tokens were not drawn, because somebody chose another one there.
     """
 
     model: str = ""
@@ -50,6 +50,7 @@ class Recipe:
     prompt_token_ids: tuple[int, ...] = ()
     token_ids: tuple[int, ...] = ()
     continued_tokens: int = 0
+    given_tokens: int = 0
     dropped_messages: int = 0
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
@@ -79,6 +80,7 @@ def recipe_text(
     tokenizer: str = "",
     prompt_token_ids: Sequence[int] = (),
     token_ids: Sequence[int] = (),
+    given_tokens: int = 0,
 ) -> str:
     """JSON for `read_recipe`. Without a result it is of an answer that is being written, `token_ids` so far."""
     recipe = Recipe(
@@ -96,6 +98,7 @@ def recipe_text(
         prompt_token_ids=tuple(prompt_token_ids or request.token_ids or ()),
         token_ids=tuple(token_ids),
         continued_tokens=len(request.answer_token_ids),
+        given_tokens=given_tokens,
     )
     return recipe_to_json(_with_result(_with_model(recipe, model), result))
 
@@ -147,6 +150,7 @@ def read_recipe(text: str) -> Recipe:
         prompt_token_ids=_ids(values.get("prompt_token_ids")),
         token_ids=_ids(values.get("token_ids")),
         continued_tokens=_count(values.get("continued_tokens")),
+        given_tokens=_count(values.get("given_tokens")),
         dropped_messages=_count(values.get("dropped_messages")),
         usage=_numbers(Usage, values.get("usage")),
         timings=_numbers(Timings, values.get("timings")),

@@ -198,7 +198,7 @@ class Engine:
         number = next(self._numbers)
         job = Job(read.origin, lambda: self._loop.cancel(number), self._loop.check_wait)
         sequence = Sequence(number, read, self._tokenizer, job, on_output, on_finish)
-        if sequence.has_ended:
+        if sequence.has_ended and read.scores is None:
             raise self._reader.ended(request)
         self._loop.submit(sequence)
         return job

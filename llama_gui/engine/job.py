@@ -25,6 +25,7 @@ class Job(AnswerStream):
         self._on_cancel = on_cancel
         self._check_wait = check_wait
         self._cancelled = False
+        self._former_text = ""
         self._state: JobState = "waiting"
         self._prompt_tokens = len(origin.prompt_token_ids) + len(origin.token_ids)
         self._prompt_tokens_read = 0
@@ -57,6 +58,11 @@ class Job(AnswerStream):
             drawn = tuple(output.token_id for output in self._outputs)
         return replace(self._origin, token_ids=self._origin.token_ids + drawn)
 
+    @property
+    def former_text(self) -> str:
+        """The text of the answer that it goes on with, as far as it is certain; the texts of the outputs follow it."""
+        return self._former_text
+
     def cancel(self) -> None:
         """End the answer within one step of the engine; a finished job stays as it is."""
         if self._result is None and not self._cancelled:
@@ -68,6 +74,10 @@ class Job(AnswerStream):
             self._check_wait()
 
     # --- for the engine's thread
+
+    def begin(self, former_text: str) -> None:
+        """It goes on with an answer of this text."""
+        self._former_text = former_text
 
     def start_prefill(self, cached_tokens: int) -> None:
         """The prompt begins to be read; `cached_tokens` of it were in the cache."""

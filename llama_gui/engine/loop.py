@@ -241,7 +241,7 @@ class Loop:
                 return
             self._scheduler.admit(number)
             try:
-                sequence.start(self._cache.acquire(sequence.cache_key, sequence.tokens, room))
+                sequence.start(self._cache.acquire(sequence.cache_key, sequence.reusable, room))
             except GenerationError as error:
                 self._finish(sequence, "error", error)
 
@@ -264,7 +264,7 @@ class Loop:
             guesses: list[int] = []
             if self._speculator is not None and piece.tokens == 1 and sequence.answer:
                 guesses = self._speculator.propose(sequence, writers)
-            works.append(Work(sequence, piece.tokens, guesses))
+            works.append(Work(sequence, sequence.most(piece.tokens), guesses))
         return works
 
     def _take(self, work: Work, result: Tensor | Exception | None) -> int:
@@ -279,7 +279,10 @@ class Loop:
         if result is None:
             return 0
         try:
-            drawn = self._draw(sequence, result, work.guesses)
+            given = len(result) if sequence.pending else len(result) - 1 - len(work.guesses)
+            sequence.score(result[:given])
+            has_more = not sequence.pending and sequence.finish_reason is None
+            drawn = self._draw(sequence, result[given:], work.guesses) if has_more else 0
         except BaseException as error:  # the tokenizers library panics with a BaseException
             self._finish(sequence, "error", error_for_user(error))
             return 0

@@ -9,6 +9,7 @@ from typing import Any
 from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.context_policy import Fitted, fit
+from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Grammar, GrammarCompiler
@@ -47,6 +48,7 @@ class ReadRequest:
     stops: StopStrings
     grammar: Grammar | None
     dropped_messages: int
+    scores: PromptLogprobs | None = None
 
 
 class RequestReader:
@@ -83,7 +85,8 @@ class RequestReader:
         fitted, former = self._fitted(request), list(request.answer_token_ids)
         prompt = fitted.token_ids
         self.check_ids([*prompt, *former])
-        if len(prompt) + len(former) >= self._info.max_context:
+        is_read_only = bool(former) and request.prompt_logprobs is not None  # then it may fill the context
+        if len(prompt) + len(former) >= self._info.max_context + is_read_only:
             raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
         sampler = self._sampler(request)
         return ReadRequest(
@@ -94,6 +97,7 @@ class RequestReader:
             StopStrings(self._stops(request)),
             self._grammar(request, asked),
             fitted.dropped_messages,
+            self._scores(request, prompt, former),
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
@@ -173,6 +177,12 @@ class RequestReader:
         if request.overflow == "error":
             return Fitted(encode(messages))
         return fit(messages, encode, self._tokenizer.count, self._info.max_context, request.max_tokens)
+
+    def _scores(self, request: GenerateRequest, prompt: list[int], former: list[int]) -> PromptLogprobs | None:
+        if request.prompt_logprobs is None:
+            return None
+        first = len(prompt) if former else 0
+        return PromptLogprobs([*prompt, *former], first, request.prompt_logprobs, self._tokenizer, self._vocab_size)
 
     def _sampler(self, request: GenerateRequest) -> Sampler:
         params = request.sampling.or_else(self._info.sampling)

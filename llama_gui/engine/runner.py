@@ -22,6 +22,12 @@ class Work:
     count: int
     guesses: Many[int] = ()
 
+    @property
+    def rows(self) -> int:
+        """Of how many of its last tokens the logits are wanted."""
+        drawn = 1 + len(self.guesses) if self.count == self.sequence.pending else 0
+        return self.sequence.scored_rows(self.count) + drawn
+
 
 _LOGITS_CHUNK = 256
 
@@ -91,7 +97,7 @@ class Runner:
         results: dict[int, Tensor | Exception | None] = {}
         row = 0
         for work in works:
-            sequence, rows = work.sequence, _rows(work)
+            sequence, rows = work.sequence, work.rows
             results[sequence.number] = logits[row : row + rows] if rows else None
             row += rows
             sequence.accept(sequence.next_tokens(work.count))
@@ -102,7 +108,7 @@ class Runner:
         assert slot is not None
         tokens = [*work.sequence.next_tokens(work.count), *work.guesses]
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
-        return Segment(slot, tokens, _rows(work), work.sequence.is_reading)
+        return Segment(slot, tokens, work.rows, work.sequence.is_reading)
 
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:
@@ -117,10 +123,6 @@ class Runner:
             return torch.cat(rows)
         finally:
             self._cache.drop(slot)
-
-
-def _rows(work: Work) -> int:
-    return 1 + len(work.guesses) if work.count == work.sequence.pending else 0
 
 
 def error_for_user(error: BaseException) -> Exception:

@@ -39,6 +39,29 @@ def uniform(seed: int, index: int, purpose: bytes = b"") -> float:
     return (int.from_bytes(digest, "little") >> 11) / 2**53
 
 
+def log_mass(logits: Tensor) -> float:
+    """What to subtract from raw float32 `logits` ``[vocab]`` to get log-probabilities.
+
+    Raises:
+        GenerationError: they are not finite.
+    """
+    mass = float(torch.logsumexp(logits, 0))
+    if not math.isfinite(mass):
+        raise GenerationError(
+            "The model computed numbers that are not finite (NaN), so there is no next word. "
+            "The weights may be damaged, or the dtype too narrow for this model."
+        )
+    return mass
+
+
+def likeliest(logits: Tensor, mass: float, count: int) -> tuple[tuple[int, float], ...]:
+    """The `count` likeliest (id, log-probability) of raw `logits` ``[vocab]``, whose `log_mass` is `mass`."""
+    if not count:
+        return ()
+    values, ids = torch.topk(logits, min(count, len(logits)))
+    return tuple(zip(ids.tolist(), (values - mass).tolist(), strict=True))
+
+
 def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[Tensor, Tensor]:
     """What top-k, then top-p, then min-p leave: float64 probabilities (not normalised) and ids, likeliest first.
 
@@ -136,18 +159,9 @@ class Sampler:
         Raises:
             GenerationError: the logits, or what a processor made of them, are not finite.
         """
-        log_mass = float(torch.logsumexp(logits, 0))
-        if not math.isfinite(log_mass):
-            raise GenerationError(
-                "The model computed numbers that are not finite (NaN), so there is no next word. "
-                "The weights may be damaged, or the dtype too narrow for this model."
-            )
+        mass = log_mass(logits)
         token_id = self._pick(self._processed(logits, prompt, answer, allowed), len(answer))
-        top: tuple[tuple[int, float], ...] = ()
-        if self._logprobs:
-            values, ids = torch.topk(logits, min(self._logprobs, len(logits)))
-            top = tuple(zip(ids.tolist(), (values - log_mass).tolist(), strict=True))
-        return Draw(token_id, float(logits[token_id]) - log_mass, top)
+        return Draw(token_id, float(logits[token_id]) - mass, likeliest(logits, mass, self._logprobs))
 
     def _processed(
         self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None

@@ -68,6 +68,11 @@ class Sequence:
         self._former = len(self.answer)
         for token_id in self.answer:  # what they have set free by now; nobody is told again
             self._texts.append(self._stops.push(self._detokenizer.push(token_id)))
+        self._only_reads = self.has_ended
+        if self._only_reads:
+            self._texts.append(self._rest(""))
+        job.begin("".join(self._texts))
+        self._scores = read.scores
         self._cached_tokens = 0
         self._submitted = time.monotonic()
         self._started: float | None = None
@@ -76,11 +81,13 @@ class Sequence:
     @property
     def has_ended(self) -> bool:
         """Whether nothing can come behind the answer that it began with."""
-        answer, limits = self.answer, self._limits
-        if self._stops.found or len(answer) >= limits.max_tokens:
-            return True
+        return len(self.answer) >= self._limits.max_tokens or self._is_complete
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether it has ended of itself."""
         is_finished = self._grammar is not None and self._grammar.is_finished
-        return is_finished or any(token_id in limits.eos_token_ids for token_id in answer)
+        return self._stops.found or is_finished or any(i in self._limits.eos_token_ids for i in self.answer)
 
     @property
     def is_reading(self) -> bool:
@@ -103,9 +110,14 @@ class Sequence:
         return self.prompt + self.answer
 
     @property
+    def reusable(self) -> list[int]:
+        """The tokens of which the cache may hold all but the last."""
+        return self.tokens if self._scores is None else self._scores.reusable
+
+    @property
     def tokens_left(self) -> int:
         """How many tokens the answer may still get."""
-        return self._limits.max_tokens - len(self.answer)
+        return 0 if self._only_reads else self._limits.max_tokens - len(self.answer)
 
     def next_tokens(self, count: int) -> list[int]:
         """The first `count` tokens that are not yet run."""
@@ -115,6 +127,27 @@ class Sequence:
             return self.answer[start - len(self.prompt) :][:count]
         read = self.prompt[start : start + count]
         return read + self.answer[: count - len(read)]
+
+    def most(self, count: int) -> int:
+        """How many of `count` tokens to run in one step: where all their logits are wanted, memory bounds it."""
+        assert self.slot is not None
+        return count if self._scores is None else self._scores.most(len(self.slot.tokens), count)
+
+    def scored_rows(self, count: int) -> int:
+        """Of how many of the next `count` tokens the logits are wanted because it is known what follows them."""
+        assert self.slot is not None
+        return 0 if self._scores is None else self._scores.rows(len(self.slot.tokens), count)
+
+    def score(self, logits: Tensor) -> None:
+        """Take the logits ``[rows, vocab]`` that `scored_rows` asked for; behind the last the answer may have ended.
+
+        Raises:
+            GenerationError: they are not finite.
+        """
+        if self._scores is not None:
+            self._scores.take(logits)
+        if self._only_reads and not self.pending:
+            self.finish_reason = "stop" if self._is_complete else self._limits.reason
 
     def start(self, slot: Slot) -> None:
         """The sequence has got its slot, which may hold a beginning of the prompt already."""
@@ -204,6 +237,7 @@ class Sequence:
             seed=self._sampler.seed,
             error=error,
             dropped_messages=self._dropped_messages,
+            prompt_logprobs=self._scores.outputs if self._scores is not None else (),
         )
         self.job.finish(result)
         if self._on_finish is not None:

@@ -80,6 +80,9 @@ def remote_body(request: GenerateRequest, model: str, dialect: Dialect) -> tuple
         _require(dialect in _MIN_TOKENS, "min_tokens", request.min_tokens, "0")
         body["min_tokens"] = request.min_tokens
     _require(request.logits_processor is None, "logits_processor", "a function", "left out: it cannot be sent")
+    _require(
+        request.prompt_logprobs is None, "prompt_logprobs", request.prompt_logprobs, "left out: ours alone tell it"
+    )
     _require(not request.answer_token_ids, "answer_token_ids", "given", "left out: give answer_text")
     if request.messages is not None:
         return "chat/completions", body | _chat(request, dialect)

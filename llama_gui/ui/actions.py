@@ -51,6 +51,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("continue_answer", QT_TRANSLATE_NOOP("Actions", "Go on with the last answer"), (), "Chat"),
     ActionSpec("edit_answer", QT_TRANSLATE_NOOP("Actions", "Edit the last answer"), (), "Chat"),
     ActionSpec("regenerate_with", QT_TRANSLATE_NOOP("Actions", "Answer again with another model…"), (), "Chat"),
+    ActionSpec(
+        "words", QT_TRANSLATE_NOOP("Actions", "Look at the words of the last answer"), ("Ctrl+Shift+L",), "Chat"
+    ),
     ActionSpec("run_again", QT_TRANSLATE_NOOP("Actions", "Run the last answer again"), (), "Chat"),
     ActionSpec("fork", QT_TRANSLATE_NOOP("Actions", "Fork this chat into a new tab"), (), "Chat"),
     ActionSpec("copy_answer", QT_TRANSLATE_NOOP("Actions", "Copy last answer"), ("Ctrl+Shift+C",), "Chat"),

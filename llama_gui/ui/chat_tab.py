@@ -16,6 +16,7 @@ from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.attachments import Draft
 from llama_gui.chats.search import SearchHit
+from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer, dropped_paths
 from llama_gui.ui.dialogs import confirm_link
 from llama_gui.ui.icons import Icons
@@ -99,6 +100,7 @@ class ChatTab(Surface):
         self.transcript.again_requested.connect(self.session.regenerate)
         self.transcript.action_requested.connect(self.messages.run)
         self.transcript.link_requested.connect(self._ask_for_link)
+        self.messages.words_wanted.connect(self._look_at_words)
         self.transcript.copied.connect(self._on_copied)
         self.transcript.at_end_changed.connect(self.jump_button.follow)
         self.jump_button.clicked.connect(self.transcript.go_to_end)
@@ -146,6 +148,12 @@ class ChatTab(Surface):
         branch_map = BranchMap(self.session.map_dots(), self)
         branch_map.chosen.connect(self.go_to_message)
         branch_map.open()
+
+    @Slot(object)
+    def _look_at_words(self, node: Node) -> None:
+        from llama_gui.ui.words.dialog import WordDialog  # here: the window shows sooner
+
+        WordDialog(self.session, node, self.transcript.zoom, self).open()
 
     def want_hit(self, hit: SearchHit, node_id: str) -> None:
         """Go to the words that were found in a message, once the chat is read."""

@@ -8,6 +8,7 @@ from llama_gui.chats.attachments import Attachment, Draft, split
 from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.info_bar import InfoBar
+from llama_gui.ui.transcript.hover_bar import why_not_words
 from llama_gui.ui.transcript.reasoning import answer_text
 
 UNDO_SECONDS = 8
@@ -21,6 +22,8 @@ class MessageActions(QObject):
     editing_changed = Signal()
     other_model_wanted = Signal(str)
     """An answer that another model shall give, too."""
+    words_wanted = Signal(object)
+    """`Node`: the answer whose words somebody wants to look at."""
 
     def __init__(self, session: ChatSession, composer: Composer, bar: InfoBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -55,6 +58,8 @@ class MessageActions(QObject):
                 self._session.regenerate(node_id)
             case "regenerate_with":
                 self.other_model_wanted.emit(node_id)
+            case "words":
+                self._look_at_words(node)
             case "run_again":
                 self._session.run_again(node_id)
             case "continue":
@@ -134,6 +139,12 @@ class MessageActions(QObject):
         words, _files = split(node.content, node.attachments)
         QGuiApplication.clipboard().setText(answer_text(words) if node.role == "assistant" else words)
         self.said.emit(self.tr("The message is on the clipboard."))
+
+    def _look_at_words(self, node: Node) -> None:
+        if why_not := why_not_words(node):
+            self._session.failed.emit(why_not)
+        else:
+            self.words_wanted.emit(node)
 
     def _show_version(self, node_id: str, by: int) -> None:
         if not self._session.answering:

@@ -42,6 +42,9 @@ class Theme:
     code_keyword: str
     code_number: str
     found: str
+    unsure_1: str
+    unsure_2: str
+    unsure_3: str
 
     def color(self, role: str) -> QColor:
         """The colour of a role."""
@@ -76,6 +79,9 @@ LIGHT = Theme(
     code_keyword="#3D5A80",
     code_number="#5B6B2F",
     found="#F6DFA4",
+    unsure_1="#F6EDE7",
+    unsure_2="#EDD8CC",
+    unsure_3="#E1BBA9",
 )
 
 DARK = Theme(
@@ -97,6 +103,9 @@ DARK = Theme(
     code_keyword="#9DB7D5",
     code_number="#B5C487",
     found="#5C4A18",
+    unsure_1="#30261F",
+    unsure_2="#483528",
+    unsure_3="#654632",
 )
 
 _PALETTE_ROLES: dict[QPalette.ColorRole, str] = {

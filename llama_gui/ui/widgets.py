@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QSiz
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
 
+_FAINT = 0.45
+
 
 def plain_tip(text: str) -> str:
     """A tooltip that Qt shows letter for letter. Tips have no plain mode: what looks like HTML is taken for it."""
@@ -130,6 +132,8 @@ class Button(QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = theme_of(self)
         self._paint_ground(painter)
+        if not self.isEnabled() and self._look == "quiet":
+            painter.setOpacity(_FAINT)  # it is muted also when it can be pressed
         role = "on_accent" if self._look == "filled" else "muted" if not self.underMouse() else "text"
         color = theme.color(role if self.isEnabled() else "muted")
         content = self._content_width()

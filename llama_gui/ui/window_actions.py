@@ -72,6 +72,7 @@ def _on_messages(parts: ActionParts) -> Runs:
         "previous_version": partial(verbs.on_last_message, "previous"),
         "next_version": partial(verbs.on_last_message, "next"),
         "continue_answer": partial(verbs.on_last_message, "continue"),
+        "words": partial(verbs.on_last_message, "words"),
         "run_again": partial(verbs.on_last_message, "run_again"),
         "fork": partial(verbs.on_last_message, "fork"),
         "copy_answer": verbs.copy_answer,

@@ -43,6 +43,9 @@ class GenerateRequest:
     are for the chat template, so they go with `messages`. `overflow`: whether messages that do not fit the context
     are an error, or their oldest turns are left out ("drop_oldest"; the result says how many messages). The answer
     follows `json_schema`, or matches `regex` as a whole; one that is cut before that is an error.
+    `prompt_logprobs` (as in vLLM): the result tells how likely the given tokens are, each with so many alternatives:
+    those of the prompt, or of the answer that it goes on with. Such an answer may have ended, or be as long as
+    `max_tokens`: then it is read, and nothing is drawn.
 
     Raises:
         InvalidRequestError: a field is missing, doubled, empty, of another type or outside its range.
@@ -66,6 +69,7 @@ class GenerateRequest:
     answer_text: str = ""
     json_schema: Mapping[str, Any] | None = None
     regex: str | None = None
+    prompt_logprobs: int | None = None
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
@@ -96,6 +100,9 @@ class GenerateRequest:
         low, high = 0, self.max_tokens or math.inf
         keep(self, "min_tokens", check_number("min_tokens", self.min_tokens, low, high, integer=True))
         keep(self, "logprobs", check_number("logprobs", self.logprobs, 0, 50, integer=True))
+        if self.prompt_logprobs is not None:
+            allowed = check_number("prompt_logprobs", self.prompt_logprobs, 0, 50, integer=True)
+            keep(self, "prompt_logprobs", allowed)
 
     def _check_kinds(self) -> None:
         if not isinstance(self.sampling, SamplingParams):  # pyright: ignore[reportUnnecessaryIsInstance]

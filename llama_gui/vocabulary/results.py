@@ -54,7 +54,8 @@ class GenerateResult:
     """A finished answer. `token_ids` holds every drawn token, an end-of-sequence token included.
 
     `error` is set when, and only when, `finish_reason` is "error". `dropped_messages`: how many of the oldest messages
-    were not sent, because all of them would not have fitted the context.
+    were not sent, because all of them would not have fitted the context. `prompt_logprobs`: what the request asked for
+    of that name, a `TokenOutput` for each given token; None for the first of a prompt, which nothing comes before.
     """
 
     text: str
@@ -65,6 +66,7 @@ class GenerateResult:
     seed: int
     error: Exception | None = None
     dropped_messages: int = 0
+    prompt_logprobs: tuple[TokenOutput | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

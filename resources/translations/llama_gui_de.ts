@@ -247,6 +247,10 @@
         <source>View</source>
         <translation>Ansicht</translation>
     </message>
+    <message>
+        <source>Look at the words of the last answer</source>
+        <translation>Die Wörter der letzten Antwort ansehen</translation>
+    </message>
 </context>
 <context>
     <name>BackupOffer</name>
@@ -623,6 +627,13 @@
     </message>
 </context>
 <context>
+    <name>ChoiceList</name>
+    <message>
+        <source>What the model might have written here</source>
+        <translation>Was das Modell hier auch hätte schreiben können</translation>
+    </message>
+</context>
+<context>
     <name>ChoiceRow</name>
     <message>
         <source>{} · Default</source>
@@ -635,6 +646,45 @@
     <message>
         <source>Back to the default</source>
         <translation>Zurück zum Standard</translation>
+    </message>
+</context>
+<context>
+    <name>Choices</name>
+    <message>
+        <source>all others together: {}</source>
+        <translation>alle anderen zusammen: {}</translation>
+    </message>
+    <message>
+        <source>chosen by you</source>
+        <translation>von dir gewählt</translation>
+    </message>
+    <message>
+        <source>not among the likeliest</source>
+        <translation>nicht unter den wahrscheinlichsten</translation>
+    </message>
+    <message>
+        <source>place {}</source>
+        <translation>Platz {}</translation>
+    </message>
+    <message>
+        <source>part {} of {}</source>
+        <translation>Teil {} von {}</translation>
+    </message>
+    <message>
+        <source>the likeliest</source>
+        <translation>das wahrscheinlichste</translation>
+    </message>
+    <message>
+        <source>written · {}</source>
+        <translation>geschrieben · {}</translation>
+    </message>
+    <message>
+        <source>{}, {}, as it is written</source>
+        <translation>{}, {}, wie es da steht</translation>
+    </message>
+    <message>
+        <source>{}, {}, go on from here with this</source>
+        <translation>{}, {}, von hier an damit weiterschreiben</translation>
     </message>
 </context>
 <context>
@@ -1099,6 +1149,22 @@
     <message>
         <source>Delete this and what follows</source>
         <translation>Dies und alles danach löschen</translation>
+    </message>
+    <message>
+        <source>Look at the words: how sure the model was, and what else was likely</source>
+        <translation>Die Wörter ansehen: wie sicher das Modell war, und was sonst wahrscheinlich war</translation>
+    </message>
+    <message>
+        <source>Only of answers that a model has written here is it known which tokens they are made of.</source>
+        <translation>Nur von Antworten, die ein Modell hier geschrieben hat, ist bekannt, aus welchen Token sie bestehen.</translation>
+    </message>
+    <message>
+        <source>The words can be looked at once the answer has ended.</source>
+        <translation>Die Wörter kann man ansehen, sobald die Antwort zu Ende ist.</translation>
+    </message>
+    <message>
+        <source>{} runs on another server, which does not tell how sure it was.</source>
+        <translation>{} läuft auf einem anderen Server, und der sagt nicht, wie sicher es war.</translation>
     </message>
 </context>
 <context>
@@ -3042,6 +3108,102 @@
     <message>
         <source>Undo</source>
         <translation>Rückgängig</translation>
+    </message>
+</context>
+<context>
+    <name>WordDialog</name>
+    <message>
+        <source>An answer is still being written. Stop it, or wait for its end.</source>
+        <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>How sure {} was of each word. Choose another, and a new version goes on from there; this one stays.</source>
+        <translation>Wie sicher {} bei jedem Wort war. Wähle ein anderes, und eine neue Fassung geht von dort an weiter; diese bleibt.</translation>
+    </message>
+    <message>
+        <source>Loading {}, which wrote this answer…</source>
+        <translation>{} wird geladen, das diese Antwort geschrieben hat…</translation>
+    </message>
+    <message>
+        <source>A message before it or the system prompt is another now, and so are these numbers.</source>
+        <translation>Eine Nachricht davor oder der Systemprompt ist inzwischen anders, und damit auch diese Zahlen.</translation>
+    </message>
+    <message>
+        <source>Reading the answer…</source>
+        <translation>Die Antwort wird gelesen…</translation>
+    </message>
+    <message>
+        <source>The probabilities of the model itself: at temperature 1, before penalties and whatever else the settings of the answer did to them.</source>
+        <translation>Die Wahrscheinlichkeiten des Modells selbst: bei Temperatur 1, vor Strafen und allem, was die Einstellungen der Antwort sonst aus ihnen gemacht haben.</translation>
+    </message>
+    <message>
+        <source>The words of this answer</source>
+        <translation>Die Wörter dieser Antwort</translation>
+    </message>
+    <message>
+        <source>the model</source>
+        <translation>das Modell</translation>
+    </message>
+    <message>
+        <source>{} tokens, {} of them unsure. Ctrl with an arrow key goes from one of those to the next.</source>
+        <translation>{} Token, davon {} unsicher. Strg mit einer Pfeiltaste geht von einem davon zum nächsten.</translation>
+    </message>
+</context>
+<context>
+    <name>WordReader</name>
+    <message>
+        <source>The model that wrote this answer, {}, is not on this machine any more.</source>
+        <translation>Das Modell, das diese Antwort geschrieben hat, {}, ist nicht mehr auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>The tokens of this answer are not known, because somebody has edited it.</source>
+        <translation>Die Token dieser Antwort sind nicht bekannt, weil jemand sie bearbeitet hat.</translation>
+    </message>
+</context>
+<context>
+    <name>WordSheet</name>
+    <message>
+        <source>The words of the answer</source>
+        <translation>Die Wörter der Antwort</translation>
+    </message>
+</context>
+<context>
+    <name>Words</name>
+    <message>
+        <source>end</source>
+        <translation>Ende</translation>
+    </message>
+    <message>
+        <source>end of the answer</source>
+        <translation>Ende der Antwort</translation>
+    </message>
+    <message>
+        <source>less</source>
+        <translation>weniger</translation>
+    </message>
+    <message>
+        <source>over {} %</source>
+        <translation>über {} %</translation>
+    </message>
+    <message>
+        <source>part of a character</source>
+        <translation>Teil eines Zeichens</translation>
+    </message>
+    <message>
+        <source>under {} %</source>
+        <translation>unter {} %</translation>
+    </message>
+    <message>
+        <source>{} %</source>
+        <translation>{} %</translation>
+    </message>
+    <message>
+        <source>{} % and more</source>
+        <translation>{} % und mehr</translation>
     </message>
 </context>
 <context>

@@ -42,6 +42,7 @@ def reader(cache, number, job):
     return SimpleNamespace(
         number=number, slot=slot, job=job, is_reading=True, pending=32, accepted=accepted,
         next_tokens=lambda count: [72] * count, accept=accepted.extend,
+        scored_rows=lambda _count: 0,
     )  # fmt: skip
 
 

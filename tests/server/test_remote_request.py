@@ -70,6 +70,7 @@ def test_parameters_have_the_servers_names(dialect, sampling, sent):
         ("openai", {"answer_text": "I"}, "answer_text"),
         ("ollama", {"chat_template_kwargs": {"enable_thinking": False}}, "chat_template_kwargs"),
         ("vllm", {"answer_token_ids": [1]}, "answer_token_ids"),
+        ("vllm", {"prompt_logprobs": 1}, "prompt_logprobs"),
         ("vllm", {"logits_processor": lambda ids, logits: logits}, "logits_processor"),
     ],
 )

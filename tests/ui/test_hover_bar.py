@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.transcript.hover_bar import verbs_of
+from llama_gui.ui.transcript.hover_bar import verbs_of, why_not_words
 from llama_gui.ui.transcript.view import TranscriptView
 
 ICONS = Path(__file__).parents[2] / "resources" / "icons"
@@ -48,20 +48,43 @@ def hover(view: TranscriptView, word: str) -> None:
     ("message", "verbs"),
     [
         (node("x", "user"), "copy edit regenerate fork delete"),
-        (node("x"), "copy regenerate regenerate_with edit run_again fork delete"),
-        (node("x", status="stopped"), "copy regenerate regenerate_with continue edit run_again fork delete"),
-        (node("x", status="interrupted"), "copy regenerate regenerate_with continue edit run_again fork delete"),
+        (node("x"), "copy regenerate regenerate_with edit words run_again fork delete"),
+        (node("x", status="stopped"), "copy regenerate regenerate_with continue edit words run_again fork delete"),
+        (node("x", status="interrupted"), "copy regenerate regenerate_with continue edit words run_again fork delete"),
         (
             node("x", recipe='{"sampling": {"temperature": 0.0}}'),
-            "copy regenerate regenerate_with edit run_again fork delete",
+            "copy regenerate regenerate_with edit words run_again fork delete",
         ),
-        (node("x", recipe='{"sampling": {"temperature": 0.7}}'), "copy regenerate regenerate_with edit fork delete"),
-        (node("x", recipe=""), "copy regenerate regenerate_with continue edit fork delete"),  # somebody edited it
+        (
+            node("x", recipe='{"sampling": {"temperature": 0.7}}'),
+            "copy regenerate regenerate_with edit words fork delete",
+        ),
+        (node("x", recipe=""), "copy regenerate regenerate_with continue edit words fork delete"),  # somebody edited it
         (node("x", status="streaming"), ""),
     ],
 )
 def test_what_can_be_done_with_a_message(message: Node, verbs: str):
     assert " ".join(verbs_of(message)) == verbs
+
+
+@pytest.mark.parametrize(
+    ("message", "why_not"),
+    [
+        (node("x", recipe='{"model": "/models/m", "token_ids": [1, 2]}'), ""),
+        (node("x", recipe='{"model": "gpu#m", "token_ids": []}'), "m runs on another server"),
+        (node("x", recipe=""), "Only of answers that a model has written here"),
+        (node("x", status="streaming"), "once the answer has ended"),
+        (node("x", "user"), "once the answer has ended"),
+    ],
+)
+def test_why_the_words_cannot_be_looked_at(view: TranscriptView, message: Node, why_not: str):
+    assert why_not_words(message).startswith(why_not) or why_not in why_not_words(message)
+    bar = view._buttons.bar
+    if bar.show_for(message) and message.role == "assistant":
+        button = bar._buttons["words"]
+        assert button.isEnabled() == (not why_not)
+        assert why_not in button.toolTip()
+        assert why_not in button.accessibleDescription()
 
 
 @pytest.mark.parametrize("node_id", ["u1", "a1", "u2", "a2"])

@@ -9,6 +9,7 @@ from llama_gui.ui.theme import DARK, LIGHT, apply_theme, contrast, theme_of
 GROUNDS = ("page", "side", "raised", "user_message")
 PAIRS = [(text, ground) for text in ("text", "muted", "accent", "error") for ground in GROUNDS]
 PAIRS += [("on_accent", "accent"), ("text", "selected_row"), ("text", "hover"), ("text", "found")]
+PAIRS += [("text", f"unsure_{level}") for level in (1, 2, 3)]
 PAIRS += [(role, "code_surface") for role in ("text", "muted", "accent", "code_keyword", "code_number")]
 
 

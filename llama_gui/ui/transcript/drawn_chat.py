@@ -99,6 +99,11 @@ class DrawnChat(Sheet):
             if not self._page.has_streamed and not self._timer.isActive():
                 self._timer.start()
 
+    @property
+    def zoom(self) -> float:
+        """How much the text is scaled."""
+        return self._zoom
+
     def set_zoom(self, zoom: float) -> None:
         """Scale the text."""
         if zoom != self._zoom:

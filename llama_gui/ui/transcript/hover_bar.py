@@ -1,6 +1,6 @@
 """The buttons of one message: they float over the message that the mouse or the keyboard is at."""
 
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -9,6 +9,7 @@ from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import RADIUS, theme_of
 from llama_gui.ui.widgets import Button, plain_tip
+from llama_gui.vocabulary import is_remote
 
 _ICONS = {
     "copy": "copy",
@@ -16,6 +17,7 @@ _ICONS = {
     "regenerate": "again",
     "regenerate_with": "again-with",
     "continue": "go-on",
+    "words": "words",
     "run_again": "repeat",
     "fork": "fork",
     "delete": "trash",
@@ -30,7 +32,22 @@ def verbs_of(node: Node) -> tuple[str, ...]:
         return ()
     goes_on = ("continue",) if node.status in ("stopped", "interrupted", "failed") or not node.recipe else ()
     again = ("run_again",) if node.recipe and read_recipe(node.recipe).is_repeatable else ()
-    return ("copy", "regenerate", "regenerate_with", *goes_on, "edit", *again, "fork", "delete")
+    return ("copy", "regenerate", "regenerate_with", *goes_on, "edit", "words", *again, "fork", "delete")
+
+
+def why_not_words(node: Node) -> str:
+    """Why nobody can look at the words of an answer; "" where they can."""
+    recipe = read_recipe(node.recipe)
+    if node.role != "assistant" or node.status == "streaming":
+        return QCoreApplication.translate("HoverBar", "The words can be looked at once the answer has ended.")
+    if is_remote(recipe.model):
+        told = QCoreApplication.translate("HoverBar", "{} runs on another server, which does not tell how sure it was.")
+        return told.format(node.model or recipe.name)
+    if not recipe.token_ids:
+        return QCoreApplication.translate(
+            "HoverBar", "Only of answers that a model has written here is it known which tokens they are made of."
+        )
+    return ""
 
 
 class HoverBar(QWidget):
@@ -67,6 +84,7 @@ class HoverBar(QWidget):
             "regenerate": self.tr("Answer again"),
             "regenerate_with": self.tr("Answer again with another model"),
             "continue": self.tr("Go on where it ends"),
+            "words": self.tr("Look at the words: how sure the model was, and what else was likely"),
             "run_again": self.tr("Run again with the same seed and settings"),
             "fork": self.tr("Fork into a new tab"),
             "delete": self.tr("Delete this and what follows"),
@@ -78,9 +96,17 @@ class HoverBar(QWidget):
         self.node_id = node.id if verbs else ""
         for verb, button in self._buttons.items():
             button.setVisible(verb in verbs)
+        if "words" in verbs:
+            self._offer_words(why_not_words(node))
         self.setVisible(bool(verbs))
         self.adjustSize()
         return bool(verbs)
+
+    def _offer_words(self, why_not: str) -> None:
+        button, name = self._buttons["words"], self._names()["words"]
+        button.setEnabled(not why_not)
+        button.setToolTip(plain_tip(why_not or name))
+        button.setAccessibleDescription(why_not)
 
     def focus_first(self) -> None:
         """Put the keyboard on the first button."""
@@ -97,7 +123,7 @@ class HoverBar(QWidget):
         self.chosen.emit(verb, self.node_id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        shown = [button for button in self._buttons.values() if button.isVisible()]
+        shown = [button for button in self._buttons.values() if button.isVisible() and button.isEnabled()]
         place = next((i for i, button in enumerate(shown) if button.hasFocus()), -1)
         if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and shown:
             step = 1 if event.key() == Qt.Key.Key_Right else -1

@@ -1,0 +1,73 @@
+"""How likely the tokens are that a sequence is given rather than draws: teacher forcing, piece by piece.
+
+The name and the meaning are those of vLLM's `prompt_logprobs`. Each piece of the prompt brings the logits of its own
+rows, which are read at once and let go: the logits of a whole prompt are never held together.
+"""
+
+from torch import Tensor
+
+from llama_gui.engine.sampling import likeliest, log_mass
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.vocabulary import TokenOutput, TopLogprob
+
+_MOST_LOGITS = 2**24
+"""Logits that a piece may have, 64 MiB of them: a piece of a small vocabulary may be longer than one of a large one."""
+
+
+class PromptLogprobs:
+    """Collects the log-probabilities of `tokens` from the place `first` on: of each, and of the `top` likeliest there.
+
+    The logits of a place are those of the token before it, so place 0 has none. `rows`: how many the network's head
+    has; the tokenizer may have fewer tokens.
+    """
+
+    def __init__(self, tokens: list[int], first: int, top: int, tokenizer: Tokenizer, rows: int) -> None:
+        self._tokens = tokens
+        self._first = first
+        self._top = top
+        self._tokenizer = tokenizer
+        self._detokenizer = tokenizer.detokenizer()
+        self._most_rows = max(32, _MOST_LOGITS // rows)
+        self._outputs: list[TokenOutput | None] = []
+        if first == 0:
+            self._outputs.append(None)
+            self._detokenizer.push(self._tokens[0])
+
+    @property
+    def reusable(self) -> list[int]:
+        """The tokens of which a cache may hold all but the last: the logits of those that follow are wanted."""
+        return self._tokens[: max(self._first, 1)]
+
+    @property
+    def outputs(self) -> tuple[TokenOutput | None, ...]:
+        """What is known by now, from `first` on; None at place 0."""
+        return tuple(self._outputs)
+
+    def most(self, start: int, count: int) -> int:
+        """How many of the `count` tokens behind the first `start` may be run at once."""
+        return min(count, max(self._first - 1 - start, 0) + self._most_rows)
+
+    def rows(self, start: int, count: int) -> int:
+        """Of how many of the `count` tokens behind the first `start` the logits are wanted."""
+        end = min(start + count, len(self._tokens) - 1)  # nothing known follows the last
+        return max(0, end - max(start, self._first - 1))
+
+    def take(self, logits: Tensor) -> None:
+        """Raw float32 `logits` ``[rows, vocab]`` of the next places.
+
+        Raises:
+            GenerationError: they are not finite.
+        """
+        for row in logits:
+            place = self._first + len(self._outputs)
+            self._outputs.append(self._output(row, place))
+
+    def _output(self, logits: Tensor, place: int) -> TokenOutput:
+        token_id = self._tokens[place]
+        drawable = logits[: self._tokenizer.vocab_size]  # a given token may be one that is nobody's
+        mass = log_mass(drawable)
+        text = self._detokenizer.push(token_id)
+        if place == len(self._tokens) - 1:
+            text += self._detokenizer.flush()
+        top = tuple(TopLogprob(i, self._tokenizer.token_text(i), p) for i, p in likeliest(drawable, mass, self._top))
+        return TokenOutput(text, token_id, place - self._first, float(logits[token_id]) - mass, top)
