@@ -24,8 +24,6 @@ class EngineHost(QObject):
     A model that a request names is loaded for it. One model is current: it answers what names none.
     """
 
-    loading = Signal(str)
-    """Key of a model that is on its way from now on."""
     loaded = Signal(str, object)
     """Key and `ModelInfo`."""
     load_failed = Signal(str, str)
@@ -57,7 +55,6 @@ class EngineHost(QObject):
         self._lane = TaskLane("engine-submit", self)
         self.counter = TokenCounter(self)
         self.models = LoadedModels(load_engine, self._tickets, self)
-        self.models.loading.connect(self.loading)
         self.models.loaded.connect(self._on_loaded)
         self.models.failed.connect(self._on_failed)
         self.models.cancelled.connect(self._on_cancelled)

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from PySide6.QtCore import QDeadlineTimer, QObject, QTimer, Signal, Slot
@@ -24,7 +24,7 @@ _SWEEP_MS = 30_000
 class _Model:
     """How it stands with one model. While it is loaded in another way, it has two threads."""
 
-    options: LoadOptions = LoadOptions()
+    options: LoadOptions = field(default_factory=LoadOptions)
     ready: EngineThread | None = None
     coming: EngineThread | None = None
     wish: RoomWish | None = None  # of the thread that is coming
@@ -60,6 +60,7 @@ class LoadedModels(QObject):
     """
 
     loading = Signal(str)
+    """Key of a model that is on its way from now on."""
     progressed = Signal(str, object)
     loaded = Signal(str, object)
     failed = Signal(str, str)

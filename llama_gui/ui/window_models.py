@@ -85,12 +85,12 @@ class WindowModels(QObject):
 
     def _connect(self) -> None:
         host, models, picker = self._host, self._host.models, self._picker
-        host.loading.connect(self._on_loading)
         host.loaded.connect(self._on_loaded)
         host.load_failed.connect(self._on_load_failed)
         host.load_cancelled.connect(self._on_cancelled)
         host.current_changed.connect(self._on_current_model)
         host.stats_changed.connect(self._on_stats)
+        models.loading.connect(self._on_loading)
         models.progressed.connect(self._on_progress)
         models.short.connect(self._on_short)
         models.changed.connect(self.show)
