@@ -121,7 +121,7 @@ class EngineHost(QObject):
             self.models.set_options(key, options)
         if self.models.state_of(self._current) != "ready" or self.models.thread_of(key) is not None:
             self._former = self._current if self._current != key else self._former
-            self._set_current(key)
+            self.set_current(key)
         else:
             self._next = key
         self.models.load(key)
@@ -132,7 +132,8 @@ class EngineHost(QObject):
         if not self._closing and self.models.state_of(key) in ("ready", "loading", "short"):
             self.models.load(key)
 
-    def _set_current(self, key: str) -> None:
+    def set_current(self, key: str) -> None:
+        """Let a model answer from now on what names none; it is loaded when it is asked."""
         self._next = ""
         if key != self._current:
             self._current = key
@@ -141,7 +142,7 @@ class EngineHost(QObject):
     @Slot(str, object)
     def _on_loaded(self, key: str, info: ModelInfo) -> None:
         if key == self._next:
-            self._set_current(key)
+            self.set_current(key)
         self.loaded.emit(key, info)
         self._show_stats()
         self._submit_waiting(key)
@@ -163,7 +164,7 @@ class EngineHost(QObject):
         if self.models.thread_of(key) is not None:
             self._submit_waiting(key)
         elif key == self._current and self._former:
-            self._set_current(self._former)
+            self.set_current(self._former)
         for ticket in [ticket for ticket in self._waiting if ticket.key == key]:
             self._waiting.remove(ticket)
             self._tickets.forget(ticket)

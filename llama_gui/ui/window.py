@@ -44,7 +44,7 @@ from llama_gui.vocabulary import ModelEntry
 
 
 class MainWindow(QMainWindow):
-    """Shows the chats of a book and the state of a host. `start` brings the tabs back and loads a model.
+    """Shows the chats of a book and the state of a host. `start` brings the tabs back and loads the first model.
 
     `entries` lists the models on this machine, those in the folders it is given among them. `data`: the folder that
     the preferences show as the user's own.
@@ -230,7 +230,7 @@ class MainWindow(QMainWindow):
         self._sides.fold(self.width())
 
     def start(self) -> None:
-        """Bring back the tabs, and load the model of the last time or the one that comes with us."""
+        """Bring back the tabs, and load the model of the one in front."""
         self._presets.start()
         self._book.titler.set_on(self._kept.now().auto_titles)
         self.connections.start()

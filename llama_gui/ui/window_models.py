@@ -74,6 +74,7 @@ class WindowModels(QObject):
         self._window = window
         self._names: dict[str, str] = {}  # as they were listed last
         self._sizes: dict[str, int] = {}
+        self._is_starting = False  # nothing was loaded yet for the tab in front
         self._has_loaded = False
         self._gone: dict[str, str] = {}  # models that did not come, and what the tabs that have them are told
         self._progress: dict[str, LoadProgress] = {}
@@ -102,6 +103,7 @@ class WindowModels(QObject):
         picker.folder_wanted.connect(self.ask_for_folder)
         picker.file_wanted.connect(self.ask_for_file)
         picker.show_loaded(self._loaded)
+        self._deck.current_changed.connect(self._load_first)
 
     # --- what there is
 
@@ -118,15 +120,28 @@ class WindowModels(QObject):
         return info.name if info else self._names.get(key) or (key.partition("#")[2] if is_remote(key) else _last(key))
 
     def start(self) -> None:
-        """Load the model of the last time, or the one that comes with us."""
+        """Load the model of the tab in front once its chat is read; the others are loaded when they are asked.
+
+        A chat without its own has the model of the last time, or the one that comes with us.
+        """
         settings = self._settings()
         for key, options in settings.load_options.items():
             self._host.models.set_options(key, options)
         self._host.models.unload_after(settings.unload_after_minutes)
         has_starter = any(entry.is_starter for entry in self.entries())
         key = settings.model_path or (STARTER if has_starter else "")
-        if key and self._host.state == "empty":
-            self._host.load(key)
+        if key and not self._host.current:
+            self._host.set_current(key)
+        self._is_starting = True
+        self._load_first()
+
+    @Slot()
+    def _load_first(self) -> None:
+        tab = self._deck.current()
+        if self._is_starting and tab is not None and tab.session.is_loaded:
+            self._is_starting = False
+            if tab.session.model:
+                self._host.models.load(tab.session.model)
 
     def _loaded(self) -> dict[str, tuple[str, int]]:
         """Key -> name and number of answers, of the models in memory."""
@@ -205,6 +220,7 @@ class WindowModels(QObject):
     def add_tab(self, tab: ChatTab) -> None:
         """Look after another tab."""
         self.name_model(tab)
+        tab.session.settings_changed.connect(self._load_first)
         tab.session.settings_changed.connect(self.show)
         tab.session.model_awaited.connect(self._say_state)
         tab.messages.other_model_wanted.connect(partial(self.ask_again_with, tab.session))
@@ -346,7 +362,7 @@ class WindowModels(QObject):
         tab.set_model(
             self.name_of(key) if state == "ready" else "",
             is_starter=key == STARTER,
-            is_coming=state in ("loading", "short"),
+            is_coming=bool(key) and state in ("absent", "loading", "short"),  # what is absent comes when it is asked
             models_keys=self._models_keys,
         )
         for other, sentence in self._gone.items():
