@@ -4,19 +4,19 @@ import textwrap
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from PySide6.QtCore import SIGNAL, QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu
 
+from llama_gui.library.fit import OFFERED_DTYPES
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.model_menu import ModelMenu, menu_text
+from llama_gui.ui.numbers import dtype_text
 from llama_gui.ui.picker import Picker
 from llama_gui.ui.theme import theme_of
 from llama_gui.ui.widgets import plain_tip
 from llama_gui.vocabulary import LoadOptions, ModelEntry, ModelInfo, is_remote
 
-OFFERED_DTYPES = ("float32", "bfloat16", "int8", "int4")
-SHORT_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 _BAR = 3.0
 _REASON_WIDTH = 48
 _CANCEL_WIDTH = 32
@@ -45,6 +45,7 @@ class ModelPicker(Picker):
         self._loaded_source: Callable[[], Mapping[str, tuple[str, int]]] = dict
         self._devices: tuple[str, ...] = ()
         self._fraction: float | None = None
+        self.clicked.connect(self.open_menu)
         self.set_model("", "")
 
     # What it shows
@@ -54,7 +55,7 @@ class ModelPicker(Picker):
         self._key, self._info, self._options = key, info, options or LoadOptions()
         self.setText(name or self.tr("No model"))
         self.setAccessibleName(self.tr("Model: {}").format(self.text()))
-        lines = (info.path, info.source, getattr(info, "reason", "")) if info else (key,)
+        lines = (info.path, info.source, info.reason) if info else (key,)
         self.setToolTip(plain_tip("\n".join(line for line in lines if line)))
         self.update()
 
@@ -80,6 +81,11 @@ class ModelPicker(Picker):
 
     # The menu
 
+    @Slot()
+    def open_menu(self) -> None:
+        """Show the models."""
+        self.pop_up(self.make_menu())
+
     def make_menu(self) -> QMenu:
         """The models, and the way to others."""
         menu = ModelMenu(self._icons, self)
@@ -95,23 +101,19 @@ class ModelPicker(Picker):
         menu.addSeparator()
         menu.addAction(self.tr("Open model folder…")).triggered.connect(self.folder_wanted)
         menu.addAction(self.tr("Open GGUF file…")).triggered.connect(self.file_wanted)
-        for text, signal, name in (
-            (self.tr("Find and download models…"), self.download_wanted, "download_wanted()"),
-            (self.tr("Manage models…"), self.manage_wanted, "manage_wanted()"),
-        ):
-            if self.receivers(SIGNAL(name)):  # only where somebody opens something for it
-                menu.addAction(text).triggered.connect(signal)
+        menu.addAction(self.tr("Find and download models…")).triggered.connect(self.download_wanted)
+        menu.addAction(self.tr("Manage models…")).triggered.connect(self.manage_wanted)
         return menu
 
     def _add_options(self, menu: QMenu) -> None:
         info, options = self._info, self._options
         automatic = self.tr("Automatic")
         if info is not None and options.dtype == "auto":
-            automatic = f"{automatic} ({SHORT_DTYPES.get(info.dtype, info.dtype)})"
+            automatic = f"{automatic} ({dtype_text(info.dtype)})"
         for dtype, text in {"auto": automatic, **{dtype: dtype for dtype in OFFERED_DTYPES}}.items():
             self._add_option(menu, text, dtype == options.dtype, LoadOptions(dtype, options.device))
         # In short lines: a menu is as wide as its longest.
-        for line in textwrap.wrap(getattr(info, "reason", ""), _REASON_WIDTH):
+        for line in textwrap.wrap(info.reason if info is not None else "", _REASON_WIDTH):
             menu.addAction(menu_text(line)).setEnabled(False)
         if len(self._devices) > 1:
             menu.addSeparator()

@@ -30,6 +30,7 @@ class PresetPicker(Picker):
         self._settings = ChatSettings()
         self._presets: dict[str, ChatSettings] = {}
         self._default = ""
+        self.clicked.connect(self.open_menu)
         self._show()
 
     def show_settings(self, settings: ChatSettings) -> None:
@@ -77,6 +78,11 @@ class PresetPicker(Picker):
         return replace(self._settings, preset="", model="") == ChatSettings()
 
     # The menu
+
+    @Slot()
+    def open_menu(self) -> None:
+        """Show all presets."""
+        self.pop_up(self.make_menu())
 
     def make_menu(self) -> QMenu:
         """All presets, and what can be done with the one of this chat."""

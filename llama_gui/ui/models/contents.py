@@ -13,8 +13,8 @@ from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.ui.models.catalog_words import described
 from llama_gui.ui.models.detail_pane import FileChoice, PaneContent
+from llama_gui.ui.models.row_list import ModelRow
 from llama_gui.ui.models.words import (
-    DTYPE_NAMES,
     context_words,
     count_words,
     day_words,
@@ -25,12 +25,11 @@ from llama_gui.ui.models.words import (
     size_words,
     verdict_role,
 )
+from llama_gui.ui.numbers import dtype_text
 
 if TYPE_CHECKING:
     from llama_gui.library.hub import FoundModel, ModelDetails
     from llama_gui.library.plan import RemoteFile
-
-from llama_gui.ui.models.row_list import ModelRow
 
 translate = QCoreApplication.translate
 _MOST_FILES = 40
@@ -186,7 +185,7 @@ def _choices(files: "Sequence[RemoteFile]", shape: ModelShape | None, adviser: F
                 "too large": translate("Models", "too large"),
             }[fit.verdict]
             amount = translate("Models", "{} as {}: {} of memory")
-            words.append(amount.format(judged, DTYPE_NAMES[fit.dtype], size_words(fit.needed)))
+            words.append(amount.format(judged, dtype_text(fit.dtype), size_words(fit.needed)))
         name = kind or plain(file.path.rpartition("/")[2], 60)
         made.append(FileChoice(file.path, name, " · ".join(word for word in words if word)))
     return tuple(made[:_MOST_FILES])

@@ -20,7 +20,8 @@ from llama_gui.bridge.fit_adviser import CONTEXT
 from llama_gui.library.fit import Fit
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.models.words import DTYPE_NAMES, size_words, verdict_role, verdict_words
+from llama_gui.ui.models.words import size_words, verdict_role, verdict_words
+from llama_gui.ui.numbers import dtype_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX
 from llama_gui.ui.widgets import Button, RoleLabel, Surface, plain_label, plain_tip
 
@@ -194,7 +195,7 @@ class DetailPane(Surface):
             pace = self.tr("{} tok/s").format(f"{fit.tokens_per_second or 0:.0f}")
             judged = {"runs": "", "tight": self.tr("just fits"), "too large": self.tr("too large")}[fit.verdict]
             has_pace = fit.tokens_per_second and fit.verdict != "too large"
-            cells = (DTYPE_NAMES[fit.dtype], size_words(fit.needed), pace if has_pace else judged)
+            cells = (dtype_text(fit.dtype), size_words(fit.needed), pace if has_pace else judged)
             for place, text in enumerate(cells):
                 grid.addWidget(plain_label(text, role, SMALL_PX, bold=is_best), row, place)
             if is_best and fit.verdict != "too large":

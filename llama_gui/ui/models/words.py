@@ -13,8 +13,6 @@ from llama_gui.ui.sizes import size_text as size_words
 if TYPE_CHECKING:
     from llama_gui.library.download_queue import QueuedDownload
 
-DTYPE_NAMES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "int8": "int8", "int4": "int4"}
-
 translate = QCoreApplication.translate
 
 
