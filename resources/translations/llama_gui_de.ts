@@ -785,6 +785,10 @@
         <translation>die beste Wahl</translation>
     </message>
     <message>
+        <source>How it runs is chosen in the model’s menu, under “Run as”.</source>
+        <translation>Wie es läuft, wird im Menü des Modells unter „Ausführen als“ gewählt.</translation>
+    </message>
+    <message>
         <source>Which file</source>
         <translation>Welche Datei</translation>
     </message>

@@ -112,6 +112,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
     facts.append((translate("Models", "On the hub"), _popularity(found)))
     shape = details.shape
     file = details.files[0].path if _has_choice(details) and details.files else ""
+    stored = gguf_dtype(gguf_kind(file))
     rough = translate("Models", "An estimate from the number of parameters.")
     return PaneContent(
         title=plain(found.repo.partition("/")[2], 100),
@@ -120,7 +121,8 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
         page=details.page if found.is_gated or details.problem else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, context) if shape and not details.problem else (),
-        best=adviser.best(shape, context, gguf_dtype(gguf_kind(file))).dtype if shape else "",
+        best=adviser.best(shape, context, stored).dtype if shape else "",
+        is_rounded=stored in ("int8", "int4"),
         verdict_note=rough if details.is_guessed and shape else "",
         files=_choices(details.gguf, shape, adviser) if _has_choice(details) else (),
         file=file,
@@ -155,13 +157,15 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     if not entry.is_starter:  # of which nobody keeps a note
         facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
+    stored = gguf_dtype(gguf_kind(entry.path))
     lead = translate("Models", "The small model that comes with llama-gui, to try it with.")
     return PaneContent(
         title=plain(entry.name),
         lead=lead if entry.is_starter else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context) if shape else (),
-        best=adviser.best(shape, item.context, gguf_dtype(gguf_kind(entry.path))).dtype if shape else "",
+        best=adviser.best(shape, item.context, stored).dtype if shape else "",
+        is_rounded=stored in ("int8", "int4"),
         verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",
     )
 

@@ -105,6 +105,11 @@ def gguf_words(kind: str) -> str:
     return translate("Models", "as exact as the original") if kind else ""
 
 
+def exactness_words(dtype: str) -> str:
+    """What to expect of a model that runs so, if its file has not rounded it already."""
+    return gguf_words({"int8": "Q8_0", "int4": "Q4_0"}.get(dtype, "F16"))
+
+
 def download_words(item: "QueuedDownload") -> str:
     """How far a download is."""
     progress = item.progress
