@@ -184,7 +184,6 @@ class SettingsPanel(Surface):
 
     # What is shown
 
-    @Slot(object)
     def show_settings(self, settings: ChatSettings) -> None:
         """Show another chat's settings. A text that is being typed into the same chat is left alone."""
         if settings == self._settings:

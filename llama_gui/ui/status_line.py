@@ -108,7 +108,6 @@ class StatusLine(Surface):
         name = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
         self.costs.setText("      ".join(part for part in (name, *parts) if part))
 
-    @Slot(object)
     def show_stats(self, stats: EngineStats) -> None:
         """Show the engine's numbers."""
         self.work.setText(self._work_text(stats))
