@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QMenu
 
 from llama_gui.library.fit import OFFERED_DTYPES
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.model_menu import ModelMenu, menu_text
+from llama_gui.ui.model_menu import ModelMenu
 from llama_gui.ui.numbers import dtype_text
 from llama_gui.ui.picker import Picker
 from llama_gui.ui.theme import theme_of
-from llama_gui.ui.widgets import plain_tip
+from llama_gui.ui.widgets import plain_action, plain_tip
 from llama_gui.vocabulary import LoadOptions, ModelEntry, ModelInfo, is_remote
 
 _BAR = 3.0
@@ -36,13 +36,13 @@ class ModelPicker(Picker):
     download_wanted = Signal()
     manage_wanted = Signal()
 
-    def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons) -> None:
+    def __init__(self, icons: Icons) -> None:
         super().__init__(icons)
-        self._entries = entries
+        self._entries: Callable[[], list[ModelEntry]] = list
+        self._loaded: Callable[[], Mapping[str, tuple[str, int]]] = dict
         self._key = ""
         self._info: ModelInfo | None = None
         self._options = LoadOptions()
-        self._loaded_source: Callable[[], Mapping[str, tuple[str, int]]] = dict
         self._devices: tuple[str, ...] = ()
         self._fraction: float | None = None
         self.clicked.connect(self.open_menu)
@@ -59,9 +59,11 @@ class ModelPicker(Picker):
         self.setToolTip(plain_tip("\n".join(line for line in lines if line)))
         self.update()
 
-    def show_loaded(self, source: Callable[[], Mapping[str, tuple[str, int]]]) -> None:
-        """Where to ask which models are in memory: key -> name, and how many answers it writes."""
-        self._loaded_source = source
+    def offer(
+        self, entries: Callable[[], list[ModelEntry]], loaded: Callable[[], Mapping[str, tuple[str, int]]] = dict
+    ) -> None:
+        """Whom to ask for the menu: the models, and of those in memory key -> name and how many answers it writes."""
+        self._entries, self._loaded = entries, loaded
 
     def set_devices(self, devices: tuple[str, ...]) -> None:
         """What this machine can run models on."""
@@ -89,7 +91,7 @@ class ModelPicker(Picker):
     def make_menu(self) -> QMenu:
         """The models, and the way to others."""
         menu = ModelMenu(self._icons, self)
-        loaded = self._loaded_source()
+        loaded = self._loaded()
         menu.add_models(self._entries(), loaded.keys(), self._key)
         menu.chosen.connect(self.model_chosen)
         menu.addSeparator()
@@ -114,7 +116,7 @@ class ModelPicker(Picker):
             self._add_option(menu, text, dtype == options.dtype, LoadOptions(dtype, options.device))
         # In short lines: a menu is as wide as its longest.
         for line in textwrap.wrap(info.reason if info is not None else "", _REASON_WIDTH):
-            menu.addAction(menu_text(line)).setEnabled(False)
+            menu.addAction(plain_action(line)).setEnabled(False)
         if len(self._devices) > 1:
             menu.addSeparator()
             names = {"auto": self.tr("Automatic device"), "cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
@@ -123,7 +125,7 @@ class ModelPicker(Picker):
                 self._add_option(menu, text, device == options.device, LoadOptions(options.dtype, device))
 
     def _add_option(self, menu: QMenu, text: str, is_current: bool, options: LoadOptions) -> None:
-        action = menu.addAction(menu_text(text))
+        action = menu.addAction(plain_action(text))
         action.setCheckable(True)
         action.setChecked(is_current)
         action.triggered.connect(partial(self._choose_options, options))
@@ -139,7 +141,7 @@ class ModelPicker(Picker):
             text = self.tr("Unload {}").format(name) if place is menu else name
             if answers:
                 text += self.tr("  ·  ends its answers: {}").format(answers)
-            place.addAction(menu_text(text)).triggered.connect(partial(self._unload, key))
+            place.addAction(plain_action(text)).triggered.connect(partial(self._unload, key))
 
     def _unload(self, key: str, _checked: bool = False) -> None:
         self.unload_wanted.emit(key)

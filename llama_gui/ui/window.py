@@ -91,7 +91,7 @@ class MainWindow(QMainWindow):
         self.deck = TabDeck(self._book, self.strip.bar, icons, self)
         self.chats = ChatListItemModel(self._book, self)
         self.sidebar = Sidebar(self.chats, self._book.search, icons)
-        self.panel = SettingsPanel(self._list_models, icons)
+        self.panel = SettingsPanel(icons)
         self.status = StatusLine()
         self.notifier = Notifier(self)
 
@@ -179,9 +179,6 @@ class MainWindow(QMainWindow):
         connect_actions(
             self.actions_, parts, {"palette": self._show_palette, "help": self._show_help, "quit": self.close}
         )
-
-    def _list_models(self) -> list[ModelEntry]:
-        return self.models.entries()
 
     # What happens in it
 

@@ -1,7 +1,8 @@
 """The window's models: which one each tab has, what is on its way, and what the window says about it."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +33,21 @@ from llama_gui.vocabulary import (
 )
 
 _MOST_RECENT = 8
+
+
+@dataclass(slots=True)
+class _Load:
+    """A model on its way: how far it is, and what is had again where it does not come."""
+
+    progress: LoadProgress | None = None
+    wish: RoomWish | None = None
+    former_models: dict[str, str] = field(default_factory=dict)
+    """What the chats that have chosen it had before, by their ids."""
+    former_options: LoadOptions | None = None
+
+    @property
+    def fraction(self) -> float:
+        return self.progress.parameters_read / max(self.progress.parameters, 1) if self.progress else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +88,11 @@ class WindowModels(QObject):
         self._keep = keep
         self._models_keys = models_keys
         self._window = window
-        self._names: dict[str, str] = {}  # as they were listed last
-        self._sizes: dict[str, int] = {}
+        self._listed: dict[str, ModelEntry] = {}  # as they were listed last
+        self._loads: defaultdict[str, _Load] = defaultdict(_Load)
         self._is_starting = False  # nothing was loaded yet for the tab in front
         self._has_loaded = False
         self._gone: dict[str, str] = {}  # models that did not come, and what the tabs that have them are told
-        self._progress: dict[str, LoadProgress] = {}
-        self._wishes: dict[str, RoomWish] = {}
-        self._former_models: dict[str, dict[str, str]] = {}  # key -> chats that have chosen it -> what they had
-        self._former_options: dict[str, LoadOptions] = {}
         self._is_saying_state = False  # what the status line says is the state of a load
         self._connect()
 
@@ -102,7 +114,7 @@ class WindowModels(QObject):
         picker.cancel_wanted.connect(self._cancel)
         picker.folder_wanted.connect(self.ask_for_folder)
         picker.file_wanted.connect(self.ask_for_file)
-        picker.show_loaded(self._loaded)
+        picker.offer(self.entries, self._loaded)
         self._deck.current_changed.connect(self._load_first)
 
     # --- what there is
@@ -110,14 +122,13 @@ class WindowModels(QObject):
     def entries(self) -> list[ModelEntry]:
         """The models that can be chosen."""
         entries = self._list_entries(self._settings().recent_models)
-        self._names = {entry.key: entry.name for entry in entries}
-        self._sizes = {entry.key: entry.size for entry in entries}
+        self._listed = {entry.key: entry for entry in entries}
         return entries
 
     def name_of(self, key: str) -> str:
         """What the user calls a model."""
-        info = self._host.info_of(key) if key else None
-        return info.name if info else self._names.get(key) or (key.partition("#")[2] if is_remote(key) else _last(key))
+        known = (self._host.info_of(key) if key else None) or self._listed.get(key)
+        return known.name if known else key.partition("#")[2] if is_remote(key) else Path(key).name
 
     def start(self) -> None:
         """Load the model of the tab in front once its chat is read; the others are loaded when they are asked.
@@ -166,7 +177,7 @@ class WindowModels(QObject):
                 _give(other.session, self._host.current)
         _give(tab.session, key)
         if self._host.models.state_of(key) != "ready":
-            self._former_models.setdefault(key, {})[tab.session.chat_id] = former
+            self._loads[key].former_models[tab.session.chat_id] = former
         self._host.load(key)
         self.show()
 
@@ -176,7 +187,7 @@ class WindowModels(QObject):
         former = self._host.models.options_of(key)
         if not key or options == former:
             return
-        self._former_options.setdefault(key, former)
+        self._loads[key].former_options = self._loads[key].former_options or former
         self._keep(load_options={**self._settings().load_options, key: options})
         self._host.reload(key, options)
         self.show()
@@ -235,8 +246,7 @@ class WindowModels(QObject):
 
     @Slot(str)
     def _on_loading(self, key: str) -> None:
-        self._progress.pop(key, None)
-        self._wishes.pop(key, None)
+        self._loads[key].progress = self._loads[key].wish = None
         sentence = self._gone.pop(key, "")
         for tab in self._deck.tabs():
             tab.notice.drop(sentence)
@@ -245,19 +255,18 @@ class WindowModels(QObject):
 
     @Slot(str, object)
     def _on_progress(self, key: str, progress: LoadProgress) -> None:
-        self._progress[key] = progress
-        self._wishes.pop(key, None)
+        self._loads[key].progress, self._loads[key].wish = progress, None
         self._say_state(key)
 
     @Slot(object)
     def _on_short(self, wish: RoomWish) -> None:
-        self._wishes[wish.key] = wish
+        self._loads[wish.key].wish = wish
         self._say_state(wish.key)
 
     @Slot(str, object)
     def _on_loaded(self, key: str, _info: ModelInfo) -> None:
         self._has_loaded = True
-        self._forget(key)
+        self._loads.pop(key, None)
         if key != STARTER and not is_remote(key):
             recent = (key, *(other for other in self._settings().recent_models if other != key))
             self._keep(recent_models=recent[:_MOST_RECENT])
@@ -308,19 +317,14 @@ class WindowModels(QObject):
 
     def _go_back(self, key: str) -> None:
         """A model does not come: the tabs that chose it have what they had, and it is loaded as it was."""
+        load = self._loads.pop(key, _Load())
         for tab in self._deck.tabs():
-            former = self._former_models.get(key, {}).get(tab.session.chat_id)
+            former = load.former_models.get(tab.session.chat_id)
             if former is not None and tab.session.settings.model == key:
                 _give(tab.session, former)
-        options = self._former_options.get(key)
-        if options is not None:
-            self._host.models.set_options(key, options)
-            self._keep(load_options={**self._settings().load_options, key: options})
-        self._forget(key)
-
-    def _forget(self, key: str) -> None:
-        for notes in (self._progress, self._wishes, self._former_models, self._former_options):
-            notes.pop(key, None)
+        if load.former_options is not None:
+            self._host.models.set_options(key, load.former_options)
+            self._keep(load_options={**self._settings().load_options, key: load.former_options})
 
     @Slot(str, object)
     def _on_stats(self, key: str, stats: EngineStats) -> None:
@@ -340,7 +344,7 @@ class WindowModels(QObject):
         models = self._host.models
         info = self._host.info_of(key) if key else None
         self._picker.set_model(self.name_of(key), key, info, models.options_of(key))
-        self._picker.set_progress(self._fraction(key) if models.state_of(key) in ("loading", "short") else None)
+        self._picker.set_progress(self._loads[key].fraction if models.state_of(key) in ("loading", "short") else None)
         if is_remote(key):
             self._panel.show_server_defaults()
         else:
@@ -369,10 +373,6 @@ class WindowModels(QObject):
             if other != key:  # the user has chosen another, or it is known only now which one the chat has
                 tab.notice.drop(sentence)
 
-    def _fraction(self, key: str) -> float:
-        progress = self._progress.get(key)
-        return progress.parameters_read / max(progress.parameters, 1) if progress else 0.0
-
     @Slot(str)
     def _say_state(self, key: str) -> None:
         """In the status line for the tab in front, and where an answer waits for this model."""
@@ -382,21 +382,21 @@ class WindowModels(QObject):
             if text or self._is_saying_state:
                 self._status.say(text, stays=True)
             self._is_saying_state = bool(text)
-            self._picker.set_progress(self._fraction(key) if text else None)
+            self._picker.set_progress(self._loads[key].fraction if text else None)
         if text:
             self._wait_with(key, text)
 
     def _state_text(self, key: str) -> str:
-        name, wish = self.name_of(key), self._wishes.get(key)
-        if wish is not None:
+        name, load = self.name_of(key), self._loads[key]
+        if load.wish is not None:
             text = self.tr("{} needs {}, and {} are free. It waits until another answer has ended.")
-            return text.format(name, size_text(wish.needed), size_text(max(wish.available, 0)))
-        if key not in self._progress:
+            return text.format(name, size_text(load.wish.needed), size_text(max(load.wish.available, 0)))
+        if load.progress is None:
             text = self.tr("Loading {}…") if self._has_loaded else self.tr("Starting the engine and loading {}…")
             return text.format(name)
-        fraction, size = self._fraction(key), self._sizes.get(key, 0)
-        text = self.tr("Loading {}… {} %").format(name, f"{fraction * 100:.0f}")
-        return text + (self.tr(" · {} of {}").format(size_text(size * fraction), size_text(size)) if size else "")
+        size = self._listed[key].size if key in self._listed else 0
+        text = self.tr("Loading {}… {} %").format(name, f"{load.fraction * 100:.0f}")
+        return text + (self.tr(" · {} of {}").format(size_text(size * load.fraction), size_text(size)) if size else "")
 
     def _wait_with(self, key: str, text: str) -> None:
         for tab in self._deck.tabs():
@@ -406,7 +406,3 @@ class WindowModels(QObject):
 
 def _give(session: ChatSession, key: str) -> None:
     session.set_settings(replace(session.settings, model=key))
-
-
-def _last(path: str) -> str:
-    return Path(path).name if path else ""

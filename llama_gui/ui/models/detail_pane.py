@@ -23,7 +23,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.words import exactness_words, size_words, verdict_role, verdict_words
 from llama_gui.ui.numbers import dtype_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX
-from llama_gui.ui.widgets import Button, RoleLabel, Surface, plain_label, plain_tip
+from llama_gui.ui.widgets import Button, RoleLabel, Surface, plain_action, plain_label, plain_tip
 
 _TITLE_PX = 18
 _MARGIN = 28
@@ -210,7 +210,7 @@ class DetailPane(Surface):
     def _add_files(self, column: QVBoxLayout, files: Sequence[FileChoice], chosen: str) -> None:
         self._add_heading(column, self.tr("Which file"))
         for file in files:
-            choice = QRadioButton(file.name.replace("&", "&&"))
+            choice = QRadioButton(plain_action(file.name))
             choice.setObjectName(file.path)
             choice.setAccessibleDescription(file.words)
             choice.setToolTip(plain_tip(file.path))
