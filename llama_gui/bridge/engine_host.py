@@ -238,8 +238,7 @@ class EngineHost(QObject):
     @Slot(int)
     def _on_announced(self, number: int) -> None:
         self.submitted.emit(number)
-        if not self._stats_timer.isActive():  # starting it anew would put off its next turn
-            self._stats_timer.start()
+        self._follow_stats()
 
     @Slot(object, str)
     def _end_tickets_of(self, thread: EngineThread, text: str) -> None:
@@ -258,18 +257,19 @@ class EngineHost(QObject):
         for ticket in tickets:
             self.models.touch(ticket.key)
         self.models.settle()
-        if not any(ticket.announced for ticket in self._tickets):
-            if not self._has_guests:
-                self._stats_timer.stop()
-            self._show_stats()
+        self._follow_stats()
+        self._show_stats()
 
     def expect_guests(self, expects: bool) -> None:
         """Tell what the engines do also while no tab is answered: others may be asking them, or no longer."""
         self._has_guests = expects
-        if expects:
-            self._stats_timer.start()
-        elif not any(ticket.announced for ticket in self._tickets):
+        self._follow_stats()
+
+    def _follow_stats(self) -> None:
+        if not self._has_guests and not any(ticket.announced for ticket in self._tickets):
             self._stats_timer.stop()
+        elif not self._stats_timer.isActive():  # starting it anew would put off its next turn
+            self._stats_timer.start()
 
     @Slot()
     def _show_stats(self) -> None:

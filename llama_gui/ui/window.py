@@ -80,7 +80,8 @@ class MainWindow(QMainWindow):
         self._sides.divide(frame.sides)
         self.setCentralWidget(frame)
         self.setMinimumSize(480, 400)
-        self._connect()
+        self._connect_words()
+        self._connect_rooms()
         self._restore_place()
 
     # Building
@@ -134,7 +135,8 @@ class MainWindow(QMainWindow):
         self._looks = WindowLooks(deck, kept, self)
         self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, self)
 
-    def _connect(self) -> None:
+    def _connect_words(self) -> None:
+        """What the rooms have to say: what went wrong, in a tab; what was done, in the status line."""
         for told in (
             self.models.told,
             self._book.trouble,
@@ -154,6 +156,8 @@ class MainWindow(QMainWindow):
             said.connect(self.status.say)
         self.library.news.connect(self.notifier.tell)
         self._kept.failed.connect(self._on_not_kept)
+
+    def _connect_rooms(self) -> None:
         self.keeping.export_wanted.connect(self.exchange.ask_where_to)
         self.keeping.import_wanted.connect(self.exchange.ask_where_from)
         self.chats.set_folded(self._kept.now().folded_groups)

@@ -344,7 +344,6 @@ class WindowModels(QObject):
         models = self._host.models
         info = self._host.info_of(key) if key else None
         self._picker.set_model(self.name_of(key), key, info, models.options_of(key))
-        self._picker.set_progress(self._loads[key].fraction if models.state_of(key) in ("loading", "short") else None)
         if is_remote(key):
             self._panel.show_server_defaults()
         else:
