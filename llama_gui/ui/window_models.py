@@ -1,4 +1,4 @@
-"""The window's models: which one each tab has, what is on its way, and what the window says about it."""
+"""The window's models: which one each tab has, which are loaded for them, and what is done where one does not come."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -12,21 +12,19 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.engine_host import EngineHost
-from llama_gui.bridge.load_order import RoomWish
 from llama_gui.settings import UserSettings
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.load_news import LoadNews
 from llama_gui.ui.model_menu import ModelMenu
 from llama_gui.ui.settings_panel import SettingsPanel
-from llama_gui.ui.sizes import size_text
 from llama_gui.ui.status_line import StatusLine
 from llama_gui.vocabulary import (
     DEFAULT_SAMPLING,
     STARTER,
     EngineStats,
     LoadOptions,
-    LoadProgress,
     ModelEntry,
     ModelInfo,
     is_remote,
@@ -36,18 +34,11 @@ _MOST_RECENT = 8
 
 
 @dataclass(slots=True)
-class _Load:
-    """A model on its way: how far it is, and what is had again where it does not come."""
+class _Former:
+    """What is had again where a model does not come: by the chats that have chosen it, and how it was loaded."""
 
-    progress: LoadProgress | None = None
-    wish: RoomWish | None = None
-    former_models: dict[str, str] = field(default_factory=dict)
-    """What the chats that have chosen it had before, by their ids."""
-    former_options: LoadOptions | None = None
-
-    @property
-    def fraction(self) -> float:
-        return self.progress.parameters_read / max(self.progress.parameters, 1) if self.progress else 0.0
+    models: dict[str, str] = field(default_factory=dict)
+    options: LoadOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +80,12 @@ class WindowModels(QObject):
         self._models_keys = models_keys
         self._window = window
         self._listed: dict[str, ModelEntry] = {}  # as they were listed last
-        self._loads: defaultdict[str, _Load] = defaultdict(_Load)
+        self._former: defaultdict[str, _Former] = defaultdict(_Former)
         self._is_starting = False  # nothing was loaded yet for the tab in front
-        self._has_loaded = False
         self._gone: dict[str, str] = {}  # models that did not come, and what the tabs that have them are told
-        self._is_saying_state = False  # what the status line says is the state of a load
         self._connect()
+        # After `_connect`: what there is, is listed anew before a load is told.
+        self._news = LoadNews(parts.host, parts.deck, self._picker, parts.status, self.name_of, self._size_of, self)
 
     def _connect(self) -> None:
         host, models, picker = self._host, self._host.models, self._picker
@@ -104,8 +95,6 @@ class WindowModels(QObject):
         host.current_changed.connect(self._on_current_model)
         host.stats_changed.connect(self._on_stats)
         models.loading.connect(self._on_loading)
-        models.progressed.connect(self._on_progress)
-        models.short.connect(self._on_short)
         models.changed.connect(self.show)
         models.devices_found.connect(picker.set_devices)
         picker.model_chosen.connect(self.choose)
@@ -129,6 +118,9 @@ class WindowModels(QObject):
         """What the user calls a model."""
         known = (self._host.info_of(key) if key else None) or self._listed.get(key)
         return known.name if known else key.partition("#")[2] if is_remote(key) else Path(key).name
+
+    def _size_of(self, key: str) -> int:
+        return self._listed[key].size if key in self._listed else 0
 
     def start(self) -> None:
         """Load the model of the tab in front once its chat is read; the others are loaded when they are asked.
@@ -177,7 +169,7 @@ class WindowModels(QObject):
                 _give(other.session, self._host.current)
         _give(tab.session, key)
         if self._host.models.state_of(key) != "ready":
-            self._loads[key].former_models[tab.session.chat_id] = former
+            self._former[key].models[tab.session.chat_id] = former
         self._host.load(key)
         self.show()
 
@@ -187,7 +179,7 @@ class WindowModels(QObject):
         former = self._host.models.options_of(key)
         if not key or options == former:
             return
-        self._loads[key].former_options = self._loads[key].former_options or former
+        self._former[key].options = self._former[key].options or former
         self._keep(load_options={**self._settings().load_options, key: options})
         self._host.reload(key, options)
         self.show()
@@ -233,7 +225,7 @@ class WindowModels(QObject):
         self.name_model(tab)
         tab.session.settings_changed.connect(self._load_first)
         tab.session.settings_changed.connect(self.show)
-        tab.session.model_awaited.connect(self._say_state)
+        tab.session.model_awaited.connect(self._news.say)
         tab.messages.other_model_wanted.connect(partial(self.ask_again_with, tab.session))
         tab.notice.accepted.connect(partial(self._try_again, tab.session))
         if tab.session.model in self._gone:
@@ -246,32 +238,18 @@ class WindowModels(QObject):
 
     @Slot(str)
     def _on_loading(self, key: str) -> None:
-        self._loads[key].progress = self._loads[key].wish = None
         sentence = self._gone.pop(key, "")
         for tab in self._deck.tabs():
             tab.notice.drop(sentence)
         self.entries()
-        self._say_state(key)
-
-    @Slot(str, object)
-    def _on_progress(self, key: str, progress: LoadProgress) -> None:
-        self._loads[key].progress, self._loads[key].wish = progress, None
-        self._say_state(key)
-
-    @Slot(object)
-    def _on_short(self, wish: RoomWish) -> None:
-        self._loads[wish.key].wish = wish
-        self._say_state(wish.key)
 
     @Slot(str, object)
     def _on_loaded(self, key: str, _info: ModelInfo) -> None:
-        self._has_loaded = True
-        self._loads.pop(key, None)
+        self._former.pop(key, None)
         if key != STARTER and not is_remote(key):
             recent = (key, *(other for other in self._settings().recent_models if other != key))
             self._keep(recent_models=recent[:_MOST_RECENT])
         self._on_current_model(self._host.current)
-        self._wait_with(key, self.tr("Waiting for the model…"))
         self.show()
 
     @Slot(str)
@@ -293,8 +271,7 @@ class WindowModels(QObject):
             self._tell_gone(tab)
         if others := [tab for tab in concerned if tab not in keepers]:
             self._tell(others, text)
-        self._status.say(self.tr("The model could not be loaded."), is_error=True)
-        self._is_saying_state = False
+        self._news.say_failed()
         self.show()
 
     def _tell_gone(self, tab: ChatTab) -> None:
@@ -317,14 +294,14 @@ class WindowModels(QObject):
 
     def _go_back(self, key: str) -> None:
         """A model does not come: the tabs that chose it have what they had, and it is loaded as it was."""
-        load = self._loads.pop(key, _Load())
+        former = self._former.pop(key, _Former())
         for tab in self._deck.tabs():
-            former = load.former_models.get(tab.session.chat_id)
-            if former is not None and tab.session.settings.model == key:
-                _give(tab.session, former)
-        if load.former_options is not None:
-            self._host.models.set_options(key, load.former_options)
-            self._keep(load_options={**self._settings().load_options, key: load.former_options})
+            model = former.models.get(tab.session.chat_id)
+            if model is not None and tab.session.settings.model == key:
+                _give(tab.session, model)
+        if former.options is not None:
+            self._host.models.set_options(key, former.options)
+            self._keep(load_options={**self._settings().load_options, key: former.options})
 
     @Slot(str, object)
     def _on_stats(self, key: str, stats: EngineStats) -> None:
@@ -354,7 +331,7 @@ class WindowModels(QObject):
         else:
             self._status.show_model(info)
             self._status.show_stats(engine.stats())
-        self._say_state(key)
+        self._news.say(key)
         for tab in self._deck.tabs():
             self.name_model(tab)
 
@@ -371,36 +348,6 @@ class WindowModels(QObject):
         for other, sentence in self._gone.items():
             if other != key:  # the user has chosen another, or it is known only now which one the chat has
                 tab.notice.drop(sentence)
-
-    @Slot(str)
-    def _say_state(self, key: str) -> None:
-        """In the status line for the tab in front, and where an answer waits for this model."""
-        state = self._host.models.state_of(key)
-        text = self._state_text(key) if state in ("loading", "short") else ""
-        if key == self._key():
-            if text or self._is_saying_state:
-                self._status.say(text, stays=True)
-            self._is_saying_state = bool(text)
-            self._picker.set_progress(self._loads[key].fraction if text else None)
-        if text:
-            self._wait_with(key, text)
-
-    def _state_text(self, key: str) -> str:
-        name, load = self.name_of(key), self._loads[key]
-        if load.wish is not None:
-            text = self.tr("{} needs {}, and {} are free. It waits until another answer has ended.")
-            return text.format(name, size_text(load.wish.needed), size_text(max(load.wish.available, 0)))
-        if load.progress is None:
-            text = self.tr("Loading {}…") if self._has_loaded else self.tr("Starting the engine and loading {}…")
-            return text.format(name)
-        size = self._listed[key].size if key in self._listed else 0
-        text = self.tr("Loading {}… {} %").format(name, f"{load.fraction * 100:.0f}")
-        return text + (self.tr(" · {} of {}").format(size_text(size * load.fraction), size_text(size)) if size else "")
-
-    def _wait_with(self, key: str, text: str) -> None:
-        for tab in self._deck.tabs():
-            if tab.session.awaited_model == key:
-                tab.transcript.set_waiting(text)
 
 
 def _give(session: ChatSession, key: str) -> None:

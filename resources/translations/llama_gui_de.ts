@@ -1188,6 +1188,37 @@
     </message>
 </context>
 <context>
+    <name>LoadNews</name>
+    <message>
+        <source>{} needs {}, and {} are free. It waits until another answer has ended.</source>
+        <translation>{} braucht {}, und {} sind frei. Es wartet, bis eine andere Antwort zu Ende ist.</translation>
+    </message>
+    <message>
+        <source>Loading {}…</source>
+        <translation>{} wird geladen…</translation>
+    </message>
+    <message>
+        <source>Starting the engine and loading {}…</source>
+        <translation>Die Engine startet, und {} wird geladen…</translation>
+    </message>
+    <message>
+        <source>Loading {}… {} %</source>
+        <translation>{} wird geladen… {} %</translation>
+    </message>
+    <message>
+        <source> · {} of {}</source>
+        <translation> · {} von {}</translation>
+    </message>
+    <message>
+        <source>Waiting for the model…</source>
+        <translation>Warten auf das Modell…</translation>
+    </message>
+    <message>
+        <source>The model could not be loaded.</source>
+        <translation>Das Modell ließ sich nicht laden.</translation>
+    </message>
+</context>
+<context>
     <name>LongAnswers</name>
     <message>
         <source>The answer is finished.</source>
@@ -2997,40 +3028,12 @@
         <translation>GGUF-Modelle (*.gguf)</translation>
     </message>
     <message>
-        <source>Waiting for the model…</source>
-        <translation>Warten auf das Modell…</translation>
-    </message>
-    <message>
         <source>{} is not available. {}</source>
         <translation>{} ist nicht verfügbar. {}</translation>
     </message>
     <message>
-        <source>The model could not be loaded.</source>
-        <translation>Das Modell ließ sich nicht laden.</translation>
-    </message>
-    <message>
         <source>Try again</source>
         <translation>Noch einmal versuchen</translation>
-    </message>
-    <message>
-        <source>{} needs {}, and {} are free. It waits until another answer has ended.</source>
-        <translation>{} braucht {}, und {} sind frei. Es wartet, bis eine andere Antwort zu Ende ist.</translation>
-    </message>
-    <message>
-        <source>Loading {}…</source>
-        <translation>{} wird geladen…</translation>
-    </message>
-    <message>
-        <source>Starting the engine and loading {}…</source>
-        <translation>Die Engine startet, und {} wird geladen…</translation>
-    </message>
-    <message>
-        <source>Loading {}… {} %</source>
-        <translation>{} wird geladen… {} %</translation>
-    </message>
-    <message>
-        <source> · {} of {}</source>
-        <translation> · {} von {}</translation>
     </message>
 </context>
 <context>
