@@ -170,7 +170,6 @@ class AnswerFlight(QObject):
                 self._token_ids += item.token_ids
                 self._add_text(item.text)
                 self._news.tokens_added.emit(len(item.token_ids))
-                self._news.speed_changed.emit(item.tokens_per_second)
         for progress in frame.progress:
             if progress.ticket == self._ticket and progress.state == "waiting":
                 self._news.held_up.emit()

@@ -58,9 +58,7 @@ class ChatBook(QObject):
         self._tabs: list[OpenTab] | None = None  # not yet handed to the store
         self._closed = False
         self._has_ended = True
-        self._tabs_timer = QTimer(self)
-        self._tabs_timer.setSingleShot(True)
-        self._tabs_timer.setInterval(SAVE_TABS_MS)
+        self._tabs_timer = QTimer(self, singleShot=True, interval=SAVE_TABS_MS)
         self._tabs_timer.timeout.connect(self._flush_tabs)
         self.shelving = ChatShelving(store, self)
         self.search = ChatSearch(store, self)

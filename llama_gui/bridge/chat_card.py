@@ -29,6 +29,7 @@ class ChatCard(QObject):
         self._title = DEFAULT_TITLE
         self._settings = self._first_settings = ChatSettings()
         self._is_loaded = False
+        self._is_reading = False
 
     @property
     def title(self) -> str:
@@ -54,12 +55,20 @@ class ChatCard(QObject):
 
     def load(self, first_settings: ChatSettings) -> None:
         """Read the chat and its messages from the store. One that is empty has `first_settings`."""
-        chat_id = self._chat_id
         self._first_settings = first_settings
-        self._store.run(lambda store: store.chat(chat_id), self._on_loaded, self._on_load_failed)
+        self._is_reading = False  # there may be more to read than a moment ago
+        self.read_on()
+
+    def read_on(self) -> None:
+        """Read what `load` asked for once more, where it could not be read."""
+        chat_id = self._chat_id
+        if not self._is_reading:
+            self._is_reading = True
+            self._store.run(lambda store: store.chat(chat_id), self._on_loaded, self._on_load_failed)
 
     @Slot(object)
     def _on_loaded(self, stored: StoredChat) -> None:
+        self._is_reading = False
         self._path.reset(stored.nodes, stored.leaf_id)
         if self._settings == ChatSettings():  # else they were changed before the chat was read, which counts
             is_new = not stored.nodes and stored.settings == ChatSettings()
@@ -72,6 +81,7 @@ class ChatCard(QObject):
 
     @Slot(object)
     def _on_load_failed(self, error: Exception) -> None:
+        self._is_reading = False
         self.unreadable.emit()
         self._news.failed.emit(self.tr("This chat could not be read. {}").format(error))
 

@@ -22,7 +22,6 @@ class ChatNews(QObject):
     """Key of the model that has to be loaded before it can answer."""
     held_up = Signal()
     """The model has the question, and no room for it yet beside the others that it answers."""
-    speed_changed = Signal(float)
     title_changed = Signal(str)
     accepted = Signal()
     """The message is on disk: the composer may forget it."""

@@ -37,8 +37,7 @@ class ChatSaver(QObject):
         self._settings: ChatSettings | None = None
         self._in_flight = False
         self._error = ""
-        self._timer = QTimer(self)
-        self._timer.setInterval(FLUSH_MS)
+        self._timer = QTimer(self, interval=FLUSH_MS)
         self._timer.timeout.connect(self.flush)
 
     @property

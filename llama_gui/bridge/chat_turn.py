@@ -92,6 +92,7 @@ class ChatTurn(QObject):
                 self._post.save(draft, is_typed=self._queued is None)
             else:
                 self._early = draft
+                self._card.read_on()
 
     def send_in_turn(self, draft: Draft) -> None:
         """Send a message once the answer has ended, and those that were queued before."""

@@ -110,7 +110,6 @@ class DownloadHost(QObject):
         """Let it be the next."""
         self._control(lambda queue: queue.move_to_front(item_id))
 
-    @Slot()
     def resume_refused(self) -> None:
         """Somebody has signed in: go on with what the hub had refused."""
         for item in self._items:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from llama_gui.bridge.tasks import TaskLane
+from llama_gui.bridge.lanes import Lanes
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import ModelEntry
 
@@ -60,7 +60,7 @@ class EndpointDesk(QObject):
         super().__init__(parent)
         self._file = file
         self._book: EndpointBook | None = None
-        self._lane: TaskLane | None = None
+        self._lanes = Lanes(self)
 
     def endpoint(self, name: str) -> "Endpoint":
         """One of the servers, for the thread that connects to it. Raises what `EndpointBook.endpoint` raises."""
@@ -68,11 +68,10 @@ class EndpointDesk(QObject):
 
     def read(self) -> None:
         """List the servers."""
-        self._run(self._list, self._on_listed)
+        self._run(self._list, self.listed.emit)
 
     def keep(self, form: ServerForm) -> None:
         """Add a server, or change the one of this name; then list them."""
-
         form = replace(form, name=form.name.strip(), base_url=whole_address(form.base_url))
 
         def work() -> FormField | tuple[str, str, tuple[RemoteServer, ...]]:
@@ -95,7 +94,7 @@ class EndpointDesk(QObject):
             self._open_book().remove(name)
             return self._list()
 
-        self._run(work, self._on_listed)
+        self._run(work, self.listed.emit)
 
     def ask_for_models(self, name: str) -> None:
         """Connect to a server and ask what it has."""
@@ -105,17 +104,14 @@ class EndpointDesk(QObject):
 
             return name, tuple(f"{name}#{model.name}" for model in list_models(self._open_book().endpoint(name)))
 
-        self._run(work, self._on_models)
+        self._run(work, lambda answer: self.models_found.emit(*answer))
 
     def shutdown(self) -> bool:
         """End the thread. Twice is as good as once."""
-        return self._lane.close(1.0) if self._lane is not None else True
+        return self._lanes.close(1.0)
 
     def _run(self, work: Callable[[], object], done: Callable[..., None]) -> None:
-        if self._lane is None:
-            self._lane = TaskLane("endpoints", self)
-        if not self._lane.closed:
-            self._lane.run(work, done, self._on_failed)
+        self._lanes.run("endpoints", work, done, self._on_failed)
 
     # --- on any thread
 
@@ -134,10 +130,6 @@ class EndpointDesk(QObject):
     # --- on the window's thread
 
     @Slot(object)
-    def _on_listed(self, servers: tuple[RemoteServer, ...]) -> None:
-        self.listed.emit(servers)
-
-    @Slot(object)
     def _on_kept(self, answer: FormField | tuple[str, str, tuple[RemoteServer, ...]]) -> None:
         if isinstance(answer, str):
             self.refused.emit(answer)
@@ -145,10 +137,6 @@ class EndpointDesk(QObject):
         name, words, servers = answer
         self.listed.emit(servers)
         self.kept.emit(name, words)
-
-    @Slot(object)
-    def _on_models(self, answer: tuple[str, tuple[str, ...]]) -> None:
-        self.models_found.emit(*answer)
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

@@ -24,8 +24,6 @@ class EngineHost(QObject):
     A model that a request names is loaded for it. One model is current: it answers what names none.
     """
 
-    loading = Signal(str)
-    """Key of a model that is on its way from now on."""
     loaded = Signal(str, object)
     """Key and `ModelInfo`."""
     load_failed = Signal(str, str)
@@ -57,7 +55,6 @@ class EngineHost(QObject):
         self._lane = TaskLane("engine-submit", self)
         self.counter = TokenCounter(self)
         self.models = LoadedModels(load_engine, self._tickets, self)
-        self.models.loading.connect(self.loading)
         self.models.loaded.connect(self._on_loaded)
         self.models.failed.connect(self._on_failed)
         self.models.cancelled.connect(self._on_cancelled)
@@ -130,7 +127,7 @@ class EngineHost(QObject):
             self.models.set_options(key, options)
         if self.models.state_of(self._current) != "ready" or self.models.thread_of(key) is not None:
             self._former = self._current if self._current != key else self._former
-            self._set_current(key)
+            self.set_current(key)
         else:
             self._next = key
         self.models.load(key)
@@ -141,7 +138,8 @@ class EngineHost(QObject):
         if not self._closing and self.models.state_of(key) in ("ready", "loading", "short"):
             self.models.load(key)
 
-    def _set_current(self, key: str) -> None:
+    def set_current(self, key: str) -> None:
+        """Let a model answer from now on what names none; it is loaded when it is asked."""
         self._next = ""
         if key != self._current:
             self._current = key
@@ -150,7 +148,7 @@ class EngineHost(QObject):
     @Slot(str, object)
     def _on_loaded(self, key: str, info: ModelInfo) -> None:
         if key == self._next:
-            self._set_current(key)
+            self.set_current(key)
         self.loaded.emit(key, info)
         self._show_stats()
         self._submit_waiting(key)
@@ -172,7 +170,7 @@ class EngineHost(QObject):
         if self.models.thread_of(key) is not None:
             self._submit_waiting(key)
         elif key == self._current and self._former:
-            self._set_current(self._former)
+            self.set_current(self._former)
         for ticket in [ticket for ticket in self._waiting if ticket.key == key]:
             self._waiting.remove(ticket)
             self._tickets.forget(ticket)
@@ -246,8 +244,7 @@ class EngineHost(QObject):
     @Slot(int)
     def _on_announced(self, number: int) -> None:
         self.submitted.emit(number)
-        if not self._stats_timer.isActive():  # starting it anew would put off its next turn
-            self._stats_timer.start()
+        self._follow_stats()
 
     @Slot(object, str)
     def _end_tickets_of(self, thread: EngineThread, text: str) -> None:
@@ -266,18 +263,19 @@ class EngineHost(QObject):
         for ticket in tickets:
             self.models.touch(ticket.key)
         self.models.settle()
-        if not any(ticket.announced for ticket in self._tickets):
-            if not self._has_guests:
-                self._stats_timer.stop()
-            self._show_stats()
+        self._follow_stats()
+        self._show_stats()
 
     def expect_guests(self, expects: bool) -> None:
         """Tell what the engines do also while no tab is answered: others may be asking them, or no longer."""
         self._has_guests = expects
-        if expects:
-            self._stats_timer.start()
-        elif not any(ticket.announced for ticket in self._tickets):
+        self._follow_stats()
+
+    def _follow_stats(self) -> None:
+        if not self._has_guests and not any(ticket.announced for ticket in self._tickets):
             self._stats_timer.stop()
+        elif not self._stats_timer.isActive():  # starting it anew would put off its next turn
+            self._stats_timer.start()
 
     @Slot()
     def _show_stats(self) -> None:

@@ -94,7 +94,7 @@ class EngineThread(QThread):
         self.engine: EngineLike | None = None
         self._order = LoadOrder(key, options, self.progressed.emit, self.room_wanted.emit, self.devices_found.emit)
         self._load_engine = load_engine
-        self._stopping = False
+        self.stopping = False
 
     def run(self) -> None:
         """The body of the thread."""
@@ -113,16 +113,16 @@ class EngineThread(QThread):
     def _serve(self, engine: EngineLike) -> None:
         self.engine = engine
         # `stop` sets its flag before it looks for the engine, so one of the two sees the other.
-        if self._stopping:
+        if self.stopping:
             return
         self.loaded.emit(engine.info)
         engine.run()
-        if not self._stopping:  # a loop that another thread steps ends by itself when it breaks
+        if not self.stopping:  # a loop that another thread steps ends by itself when it breaks
             raise BugError("the engine stopped by itself")
 
     def stop(self) -> None:
         """End the loop soon; from any thread, also while the model still loads."""
-        self._stopping = True
+        self.stopping = True
         self._order.cancel()
         if self.engine is not None:
             self.engine.stop()

@@ -49,11 +49,11 @@ class Exchange(QObject):
             _write(path, kind, self._records(ids))
             return path, len(ids)
 
-        self._lane.run(work, self._on_exported, self._on_failed)
+        self._lane.run(work, lambda answer: self.exported.emit(*answer), self._on_failed)
 
     def import_from(self, path: Path) -> None:
         """Take in the chats of a file or folder of another application."""
-        self._lane.run(lambda: self._take_in(path), self._on_imported, self._on_failed)
+        self._lane.run(lambda: self._take_in(path), self.imported.emit, self._on_failed)
 
     def close(self) -> bool:
         """Finish, and end the thread. Before the store is closed. Twice is as good as once."""
@@ -96,14 +96,6 @@ class Exchange(QObject):
         return report
 
     # --- on the window's thread
-
-    @Slot(object)
-    def _on_exported(self, answer: tuple[Path, int]) -> None:
-        self.exported.emit(*answer)
-
-    @Slot(object)
-    def _on_imported(self, report: ImportReport) -> None:
-        self.imported.emit(report)
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

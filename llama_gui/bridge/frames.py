@@ -7,12 +7,11 @@ from llama_gui.vocabulary import GenerateResult, JobProgress, JobState
 
 @dataclass(frozen=True, slots=True)
 class FrameItem:
-    """The text that a ticket got since the last frame, its tokens, and how fast it is written."""
+    """The text that a ticket got since the last frame, and its tokens."""
 
     ticket: int
     text: str
     token_ids: tuple[int, ...]
-    tokens_per_second: float
 
 
 @dataclass(frozen=True, slots=True)

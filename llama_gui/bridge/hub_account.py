@@ -113,11 +113,7 @@ class HubAccount(QObject):
         return self._lanes.close()
 
     def _run(self, work: Callable[[], SignedIn]) -> None:
-        self._lanes.run("hub-account", work, self._on_done, self._on_failed)
-
-    @Slot(object)
-    def _on_done(self, signed_in: SignedIn) -> None:
-        self.changed.emit(signed_in)
+        self._lanes.run("hub-account", work, self.changed.emit, self._on_failed)
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

@@ -150,7 +150,6 @@ class HubSearch(QObject):
             lambda error: self._on_details_failed(repo, error),
         )
 
-    @Slot()
     def forget_details(self) -> None:
         """Another token may see more."""
         self._details.clear()

@@ -1,7 +1,9 @@
 """The models in memory, those on their way, and those that make room for them."""
 
 import time
-from typing import Literal
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Literal, cast
 
 from PySide6.QtCore import QDeadlineTimer, QObject, QTimer, Signal, Slot
 
@@ -18,6 +20,38 @@ LARGE_BYTES = 256 * 2**20
 _SWEEP_MS = 30_000
 
 
+@dataclass(slots=True)
+class _Model:
+    """How it stands with one model. While it is loaded in another way, it has two threads."""
+
+    options: LoadOptions = field(default_factory=LoadOptions)
+    ready: EngineThread | None = None
+    coming: EngineThread | None = None
+    wish: RoomWish | None = None  # of the thread that is coming
+    has_failed: bool = False
+    used: float = 0.0  # monotonic seconds
+
+    @property
+    def state(self) -> ModelState:
+        if self.coming is not None:
+            return "loading" if self.wish is None else "short"
+        if self.ready is not None:
+            return "ready"
+        return "failed" if self.has_failed else "absent"
+
+    def has(self, thread: EngineThread) -> bool:
+        return thread is self.ready or thread is self.coming
+
+    def lose(self, thread: EngineThread) -> None:
+        """A thread will not serve it any more; the one that stays says how it is loaded."""
+        if thread is self.coming:
+            self.coming = None
+        else:
+            self.ready = None
+        if self.ready is not None:
+            self.options = self.ready.options
+
+
 class LoadedModels(QObject):
     """One thread for each model, by key. Every method is called on the GUI thread and returns at once.
 
@@ -26,6 +60,7 @@ class LoadedModels(QObject):
     """
 
     loading = Signal(str)
+    """Key of a model that is on its way from now on."""
     progressed = Signal(str, object)
     loaded = Signal(str, object)
     failed = Signal(str, str)
@@ -43,73 +78,69 @@ class LoadedModels(QObject):
         super().__init__(parent)
         self._load_engine = load_engine
         self._tickets = tickets
+        self._models: defaultdict[str, _Model] = defaultdict(_Model)
         self._threads: list[EngineThread] = []  # every thread that has not ended: dropping one aborts the process
-        self._ready: dict[str, EngineThread] = {}
-        self._coming: dict[str, EngineThread] = {}
-        self._retiring: list[EngineThread] = []  # replaced, and still answering
-        self._options: dict[str, LoadOptions] = {}
-        self._used: dict[str, float] = {}  # monotonic seconds
-        self._errors: dict[str, str] = {}
-        self._wishes: list[RoomWish] = []
         self._closing = False
         self._unload_after_s = 0.0
         self._sweep = QTimer(self, interval=_SWEEP_MS)
-        self._sweep.timeout.connect(self._on_sweep)
+        self._sweep.timeout.connect(self.unload_unused)
         self.changed.connect(self._watch_time)
 
     # --- what there is
 
     def loaded_keys(self) -> list[str]:
         """The loaded models, the one that was used last first."""
-        return sorted(self._ready, key=lambda key: self._used.get(key, 0.0), reverse=True)
+        loaded = [key for key, model in self._models.items() if model.ready is not None]
+        return sorted(loaded, key=lambda key: self._models[key].used, reverse=True)
 
     def thread_of(self, key: str) -> EngineThread | None:
         """The thread of a loaded model."""
-        return self._ready.get(key)
+        return self._models[key].ready
 
     def engine_of(self, key: str) -> EngineLike | None:
         """The engine of a loaded model."""
-        thread = self._ready.get(key)
+        thread = self.thread_of(key)
         return thread.engine if thread else None
 
     def options_of(self, key: str) -> LoadOptions:
         """How a model is, or would be, loaded."""
-        return self._options.get(key, LoadOptions())
+        return self._models[key].options
 
     def state_of(self, key: str) -> ModelState:
         """How it stands with a model."""
-        if key in self._coming:
-            return "short" if any(wish.key == key for wish in self._wishes) else "loading"
-        if key in self._ready:
-            return "ready"
-        return "failed" if key in self._errors else "absent"
+        return self._models[key].state
 
     @property
     def is_loading(self) -> bool:
         """Whether any model is on its way."""
-        return bool(self._coming)
+        return any(model.coming is not None for model in self._models.values())
 
     # --- loading
 
     def set_options(self, key: str, options: LoadOptions) -> None:
         """How a model is to be loaded the next time."""
-        self._options[key] = options
+        self._models[key].options = options
 
     def load(self, key: str) -> None:
         """Load a model as its options say; nothing happens when it is there, or on its way, like that already.
 
         What is there like that stays, and a load in another way that was on its way is given up.
         """
-        options, coming, ready = self.options_of(key), self._coming.get(key), self._ready.get(key)
-        if self._closing or (coming is not None and coming.options == options):
+        model = self._models[key]
+        if self._closing or (model.coming is not None and model.coming.options == model.options):
             return
-        if ready is not None and ready.options == options:
+        if model.ready is not None and model.ready.options == model.options:
             self.cancel(key)
             return
-        former = self._coming.pop(key, None)
-        if former is not None:
-            self._drop(former)
-        self._errors.pop(key, None)
+        if model.coming is not None:
+            self._drop(model.coming)
+        model.has_failed = False
+        model.coming = thread = self._new_thread(key, model.options)
+        self.loading.emit(key)
+        self.changed.emit()
+        thread.start()
+
+    def _new_thread(self, key: str, options: LoadOptions) -> EngineThread:
         thread = EngineThread(key, options, self._load_engine, self)
         thread.progressed.connect(self._on_progressed)
         thread.room_wanted.connect(self._on_room_wanted)
@@ -117,147 +148,133 @@ class LoadedModels(QObject):
         thread.loaded.connect(self._on_loaded)
         thread.failed.connect(self._on_failed)
         thread.finished.connect(self._on_finished)
-        self._coming[key] = thread
         self._threads.append(thread)
-        self.loading.emit(key)
-        self.changed.emit()
-        thread.start()
+        return thread
 
     def cancel(self, key: str) -> None:
         """Give up loading a model. One that is loaded already stays."""
-        thread = self._coming.pop(key, None)
-        if thread is not None:
-            if key in self._ready:
-                self._options[key] = self._ready[key].options
+        model = self._models[key]
+        if (thread := model.coming) is not None:
+            model.lose(thread)
             self._drop(thread)
             self.cancelled.emit(key)
             self.changed.emit()
 
     def unload(self, key: str) -> None:
         """Free the memory of a model; answers that it writes are stopped, and can go on later."""
-        thread = self._ready.pop(key, None)
-        if thread is not None:
+        model = self._models[key]
+        if (thread := model.ready) is not None:
+            model.lose(thread)
             thread.stop()
             self.changed.emit()
 
     def _drop(self, thread: EngineThread) -> None:
         """Stop a load; what it brings is thrown away."""
         thread.stop()
-        for wish in [wish for wish in self._wishes if wish.key == thread.key]:
-            self._answer(wish, is_granted=False)
+        self._answer(self._models[thread.key], is_granted=False)
+
+    # --- what the threads tell
+
+    def _teller(self) -> tuple[EngineThread, _Model]:
+        """The thread whose signal is heard, and its model."""
+        thread = cast(EngineThread, self.sender())
+        return thread, self._models[thread.key]
 
     @Slot(object)
     def _on_progressed(self, progress: LoadProgress) -> None:
-        thread = self._sender_of(self._coming)
-        if thread is not None:
+        thread, model = self._teller()
+        if thread is model.coming:
             self.progressed.emit(thread.key, progress)
 
     @Slot(object)
     def _on_loaded(self, info: ModelInfo) -> None:
-        thread = self._sender_of(self._coming)
-        if thread is None or self._closing:
+        thread, model = self._teller()
+        if thread is not model.coming or self._closing:
             return  # it was told to stop
-        key = thread.key
-        former = self._ready.pop(key, None)
-        del self._coming[key]
-        self._ready[key] = thread
-        if former is not None:
-            self._retiring.append(former)
-        self.touch(key)
-        self.loaded.emit(key, info)
+        model.ready, model.coming, model.has_failed = thread, None, False
+        self.touch(thread.key)
+        self.loaded.emit(thread.key, info)
         self.changed.emit()
         self.settle()
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
-        thread = self.sender()
-        if not isinstance(thread, EngineThread):
-            return
-        for threads in (self._ready, self._coming):
-            if threads.get(thread.key) is thread:
-                del threads[thread.key]
-                self._errors[thread.key] = text
-                self.ended.emit(thread, text)  # the loop broke: its answers will not come
-                if thread.key in self._ready:
-                    self._options[thread.key] = self._ready[thread.key].options
-                self.failed.emit(thread.key, text)
-                self.changed.emit()
-                return
-        self.ended.emit(thread, text)
+        thread, model = self._teller()
+        was_awaited = model.has(thread)
+        if was_awaited:
+            model.lose(thread)
+            model.has_failed = model.ready is None
+        self.ended.emit(thread, text)  # where the loop broke, its answers will not come
+        if was_awaited:
+            self.failed.emit(thread.key, text)
+            self.changed.emit()
 
     @Slot()
     def _on_finished(self) -> None:
-        thread = self.sender()
-        if not isinstance(thread, EngineThread):
-            return
+        thread, _ = self._teller()
         self.ended.emit(thread, self.tr("The model was closed before the answer was finished."))
-        self._threads = [other for other in self._threads if other is not thread]
-        self._retiring = [other for other in self._retiring if other is not thread]  # it broke
+        self._threads.remove(thread)
         thread.deleteLater()
-        for wish in list(self._wishes):  # they look again at what is free, and ask again if that is not enough
-            self._answer(wish, is_granted=True)
+        for model in self._short_models():  # they look again at what is free, and ask again if that is not enough
+            self._answer(model, is_granted=True)
         self.settle()
-
-    def _sender_of(self, threads: dict[str, EngineThread]) -> EngineThread | None:
-        thread = self.sender()
-        return thread if isinstance(thread, EngineThread) and threads.get(thread.key) is thread else None
 
     # --- room
 
     def touch(self, key: str) -> None:
         """A model was just used."""
-        self._used[key] = time.monotonic()
+        self._models[key].used = time.monotonic()
 
     def settle(self) -> None:
         """Answers have ended, or a thread has: those that were replaced can go, and those that wait may have room."""
-        for thread in [thread for thread in self._retiring if not self._is_busy(thread)]:
-            self._retiring.remove(thread)
+        for thread in filter(self._is_idle, self._replaced()):
             thread.stop()
-        for wish in list(self._wishes):
-            self._grant(wish)
+        for model in self._short_models():
+            self._make_room(model)
+
+    def _replaced(self) -> list[EngineThread]:
+        """The threads whose place another has taken, and which still answer."""
+        return [thread for thread in self._threads if not (thread.stopping or self._models[thread.key].has(thread))]
+
+    def _short_models(self) -> list[_Model]:
+        return [model for model in self._models.values() if model.wish is not None]
 
     @Slot(object)
     def _on_room_wanted(self, wish: RoomWish) -> None:
-        if self._closing or wish.key not in self._coming:
+        thread, model = self._teller()
+        if self._closing or thread is not model.coming:
             wish.answer(is_granted=False)
             return
-        self._wishes.append(wish)
-        self._grant(wish)
+        model.wish = wish
+        self._make_room(model)
 
-    def _grant(self, wish: RoomWish) -> None:
-        """Unload the idle model that was used longest ago; where all are busy, the wish waits for one to end."""
-        if any(map(self._is_going, self._threads)):
+    def _make_room(self, model: _Model) -> None:
+        """Unload the idle model that was used longest ago; where all are busy, this one waits for one to end."""
+        if any(map(_is_leaving, self._threads)):
             return
-        idle = next((key for key in reversed(self.loaded_keys()) if self._can_go(key)), None)
-        if idle is not None:
-            self.unload(idle)
-        elif any(not is_remote(thread.key) for thread in (*self._ready.values(), *self._retiring)):
-            self.short.emit(wish)
+        here = [key for key in self.loaded_keys() if not is_remote(key)]
+        idle = [key for key in here if self._is_idle(self.thread_of(key))]
+        if idle:
+            self.unload(idle[-1])
+        elif here or any(not is_remote(thread.key) for thread in self._replaced()):
+            self.short.emit(model.wish)
             self.changed.emit()
         else:
-            self._answer(wish, is_granted=False)
+            self._answer(model, is_granted=False)
 
-    def _is_going(self, thread: EngineThread) -> bool:
-        """Whether it has been told to go, and holds memory until it has ended."""
-        known = (*self._ready.values(), *self._coming.values(), *self._retiring)
-        return thread.engine is not None and not is_remote(thread.key) and all(other is not thread for other in known)
+    def _answer(self, model: _Model, *, is_granted: bool) -> None:
+        """Answer the wish of a model, if it has one."""
+        wish, model.wish = model.wish, None
+        if wish is not None:
+            wish.answer(is_granted)
+            self.changed.emit()
 
-    def _can_go(self, key: str) -> bool:
-        return not is_remote(key) and not self._is_busy(self._ready[key])
-
-    def _answer(self, wish: RoomWish, *, is_granted: bool) -> None:
-        self._wishes = [other for other in self._wishes if other is not wish]
-        wish.answer(is_granted)
-        self.changed.emit()
-
-    def _is_busy(self, thread: EngineThread) -> bool:
-        engine = thread.engine
-        if engine is None:  # it has ended
-            return False
-        if self._tickets.has_any_of(thread):
+    def _is_idle(self, thread: EngineThread | None) -> bool:
+        engine = thread.engine if thread is not None else None
+        if thread is None or engine is None:  # it has ended
             return True
         stats = engine.stats()  # others than our tabs may ask it, too
-        return stats.running + stats.waiting > 0
+        return not (self._tickets.has_any_of(thread) or stats.running or stats.waiting)
 
     # --- time
 
@@ -268,23 +285,20 @@ class LoadedModels(QObject):
 
     @Slot()
     def _watch_time(self) -> None:
-        wanted = self._unload_after_s > 0 and not self._closing and any(map(self._is_large, self._ready))
-        if wanted != self._sweep.isActive():
-            if wanted:
-                self._sweep.start()
-            else:
-                self._sweep.stop()
+        if self._unload_after_s <= 0 or self._closing or not any(map(self._is_large, self.loaded_keys())):
+            self._sweep.stop()
+        elif not self._sweep.isActive():
+            self._sweep.start()
 
     @Slot()
-    def _on_sweep(self) -> None:
-        self.unload_unused(time.monotonic())
-
-    def unload_unused(self, now: float) -> None:
+    def unload_unused(self, now: float | None = None) -> None:
         """Unload what nobody has used for too long. `now`: monotonic seconds."""
+        now = time.monotonic() if now is None else now
         for key in self.loaded_keys():
-            if self._is_busy(self._ready[key]):
-                self._used[key] = now
-            elif self._is_large(key) and now - self._used[key] >= self._unload_after_s > 0:
+            model = self._models[key]
+            if not self._is_idle(model.ready):
+                model.used = now
+            elif self._is_large(key) and now - model.used >= self._unload_after_s > 0:
                 self.unload(key)
 
     def _is_large(self, key: str) -> bool:
@@ -297,12 +311,16 @@ class LoadedModels(QObject):
         """Tell every thread to end."""
         self._closing = True
         self._sweep.stop()
-        for wish in list(self._wishes):
-            wish.answer(is_granted=False)
-        self._wishes.clear()
+        for model in self._short_models():
+            self._answer(model, is_granted=False)
         for thread in self._threads:
             thread.stop()
 
     def wait(self, deadline: QDeadlineTimer) -> bool:
         """Whether every thread has ended in time; one that has not must not be destroyed."""
         return min((thread.wait(deadline) for thread in list(self._threads)), default=True)
+
+
+def _is_leaving(thread: EngineThread) -> bool:
+    """Whether it has been told to stop, and holds memory until it has."""
+    return thread.stopping and thread.engine is not None and not is_remote(thread.key)

@@ -138,7 +138,7 @@ class Tickets(QObject):
                 drawn.setdefault(item.ticket, []).append(item.output)
             else:
                 finished.append(FinishedItem(item.ticket, item.result))
-        items = tuple(self._frame_item(number, outputs) for number, outputs in drawn.items())
+        items = tuple(_joined(number, outputs) for number, outputs in drawn.items())
         ended = [ticket for item in finished if (ticket := self._tickets.pop(item.ticket, None)) is not None]
         progress = self._take_progress()
         if items or finished or progress:
@@ -147,12 +147,6 @@ class Tickets(QObject):
             self._progress_timer.stop()
         if ended:
             self.ended.emit(ended)
-
-    def _frame_item(self, number: int, outputs: list[TokenOutput]) -> FrameItem:
-        job = self._tickets[number].job
-        speed = job.progress.tokens_per_second if job else 0.0
-        text = "".join(output.text for output in outputs)
-        return FrameItem(number, text, tuple(output.token_id for output in outputs), speed)
 
     def _take_progress(self) -> tuple[ProgressItem, ...]:
         if not self._progress_due:
@@ -167,3 +161,7 @@ class Tickets(QObject):
         self._is_closed = True
         self._frame_timer.stop()
         self._progress_timer.stop()
+
+
+def _joined(number: int, outputs: list[TokenOutput]) -> FrameItem:
+    return FrameItem(number, "".join(output.text for output in outputs), tuple(output.token_id for output in outputs))

@@ -103,13 +103,18 @@ class Titler(QObject):
 
     @Slot()
     def _look_for_work(self) -> None:
-        info = self._host.info
-        if self._is_on and self._is_idle() and info is not None and info.parameters >= LEAST_PARAMETERS:
+        if self._is_on and self._is_idle() and self._model():
             self._store.run(_find_work, self._on_work, self._on_store_failed)
+
+    def _model(self) -> str:
+        """The key of a model in memory that can write titles; "": there is none."""
+        infos = ((key, self._host.info_of(key)) for key in self._host.models.loaded_keys())
+        return next((key for key, info in infos if info is not None and info.parameters >= LEAST_PARAMETERS), "")
 
     @Slot(object)
     def _on_work(self, work: _Work | None) -> None:
-        if work is None or not self._is_on or not self._is_idle():
+        model = self._model()
+        if work is None or not model or not self._is_on or not self._is_idle():
             return
         self._work = work
         self._text = ""
@@ -118,7 +123,7 @@ class Titler(QObject):
             max_tokens=24,
             sampling=SamplingParams(temperature=0.2, seed=1),
         )
-        self._ticket = self._host.submit(request)
+        self._ticket = self._host.submit(request, model)
 
     @Slot(object)
     def _on_frame(self, frame: Frame) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Protocol, TypeVar, runtime_checkable
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject
 
-from llama_gui.bridge.tasks import TaskLane
+from llama_gui.bridge.lanes import Lanes
 from llama_gui.vocabulary import ContextUse, GenerateRequest
 
 Key = TypeVar("Key")
@@ -25,8 +25,7 @@ class TokenCounter(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._lane: TaskLane | None = None
-        self._closed = False
+        self._lanes = Lanes(self)
 
     def measure(
         self, engine: object, make: Callable[[], GenerateRequest], done: Callable[[ContextUse | None], None]
@@ -45,25 +44,14 @@ class TokenCounter(QObject):
             done((key, None))
 
     def _run(self, work: Callable[[], object], done: Callable[..., None], otherwise: object = None) -> None:
-        if self._closed:
-            return
-        if self._lane is None:
-            self._lane = TaskLane("token-counter", self)
-
         def attempt() -> object:
             try:
                 return work()
-            except Exception:  # whatever it is, the question itself will say it
+            except BaseException:  # a panic of the tokenizer among them: the question itself will say it
                 return otherwise
 
-        self._lane.run(attempt, done, _ignore)
+        self._lanes.run("token-counter", attempt, done, lambda _error: None)
 
-    @Slot()
-    def close(self, timeout_s: float = 3.0) -> bool:
+    def close(self, timeout_s: float) -> bool:
         """End the lane. False: it is still busy."""
-        self._closed = True
-        return self._lane is None or self._lane.close(timeout_s)
-
-
-def _ignore(_error: Exception) -> None:
-    """`attempt` raises nothing."""
+        return self._lanes.close(timeout_s)

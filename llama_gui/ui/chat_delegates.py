@@ -26,10 +26,10 @@ class IconDelegate(RowDelegate):
         super().__init__(view)
         self._icons = icons
 
-    def icon(self, painter: QPainter, name: str, x: int, y: int, role: str = "muted") -> None:
+    def icon(self, painter: QPainter, name: str, x: int, y: int) -> None:
         """Paint an icon of 16 pixels; `x` counts from the side that the language begins on."""
         ratio = self._view.devicePixelRatioF()
-        pixmap = self._icons.pixmap(name, theme_of(self._view).color(role), 16, ratio)
+        pixmap = self._icons.pixmap(name, theme_of(self._view).color("muted"), 16, ratio)
         is_mirrored = self._view.layoutDirection() == Qt.LayoutDirection.RightToLeft
         painter.drawPixmap(self._view.viewport().width() - 16 - x if is_mirrored else x, y, pixmap)
 

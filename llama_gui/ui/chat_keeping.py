@@ -13,6 +13,7 @@ from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.chats.tree import ChatSummary
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.sidebar import Sidebar
+from llama_gui.ui.widgets import plain_action
 
 UNDO_S = 12.0
 _MENU_TOP = 56
@@ -179,7 +180,7 @@ class ChatKeeping(QObject):
         for folder in self._folders():
             if folder != chat.folder:
                 # Qt would take & for the mark of a key.
-                _add(folders, folder.replace("&", "&&"), partial(self._shelving.move, chat.id, folder))
+                _add(folders, plain_action(folder), partial(self._shelving.move, chat.id, folder))
         if chat.folder:
             _add(folders, self.tr("No folder"), partial(self._shelving.move, chat.id, ""))
         if not folders.isEmpty():

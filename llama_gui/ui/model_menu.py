@@ -10,16 +10,12 @@ from PySide6.QtWidgets import QMenu, QWidget
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import FRAME_PX, TINY_PX, frame_font, theme_of
+from llama_gui.ui.widgets import plain_action
 from llama_gui.vocabulary import ModelEntry
 
 _NAME_WIDTH = 340
 LONG = 8
 """From so many models on, typing filters them; before, it goes to the entry that begins with the letter."""
-
-
-def menu_text(text: str) -> str:
-    """A text that a menu shows letter for letter."""
-    return text.replace("&", "&&").replace("\t", " ")
 
 
 class ModelMenu(QMenu):
@@ -49,7 +45,7 @@ class ModelMenu(QMenu):
                 self._add_model(entry, entry.key in loaded, entry.key == current)
 
     def _heading(self, text: str) -> QAction:
-        action = self.addAction(menu_text(text))
+        action = self.addAction(plain_action(text))
         action.setEnabled(False)
         action.setFont(frame_font(TINY_PX))
         return action
@@ -58,7 +54,7 @@ class ModelMenu(QMenu):
         size = f"  ·  {size_text(entry.size)}" if entry.size else ""
         font = frame_font(FRAME_PX)
         name = QFontMetrics(font).elidedText(entry.name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
-        action = self.addAction(menu_text(f"{name}{size}"))
+        action = self.addAction(plain_action(f"{name}{size}"))
         action.setFont(font)
         theme = theme_of(self)
         if is_current:
@@ -102,6 +98,6 @@ class ModelMenu(QMenu):
             heading.setVisible(not words)
         nothing = self.tr("No model has this name: {}")
         shown = self.tr("Type to filter") if not typed else ("{}" if found else nothing).format(typed)
-        self._hint.setText(menu_text(shown))
+        self._hint.setText(plain_action(shown))
         if found:
             self.setActiveAction(found[0])

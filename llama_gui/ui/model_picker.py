@@ -4,19 +4,19 @@ import textwrap
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from PySide6.QtCore import SIGNAL, QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu
 
+from llama_gui.library.fit import OFFERED_DTYPES
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.model_menu import ModelMenu, menu_text
+from llama_gui.ui.model_menu import ModelMenu
+from llama_gui.ui.numbers import dtype_text
 from llama_gui.ui.picker import Picker
 from llama_gui.ui.theme import theme_of
-from llama_gui.ui.widgets import plain_tip
+from llama_gui.ui.widgets import plain_action, plain_tip
 from llama_gui.vocabulary import LoadOptions, ModelEntry, ModelInfo, is_remote
 
-OFFERED_DTYPES = ("float32", "bfloat16", "int8", "int4")
-SHORT_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 _BAR = 3.0
 _REASON_WIDTH = 48
 _CANCEL_WIDTH = 32
@@ -36,15 +36,16 @@ class ModelPicker(Picker):
     download_wanted = Signal()
     manage_wanted = Signal()
 
-    def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons) -> None:
+    def __init__(self, icons: Icons) -> None:
         super().__init__(icons)
-        self._entries = entries
+        self._entries: Callable[[], list[ModelEntry]] = list
+        self._loaded: Callable[[], Mapping[str, tuple[str, int]]] = dict
         self._key = ""
         self._info: ModelInfo | None = None
         self._options = LoadOptions()
-        self._loaded_source: Callable[[], Mapping[str, tuple[str, int]]] = dict
         self._devices: tuple[str, ...] = ()
         self._fraction: float | None = None
+        self.clicked.connect(self.open_menu)
         self.set_model("", "")
 
     # What it shows
@@ -54,13 +55,15 @@ class ModelPicker(Picker):
         self._key, self._info, self._options = key, info, options or LoadOptions()
         self.setText(name or self.tr("No model"))
         self.setAccessibleName(self.tr("Model: {}").format(self.text()))
-        lines = (info.path, info.source, getattr(info, "reason", "")) if info else (key,)
+        lines = (info.path, info.source, info.reason) if info else (key,)
         self.setToolTip(plain_tip("\n".join(line for line in lines if line)))
         self.update()
 
-    def show_loaded(self, source: Callable[[], Mapping[str, tuple[str, int]]]) -> None:
-        """Where to ask which models are in memory: key -> name, and how many answers it writes."""
-        self._loaded_source = source
+    def offer(
+        self, entries: Callable[[], list[ModelEntry]], loaded: Callable[[], Mapping[str, tuple[str, int]]] = dict
+    ) -> None:
+        """Whom to ask for the menu: the models, and of those in memory key -> name and how many answers it writes."""
+        self._entries, self._loaded = entries, loaded
 
     def set_devices(self, devices: tuple[str, ...]) -> None:
         """What this machine can run models on."""
@@ -80,10 +83,15 @@ class ModelPicker(Picker):
 
     # The menu
 
+    @Slot()
+    def open_menu(self) -> None:
+        """Show the models."""
+        self.pop_up(self.make_menu())
+
     def make_menu(self) -> QMenu:
         """The models, and the way to others."""
         menu = ModelMenu(self._icons, self)
-        loaded = self._loaded_source()
+        loaded = self._loaded()
         menu.add_models(self._entries(), loaded.keys(), self._key)
         menu.chosen.connect(self.model_chosen)
         menu.addSeparator()
@@ -95,24 +103,20 @@ class ModelPicker(Picker):
         menu.addSeparator()
         menu.addAction(self.tr("Open model folder…")).triggered.connect(self.folder_wanted)
         menu.addAction(self.tr("Open GGUF file…")).triggered.connect(self.file_wanted)
-        for text, signal, name in (
-            (self.tr("Find and download models…"), self.download_wanted, "download_wanted()"),
-            (self.tr("Manage models…"), self.manage_wanted, "manage_wanted()"),
-        ):
-            if self.receivers(SIGNAL(name)):  # only where somebody opens something for it
-                menu.addAction(text).triggered.connect(signal)
+        menu.addAction(self.tr("Find and download models…")).triggered.connect(self.download_wanted)
+        menu.addAction(self.tr("Manage models…")).triggered.connect(self.manage_wanted)
         return menu
 
     def _add_options(self, menu: QMenu) -> None:
         info, options = self._info, self._options
         automatic = self.tr("Automatic")
         if info is not None and options.dtype == "auto":
-            automatic = f"{automatic} ({SHORT_DTYPES.get(info.dtype, info.dtype)})"
+            automatic = f"{automatic} ({dtype_text(info.dtype)})"
         for dtype, text in {"auto": automatic, **{dtype: dtype for dtype in OFFERED_DTYPES}}.items():
             self._add_option(menu, text, dtype == options.dtype, LoadOptions(dtype, options.device))
         # In short lines: a menu is as wide as its longest.
-        for line in textwrap.wrap(getattr(info, "reason", ""), _REASON_WIDTH):
-            menu.addAction(menu_text(line)).setEnabled(False)
+        for line in textwrap.wrap(info.reason if info is not None else "", _REASON_WIDTH):
+            menu.addAction(plain_action(line)).setEnabled(False)
         if len(self._devices) > 1:
             menu.addSeparator()
             names = {"auto": self.tr("Automatic device"), "cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
@@ -121,7 +125,7 @@ class ModelPicker(Picker):
                 self._add_option(menu, text, device == options.device, LoadOptions(options.dtype, device))
 
     def _add_option(self, menu: QMenu, text: str, is_current: bool, options: LoadOptions) -> None:
-        action = menu.addAction(menu_text(text))
+        action = menu.addAction(plain_action(text))
         action.setCheckable(True)
         action.setChecked(is_current)
         action.triggered.connect(partial(self._choose_options, options))
@@ -137,7 +141,7 @@ class ModelPicker(Picker):
             text = self.tr("Unload {}").format(name) if place is menu else name
             if answers:
                 text += self.tr("  ·  ends its answers: {}").format(answers)
-            place.addAction(menu_text(text)).triggered.connect(partial(self._unload, key))
+            place.addAction(plain_action(text)).triggered.connect(partial(self._unload, key))
 
     def _unload(self, key: str, _checked: bool = False) -> None:
         self.unload_wanted.emit(key)

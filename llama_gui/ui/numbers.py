@@ -1,6 +1,13 @@
-"""Numbers as the language of the window writes them: 1,234.5 or 1.234,5."""
+"""Numbers as the language of the window writes them: 1,234.5 or 1.234,5; and the short names of their kinds."""
 
 from PySide6.QtCore import QCoreApplication
+
+_SHORT_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
+
+
+def dtype_text(dtype: str) -> str:
+    """A kind of number in short: bf16, int8."""
+    return _SHORT_DTYPES.get(dtype, dtype)
 
 
 def number_text(value: float, digits: int = 0) -> str:

@@ -1,6 +1,6 @@
 """A field-shaped button that shows what is chosen; what else there is comes in a menu."""
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Slot
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy
 
@@ -12,7 +12,7 @@ _MARGIN, _ARROW = 11, 32
 
 
 class Picker(QAbstractButton):
-    """Paints itself; a subclass makes the menu."""
+    """Paints itself, and shows the menu that whoever hears its click gives it."""
 
     def __init__(self, icons: Icons) -> None:
         super().__init__()
@@ -23,16 +23,9 @@ class Picker(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.clicked.connect(self.open_menu)
 
-    def make_menu(self) -> QMenu:
-        """What there is to choose."""
-        raise NotImplementedError
-
-    @Slot()
-    def open_menu(self) -> None:
-        """Show the menu below, or above where there is no room."""
-        menu = self.make_menu()
+    def pop_up(self, menu: QMenu) -> None:
+        """Show a menu below, or above where there is no room."""
         menu.setMinimumWidth(self.width())
         place = self.mapToGlobal(QPoint(0, self.height() + 4))
         screen = self.screen().availableGeometry()

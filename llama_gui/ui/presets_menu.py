@@ -10,7 +10,7 @@ from llama_gui.bridge.presets import differing
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.parameter_table import GROUPS
 from llama_gui.ui.picker import Picker
-from llama_gui.ui.widgets import plain_tip
+from llama_gui.ui.widgets import plain_action, plain_tip
 from llama_gui.vocabulary import ChatSettings
 
 
@@ -30,6 +30,7 @@ class PresetPicker(Picker):
         self._settings = ChatSettings()
         self._presets: dict[str, ChatSettings] = {}
         self._default = ""
+        self.clicked.connect(self.open_menu)
         self._show()
 
     def show_settings(self, settings: ChatSettings) -> None:
@@ -78,6 +79,11 @@ class PresetPicker(Picker):
 
     # The menu
 
+    @Slot()
+    def open_menu(self) -> None:
+        """Show all presets."""
+        self.pop_up(self.make_menu())
+
     def make_menu(self) -> QMenu:
         """All presets, and what can be done with the one of this chat."""
         menu = QMenu(self)
@@ -89,7 +95,7 @@ class PresetPicker(Picker):
         plain.triggered.connect(partial(self._apply, ChatSettings()))
         for name, settings in self._presets.items():
             star = self.tr("  ·  for new chats") if name == self._default else ""
-            action = menu.addAction((name + star).replace("&", "&&"))
+            action = menu.addAction(plain_action(name + star))
             action.setCheckable(True)
             action.setChecked(name == current)
             action.triggered.connect(partial(self._apply, settings))
@@ -100,7 +106,7 @@ class PresetPicker(Picker):
         return menu
 
     def _add_verbs(self, menu: QMenu, name: str) -> None:
-        shown = name.replace("&", "&&")
+        shown = plain_action(name)
         if self.differences():
             keep = menu.addAction(self.tr("Keep the changes in “{}”").format(shown))
             keep.triggered.connect(lambda _=False: self.save_wanted.emit(name, self._settings))

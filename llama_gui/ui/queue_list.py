@@ -62,7 +62,6 @@ class QueueList(QFrame):
         queue.changed.connect(self.show_queue)
         self.show_queue()
 
-    @Slot(bool)
     def set_answering(self, answering: bool) -> None:
         """Whether an answer must end first, whatever is chosen here."""
         self._is_answering = answering

@@ -1,7 +1,7 @@
 """How one chat asks its model: the model, the system prompt, the sampling, the length, the stops."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from llama_gui.ui.parameter_table import BASICS, GROUPS, Number, ParameterGroup,
 from llama_gui.ui.presets_menu import PresetPicker
 from llama_gui.ui.theme import FRAME_PX, TINY_PX
 from llama_gui.ui.widgets import Surface, plain_label
-from llama_gui.vocabulary import ChatSettings, ModelEntry, SamplingParams
+from llama_gui.vocabulary import ChatSettings, SamplingParams
 
 LEAST_WIDTH, MOST_WIDTH = 240, 480
 _TYPING_MS = 400
@@ -44,12 +44,12 @@ class SettingsPanel(Surface):
     folded_changed = Signal(object)
     """tuple[str, ...]: the groups that are open."""
 
-    def __init__(self, entries: Callable[[], list[ModelEntry]], icons: Icons, parent: QWidget | None = None) -> None:
+    def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__("side", "left", parent)
         self._settings = ChatSettings()
         self.setMinimumWidth(LEAST_WIDTH)
         self.setMaximumWidth(MOST_WIDTH)
-        self.picker = ModelPicker(entries, icons)
+        self.picker = ModelPicker(icons)
         self.presets = PresetPicker(icons)
         self.preset_bar = InfoBar(icons, is_narrow=True)
         self.system_prompt = self._field(self.tr("System prompt"), self.tr("None"), 66)
@@ -184,7 +184,6 @@ class SettingsPanel(Surface):
 
     # What is shown
 
-    @Slot(object)
     def show_settings(self, settings: ChatSettings) -> None:
         """Show another chat's settings. A text that is being typed into the same chat is left alone."""
         if settings == self._settings:

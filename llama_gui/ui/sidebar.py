@@ -96,7 +96,6 @@ class Sidebar(Surface):
 
     # The list
 
-    @Slot(str)
     def show_current(self, chat_id: str) -> None:
         """Mark the chat of the current tab."""
         self._current = chat_id

@@ -5,6 +5,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from llama_gui.bridge.loaded_models import ModelState
+from llama_gui.ui.numbers import dtype_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import TINY_PX, theme_of
 from llama_gui.ui.widgets import Surface, plain_label, plain_tip
@@ -13,7 +14,6 @@ from llama_gui.vocabulary import EngineStats, ModelInfo
 _NAME_WIDTH = 220
 _READING_MS = 10_000
 _DEVICES = {"cpu": "CPU", "cuda": "GPU", "mps": "GPU"}
-_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 
 class _Dot(QWidget):
@@ -108,7 +108,6 @@ class StatusLine(Surface):
         name = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
         self.costs.setText("      ".join(part for part in (name, *parts) if part))
 
-    @Slot(object)
     def show_stats(self, stats: EngineStats) -> None:
         """Show the engine's numbers."""
         self.work.setText(self._work_text(stats))
@@ -132,5 +131,5 @@ class StatusLine(Surface):
 
 def _machine(*parts: str) -> str:
     device, dtype, *rest = parts
-    names = (_DEVICES.get(device.partition(":")[0], device), _DTYPES.get(dtype, dtype), *rest)
+    names = (_DEVICES.get(device.partition(":")[0], device), dtype_text(dtype), *rest)
     return " · ".join(name for name in names if name)

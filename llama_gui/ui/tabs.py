@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QTabBar, QToolBu
 
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import FRAME_PX, frame_font, theme_of
-from llama_gui.ui.widgets import Button, paint_focus, plain_tip
+from llama_gui.ui.widgets import Button, paint_focus, plain_action, plain_tip
 
 STRIP_HEIGHT = 44
 _TAB_TOP = 6
@@ -62,7 +62,7 @@ class TabBar(QTabBar):
         index = self.addTab("")
         self.setTabData(index, chat_id)
         self.setAccessibleTabName(index, title)
-        self.setTabText(index, _escaped(title))
+        self.setTabText(index, plain_action(title))
         self.blockSignals(False)
         self.updateGeometry()
         self.laid_out.emit()
@@ -87,7 +87,7 @@ class TabBar(QTabBar):
         index = self.index_of(chat_id)
         if index >= 0:
             self.setAccessibleTabName(index, title)
-            self.setTabText(index, _escaped(title))
+            self.setTabText(index, plain_action(title))
 
     def set_dot(self, chat_id: str, shown: bool) -> None:
         """The dot: this chat answers, or has an answer that was not seen yet."""
@@ -315,7 +315,7 @@ class TabStrip(QWidget):
         theme = theme_of(self)
         for index in range(self.bar.count()):
             chat_id = self.bar.chat_id(index)
-            action = menu.addAction(_escaped(self.bar.title(index)))
+            action = menu.addAction(plain_action(self.bar.title(index)))
             if index == self.bar.currentIndex():
                 action.setIcon(self._icons.icon("check", theme.color("accent")))
             elif self.bar.has_dot(chat_id):
@@ -342,7 +342,3 @@ class TabStrip(QWidget):
         is_crowded = self.bar.wanted_room() > room
         self.list_button.setVisible(is_crowded)
         self.bar.set_room(room - button if is_crowded else room)
-
-
-def _escaped(title: str) -> str:
-    return title.replace("&", "&&")

@@ -17,6 +17,11 @@ def plain_tip(text: str) -> str:
     return f"<span style='white-space:pre-wrap'>{html.escape(text)}</span>" if text else ""
 
 
+def plain_action(text: str) -> str:
+    """A text that menus, tabs and buttons show letter for letter: & would underline, a tab begin the keys."""
+    return text.replace("&", "&&").replace("\t", " ")
+
+
 def tip_with_keys(action: QAction) -> str:
     """The tip of a button that stands for an action: what it does and its keys."""
     keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)

@@ -44,7 +44,7 @@ from llama_gui.vocabulary import ModelEntry
 
 
 class MainWindow(QMainWindow):
-    """Shows the chats of a book and the state of a host. `start` brings the tabs back and loads a model.
+    """Shows the chats of a book and the state of a host. `start` brings the tabs back and loads the first model.
 
     `entries` lists the models on this machine, those in the folders it is given among them. `data`: the folder that
     the preferences show as the user's own.
@@ -80,7 +80,8 @@ class MainWindow(QMainWindow):
         self._sides.divide(frame.sides)
         self.setCentralWidget(frame)
         self.setMinimumSize(480, 400)
-        self._connect()
+        self._connect_words()
+        self._connect_rooms()
         self._restore_place()
 
     # Building
@@ -91,7 +92,7 @@ class MainWindow(QMainWindow):
         self.deck = TabDeck(self._book, self.strip.bar, icons, self)
         self.chats = ChatListItemModel(self._book, self)
         self.sidebar = Sidebar(self.chats, self._book.search, icons)
-        self.panel = SettingsPanel(self._list_models, icons)
+        self.panel = SettingsPanel(icons)
         self.status = StatusLine()
         self.notifier = Notifier(self)
 
@@ -134,7 +135,8 @@ class MainWindow(QMainWindow):
         self._looks = WindowLooks(deck, kept, self)
         self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, self)
 
-    def _connect(self) -> None:
+    def _connect_words(self) -> None:
+        """What the rooms have to say: what went wrong, in a tab; what was done, in the status line."""
         for told in (
             self.models.told,
             self._book.trouble,
@@ -154,6 +156,8 @@ class MainWindow(QMainWindow):
             said.connect(self.status.say)
         self.library.news.connect(self.notifier.tell)
         self._kept.failed.connect(self._on_not_kept)
+
+    def _connect_rooms(self) -> None:
         self.keeping.export_wanted.connect(self.exchange.ask_where_to)
         self.keeping.import_wanted.connect(self.exchange.ask_where_from)
         self.chats.set_folded(self._kept.now().folded_groups)
@@ -179,9 +183,6 @@ class MainWindow(QMainWindow):
         connect_actions(
             self.actions_, parts, {"palette": self._show_palette, "help": self._show_help, "quit": self.close}
         )
-
-    def _list_models(self) -> list[ModelEntry]:
-        return self.models.entries()
 
     # What happens in it
 
@@ -230,7 +231,7 @@ class MainWindow(QMainWindow):
         self._sides.fold(self.width())
 
     def start(self) -> None:
-        """Bring back the tabs, and load the model of the last time or the one that comes with us."""
+        """Bring back the tabs, and load the model of the one in front."""
         self._presets.start()
         self._book.titler.set_on(self._kept.now().auto_titles)
         self.connections.start()

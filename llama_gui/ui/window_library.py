@@ -123,9 +123,10 @@ class WindowLibrary(QObject):
         self._parts.desk.apply(self._parts.settings())
 
     def _freed(self) -> int:
-        """The model that is open would make room for another."""
-        engine = self._parts.host.models.engine_of(self._parts.host.current)
-        return engine.stats().weight_bytes if engine is not None else 0
+        """The models in memory would make room for another."""
+        models = self._parts.host.models
+        engines = [models.engine_of(key) for key in models.loaded_keys()]
+        return sum(engine.stats().weight_bytes for engine in engines if engine is not None)
 
     @Slot(str, object)
     def _on_loaded(self, key: str, _info: ModelInfo) -> None:

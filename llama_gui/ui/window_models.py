@@ -1,7 +1,8 @@
-"""The window's models: which one each tab has, what is on its way, and what the window says about it."""
+"""The window's models: which one each tab has, which are loaded for them, and what is done where one does not come."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -11,27 +12,33 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.engine_host import EngineHost
-from llama_gui.bridge.load_order import RoomWish
 from llama_gui.settings import UserSettings
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.load_news import LoadNews
 from llama_gui.ui.model_menu import ModelMenu
 from llama_gui.ui.settings_panel import SettingsPanel
-from llama_gui.ui.sizes import size_text
 from llama_gui.ui.status_line import StatusLine
 from llama_gui.vocabulary import (
     DEFAULT_SAMPLING,
     STARTER,
     EngineStats,
     LoadOptions,
-    LoadProgress,
     ModelEntry,
     ModelInfo,
     is_remote,
 )
 
 _MOST_RECENT = 8
+
+
+@dataclass(slots=True)
+class _Former:
+    """What is had again where a model does not come: by the chats that have chosen it, and how it was loaded."""
+
+    models: dict[str, str] = field(default_factory=dict)
+    options: LoadOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +79,22 @@ class WindowModels(QObject):
         self._keep = keep
         self._models_keys = models_keys
         self._window = window
-        self._names: dict[str, str] = {}  # as they were listed last
-        self._sizes: dict[str, int] = {}
-        self._has_loaded = False
+        self._listed: dict[str, ModelEntry] = {}  # as they were listed last
+        self._former: defaultdict[str, _Former] = defaultdict(_Former)
+        self._is_starting = False  # nothing was loaded yet for the tab in front
         self._gone: dict[str, str] = {}  # models that did not come, and what the tabs that have them are told
-        self._progress: dict[str, LoadProgress] = {}
-        self._wishes: dict[str, RoomWish] = {}
-        self._former_models: dict[str, dict[str, str]] = {}  # key -> chats that have chosen it -> what they had
-        self._former_options: dict[str, LoadOptions] = {}
-        self._is_saying_state = False  # what the status line says is the state of a load
         self._connect()
+        # After `_connect`: what there is, is listed anew before a load is told.
+        self._news = LoadNews(parts.host, parts.deck, self._picker, parts.status, self.name_of, self._size_of, self)
 
     def _connect(self) -> None:
         host, models, picker = self._host, self._host.models, self._picker
-        host.loading.connect(self._on_loading)
         host.loaded.connect(self._on_loaded)
         host.load_failed.connect(self._on_load_failed)
         host.load_cancelled.connect(self._on_cancelled)
         host.current_changed.connect(self._on_current_model)
         host.stats_changed.connect(self._on_stats)
-        models.progressed.connect(self._on_progress)
-        models.short.connect(self._on_short)
+        models.loading.connect(self._on_loading)
         models.changed.connect(self.show)
         models.devices_found.connect(picker.set_devices)
         picker.model_chosen.connect(self.choose)
@@ -101,32 +103,48 @@ class WindowModels(QObject):
         picker.cancel_wanted.connect(self._cancel)
         picker.folder_wanted.connect(self.ask_for_folder)
         picker.file_wanted.connect(self.ask_for_file)
-        picker.show_loaded(self._loaded)
+        picker.offer(self.entries, self._loaded)
+        self._deck.current_changed.connect(self._load_first)
 
     # --- what there is
 
     def entries(self) -> list[ModelEntry]:
         """The models that can be chosen."""
         entries = self._list_entries(self._settings().recent_models)
-        self._names = {entry.key: entry.name for entry in entries}
-        self._sizes = {entry.key: entry.size for entry in entries}
+        self._listed = {entry.key: entry for entry in entries}
         return entries
 
     def name_of(self, key: str) -> str:
         """What the user calls a model."""
-        info = self._host.info_of(key) if key else None
-        return info.name if info else self._names.get(key) or (key.partition("#")[2] if is_remote(key) else _last(key))
+        known = (self._host.info_of(key) if key else None) or self._listed.get(key)
+        return known.name if known else key.partition("#")[2] if is_remote(key) else Path(key).name
+
+    def _size_of(self, key: str) -> int:
+        return self._listed[key].size if key in self._listed else 0
 
     def start(self) -> None:
-        """Load the model of the last time, or the one that comes with us."""
+        """Load the model of the tab in front once its chat is read; the others are loaded when they are asked.
+
+        A chat without its own has the model of the last time, or the one that comes with us.
+        """
         settings = self._settings()
         for key, options in settings.load_options.items():
             self._host.models.set_options(key, options)
         self._host.models.unload_after(settings.unload_after_minutes)
         has_starter = any(entry.is_starter for entry in self.entries())
         key = settings.model_path or (STARTER if has_starter else "")
-        if key and self._host.state == "empty":
-            self._host.load(key)
+        if key and not self._host.current:
+            self._host.set_current(key)
+        self._is_starting = True
+        self._load_first()
+
+    @Slot()
+    def _load_first(self) -> None:
+        tab = self._deck.current()
+        if self._is_starting and tab is not None and tab.session.is_loaded:
+            self._is_starting = False
+            if tab.session.model:
+                self._host.models.load(tab.session.model)
 
     def _loaded(self) -> dict[str, tuple[str, int]]:
         """Key -> name and number of answers, of the models in memory."""
@@ -151,7 +169,7 @@ class WindowModels(QObject):
                 _give(other.session, self._host.current)
         _give(tab.session, key)
         if self._host.models.state_of(key) != "ready":
-            self._former_models.setdefault(key, {})[tab.session.chat_id] = former
+            self._former[key].models[tab.session.chat_id] = former
         self._host.load(key)
         self.show()
 
@@ -161,7 +179,7 @@ class WindowModels(QObject):
         former = self._host.models.options_of(key)
         if not key or options == former:
             return
-        self._former_options.setdefault(key, former)
+        self._former[key].options = self._former[key].options or former
         self._keep(load_options={**self._settings().load_options, key: options})
         self._host.reload(key, options)
         self.show()
@@ -205,8 +223,9 @@ class WindowModels(QObject):
     def add_tab(self, tab: ChatTab) -> None:
         """Look after another tab."""
         self.name_model(tab)
+        tab.session.settings_changed.connect(self._load_first)
         tab.session.settings_changed.connect(self.show)
-        tab.session.model_awaited.connect(self._say_state)
+        tab.session.model_awaited.connect(self._news.say)
         tab.messages.other_model_wanted.connect(partial(self.ask_again_with, tab.session))
         tab.notice.accepted.connect(partial(self._try_again, tab.session))
         if tab.session.model in self._gone:
@@ -219,34 +238,18 @@ class WindowModels(QObject):
 
     @Slot(str)
     def _on_loading(self, key: str) -> None:
-        self._progress.pop(key, None)
-        self._wishes.pop(key, None)
         sentence = self._gone.pop(key, "")
         for tab in self._deck.tabs():
             tab.notice.drop(sentence)
         self.entries()
-        self._say_state(key)
-
-    @Slot(str, object)
-    def _on_progress(self, key: str, progress: LoadProgress) -> None:
-        self._progress[key] = progress
-        self._wishes.pop(key, None)
-        self._say_state(key)
-
-    @Slot(object)
-    def _on_short(self, wish: RoomWish) -> None:
-        self._wishes[wish.key] = wish
-        self._say_state(wish.key)
 
     @Slot(str, object)
     def _on_loaded(self, key: str, _info: ModelInfo) -> None:
-        self._has_loaded = True
-        self._forget(key)
+        self._former.pop(key, None)
         if key != STARTER and not is_remote(key):
             recent = (key, *(other for other in self._settings().recent_models if other != key))
             self._keep(recent_models=recent[:_MOST_RECENT])
         self._on_current_model(self._host.current)
-        self._wait_with(key, self.tr("Waiting for the model…"))
         self.show()
 
     @Slot(str)
@@ -268,8 +271,7 @@ class WindowModels(QObject):
             self._tell_gone(tab)
         if others := [tab for tab in concerned if tab not in keepers]:
             self._tell(others, text)
-        self._status.say(self.tr("The model could not be loaded."), is_error=True)
-        self._is_saying_state = False
+        self._news.say_failed()
         self.show()
 
     def _tell_gone(self, tab: ChatTab) -> None:
@@ -292,19 +294,14 @@ class WindowModels(QObject):
 
     def _go_back(self, key: str) -> None:
         """A model does not come: the tabs that chose it have what they had, and it is loaded as it was."""
+        former = self._former.pop(key, _Former())
         for tab in self._deck.tabs():
-            former = self._former_models.get(key, {}).get(tab.session.chat_id)
-            if former is not None and tab.session.settings.model == key:
-                _give(tab.session, former)
-        options = self._former_options.get(key)
-        if options is not None:
-            self._host.models.set_options(key, options)
-            self._keep(load_options={**self._settings().load_options, key: options})
-        self._forget(key)
-
-    def _forget(self, key: str) -> None:
-        for notes in (self._progress, self._wishes, self._former_models, self._former_options):
-            notes.pop(key, None)
+            model = former.models.get(tab.session.chat_id)
+            if model is not None and tab.session.settings.model == key:
+                _give(tab.session, model)
+        if former.options is not None:
+            self._host.models.set_options(key, former.options)
+            self._keep(load_options={**self._settings().load_options, key: former.options})
 
     @Slot(str, object)
     def _on_stats(self, key: str, stats: EngineStats) -> None:
@@ -324,7 +321,6 @@ class WindowModels(QObject):
         models = self._host.models
         info = self._host.info_of(key) if key else None
         self._picker.set_model(self.name_of(key), key, info, models.options_of(key))
-        self._picker.set_progress(self._fraction(key) if models.state_of(key) in ("loading", "short") else None)
         if is_remote(key):
             self._panel.show_server_defaults()
         else:
@@ -335,7 +331,7 @@ class WindowModels(QObject):
         else:
             self._status.show_model(info)
             self._status.show_stats(engine.stats())
-        self._say_state(key)
+        self._news.say(key)
         for tab in self._deck.tabs():
             self.name_model(tab)
 
@@ -346,51 +342,13 @@ class WindowModels(QObject):
         tab.set_model(
             self.name_of(key) if state == "ready" else "",
             is_starter=key == STARTER,
-            is_coming=state in ("loading", "short"),
+            is_coming=bool(key) and state in ("absent", "loading", "short"),  # what is absent comes when it is asked
             models_keys=self._models_keys,
         )
         for other, sentence in self._gone.items():
             if other != key:  # the user has chosen another, or it is known only now which one the chat has
                 tab.notice.drop(sentence)
 
-    def _fraction(self, key: str) -> float:
-        progress = self._progress.get(key)
-        return progress.parameters_read / max(progress.parameters, 1) if progress else 0.0
-
-    @Slot(str)
-    def _say_state(self, key: str) -> None:
-        """In the status line for the tab in front, and where an answer waits for this model."""
-        state = self._host.models.state_of(key)
-        text = self._state_text(key) if state in ("loading", "short") else ""
-        if key == self._key():
-            if text or self._is_saying_state:
-                self._status.say(text, stays=True)
-            self._is_saying_state = bool(text)
-            self._picker.set_progress(self._fraction(key) if text else None)
-        if text:
-            self._wait_with(key, text)
-
-    def _state_text(self, key: str) -> str:
-        name, wish = self.name_of(key), self._wishes.get(key)
-        if wish is not None:
-            text = self.tr("{} needs {}, and {} are free. It waits until another answer has ended.")
-            return text.format(name, size_text(wish.needed), size_text(max(wish.available, 0)))
-        if key not in self._progress:
-            text = self.tr("Loading {}…") if self._has_loaded else self.tr("Starting the engine and loading {}…")
-            return text.format(name)
-        fraction, size = self._fraction(key), self._sizes.get(key, 0)
-        text = self.tr("Loading {}… {} %").format(name, f"{fraction * 100:.0f}")
-        return text + (self.tr(" · {} of {}").format(size_text(size * fraction), size_text(size)) if size else "")
-
-    def _wait_with(self, key: str, text: str) -> None:
-        for tab in self._deck.tabs():
-            if tab.session.awaited_model == key:
-                tab.transcript.set_waiting(text)
-
 
 def _give(session: ChatSession, key: str) -> None:
     session.set_settings(replace(session.settings, model=key))
-
-
-def _last(path: str) -> str:
-    return Path(path).name if path else ""

@@ -835,6 +835,10 @@
         <translation>die beste Wahl</translation>
     </message>
     <message>
+        <source>How it runs is chosen in the model’s menu, under “Run as”.</source>
+        <translation>Wie es läuft, wird im Menü des Modells unter „Ausführen als“ gewählt.</translation>
+    </message>
+    <message>
         <source>Which file</source>
         <translation>Welche Datei</translation>
     </message>
@@ -1247,6 +1251,37 @@
     <message>
         <source>The model was closed before the answer was finished.</source>
         <translation>Das Modell wurde geschlossen, bevor die Antwort fertig war.</translation>
+    </message>
+</context>
+<context>
+    <name>LoadNews</name>
+    <message>
+        <source>{} needs {}, and {} are free. It waits until another answer has ended.</source>
+        <translation>{} braucht {}, und {} sind frei. Es wartet, bis eine andere Antwort zu Ende ist.</translation>
+    </message>
+    <message>
+        <source>Loading {}…</source>
+        <translation>{} wird geladen…</translation>
+    </message>
+    <message>
+        <source>Starting the engine and loading {}…</source>
+        <translation>Die Engine startet, und {} wird geladen…</translation>
+    </message>
+    <message>
+        <source>Loading {}… {} %</source>
+        <translation>{} wird geladen… {} %</translation>
+    </message>
+    <message>
+        <source> · {} of {}</source>
+        <translation> · {} von {}</translation>
+    </message>
+    <message>
+        <source>Waiting for the model…</source>
+        <translation>Warten auf das Modell…</translation>
+    </message>
+    <message>
+        <source>The model could not be loaded.</source>
+        <translation>Das Modell ließ sich nicht laden.</translation>
     </message>
 </context>
 <context>
@@ -3059,40 +3094,12 @@
         <translation>GGUF-Modelle (*.gguf)</translation>
     </message>
     <message>
-        <source>Waiting for the model…</source>
-        <translation>Warten auf das Modell…</translation>
-    </message>
-    <message>
         <source>{} is not available. {}</source>
         <translation>{} ist nicht verfügbar. {}</translation>
     </message>
     <message>
-        <source>The model could not be loaded.</source>
-        <translation>Das Modell ließ sich nicht laden.</translation>
-    </message>
-    <message>
         <source>Try again</source>
         <translation>Noch einmal versuchen</translation>
-    </message>
-    <message>
-        <source>{} needs {}, and {} are free. It waits until another answer has ended.</source>
-        <translation>{} braucht {}, und {} sind frei. Es wartet, bis eine andere Antwort zu Ende ist.</translation>
-    </message>
-    <message>
-        <source>Loading {}…</source>
-        <translation>{} wird geladen…</translation>
-    </message>
-    <message>
-        <source>Starting the engine and loading {}…</source>
-        <translation>Die Engine startet, und {} wird geladen…</translation>
-    </message>
-    <message>
-        <source>Loading {}… {} %</source>
-        <translation>{} wird geladen… {} %</translation>
-    </message>
-    <message>
-        <source> · {} of {}</source>
-        <translation> · {} von {}</translation>
     </message>
 </context>
 <context>

@@ -390,12 +390,16 @@ def test_a_chat_that_cannot_be_read_says_so(qtbot: QtBot, make_book: MakeBook, m
     def fail(_store: ChatStore, _chat_id: str) -> None:
         raise StoreError("The disk refused.")
 
-    monkeypatch.setattr(ChatStore, "chat", fail)
-    session = make_book().open_chat("some")
-    log = Log(session)
-    session.send("early")
-    qtbot.waitUntil(lambda: "failed" in log.names)
+    with monkeypatch.context() as patch:
+        patch.setattr(ChatStore, "chat", fail)
+        session = make_book().open_chat("some")
+        log = Log(session)
+        session.send("early")
+        qtbot.waitUntil(lambda: "failed" in log.names)
     assert log.value("failed") == "This chat could not be read. The disk refused."
+    assert not session.answering
+    session.send("again")  # which tries to read it again
+    qtbot.waitUntil(lambda: len(session.path()) == 2 and session.is_settled)
     assert not session.answering
 
 

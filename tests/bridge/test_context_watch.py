@@ -101,6 +101,25 @@ def test_without_a_model_nothing_is_known(qtbot: QtBot, make_host, make_book):
     qtbot.waitUntil(lambda: uses.uses == [None])
 
 
+def test_after_a_panic_of_the_tokenizer_it_measures_on(qtbot: QtBot, make_host, make_book, monkeypatch):
+    class PanicException(BaseException):
+        """As Rust's libraries raise it."""
+
+    def panic(_request: object) -> ContextUse:
+        raise PanicException("index out of bounds")
+
+    engine = ScriptedEngine(max_context=100)
+    session = make_book(make_host(engine)).new_chat()
+    uses = Uses(session)
+    session.context.set_watched(True)
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "measure", panic)
+        session.context.set_draft(Draft("one"))
+        qtbot.waitUntil(lambda: uses.last() is None)
+    session.context.set_draft(Draft("one two"))
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(2, 100))
+
+
 def test_an_engine_that_cannot_count_says_nothing(qtbot: QtBot, make_host, make_book):
     engine = ScriptedEngine()
     engine.measure = lambda _request: 1 / 0  # type: ignore[method-assign]

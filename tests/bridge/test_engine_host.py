@@ -60,7 +60,7 @@ def test_loading_happens_in_another_thread_and_tells(qtbot: QtBot, make_host: Ma
     host = make_host(engine, load=False)
     assert host.state == "empty"
     loading: list[str] = []
-    host.loading.connect(loading.append)
+    host.models.loading.connect(loading.append)
     with qtbot.waitSignal(host.loaded) as blocker:
         host.load("/models/scripted")
         assert host.state == "loading"

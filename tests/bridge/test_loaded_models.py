@@ -203,6 +203,28 @@ def test_other_options_that_fail_leave_it_as_it_was(qtbot: QtBot, host: EngineHo
     assert finish(qtbot, watch, waits) == ["a.auto!!"]
     assert host.models.options_of("a") == LoadOptions()
     assert host.models.state_of("a") == "ready"
+    host.models.unload("a")
+    assert host.models.state_of("a") == "absent"  # it can be had as it was
+
+
+def test_a_wish_of_a_load_that_was_given_up_makes_nobody_go(qtbot: QtBot, host: EngineHost, shelf: Shelf, monkeypatch):
+    shelf.total, shelf.sizes = 15, {"b": 10}
+    watch = Watch(host)
+    finish(qtbot, watch, host.submit(asking("Hi"), "a"))
+    asked = threading.Event()
+    free = shelf.free
+
+    def asks() -> int:
+        asked.set()
+        return free()
+
+    monkeypatch.setattr(shelf, "free", asks)
+    host.models.load("b")
+    assert asked.wait(20)  # its wish comes to the event loop, which nobody runs here
+    shelf.sizes["b"] = 5
+    host.reload("b", LoadOptions("int4"))
+    assert finish(qtbot, watch, host.submit(asking("Hi"), "b")) == ["b.int4!!"]
+    assert set(host.models.loaded_keys()) == {"a", "b"}
 
 
 def test_options_of_a_model_that_is_not_there_are_for_the_next_time(qtbot: QtBot, host: EngineHost):
@@ -254,7 +276,7 @@ def test_large_models_go_when_nobody_has_asked_them_for_long(qtbot: QtBot, host:
     assert not host.models._sweep.isActive()
     host.models.unload_after(30)
     assert host.models._sweep.isActive()
-    used = host.models._used["large"]
+    used = host.models._models["large"].used
     host.models.unload_unused(used + 1799)
     assert set(host.models.loaded_keys()) == {"large", "small", "busy"}
     host.models.unload_unused(used + 1801)

@@ -5,6 +5,9 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
+from llama_gui.bridge.chat_book import ChatBook
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.titler import Titler
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -109,6 +112,26 @@ def test_it_steps_aside_when_the_user_asks_and_goes_on_later(qtbot: QtBot, make)
     assert session.title == "where does the tram go"
     qtbot.waitUntil(lambda: len(engine.requests) == 4)
     titler.stop()
+
+
+def test_another_model_in_memory_names_where_the_current_one_is_too_small(qtbot: QtBot, tmp_path):
+    small, large = ScriptedEngine(), engine_that_says("Trams of Lisbon")
+    host = EngineHost(lambda order: large if order.key == "large" else small)
+    store = StoreLane(tmp_path / "chats.db")
+    book = ChatBook(store, host)
+    book.titler.set_on(False)
+    for key in ("large", "small"):
+        with qtbot.waitSignal(host.loaded):
+            host.load(key)
+    session = book.new_chat()
+    session.send("where does the tram go")
+    qtbot.waitUntil(lambda: session.is_settled and bool(book.summaries()))
+    titler = titler_of(book, host)
+    with qtbot.waitSignal(titler.named):
+        titler.set_on(True)
+    assert (host.current, session.title) == ("small", "Trams of Lisbon")
+    titler.stop()
+    assert book.shutdown()
 
 
 def test_a_small_model_is_not_asked(qtbot: QtBot, make):

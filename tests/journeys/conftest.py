@@ -80,7 +80,7 @@ def show_window(qapp, qtbot: QtBot, tmp_path: Path, environment: dict[str, str])
         window.show()
         with qtbot.waitSignal(book.restored):
             window.start()
-        qtbot.waitUntil(lambda: host.state in ("ready", "failed"), timeout=60_000)
+        qtbot.waitUntil(lambda: host.state in ("ready", "failed") or bool(host.models.loaded_keys()), timeout=60_000)
         return window
 
     yield show_window

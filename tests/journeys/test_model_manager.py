@@ -1,6 +1,7 @@
 """Find, download, open, keep and delete models, in the whole window, against a hub on this machine."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,7 @@ def test_search_download_open_and_answer(open_starter: OpenWindow, hub: FakeHub,
     tab = window.deck.current()
     qtbot.waitUntil(lambda: window._host.current.startswith(str(tmp_path / "hf")), timeout=SECONDS)
     qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+    tab.session.set_settings(replace(tab.session.settings, max_tokens=8))  # random weights end by chance
     ask(qtbot, tab, "Hello")
     qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering, timeout=SECONDS)
     assert tab.session.path()[-1].status in ("complete", "cut", "stopped")
@@ -292,6 +294,7 @@ def test_one_of_several_gguf_files_is_taken_and_answers(
     tab = window.deck.current()
     qtbot.waitUntil(lambda: window._host.current.endswith("tiny-F16.gguf"), timeout=SECONDS)
     qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+    tab.session.set_settings(replace(tab.session.settings, max_tokens=8))  # random weights end by chance
     ask(qtbot, tab, "Hello")
     qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering, timeout=SECONDS)
     assert tab.session.path()[-1].status == "complete"

@@ -122,6 +122,37 @@ def test_two_tabs_answer_at_once_with_two_models(window: MainWindow, qtbot: QtBo
     qtbot.waitUntil(lambda: not (first.session.answering or second.session.answering), timeout=SECONDS)
 
 
+def test_the_next_start_loads_the_model_of_the_tab_in_front(
+    window: MainWindow, show_window: OpenWindow, qtbot: QtBot, tiny: str
+):
+    answer(qtbot, window.deck.current(), "Hello")  # type: ignore[arg-type]
+    choose(window, tiny)
+    window.deck.new_tab()  # which has the default
+    choose(window, STARTER)
+    window.deck.go_to(1)
+    qtbot.waitUntil(lambda: all(tab.session.is_settled for tab in window.deck.tabs()), timeout=SECONDS)
+    window.close()
+
+    gate = Gate(UserSettings())
+    again = show_window(gate, shelf.scan([Path(tiny)], STARTER_PATH))
+    assert [order.key for order in gate.orders] == [tiny]
+    assert again.panel.picker.text() == "Tiny"
+    fresh = again.deck.new_tab()
+    assert fresh.session.model == STARTER
+    assert fresh.welcome._line.text().startswith("Write your first message")
+    assert again.status.costs.text().endswith("not in memory")
+    answer(qtbot, fresh, "Hello")
+    assert [order.key for order in gate.orders] == [tiny, STARTER]
+
+
+def test_all_idle_models_would_make_room_for_another(window: MainWindow, qtbot: QtBot, tiny: str):
+    choose(window, tiny)
+    wait_for(qtbot, window, tiny)
+    models = window._host.models
+    weights = [models.engine_of(key).stats().weight_bytes for key in (STARTER, tiny)]  # type: ignore[union-attr]
+    assert window.library._parts.desk.adviser.freed() == sum(weights) > max(weights)
+
+
 def test_a_switch_keeps_the_chat_and_new_chats_follow(window: MainWindow, qtbot: QtBot, tiny: str, gate: Gate):
     tab, other = window.deck.current(), window.deck.new_tab()
     window.deck.go_to(1)

@@ -18,7 +18,8 @@ INFO = ModelInfo("R & D", "/m/rd", "Llama", 1, 4096, "bfloat16", "cpu", DEFAULT_
 
 @pytest.fixture
 def picker(qtbot, icons) -> ModelPicker:
-    picker = ModelPicker(lambda: ENTRIES, icons)
+    picker = ModelPicker(icons)
+    picker.offer(lambda: ENTRIES)
     qtbot.addWidget(picker)
     picker.resize(240, 34)
     picker.show()
@@ -47,19 +48,22 @@ def test_models_are_offered_by_where_they_are(picker, qtbot):
 
 
 def test_without_remote_servers_there_are_no_headings(qtbot, icons):
-    picker = ModelPicker(lambda: ENTRIES[:2], icons)
+    picker = ModelPicker(icons)
+    picker.offer(lambda: ENTRIES[:2])
     qtbot.addWidget(picker)
     assert texts(picker.make_menu()) == [
         "Starter  ·  14 MB",
         "R && D  ·  2.5 GB",
         "Open model folder…",
         "Open GGUF file…",
+        "Find and download models…",
+        "Manage models…",
     ]
 
 
 def test_what_is_loaded_has_a_dot_and_the_one_in_use_a_tick(picker):
     picker.set_model("Starter", "starter")
-    picker.show_loaded(lambda: {"starter": ("Starter", 0), "/m/rd": ("R & D", 2)})
+    picker.offer(lambda: ENTRIES, lambda: {"starter": ("Starter", 0), "/m/rd": ("R & D", 2)})
     rows = [action for action in picker.make_menu().actions() if action.data()]
     assert [(row.property("current"), row.property("loaded")) for row in rows] == [
         (True, True),
@@ -95,23 +99,19 @@ def test_a_remote_model_runs_as_its_server_likes(picker):
 
 
 def test_models_are_unloaded(picker, qtbot):
-    picker.show_loaded(lambda: {"starter": ("Starter", 0)})
+    picker.offer(lambda: ENTRIES, lambda: {"starter": ("Starter", 0)})
     action = next(action for action in picker.make_menu().actions() if action.text() == "Unload Starter")
     with qtbot.waitSignal(picker.unload_wanted) as wanted:
         action.trigger()
     assert wanted.args == ["starter"]
-    picker.show_loaded(lambda: {"starter": ("Starter", 0), "/m/rd": ("R & D", 2)})
+    picker.offer(lambda: ENTRIES, lambda: {"starter": ("Starter", 0), "/m/rd": ("R & D", 2)})
     assert texts(submenu(picker.make_menu(), "Unload")) == ["Starter", "R && D  ·  ends its answers: 2"]
 
 
-def test_windows_that_somebody_has_built_are_offered(picker, qtbot):
-    assert "Manage models…" not in texts(picker.make_menu())
-    picker.manage_wanted.connect(lambda: None)
-    picker.download_wanted.connect(lambda: None)
-    menu = picker.make_menu()
-    assert texts(menu)[-2:] == ["Find and download models…", "Manage models…"]
-    with qtbot.waitSignal(picker.manage_wanted):
-        menu.actions()[-1].trigger()
+@pytest.mark.parametrize(("place", "wanted"), [(-2, "download_wanted"), (-1, "manage_wanted")])
+def test_the_window_of_models_is_offered(picker, qtbot, place, wanted):
+    with qtbot.waitSignal(getattr(picker, wanted)):
+        picker.make_menu().actions()[place].trigger()
 
 
 @pytest.mark.parametrize("way", ["key", "click", "menu"])

@@ -98,6 +98,18 @@ def test_the_pane_shows_foreign_words_as_they_are(pane: DetailPane):
     assert set(labels.values()) == {Qt.TextFormat.PlainText}
 
 
+def test_the_pane_says_what_each_dtype_costs_and_where_it_is_chosen(pane: DetailPane):
+    pane.show_content(replace(CONTENT, best="bfloat16"))
+    texts = [label.text() for label in pane.findChildren(QLabel)]
+    assert "the best choice, as exact as the original" in texts
+    assert texts[texts.index("int8") :][2:4] == ["7 tok/s", "nearly as exact as the original"]
+    assert any("“Run as”" in text for text in texts)
+    pane.show_content(replace(CONTENT, is_rounded=True))
+    texts = [label.text() for label in pane.findChildren(QLabel)]
+    assert "the best choice" in texts
+    assert not any("exact" in text for text in texts if not text.startswith("exact"))
+
+
 def test_the_proposed_file_is_chosen_until_the_user_chooses(pane: DetailPane, qtbot: QtBot):
     pane.show_content(CONTENT)
     assert pane.chosen_file() == "a-Q8_0.gguf"

@@ -6,14 +6,12 @@ from PySide6.QtCore import QPoint, Qt
 from llama_gui.ui.parameter_table import GROUPS
 from llama_gui.ui.settings_panel import SettingsPanel, escape_stop, parse_stops
 from llama_gui.ui.sizes import size_text
-from llama_gui.vocabulary import SAMPLING_RANGES, ChatSettings, ModelEntry, SamplingParams
-
-ENTRIES = [ModelEntry("Starter", "/m/starter", 14_000_000, True), ModelEntry("R & D", "/m/rd", 2_500_000_000)]
+from llama_gui.vocabulary import SAMPLING_RANGES, ChatSettings, SamplingParams
 
 
 @pytest.fixture
 def panel(qtbot, icons) -> SettingsPanel:
-    panel = SettingsPanel(lambda: ENTRIES, icons)
+    panel = SettingsPanel(icons)
     qtbot.addWidget(panel)
     panel.show_defaults(SamplingParams(temperature=0.6, top_k=50, top_p=0.9, min_p=0.0, repetition_penalty=1.0))
     panel.resize(272, 760)

@@ -13,8 +13,8 @@ from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.ui.models.catalog_words import described
 from llama_gui.ui.models.detail_pane import FileChoice, PaneContent
+from llama_gui.ui.models.row_list import ModelRow
 from llama_gui.ui.models.words import (
-    DTYPE_NAMES,
     context_words,
     count_words,
     day_words,
@@ -25,12 +25,11 @@ from llama_gui.ui.models.words import (
     size_words,
     verdict_role,
 )
+from llama_gui.ui.numbers import dtype_text
 
 if TYPE_CHECKING:
     from llama_gui.library.hub import FoundModel, ModelDetails
     from llama_gui.library.plan import RemoteFile
-
-from llama_gui.ui.models.row_list import ModelRow
 
 translate = QCoreApplication.translate
 _MOST_FILES = 40
@@ -113,6 +112,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
     facts.append((translate("Models", "On the hub"), _popularity(found)))
     shape = details.shape
     file = details.files[0].path if _has_choice(details) and details.files else ""
+    stored = gguf_dtype(gguf_kind(file))
     rough = translate("Models", "An estimate from the number of parameters.")
     return PaneContent(
         title=plain(found.repo.partition("/")[2], 100),
@@ -121,7 +121,8 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
         page=details.page if found.is_gated or details.problem else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, context) if shape and not details.problem else (),
-        best=adviser.best(shape, context, gguf_dtype(gguf_kind(file))).dtype if shape else "",
+        best=adviser.best(shape, context, stored).dtype if shape else "",
+        is_rounded=stored in ("int8", "int4"),
         verdict_note=rough if details.is_guessed and shape else "",
         files=_choices(details.gguf, shape, adviser) if _has_choice(details) else (),
         file=file,
@@ -156,13 +157,15 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     if not entry.is_starter:  # of which nobody keeps a note
         facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
+    stored = gguf_dtype(gguf_kind(entry.path))
     lead = translate("Models", "The small model that comes with llama-gui, to try it with.")
     return PaneContent(
         title=plain(entry.name),
         lead=lead if entry.is_starter else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context) if shape else (),
-        best=adviser.best(shape, item.context, gguf_dtype(gguf_kind(entry.path))).dtype if shape else "",
+        best=adviser.best(shape, item.context, stored).dtype if shape else "",
+        is_rounded=stored in ("int8", "int4"),
         verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",
     )
 
@@ -186,7 +189,7 @@ def _choices(files: "Sequence[RemoteFile]", shape: ModelShape | None, adviser: F
                 "too large": translate("Models", "too large"),
             }[fit.verdict]
             amount = translate("Models", "{} as {}: {} of memory")
-            words.append(amount.format(judged, DTYPE_NAMES[fit.dtype], size_words(fit.needed)))
+            words.append(amount.format(judged, dtype_text(fit.dtype), size_words(fit.needed)))
         name = kind or plain(file.path.rpartition("/")[2], 60)
         made.append(FileChoice(file.path, name, " · ".join(word for word in words if word)))
     return tuple(made[:_MOST_FILES])

@@ -20,9 +20,10 @@ from llama_gui.bridge.fit_adviser import CONTEXT
 from llama_gui.library.fit import Fit
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.models.words import DTYPE_NAMES, size_words, verdict_role, verdict_words
+from llama_gui.ui.models.words import exactness_words, size_words, verdict_role, verdict_words
+from llama_gui.ui.numbers import dtype_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX
-from llama_gui.ui.widgets import Button, RoleLabel, Surface, plain_label, plain_tip
+from llama_gui.ui.widgets import Button, RoleLabel, Surface, plain_action, plain_label, plain_tip
 
 _TITLE_PX = 18
 _MARGIN = 28
@@ -52,8 +53,8 @@ class PaneContent:
     """All that is shown of one model, every text of it plain.
 
     `subtitle` is where it lies, `lead` what it is good at, `warning` what stands in the way and `page` where that is
-    mended in the web; `fits` and `best` (a dtype) are the verdict, `file` is the one of `files` that is
-    proposed, `excerpt` is from its card, `hint` a word above the buttons.
+    mended in the web; `fits` and `best` (a dtype) are the verdict, `is_rounded` says that its file holds few bits
+    already, `file` is the one of `files` that is proposed, `excerpt` is from its card, `hint` a word above the buttons.
     """
 
     title: str
@@ -64,6 +65,7 @@ class PaneContent:
     facts: tuple[tuple[str, str], ...] = ()
     fits: tuple[Fit, ...] = ()
     best: str = ""
+    is_rounded: bool = False
     verdict_note: str = ""
     files: tuple[FileChoice, ...] = ()
     file: str = ""
@@ -194,17 +196,21 @@ class DetailPane(Surface):
             pace = self.tr("{} tok/s").format(f"{fit.tokens_per_second or 0:.0f}")
             judged = {"runs": "", "tight": self.tr("just fits"), "too large": self.tr("too large")}[fit.verdict]
             has_pace = fit.tokens_per_second and fit.verdict != "too large"
-            cells = (DTYPE_NAMES[fit.dtype], size_words(fit.needed), pace if has_pace else judged)
+            cells = (dtype_text(fit.dtype), size_words(fit.needed), pace if has_pace else judged)
             for place, text in enumerate(cells):
                 grid.addWidget(plain_label(text, role, SMALL_PX, bold=is_best), row, place)
-            if is_best and fit.verdict != "too large":
-                grid.addWidget(plain_label(self.tr("the best choice"), "muted", TINY_PX), row, 3)
+            notes = [self.tr("the best choice")] if is_best and fit.verdict != "too large" else []
+            notes += [] if content.is_rounded else [exactness_words(fit.dtype)]
+            grid.addWidget(_words(", ".join(notes), "muted", TINY_PX), row, 3)
         column.addLayout(grid)
+        column.addSpacing(4)
+        way = self.tr("How it runs is chosen in the model’s menu, under “Run as”.")
+        column.addWidget(_words(way, "muted", TINY_PX))
 
     def _add_files(self, column: QVBoxLayout, files: Sequence[FileChoice], chosen: str) -> None:
         self._add_heading(column, self.tr("Which file"))
         for file in files:
-            choice = QRadioButton(file.name.replace("&", "&&"))
+            choice = QRadioButton(plain_action(file.name))
             choice.setObjectName(file.path)
             choice.setAccessibleDescription(file.words)
             choice.setToolTip(plain_tip(file.path))
@@ -305,7 +311,7 @@ def _body(content: PaneContent) -> tuple[object, ...]:
     """All but the foot."""
     return (
         content.title, content.subtitle, content.lead, content.warning, content.page, content.facts, content.fits,
-        content.best, content.verdict_note, content.files, content.excerpt,
+        content.best, content.is_rounded, content.verdict_note, content.files, content.excerpt,
     )  # fmt: skip
 
 

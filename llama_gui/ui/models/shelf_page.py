@@ -52,7 +52,6 @@ class ShelfPage(ModelPage):
         self.desk.shelf.scan()
         self.list.setFocus()
 
-    @Slot(str)
     def set_open_model(self, key: str) -> None:
         """The model that answers now."""
         self._current = key

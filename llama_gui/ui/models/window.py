@@ -140,7 +140,6 @@ class ModelsWindow(QDialog):
         page.show_list()
         page.enter()
 
-    @Slot(str)
     def set_open_model(self, path: str) -> None:
         """The model that answers now."""
         self.shelf.set_open_model(path)

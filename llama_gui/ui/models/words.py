@@ -13,8 +13,6 @@ from llama_gui.ui.sizes import size_text as size_words
 if TYPE_CHECKING:
     from llama_gui.library.download_queue import QueuedDownload
 
-DTYPE_NAMES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "int8": "int8", "int4": "int4"}
-
 translate = QCoreApplication.translate
 
 
@@ -105,6 +103,11 @@ def gguf_words(kind: str) -> str:
     if kind.startswith("Q8"):
         return translate("Models", "nearly as exact as the original")
     return translate("Models", "as exact as the original") if kind else ""
+
+
+def exactness_words(dtype: str) -> str:
+    """What to expect of a model that runs so, if its file has not rounded it already."""
+    return gguf_words({"int8": "Q8_0", "int4": "Q4_0"}.get(dtype, "F16"))
 
 
 def download_words(item: "QueuedDownload") -> str:
