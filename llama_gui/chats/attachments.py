@@ -1,18 +1,25 @@
-"""Text files that go along with a message: how they are read, and how the model gets to read them. Pure."""
+"""Files that go along with a message: how their text is read, and how the model gets to read it."""
 
 import codecs
 import json
 import re
 import stat
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from llama_gui.chats.documents.child import read_apart
+from llama_gui.chats.documents.faults import DocumentError, sentence
+from llama_gui.chats.documents.kinds import ENDINGS, may_be_document
+from llama_gui.chats.documents.markdown import MOST_TEXT
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import UserError
 
 MAX_BYTES = 5_000_000
+MAX_DOCUMENT_BYTES = 200_000_000
+"""Most of a large document is pictures."""
 LONG_PASTE = 2000
 LONG_PASTE_LINES = 40
 """Pasted text of more characters or lines than that becomes an attachment: the composer stays a place to write in."""
@@ -63,35 +70,54 @@ def joined(drafts: Iterable[Draft]) -> Draft:
 # --- reading
 
 
-def read_attachment(path: Path) -> Attachment:
-    """Read a text file: Unicode with or without a mark, else Western European (Windows-1252).
+def read_attachment(path: Path, cancelled: threading.Event | None = None) -> Attachment:
+    """Read a text file (Unicode with or without a mark, else Windows-1252), or the text of a document.
+
+    Blocks: a document may take a minute, unless `cancelled` is set meanwhile.
 
     Raises:
-        UserError: it is no text, too large, or cannot be read; in plain words.
+        UserError: it is neither, too large, or cannot be read; in plain words.
+        ReadingCancelledError: `cancelled` was set.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device might never end
-            raise UserError(f"{path.name} is not a file. Attach the text files in it one by one.")
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):  # a pipe or a device might never end
+            raise UserError(f"{path.name} is not a file. Attach the files in it one by one.")
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = file.read(1024)
+            if may_be_document(path, content):
+                return _read_document(path, facts.st_size, cancelled)
+            content += file.read(MAX_BYTES + 1 - len(content))
     except OSError as error:
         raise UserError(
             f"{path} cannot be read: {error.strerror or error}. Check that it exists and that you may read it."
         ) from error
     if len(content) > MAX_BYTES:
-        raise UserError(
-            f"{path.name} is larger than {MAX_BYTES / 1e6:.0f} MB, which is more than a model can read. Attach a part."
-        )
+        raise _too_large(path, MAX_BYTES)
     text = _decoded(content)
     if text is None:
-        raise UserError(f"{path.name} is not a text file. Copy its text, or save it as text (UTF-8), and attach that.")
+        raise UserError(sentence("unknown", path.name, MOST_TEXT))
     return Attachment(_clean_name(path.name), _clean(text), len(content))
+
+
+def _read_document(path: Path, size: int, cancelled: threading.Event | None) -> Attachment:
+    if size > MAX_DOCUMENT_BYTES:
+        raise _too_large(path, MAX_DOCUMENT_BYTES)
+    try:
+        text = read_apart(path, cancelled)
+    except DocumentError as error:
+        raise UserError(sentence(error.why, path.name, MOST_TEXT)) from error
+    return Attachment(_clean_name(path.name), _clean(text), size)
+
+
+def _too_large(path: Path, most: int) -> UserError:
+    return UserError(
+        f"{path.name} is larger than {most / 1e6:.0f} MB, which is more than a model can read. Attach a part."
+    )
 
 
 def _decoded(content: bytes) -> str | None:
     """The text, or None if these bytes are none."""
-    if content.startswith(b"%PDF-"):  # some look like text
-        return None
     try:
         text = _in_unicode(content)
         misread = 0
@@ -193,5 +219,7 @@ def _fence_for(body: str) -> str:
 
 
 def _language(name: str) -> str:
-    suffix = Path(name).suffix[1:]
-    return suffix.lower() if suffix.isascii() and suffix.isalnum() and len(suffix) <= 10 else ""
+    suffix = Path(name).suffix[1:].lower()
+    if suffix in ENDINGS:  # what stands there is its text, not such a file
+        return ""
+    return suffix if suffix.isascii() and suffix.isalnum() and len(suffix) <= 10 else ""
