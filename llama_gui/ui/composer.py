@@ -128,6 +128,8 @@ class Composer(QWidget):
     """To be sent when the answer has ended."""
     stop_requested = Signal()
     edit_last_requested = Signal()
+    send_held = Signal()
+    """The user wants to send, but a file is still being read."""
     files_wanted = Signal()
     """The user wants to choose files."""
     draft_changed = Signal()
@@ -140,8 +142,10 @@ class Composer(QWidget):
         self.files = AttachmentBar(icons, self)
         self.meter = ContextMeter(self)
         self.clip_button = Button(icons, "clip", height=28)
-        self.clip_button.setAccessibleName(self.tr("Attach text files"))
-        self.clip_button.setToolTip(plain_tip(self.tr("Attach text files; they can be dropped here too")))
+        self.clip_button.setAccessibleName(self.tr("Attach files"))
+        self.clip_button.setToolTip(
+            plain_tip(self.tr("Attach files: PDF, Word, texts and others. They can be dropped here, too."))
+        )
         self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
         self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
@@ -284,7 +288,9 @@ class Composer(QWidget):
 
     @Slot()
     def _send(self) -> None:
-        if not self.draft().is_empty:
+        if self.files.is_reading:
+            self.send_held.emit()
+        elif not self.draft().is_empty:
             (self.queue_requested if self._is_answering else self.send_requested).emit(self.text())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -606,6 +606,10 @@
 <context>
     <name>Chip</name>
     <message>
+        <source>reading …</source>
+        <translation>wird gelesen …</translation>
+    </message>
+    <message>
         <source>Remove {}</source>
         <translation>{} entfernen</translation>
     </message>
@@ -663,12 +667,12 @@
 <context>
     <name>Composer</name>
     <message>
-        <source>Attach text files</source>
-        <translation>Textdateien anhängen</translation>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
     </message>
     <message>
-        <source>Attach text files; they can be dropped here too</source>
-        <translation>Textdateien anhängen; sie lassen sich auch hierher ziehen</translation>
+        <source>Attach files: PDF, Word, texts and others. They can be dropped here, too.</source>
+        <translation>Dateien anhängen: PDF, Word, Texte und andere. Sie lassen sich auch hierher ziehen.</translation>
     </message>
     <message>
         <source>Queue</source>
@@ -2758,8 +2762,20 @@
 <context>
     <name>TabFiles</name>
     <message>
-        <source>Attach text files</source>
-        <translation>Textdateien anhängen</translation>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
+    </message>
+    <message>
+        <source>Documents and texts</source>
+        <translation>Dokumente und Texte</translation>
+    </message>
+    <message>
+        <source>All files</source>
+        <translation>Alle Dateien</translation>
+    </message>
+    <message>
+        <source>A file is still being read. Send when it is there, or remove it.</source>
+        <translation>Eine Datei wird noch gelesen. Sende, wenn sie da ist, oder entferne sie.</translation>
     </message>
     <message>
         <source>No file can go along with an answer.</source>

@@ -24,6 +24,7 @@ from llama_gui.chats.attachments import (
     split,
 )
 from llama_gui.errors import UserError
+from tests.fakes.documents import pdf
 
 TEXT = "Grüße,\nKöln – 5 €\n"
 
@@ -51,8 +52,6 @@ def test_an_empty_file_is_an_empty_text(tmp_path: Path):
     "content",
     [
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-        b"PK\x03\x04\x14\0\0\0",
-        b"%PDF-1.7\nall of it looks like text",
         b"\x7fELF\x02\x01\x01\0",
         bytes(range(1, 256)) * 10,
         TEXT.encode("utf-16-le"),
@@ -63,7 +62,30 @@ def test_an_empty_file_is_an_empty_text(tmp_path: Path):
 def test_a_binary_file_is_refused_in_plain_words(tmp_path: Path, content: bytes):
     path = tmp_path / "thing.bin"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"^thing\.bin is not a text file\. Copy its text"):
+    with pytest.raises(UserError, match=r"^thing\.bin is neither text nor a document that can be read\. Copy its text"):
+        read_attachment(path)
+
+
+def test_documents_are_read_as_what_they_are_in(tmp_path: Path):
+    path = pdf(tmp_path / "a.pdf", ["Größe"])
+    assert read_attachment(path) == Attachment("a.pdf", "[page 1]\nGröße\n", path.stat().st_size)
+    content, _where = compose("?", [read_attachment(path)])
+    assert content == "File “a.pdf”:\n```\n[page 1]\nGröße\n```\n\n?"
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04\x14\0\0\0", b"%PDF-1.7\nall of it looks like text"])
+def test_a_damaged_document_is_refused_in_plain_words(tmp_path: Path, content: bytes):
+    path = tmp_path / "thing.bin"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"^thing\.bin is damaged and cannot be read\. Fetch it again"):
+        read_attachment(path)
+
+
+def test_a_document_may_be_larger_than_a_text_but_not_endless(tmp_path: Path):
+    path = pdf(tmp_path / "a.pdf", ["x"])
+    with path.open("r+b") as file:
+        file.truncate(300_000_000)  # takes no room
+    with pytest.raises(UserError, match=r"larger than 200 MB"):
         read_attachment(path)
 
 

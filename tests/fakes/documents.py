@@ -137,7 +137,7 @@ def epub(path: Path, chapters: Sequence[str], title: str = "", **more: str) -> P
         path,
         {
             "mimetype": "application/epub+zip",
-            "META-INF/container.xml": '<container><rootfiles><rootfile full-path="OEBPS/b.opf"/></rootfiles></container>',
+            "META-INF/container.xml": '<container><rootfile full-path="OEBPS/b.opf"/></container>',
             "OEBPS/b.opf": f"<package><metadata><title>{title}</title></metadata>"
             f"<manifest>{items}</manifest><spine>{spine}</spine></package>",
             **{f"OEBPS/text/c {at}.xhtml": chapters[at] for at in reversed(numbers)},
@@ -175,9 +175,8 @@ def pdf(path: Path, pages: Sequence[str], trailer: str = "") -> Path:
     return path
 
 
-LOCKED = (
-    f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'ab' * 32}> /U <{'cd' * 32}> >> /ID [<{'01' * 16}> <{'01' * 16}>]"
-)
+_ID = f"<{'01' * 16}>"
+LOCKED = f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'ab' * 32}> /U <{'cd' * 32}> >> /ID [{_ID} {_ID}]"
 """For `pdf`: a trailer that asks for a password."""
 
 

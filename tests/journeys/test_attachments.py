@@ -1,5 +1,6 @@
 """Files that go along with a message."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from llama_gui.chats import attachments
 from llama_gui.chats.attachments import split
+from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.ui import MainWindow
 from llama_gui.ui.chat_tab import ChatTab
+from tests.fakes.documents import docx, paragraph, pdf
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import ask, shown, trigger
 
@@ -102,8 +106,88 @@ def test_what_is_no_text_is_refused_by_name(tab: ChatTab, notes: Path, tmp_path:
     drop(tab, tmp_path / "photo.png", tmp_path / "gone.txt", notes)
     qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
     qtbot.waitUntil(lambda: len(tab.notice.text().splitlines()) == 2)
-    assert "photo.png is not a text file." in tab.notice.text()
+    assert "photo.png is neither text nor a document that can be read." in tab.notice.text()
     assert "gone.txt cannot be read" in tab.notice.text()
+
+
+def test_documents_go_along_as_their_text(tab: ChatTab, tmp_path: Path, qtbot):
+    book = pdf(tmp_path / "Buch über Größe.pdf", ["Straße eins", "Seite zwei"])
+    letter = docx(tmp_path / "brief.docx", paragraph("Sehr geehrte Damen"))
+    drop(tab, book, letter)
+    assert [chip.accessibleName() for chip in tab.composer.files.chips()] == [
+        "Buch über Größe.pdf, reading …",
+        "brief.docx, reading …",
+    ]
+    qtbot.waitUntil(lambda: names(tab) == ["Buch über Größe.pdf", "brief.docx"], timeout=10_000)
+    chip = tab.composer.files.chips()[0]
+    qtbot.waitUntil(lambda: chip.accessibleName().endswith(" tokens"))
+    ask(qtbot, tab, "What?")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    asked = tab.session.path()[0]
+    assert "[page 2]\nSeite zwei" in asked.content
+    assert "Sehr geehrte Damen" in asked.content
+    assert "Buch über Größe.pdf  ·" in shown(tab)
+
+
+def test_a_message_waits_for_a_file_that_is_still_read(tab: ChatTab, tmp_path: Path, qtbot):
+    drop(tab, pdf(tmp_path / "a.pdf", ["text"]))
+    qtbot.keyClicks(tab.composer.edit, "Hello")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    assert "still being read" in tab.notice.text()
+    assert tab.composer.text() == "Hello"
+    assert list(tab.session.path()) == []
+    qtbot.waitUntil(lambda: names(tab) == ["a.pdf"], timeout=10_000)
+    assert tab.notice.text() == ""
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    assert "[page 1]\ntext" in tab.session.path()[0].content
+
+
+@pytest.fixture
+def hanging(monkeypatch) -> threading.Event:
+    """Documents are read until nobody wants them; set when one begins to be."""
+    began = threading.Event()
+
+    def read_apart(_path: Path, cancelled: threading.Event) -> str:
+        began.set()
+        assert cancelled.wait(10)
+        raise ReadingCancelledError
+
+    monkeypatch.setattr(attachments, "read_apart", read_apart)
+    return began
+
+
+def test_a_file_can_be_removed_while_it_is_read(hanging, tab: ChatTab, tmp_path: Path, qtbot):
+    drop(tab, pdf(tmp_path / "a.pdf", ["text"]))
+    qtbot.waitUntil(hanging.is_set)
+    qtbot.mouseClick(tab.composer.files.chips()[0].close_button, Qt.MouseButton.LeftButton)
+    assert tab.composer.files.chips() == []
+    assert not tab.composer.files.isVisible()
+    hanging.clear()
+    drop(tab, pdf(tmp_path / "b.pdf", ["text"]))
+    qtbot.waitUntil(hanging.is_set)  # the first holds up nothing any more
+    assert tab.notice.text() == ""
+    hanging.clear()
+    other = window_of(tab).deck.new_tab()
+    window_of(tab).deck.close_at(0)
+    drop(other, pdf(tmp_path / "c.pdf", ["text"]))
+    qtbot.waitUntil(hanging.is_set)  # nor does what was read for a tab that is gone
+
+
+def test_what_cannot_be_read_gives_its_place_up(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
+    drop(tab, pdf(tmp_path / "scan.pdf", [""]), notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    qtbot.waitUntil(lambda: "scan.pdf has no text in it" in tab.notice.text(), timeout=10_000)
+    assert tab.composer.files.count() == 1
+
+
+def test_a_document_read_while_an_answer_is_edited_goes_nowhere(tab: ChatTab, tmp_path: Path, qtbot):
+    ask(qtbot, tab, "first")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    drop(tab, pdf(tmp_path / "a.pdf", ["text"]))
+    tab.messages.run("edit", tab.session.path()[1].id)
+    qtbot.waitUntil(lambda: "No file can go along with an answer." in tab.notice.text(), timeout=10_000)
+    assert tab.composer.files.count() == 0
 
 
 def test_too_many_files_are_said(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from llama_gui.chats.documents.faults import REASONS, DocumentError
+from llama_gui.errors import UserError
 
 LIMIT_S = 60.0
 MOST_MEMORY = 2_000_000_000
@@ -38,6 +39,7 @@ def read_apart(
 
     Raises:
         DocumentError: the text cannot be had, or not within `limit_s` seconds and `most_memory` bytes.
+        UserError: a library is missing.
         ReadingCancelledError: `cancelled` was set.
         OSError: the file cannot be read, or no process can be started.
     """
@@ -86,6 +88,8 @@ def _answer(said: bytes) -> str:
         raise DocumentError("damaged") from error
     if "text" in answer:
         return answer["text"]
+    if "missing" in answer:
+        raise UserError(f"Documents cannot be read: {answer['missing']}. Install llama-gui again.")
     if answer["fault"] in REASONS:
         raise DocumentError(answer["fault"])
     raise OSError(answer.get("number"), answer["fault"])
@@ -101,6 +105,8 @@ def main() -> None:
         answer = {"text": read_document(Path(sys.argv[1]))}
     except DocumentError as fault:
         answer = {"fault": fault.why}
+    except ImportError as error:
+        answer = {"missing": str(error)}
     except OSError as error:
         answer = {"fault": error.strerror or str(error), "number": error.errno}
     # ASCII, so that half a letter in a text cannot stop the answer.

@@ -30,10 +30,11 @@ def read_document(path: Path) -> str:
     Raises:
         DocumentError: it cannot be had, whatever the file has in it.
         OSError: the file cannot be read.
+        ImportError: a library is missing.
     """
     try:
         text = _text(path)
-    except (DocumentError, OSError):
+    except (DocumentError, OSError, ImportError):
         raise
     except MemoryError as error:
         raise DocumentError("too_large") from error

@@ -51,11 +51,16 @@ def test_too_many_parts_are_refused(tmp_path: Path, monkeypatch):
 
 def test_relations_lead_to_parts_and_nowhere_else(tmp_path: Path):
     rels = relations(one="styles ../x/styles.xml", two="theme /a/b.xml", three="image ../../../../etc/passwd").replace(
-        "</Relationships>", '<Relationship Id="web" Type="x/y" TargetMode="External" Target="http://x"/></Relationships>'
+        "</Relationships>",
+        '<Relationship Id="web" Type="x/y" TargetMode="External" Target="http://x"/></Relationships>',
     )
     with Archive(pack(tmp_path / "a", {"word/_rels/d.xml.rels": rels, "x/styles.xml": "s"})) as found:
         related = found.related("word/d.xml")
-        assert related == {"one": ("styles", "x/styles.xml"), "two": ("theme", "a/b.xml"), "three": ("image", "etc/passwd")}
+        assert related == {
+            "one": ("styles", "x/styles.xml"),
+            "two": ("theme", "a/b.xml"),
+            "three": ("image", "etc/passwd"),
+        }
         assert found.read(related["three"][1]) is None
         assert found.related("none.xml") == {}
         assert found.main_part() == ""

@@ -11,6 +11,7 @@ import pytest
 from llama_gui.chats.documents import child
 from llama_gui.chats.documents.child import ReadingCancelledError, read_apart
 from llama_gui.chats.documents.faults import DocumentError
+from llama_gui.errors import UserError
 from tests.fakes.documents import pdf
 
 
@@ -87,6 +88,13 @@ def test_a_reader_that_eats_memory_is_ended(page: Path, say):
         read_apart(page, most_memory=200_000_000)
 
 
+def test_a_missing_library_is_no_damage(page: Path, tmp_path: Path, monkeypatch):
+    (tmp_path / "pypdfium2.py").write_text("raise ImportError('No PDFium')")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    with pytest.raises(UserError, match=r"cannot be read: No PDFium\. Install"):
+        read_apart(page)
+
+
 @pytest.mark.parametrize("code", ["import os\nos.abort()", "raise SystemExit(1)", "print('half of', end='')"])
 def test_a_reader_that_crashes_costs_a_sentence(page: Path, say, code: str):
     say(code)
@@ -99,7 +107,7 @@ def test_it_ends_by_itself_when_its_parent_is_gone(page: Path, monkeypatch):
     armed: list[float] = []
     monkeypatch.setattr(child.faulthandler, "dump_traceback_later", lambda after, exit: armed.append(after))
     monkeypatch.setattr(sys, "argv", ["child", str(page), "2"])
-    monkeypatch.setattr(sys, "stdout", open(page.with_suffix(".out"), "w"))
-    with sys.stdout:
+    with page.with_suffix(".out").open("w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
         child.main()
     assert armed == [7]

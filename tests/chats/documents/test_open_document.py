@@ -38,7 +38,9 @@ def test_slides(tmp_path: Path):
 
 
 def test_a_million_cells_in_a_few_bytes_are_not_said(tmp_path: Path):
-    row = '<table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="99999">'
+    row = (
+        '<table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="99999">'
+    )
     body = f"<table:table>{row}<text:p>x</text:p></table:table-cell></table:table-row></table:table>"
     assert len(read_document(odf(tmp_path / "a.ods", body, "spreadsheet"))) < 100_000
 

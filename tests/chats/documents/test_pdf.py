@@ -29,7 +29,6 @@ def test_odd_signs_are_tidied():
     [
         (["text"], LOCKED, "password"),
         (["", ""], "", "scanned"),
-        ([], "", "damaged"),
     ],
 )
 def test_why_there_is_no_text(tmp_path: Path, pages: list[str], trailer: str, why: str):

@@ -15,7 +15,9 @@ def line(text: str, level: int = 0) -> str:
 
 def test_slides_with_titles_lists_tables_and_notes(tmp_path: Path):
     table = f"<graphicFrame><tbl><tr><tc>{line('a')}</tc><tc>{line('b')}</tc></tr></tbl></graphicFrame>"
-    first = shape(line("Größe"), "ctrTitle") + shape(line("one") + line("two", 1), "content") + shape(line("7"), "sldNum")
+    first = (
+        shape(line("Größe"), "ctrTitle") + shape(line("one") + line("two", 1), "content") + shape(line("7"), "sldNum")
+    )
     second = f"<grpSp>{shape(line('free'))}</grpSp>" + table
     path = pptx(tmp_path / "a.pptx", [first, second], {1: shape(line("say it"), "body") + shape("", "sldImg")})
     assert read_document(path) == (

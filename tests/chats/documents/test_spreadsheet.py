@@ -35,7 +35,9 @@ def test_days_are_counted_from_1904_where_a_mac_did_so(tmp_path: Path):
 
 @pytest.mark.parametrize("value", ["1e999", "nan", "-99999999", "9e15", "x", ""])
 def test_a_number_that_is_none_is_shown_as_it_stands(tmp_path: Path, value: str):
-    rows = f'<row><c r="A1"><v>{value}</v></c><c s="1"><v>{value}</v></c><c t="s"><v>{value}</v></c><c><v>7</v></c></row>'
+    rows = (
+        f'<row><c r="A1"><v>{value}</v></c><c s="1"><v>{value}</v></c><c t="s"><v>{value}</v></c><c><v>7</v></c></row>'
+    )
     assert "7" in read_document(xlsx(tmp_path / "a.xlsx", {"A": rows}, "", STYLES))
 
 
