@@ -49,6 +49,10 @@ class ContextWatch(QObject):
         for signal in (host.loaded, host.current_changed, host.load_failed):
             signal.connect(self._on_model)
 
+    def known(self) -> ContextUse | None:
+        """What sending the draft now would come to; None where that is not known, or not yet."""
+        return None if self._is_stale or self._is_busy else self._use
+
     def set_watched(self, watched: bool) -> None:
         """Whether anybody looks; nothing is counted for a tab in the background."""
         self._is_watched = watched

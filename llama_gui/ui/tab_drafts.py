@@ -7,8 +7,10 @@ from llama_gui.chats.attachments import Draft, joined
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.message_actions import UNDO_SECONDS, MessageActions
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.widgets import Notice
+from llama_gui.vocabulary import ContextUse
 
 
 class TabDrafts(QObject):
@@ -76,6 +78,12 @@ class TabDrafts(QObject):
         self._notice.say("")
         self.about_to_send.emit()
         files = self._composer.files.files()
+        use = self._session.context.known()
+        if (
+            files and use is not None and use.is_too_long
+        ):  # what is sent and refused would stand in the chat for nothing
+            self._notice.say(self._too_long_text(use))
+            return
         if self._messages.send(text, files):
             return
         if self._session.answering:
@@ -83,6 +91,12 @@ class TabDrafts(QObject):
         else:
             self._is_on_its_way = True
             self._session.send(text, files)
+
+    def _too_long_text(self, use: ContextUse) -> str:
+        return self.tr(
+            "The message and its files come to {} tokens, but the model reads {} at most. Remove a file, attach a part "
+            "of it, or choose a model with a larger context."
+        ).format(number_text(use.tokens), number_text(use.max_context))
 
     @Slot(str)
     def ask(self, question: str) -> None:

@@ -2751,6 +2751,10 @@
 <context>
     <name>TabDrafts</name>
     <message>
+        <source>The message and its files come to {} tokens, but the model reads {} at most. Remove a file, attach a part of it, or choose a model with a larger context.</source>
+        <translation>Die Nachricht und ihre Dateien haben zusammen {} Token, aber das Modell liest höchstens {}. Entferne eine Datei, hänge einen Teil davon an oder wähle ein Modell mit größerem Kontext.</translation>
+    </message>
+    <message>
         <source>The message was removed from the queue.</source>
         <translation>Die Nachricht wurde aus der Warteschlange genommen.</translation>
     </message>

@@ -190,6 +190,20 @@ def test_a_document_read_while_an_answer_is_edited_goes_nowhere(tab: ChatTab, tm
     assert tab.composer.files.count() == 0
 
 
+def test_a_document_longer_than_the_context_is_told_before_it_is_sent(open_window, tmp_path: Path, qtbot):
+    tab = open_window(ScriptedEngine(max_context=50)).deck.current()
+    drop(tab, pdf(tmp_path / "long.pdf", ["word " * 60]))
+    qtbot.waitUntil(lambda: "too long" in tab.composer.meter.text(), timeout=10_000)
+    qtbot.keyClicks(tab.composer.edit, "What?")
+    qtbot.waitUntil(lambda: tab.session.context.known() is not None)
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    assert "but the model reads 50 at most. Remove a file" in tab.notice.text()
+    assert (tab.composer.text(), names(tab), list(tab.session.path())) == ("What?", ["long.pdf"], [])
+    qtbot.mouseClick(tab.composer.files.chips()[0].close_button, Qt.MouseButton.LeftButton)
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)  # not measured yet, so nobody holds it up
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+
+
 def test_too_many_files_are_said(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
     paths = [tmp_path / f"{number}.txt" for number in range(25)]
     for path in paths:
