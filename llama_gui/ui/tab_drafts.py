@@ -79,9 +79,7 @@ class TabDrafts(QObject):
         self.about_to_send.emit()
         files = self._composer.files.files()
         use = self._session.context.known()
-        if (
-            files and use is not None and use.is_too_long
-        ):  # what is sent and refused would stand in the chat for nothing
+        if files and use is not None and use.is_too_long:  # sent and refused, it would stand in the chat for nothing
             self._notice.say(self._too_long_text(use))
             return
         if self._messages.send(text, files):
