@@ -5,8 +5,8 @@ import json
 import re
 import stat
 import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from llama_gui.chats.documents.child import read_apart
 from llama_gui.chats.documents.faults import DocumentError, sentence
 from llama_gui.chats.documents.kinds import ENDINGS, may_be_document
 from llama_gui.chats.documents.markdown import MOST_TEXT
+from llama_gui.chats.passages import Excerpt, Passages
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import UserError
 
@@ -24,6 +25,9 @@ LONG_PASTE = 2000
 LONG_PASTE_LINES = 40
 """Pasted text of more characters or lines than that becomes an attachment: the composer stays a place to write in."""
 MAX_NAME = 120
+_TRIES = 8
+_LEAST = 200
+"""Characters of a file; fewer say nothing."""
 
 _BOMS = (  # UTF-32 before UTF-16, whose mark is the beginning of the other's
     (codecs.BOM_UTF8, "utf-8"),
@@ -40,11 +44,26 @@ _FENCES = re.compile("`{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that goes along: its name, its text, its size in bytes."""
+    """A file that goes along: its name, its text, its size in bytes.
+
+    `excerpt`: what the model reads of it; None: all.
+    """
 
     name: str
     text: str
     size: int
+    excerpt: Excerpt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """What is said of a file of a message: its name, its size in bytes, how many of how many passages went along."""
+
+    name: str
+    size: int
+    chosen: int = 0
+    total: int = 0
+    """0: all of it went along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +72,10 @@ class Draft:
 
     text: str = ""
     files: tuple[Attachment, ...] = ()
+
+    def whole(self) -> "Draft":
+        """The same with all of its files, whatever question they were cut for."""
+        return Draft(self.text, tuple(replace(file, excerpt=None) for file in self.files))
 
     @property
     def is_empty(self) -> bool:
@@ -157,12 +180,51 @@ def _clean_name(name: str) -> str:
     return (name if len(name) <= MAX_NAME else "…" + name[1 - MAX_NAME :]) or "file"
 
 
+# --- longer than the context
+
+
+def fitted(draft: Draft, tokens_of: Callable[[Draft], int], most: int) -> Draft | None:
+    """The draft with excerpts of its longest files, so that it has `most` tokens; None where that cannot be.
+
+    `tokens_of` counts; it is asked a few times, and always of something that is not far longer than `most`.
+    """
+    ranked: dict[Attachment, Passages] = {}
+    room = 4 * most  # characters: more than any text has in so many tokens, but for long rows of blanks
+    for _ in range(_TRIES):
+        share = _share([len(file.text) for file in draft.files], room)
+        files: list[Attachment] = []
+        for file in draft.files:
+            if len(file.text) > share:
+                if file not in ranked:
+                    ranked[file] = Passages(_clean(file.text), draft.text)
+                file = replace(file, excerpt=ranked[file].excerpt(share))
+            files.append(file)
+        tried = Draft(draft.text, tuple(files))
+        tokens = tokens_of(tried)
+        if tokens <= most:
+            return tried
+        room = min(int(room * most / tokens * 0.95), room - 1)
+        if room < len(draft.files) * _LEAST:
+            return None
+    return None
+
+
+def _share(sizes: Sequence[int], room: int) -> int:
+    """How much each file may have, so that all have `room` together, and none less because another is short."""
+    left = room
+    waiting = sorted(sizes)
+    while waiting and waiting[0] <= left // len(waiting):
+        left -= waiting.pop(0)
+    return left // len(waiting) if waiting else room
+
+
 # --- in the message
 
 
 def compose(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
     """The message as the model reads it, and the JSON text that says where in it the files and the user's words are.
 
+    That text also holds the whole of a file of which an excerpt goes along: nothing of it is lost.
     The files come first: models answer better when the question follows what it is about.
     """
     text = clean_text(text)
@@ -170,17 +232,22 @@ def compose(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
         return text, ""
     content, files = "", []
     for attachment in attachments:
-        name, body = _clean_name(attachment.name), _clean(attachment.text)
+        name, whole, excerpt = _clean_name(attachment.name), _clean(attachment.text), attachment.excerpt
+        body = _clean(excerpt.text) if excerpt is not None else whole
         fence = _fence_for(body)
-        content += f"File “{name}”:\n{fence}{_language(name)}\n"
-        files.append({"name": name, "size": attachment.size, "start": len(content), "length": len(body)})
+        parts = f", {excerpt.chosen} of its {excerpt.total} passages" if excerpt is not None else ""
+        content += f"File “{name}”{parts}:\n{fence}{_language(name)}\n"
+        file: dict[str, Any] = {"name": name, "size": attachment.size, "start": len(content), "length": len(body)}
+        if excerpt is not None:
+            file |= {"whole": whole, "chosen": excerpt.chosen, "total": excerpt.total}
+        files.append(file)
         content += body + ("" if body.endswith("\n") else "\n") + f"{fence}\n\n"
     where = {"text": len(content), "files": files}
     return content + text, json.dumps(where, ensure_ascii=False)
 
 
 def split(content: str, where: str) -> tuple[str, tuple[Attachment, ...]]:
-    """The user's words and the files again. If the two do not go together, all of it is the user's words."""
+    """The user's words and the whole files again. If the two do not go together, all of it is the user's words."""
     try:
         values = json.loads(where) if where else {}
         files = tuple(_file(content, entry) for entry in values.get("files", ()))
@@ -192,11 +259,19 @@ def split(content: str, where: str) -> tuple[str, tuple[Attachment, ...]]:
         return content, ()
 
 
-def listed(where: str) -> tuple[tuple[str, int], ...]:
-    """The names of the files of a message, and their sizes in bytes."""
+def listed(where: str) -> tuple[FileLine, ...]:
+    """The files of a message."""
     try:
         files = json.loads(where).get("files", ()) if where else ()
-        return tuple((_clean_name(str(entry["name"])), int(entry["size"])) for entry in files)
+        return tuple(
+            FileLine(
+                _clean_name(str(entry["name"])),
+                int(entry["size"]),
+                int(entry.get("chosen", 0)),
+                int(entry.get("total", 0)),
+            )
+            for entry in files
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return ()
 
@@ -205,7 +280,9 @@ def _file(content: str, entry: Any) -> Attachment:
     start, length, name, size = entry["start"], entry["length"], entry["name"], entry["size"]
     if not (_is_place(start, len(content)) and _is_place(length, len(content) - start) and _is_place(size, 10**12)):
         raise ValueError("no place in the message")
-    return Attachment(_clean_name(str(name)), content[start : start + length], size)
+    whole = entry.get("whole")
+    text = _clean(whole) if isinstance(whole, str) else content[start : start + length]
+    return Attachment(_clean_name(str(name)), text, size)
 
 
 def _is_place(value: object, end: int) -> bool:

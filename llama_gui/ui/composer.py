@@ -138,6 +138,7 @@ class Composer(QWidget):
         super().__init__(parent)
         self._is_answering = False
         self._takes_files = True
+        self._is_held = False
         self.edit = MessageEdit(self)
         self.files = AttachmentBar(icons, self)
         self.meter = ContextMeter(self)
@@ -205,6 +206,11 @@ class Composer(QWidget):
         self._takes_files = takes_files
         self._show_state()
 
+    def set_held(self, held: bool) -> None:
+        """True while what was sent is made ready, which may take a second."""
+        self._is_held = held
+        self._show_state()
+
     @property
     def takes_files(self) -> bool:
         """Whether files can go along with what is written."""
@@ -259,7 +265,7 @@ class Composer(QWidget):
         answering = self._is_answering
         is_empty = self.draft().is_empty
         self._show_button()
-        self.button.setEnabled(answering or not is_empty)
+        self.button.setEnabled(answering or not (is_empty or self._is_held))
         self.clip_button.setVisible(self._takes_files)
         self.queue_button.setVisible(answering and not is_empty)
         self._key.setVisible(answering and is_empty)

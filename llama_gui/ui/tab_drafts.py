@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import Draft, joined
+from llama_gui.chats.attachments import Attachment, Draft, joined
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.message_actions import UNDO_SECONDS, MessageActions
@@ -38,6 +38,7 @@ class TabDrafts(QObject):
         self._notice = notice
         self._removed: tuple[int, Draft] | None = None  # from the queue, until nobody can undo it
         self._is_on_its_way = False  # a message, until it is on disk or refused
+        self._fitting = Draft()  # what is cut down to the context, to be sent then
         composer.send_requested.connect(self.send)
         composer.queue_requested.connect(self.send)
         composer.stop_requested.connect(session.stop)
@@ -79,9 +80,26 @@ class TabDrafts(QObject):
         self.about_to_send.emit()
         files = self._composer.files.files()
         use = self._session.context.known()
-        if files and use is not None and use.is_too_long:  # sent and refused, it would stand in the chat for nothing
+        if self._session.context.needs_fitting(Draft(text, files)):
+            self._is_on_its_way = True
+            self._fitting = self._composer.draft()
+            self._composer.set_held(True)
+            self._session.context.fit(Draft(text, files), self._on_fitted)
+        elif files and use is not None and use.is_too_long:  # sent and refused, it would stand in the chat for nothing
             self._notice.say(self._too_long_text(use))
-            return
+        else:
+            self._give(text, files)
+
+    @Slot(object)
+    def _on_fitted(self, draft: Draft | None) -> None:
+        """The files were cut down to what fits; None: they could not be, so the model says why not."""
+        self._is_on_its_way = False
+        self._composer.set_held(False)
+        if self._fitting == self._composer.draft():  # else the user has thought better of it
+            given = draft or self._fitting
+            self._give(given.text, given.files)
+
+    def _give(self, text: str, files: tuple[Attachment, ...]) -> None:
         if self._messages.send(text, files):
             return
         if self._session.answering:
@@ -125,7 +143,7 @@ class TabDrafts(QObject):
     def _edit_queued(self, index: int) -> None:
         """Bring a queued message back into the composer, behind what stands there."""
         draft = self._session.queue.take(index)
-        self._composer.set_draft(joined([self._composer.draft(), draft]))
+        self._composer.set_draft(joined([self._composer.draft(), draft.whole()]))
         self._composer.setFocus()
 
     @Slot(int)

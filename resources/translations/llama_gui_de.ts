@@ -718,6 +718,14 @@
 <context>
     <name>ContextMeter</name>
     <message>
+        <source>The files are longer than the model reads: those of their passages go along that fit the question.</source>
+        <translation>Die Dateien sind länger, als das Modell liest: Mitgeschickt werden die Abschnitte, die zur Frage passen.</translation>
+    </message>
+    <message>
+        <source> · passages of the files</source>
+        <translation> · Abschnitte der Dateien</translation>
+    </message>
+    <message>
         <source>{} / {} context</source>
         <translation>{} / {} Kontext</translation>
     </message>
@@ -2840,6 +2848,10 @@
 </context>
 <context>
     <name>Transcript</name>
+    <message>
+        <source>{} of {} passages, those that fit the question</source>
+        <translation>{} von {} Abschnitten, die zur Frage passen</translation>
+    </message>
     <message>
         <source>Show the rest: {} more characters</source>
         <translation>Den Rest zeigen: noch {} Zeichen</translation>

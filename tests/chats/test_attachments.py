@@ -16,7 +16,9 @@ from llama_gui.chats.attachments import (
     LONG_PASTE_LINES,
     Attachment,
     Draft,
+    FileLine,
     compose,
+    fitted,
     joined,
     listed,
     pasted_attachment,
@@ -132,9 +134,35 @@ def test_a_long_paste_becomes_an_attachment():
 
 def test_the_files_of_a_message_are_listed():
     _content, where = compose("x", [Attachment("a.py", "x = 1\n", 6), Attachment("b", "y", 9)])
-    assert listed(where) == (("a.py", 6), ("b", 9))
+    assert listed(where) == (FileLine("a.py", 6), FileLine("b", 9))
     for damaged in ("", "{", "[]", "null", '{"files": 3}', '{"files": [{}]}', '{"files": [{"name": 1, "size": "x"}]}'):
         assert listed(damaged) == ()
+
+
+def test_what_is_longer_than_the_context_goes_along_in_passages_and_is_kept_whole():
+    book = (
+        "".join(f"[page {n}]\n{'Words about nothing. ' * 30}\n\n" for n in range(1, 51)) + "[page 51]\nBlue llamas.\n"
+    )
+    long, short = Attachment("book.pdf", book, 9), Attachment("a.txt", "short", 5)
+    draft = Draft("Where is the blue llama?", (long, short))
+
+    def tokens(tried: Draft) -> int:
+        return len(compose(tried.text, tried.files)[0]) // 2
+
+    cut = fitted(draft, tokens, 1000)
+    assert cut is not None
+    assert 700 < tokens(cut) <= 1000
+    assert cut.files[1] is short
+    assert cut.whole() == draft
+    content, where = compose(cut.text, cut.files)
+    excerpt = cut.files[0].excerpt
+    assert excerpt is not None
+    assert "[page 51]\nBlue llamas." in content
+    assert content.startswith(f"File “book.pdf”, {excerpt.chosen} of its {excerpt.total} passages:\n```\n[page 1]\n")
+    assert content.endswith("\n\nWhere is the blue llama?")
+    assert split(content, where) == (draft.text, draft.files)
+    assert listed(where) == (FileLine("book.pdf", 9, excerpt.chosen, excerpt.total), FileLine("a.txt", 5))
+    assert fitted(Draft("x" * 9999, (long,)), tokens, 1000) is None
 
 
 def test_drafts_are_joined():

@@ -13,6 +13,7 @@ from llama_gui.chats.attachments import split
 from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.ui import MainWindow
 from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.vocabulary import ChatSettings
 from tests.fakes.documents import docx, paragraph, pdf
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import ask, shown, trigger
@@ -192,6 +193,7 @@ def test_a_document_read_while_an_answer_is_edited_goes_nowhere(tab: ChatTab, tm
 
 def test_a_document_longer_than_the_context_is_told_before_it_is_sent(open_window, tmp_path: Path, qtbot):
     tab = open_window(ScriptedEngine(max_context=50)).deck.current()
+    tab.session.set_settings(ChatSettings(overflow="error"))
     drop(tab, pdf(tmp_path / "long.pdf", ["word " * 60]))
     qtbot.waitUntil(lambda: "too long" in tab.composer.meter.text(), timeout=10_000)
     qtbot.keyClicks(tab.composer.edit, "What?")
@@ -202,6 +204,28 @@ def test_a_document_longer_than_the_context_is_told_before_it_is_sent(open_windo
     qtbot.mouseClick(tab.composer.files.chips()[0].close_button, Qt.MouseButton.LeftButton)
     qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)  # not measured yet, so nobody holds it up
     qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+
+
+def test_of_a_document_longer_than_the_context_the_passages_go_along_that_fit(open_window, tmp_path: Path, qtbot):
+    tab = open_window(ScriptedEngine(max_context=400)).deck.current()
+    pages = ["\n".join(["many words about nothing at all"] * 20) for _ in range(30)]
+    drop(tab, pdf(tmp_path / "book.pdf", [*pages, "The blue llama lives in Köln."]))
+    qtbot.waitUntil(lambda: "passages of the files" in tab.composer.meter.text(), timeout=10_000)
+    ask(qtbot, tab, "Where is the blue llama?")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    asked = tab.session.path()[0]
+    assert "[page 31]\nThe blue llama lives in Köln." in asked.content
+    assert len(asked.content) < 2000
+    assert "of 31 passages, those that fit the question" in shown(tab)
+    trigger(window_of_tab(tab), "edit_last")
+    assert "[page 30]" in tab.composer.files.files()[0].text  # all of it was kept
+    assert tab.composer.files.files()[0].excerpt is None
+
+
+def window_of_tab(tab: ChatTab) -> MainWindow:
+    window = tab.window()
+    assert isinstance(window, MainWindow)
+    return window
 
 
 def test_too_many_files_are_said(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
