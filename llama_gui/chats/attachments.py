@@ -14,7 +14,7 @@ from llama_gui.chats.documents.child import read_apart
 from llama_gui.chats.documents.faults import DocumentError, sentence
 from llama_gui.chats.documents.kinds import ENDINGS, may_be_document
 from llama_gui.chats.documents.markdown import MOST_TEXT
-from llama_gui.chats.passages import Excerpt, Passages
+from llama_gui.chats.passages import PASSAGE, SMALLEST, Excerpt, Passages
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import UserError
 
@@ -196,7 +196,8 @@ def fitted(draft: Draft, tokens_of: Callable[[Draft], int], most: int) -> Draft 
         for file in draft.files:
             if len(file.text) > share:
                 if file not in ranked:
-                    ranked[file] = Passages(_clean(file.text), draft.text)
+                    size = max(SMALLEST, min(share // 10, PASSAGE))  # of a small share, too, some shall fit in
+                    ranked[file] = Passages(_clean(file.text), draft.text, size)
                 file = replace(file, excerpt=ranked[file].excerpt(share))
             files.append(file)
         tried = Draft(draft.text, tuple(files))

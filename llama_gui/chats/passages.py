@@ -3,14 +3,14 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from llama_gui.chats import words
 
 PASSAGE = 800
 """Characters, about; they end where a paragraph does, or at least a line."""
-_SOON, _LONGEST = 600, 1600
+SMALLEST = 200
 _LEFT_OUT = "[…]"
 _MARK = re.compile(r"\[(?:page|slide) \d+\]\n?")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*")
@@ -37,8 +37,8 @@ class _Passage:
 class Passages:
     """The passages of a text, ranked for a question. Some seconds for a text of five million characters."""
 
-    def __init__(self, text: str, question: str) -> None:
-        self._passages = list(_cut(text))
+    def __init__(self, text: str, question: str, size: int = PASSAGE) -> None:
+        self._passages = list(_joined_ends(_cut(text, size), size))
         self._order = self._ranked(question)
 
     def excerpt(self, most: int) -> Excerpt:
@@ -100,12 +100,12 @@ def _stems(text: str) -> list[str]:
     return [_ENDINGS.sub("", word) if len(word) > 4 else word for word in words.tokens(text)]
 
 
-def _cut(text: str) -> Iterator[_Passage]:
+def _cut(text: str, usual: int) -> Iterator[_Passage]:
     mark, lines, size = "", [], 0
-    for line in _lines(text):
+    for line in _lines(text, usual):
         is_mark = _MARK.fullmatch(line) is not None
         is_between = bool(lines) and not lines[-1].strip()  # paragraphs
-        is_full = size >= (_SOON if is_between else PASSAGE) or size + len(line) > _LONGEST
+        is_full = size >= (usual * 3 // 4 if is_between else usual) or size + len(line) > 2 * usual
         if lines and (is_mark or is_full):
             yield _Passage("".join(lines), mark)
             lines, size = [], 0
@@ -117,14 +117,27 @@ def _cut(text: str) -> Iterator[_Passage]:
         yield _Passage("".join(lines), mark)
 
 
-def _lines(text: str) -> Iterator[str]:
+def _joined_ends(passages: Iterable[_Passage], usual: int) -> Iterator[_Passage]:
+    """What is left over at the end of a page stays with the passage before it: alone it says little."""
+    former: _Passage | None = None
+    for passage in passages:
+        if former is not None and passage.mark == former.mark and 3 * len(passage.text) < usual:
+            passage = _Passage(former.text + passage.text, former.mark)
+        elif former is not None:
+            yield former
+        former = passage
+    if former is not None:
+        yield former
+
+
+def _lines(text: str, usual: int) -> Iterator[str]:
     """The lines; one without end in sentences, and those in pieces."""
     for line in text.splitlines(keepends=True):
-        if len(line) <= _LONGEST:
+        if len(line) <= 2 * usual:
             yield line
             continue
         for sentence in _sentences(line):
-            yield from (sentence[start : start + PASSAGE] for start in range(0, len(sentence), PASSAGE))
+            yield from (sentence[start : start + usual] for start in range(0, len(sentence), usual))
 
 
 def _sentences(line: str) -> Iterator[str]:

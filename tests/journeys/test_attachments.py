@@ -216,10 +216,66 @@ def test_of_a_document_longer_than_the_context_the_passages_go_along_that_fit(op
     asked = tab.session.path()[0]
     assert "[page 31]\nThe blue llama lives in Köln." in asked.content
     assert len(asked.content) < 2000
-    assert "of 31 passages, those that fit the question" in shown(tab)
+    assert "of 91 passages, those that fit the question" in shown(tab)
     trigger(window_of_tab(tab), "edit_last")
     assert "[page 30]" in tab.composer.files.files()[0].text  # all of it was kept
     assert tab.composer.files.files()[0].excerpt is None
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    path = tmp_path / "book.txt"
+    path.write_text("many words about nothing at all\n" * 900 + "The blue llama lives in Köln.\n", encoding="utf-8")
+    return path
+
+
+def test_a_long_document_is_cut_down_though_nobody_has_counted_it_yet(open_window, book: Path, qtbot):
+    tab = open_window(ScriptedEngine(max_context=400)).deck.current()
+    qtbot.waitUntil(lambda: tab.composer.meter.text().startswith("0 / "))
+    drop(tab, book)
+    qtbot.waitUntil(lambda: names(tab) == ["book.txt"])
+    tab.composer.set_text("Where is the llama?")
+    assert tab.session.context.known() is None
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    assert not tab.composer.button.isEnabled()
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)  # once more: it is sent once
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    assert "lives in Köln" in tab.session.path()[0].content
+    assert tab.composer.draft().is_empty
+
+
+def test_who_writes_on_meanwhile_sends_nothing(open_window, book: Path, qtbot):
+    tab = open_window(ScriptedEngine(max_context=400)).deck.current()
+    qtbot.waitUntil(lambda: tab.composer.meter.text().startswith("0 / "))
+    drop(tab, book)
+    qtbot.waitUntil(lambda: names(tab) == ["book.txt"])
+    tab.composer.set_text("Where")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    tab.composer.edit.insertPlainText(" is it?")
+    assert not tab.composer.button.isEnabled()
+    qtbot.waitUntil(tab.composer.button.isEnabled)
+    assert (tab.composer.text(), names(tab), list(tab.session.path())) == ("Where is it?", ["book.txt"], [])
+
+
+def test_passages_are_sent_in_their_turn_and_chosen_anew_for_another_question(open_window, book: Path, qtbot):
+    engine = ScriptedEngine({"go": ["word "] * 200}, tokens_per_second=50, max_context=400)
+    tab = open_window(engine).deck.current()
+    ask(qtbot, tab, "go")
+    qtbot.waitUntil(lambda: tab.session.answering)
+    drop(tab, book)
+    qtbot.waitUntil(lambda: names(tab) == ["book.txt"])
+    ask(qtbot, tab, "The llama?")
+    qtbot.waitUntil(lambda: len(tab.session.queue.drafts()) == 1)
+    assert tab.session.queue.drafts()[0].files[0].excerpt is not None
+    tab.drafts._edit_queued(0)
+    assert tab.composer.files.files()[0].excerpt is None
+    ask(qtbot, tab, " ")
+    qtbot.waitUntil(lambda: len(tab.session.queue.drafts()) == 1)
+    tab.session.stop()
+    qtbot.waitUntil(lambda: not tab.session.answering)
+    tab.session.send_queued()
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 4 and not tab.session.answering)
+    assert "The blue llama" in tab.session.path()[2].content
 
 
 def window_of_tab(tab: ChatTab) -> MainWindow:
