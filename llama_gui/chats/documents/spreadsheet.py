@@ -81,7 +81,7 @@ class _Workbook:
             at = _column(place[1]) if place else at + 1
             if words := self._shown(cell):
                 cells[at] = words
-                self._size += len(words)
+                self._size += len(words) + 3  # with what the table puts around it
         self._cells += len(cells)
         if self._cells > _MOST_CELLS or self._size > MOST_TEXT:
             raise DocumentError("too_long")
