@@ -77,7 +77,10 @@ def _watched(process: subprocess.Popen[bytes], cancelled: threading.Event | None
 
 def _memory(pid: int) -> int:
     with contextlib.suppress(psutil.Error):
-        return psutil.Process(pid).memory_info().rss
+        process = psutil.Process(pid)
+        # On Windows the python of a virtual environment only starts the real one.
+        children = process.children(recursive=True) if sys.platform == "win32" else []
+        return sum(one.memory_info().rss for one in (process, *children))
     return 0
 
 
