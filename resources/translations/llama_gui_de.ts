@@ -4,6 +4,10 @@
 <context>
     <name>Actions</name>
     <message>
+        <source>Attach files…</source>
+        <translation>Dateien anhängen…</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>

@@ -339,6 +339,16 @@ def test_an_edited_message_keeps_its_files(tab: ChatTab, notes: Path, qtbot):
     assert QApplication.clipboard().text() == "first again"
 
 
+def test_a_key_opens_the_dialog_with_all_that_can_be_attached(tab: ChatTab, qtbot):
+    trigger(window_of(tab), "attach")
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, QFileDialog)
+    first, second = dialog.nameFilters()
+    assert first.startswith("Documents and texts")
+    assert second.startswith("All files")
+    dialog.close()
+
+
 def test_the_clip_opens_a_dialog(tab: ChatTab, notes: Path, qtbot):
     qtbot.mouseClick(tab.composer.clip_button, Qt.MouseButton.LeftButton)
     dialog = QApplication.activeModalWidget()
