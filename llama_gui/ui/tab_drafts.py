@@ -38,6 +38,7 @@ class TabDrafts(QObject):
         self._notice = notice
         self._removed: tuple[int, Draft] | None = None  # from the queue, until nobody can undo it
         self._is_on_its_way = False  # a message, until it is on disk or refused
+        self._given = Draft()  # to the session, as it stood in the field
         self._fitting = Draft()  # what is cut down to the context, to be sent then
         composer.send_requested.connect(self.send)
         composer.queue_requested.connect(self.send)
@@ -100,6 +101,7 @@ class TabDrafts(QObject):
             self._give(given.text, given.files)
 
     def _give(self, text: str, files: tuple[Attachment, ...]) -> None:
+        self._given = Draft(text, self._composer.files.files())
         if self._messages.send(text, files):
             return
         if self._session.answering:
@@ -124,8 +126,14 @@ class TabDrafts(QObject):
     def _on_accepted(self) -> None:
         self._is_on_its_way = False
         if not self._messages.leave():
-            self._composer.set_draft(Draft())
+            self._composer.set_draft(self._added_since())
         self._notice.say("")
+
+    def _added_since(self) -> Draft:
+        """What was written and attached while the message was on its way to the disk."""
+        now = self._composer.draft()
+        files = tuple(file for file in now.files if file not in self._given.files)
+        return Draft(now.text.removeprefix(self._given.text), files)
 
     @Slot(object)
     def _on_returned(self, draft: Draft) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from llama_gui.chats import attachments
-from llama_gui.chats.attachments import split
+from llama_gui.chats.attachments import Attachment, split
 from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.ui import MainWindow
 from llama_gui.ui.chat_tab import ChatTab
@@ -222,6 +222,17 @@ def test_of_a_document_longer_than_the_context_the_passages_go_along_that_fit(op
     assert tab.composer.files.files()[0].excerpt is None
 
 
+def test_what_is_added_while_a_message_is_on_its_way_stays(tab: ChatTab, notes: Path, qtbot):
+    drop(tab, notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    qtbot.keyClicks(tab.composer.edit, "one")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    tab.composer.files.add(Attachment("late.txt", "x", 1))
+    qtbot.keyClicks(tab.composer.edit, " more")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    assert (tab.composer.text(), names(tab)) == (" more", ["late.txt"])
+
+
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     path = tmp_path / "book.txt"
@@ -261,7 +272,7 @@ def test_passages_are_sent_in_their_turn_and_chosen_anew_for_another_question(op
     engine = ScriptedEngine({"go": ["word "] * 200}, tokens_per_second=50, max_context=400)
     tab = open_window(engine).deck.current()
     ask(qtbot, tab, "go")
-    qtbot.waitUntil(lambda: tab.session.answering)
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and tab.composer.draft().is_empty)
     drop(tab, book)
     qtbot.waitUntil(lambda: names(tab) == ["book.txt"])
     ask(qtbot, tab, "The llama?")
