@@ -119,7 +119,8 @@ def _add_ask(ask: argparse.ArgumentParser) -> None:
         metavar="PATH",
         action="append",
         default=[],
-        help="a text that comes before the question; again for more",
+        help="a text or a document (PDF, DOCX, ODT, XLSX, PPTX, EPUB, HTML, RTF) that comes before the question; "
+        "again for more",
     )
     ask.add_argument("--model", metavar="PATH", help="a model folder or GGUF file (default: the starter model)")
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from llama_gui.chats.attachments import read_attachment
 from llama_gui.errors import InvalidRequestError, UserError
 from llama_gui.paths import Paths
 from llama_gui.terminal import in_terminal, model_path
@@ -57,6 +58,8 @@ def _read(file: str) -> str:
             raise InvalidRequestError("question", "missing", 'given, as in: llama-gui ask "What can you do?"')
         return sys.stdin.read()
     try:
+        if Path(file).is_file():
+            return read_attachment(Path(file)).text
         return Path(file).read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

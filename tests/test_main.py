@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from llama_gui.__main__ import main
+from llama_gui.ask import _question
 from llama_gui.desktop import reason_for_no_window
+from llama_gui.errors import UserError
+from tests.fakes.documents import docx, paragraph
 from tests.fakes.tiny_llama import write_tiny_llama
 
 QUESTION = "What is this application?"
@@ -39,6 +42,17 @@ def test_the_starter_model_answers(capsys):
     assert (status, err) == (0, "")
     assert "llama-gui" in out
     assert out.endswith("\n")
+
+
+def test_a_document_comes_before_the_question_as_its_text(tmp_path):
+    path = docx(tmp_path / "a.docx", paragraph("What is this"))
+    assert _question("application?", [str(path)]) == "What is this\n\napplication?"
+    path.write_bytes(path.read_bytes()[:-60])
+    with pytest.raises(UserError, match=r"a\.docx is damaged"):
+        _question("application?", [str(path)])
+    path.write_bytes(b"Gr\xfc\xdfe")  # a text of Windows
+    text = path.rename(tmp_path / "a.txt")
+    assert _question(None, [str(text)]) == "Grüße"
 
 
 def test_json_has_one_object_for_each_token_and_one_with_the_result(capsys):

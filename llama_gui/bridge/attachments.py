@@ -1,6 +1,6 @@
 """Reads the files that go along with messages, beside the window."""
 
-from collections.abc import Callable
+import threading
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -8,30 +8,79 @@ from PySide6.QtCore import QObject, Signal, Slot
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.tasks import TaskLane
 from llama_gui.chats.attachments import Attachment, read_attachment
+from llama_gui.chats.documents.kinds import ENDINGS
+
+
+class FileReading(QObject):
+    """One file that is being read."""
+
+    done = Signal(object, object)
+    """Itself, and the `Attachment`."""
+    failed = Signal(object, str)
+    """Itself, and a sentence for the user."""
+
+    def __init__(self, path: str, parent: QObject) -> None:
+        super().__init__(parent)
+        self._path = Path(path)
+        self._cancelled = threading.Event()
+        self.name = self._path.name
+        self.is_document = self._path.suffix[1:].lower() in ENDINGS
+        """Whether it may take a while, by its name."""
+
+    @Slot()
+    def cancel(self) -> None:
+        """Nobody wants it any more; nothing will be told."""
+        self._cancelled.set()
+
+    def run_on(self, lane: TaskLane) -> None:
+        """Read it there."""
+        lane.run(self._read, self._on_read, self._on_failed)
+
+    def _read(self) -> Attachment | None:
+        # In the lane's thread.
+        return None if self._cancelled.is_set() else read_attachment(self._path, self._cancelled)
+
+    @Slot(object)
+    def _on_read(self, file: Attachment | None) -> None:
+        if file is not None and not self._cancelled.is_set():
+            self.done.emit(self, file)
+        self.deleteLater()
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        if not self._cancelled.is_set():
+            self.failed.emit(self, str(error))
+        self.deleteLater()
 
 
 class AttachmentReader(QObject):
-    """One thread for all tabs, from the first file on: a disk that hangs holds up nothing but files."""
+    """Two threads for all tabs: a disk that hangs holds up nothing but files, and a document no text."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.folder = ""
         """Where files were chosen last, in whatever tab."""
-        self._lane: TaskLane | None = None
+        self._lanes: dict[bool, TaskLane] = {}  # for documents: True
         self._closed = False
 
-    def read(self, path: str, done: Callable[[Attachment], None], failed: Callable[[Exception], None]) -> None:
-        """Read a file; `failed` gets a sentence for the user."""
+    def read(self, path: str) -> FileReading:
+        """Begin to read a file. The answer tells when it is there, not before it has come back to the event loop."""
+        reading = FileReading(path, self)
         if self._closed:
-            return
-        if self._lane is None:
-            self._lane = TaskLane("attachments", self)
-        self._lane.run(lambda: read_attachment(Path(path)), done, failed)
+            return reading
+        if reading.is_document not in self._lanes:
+            name = "documents" if reading.is_document else "attachments"
+            self._lanes[reading.is_document] = TaskLane(name, self)
+        reading.run_on(self._lanes[reading.is_document])
+        return reading
 
     def close(self, timeout_s: float = 1.0) -> bool:
-        """End the thread. False: a disk still hangs."""
+        """Give up what is being read, and end the threads. False: a disk still hangs."""
         self._closed = True
-        return self._lane is None or self._lane.close(timeout_s)
+        for reading in self.findChildren(FileReading):
+            reading.cancel()
+        ended = [lane.close(timeout_s) for lane in self._lanes.values()]
+        return all(ended)
 
 
 class DraftFileKeeper(QObject):

@@ -7,10 +7,13 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from llama_gui.bridge import asking
 from llama_gui.bridge.engine_host import EngineHost
-from llama_gui.chats.attachments import Attachment, Draft
+from llama_gui.bridge.token_counter import Counts
+from llama_gui.chats.attachments import Attachment, Draft, fitted
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.vocabulary import ChatSettings, ContextUse
 
+SHARE = 0.5
+"""Of the context: what a message with excerpts may take. The other half is for the answer and what was said before."""
 QUIET_MS = 300
 """Without a key pressed, before anything is counted."""
 
@@ -48,6 +51,42 @@ class ContextWatch(QObject):
         self._timer.timeout.connect(self._measure)
         for signal in (host.loaded, host.current_changed, host.load_failed):
             signal.connect(self._on_model)
+
+    def known(self) -> ContextUse | None:
+        """What sending the draft now would come to; None where that is not known, or not yet."""
+        return None if self._is_stale or self._is_busy else self._use
+
+    def needs_fitting(self, draft: Draft) -> bool:
+        """Whether this may be more than the model reads, and it is worth the while to cut its files down."""
+        if not draft.files or self._settings().overflow == "error":
+            return False
+        if (use := self.known()) is not None:
+            return use.has_long_files
+        info = self._host.info_of(self._model())
+        return info is not None and sum(len(file.text) for file in draft.files) > info.max_context > 0
+
+    def fit(self, draft: Draft, done: Callable[[Draft | None], None]) -> None:
+        """Give `done` the draft with excerpts of its files, so that it takes half of the context at most.
+
+        As it is where the model can read all of it; None where it cannot be cut, or where nothing can be counted.
+        """
+        info = self._host.info_of(self._model())
+        engine = self._host.models.engine_of(self._model())
+        if info is None or engine is None or not info.max_context:
+            done(None)
+            return
+        settings = self._settings()
+
+        def fit(engine: Counts) -> Draft | None:
+            def tokens_of(tried: Draft) -> int:
+                make = asking.would_send(ShownPath(), tried, None, settings)
+                return engine.measure(make()).tokens if make is not None else 0
+
+            if tokens_of(draft) < info.max_context:
+                return draft
+            return fitted(draft, tokens_of, int(SHARE * info.max_context))
+
+        self._host.counter.ask(engine, fit, done)
 
     def set_watched(self, watched: bool) -> None:
         """Whether anybody looks; nothing is counted for a tab in the background."""
@@ -110,8 +149,12 @@ class ContextWatch(QObject):
         self._is_busy = False
         if self._is_stale and self._is_watched:
             self._timer.start()
-        self._use = use
+        self._use = use if use is None else replace(use, has_long_files=self._has_long_files(use))
         self._tell()
+
+    def _has_long_files(self, use: ContextUse) -> bool:
+        drops = self._settings().overflow != "error"
+        return use.is_too_long and drops and bool(self._draft.files) and len(self._draft.text) < use.max_context
 
     def _tell(self) -> None:
         use = self._use

@@ -9,6 +9,7 @@ from llama_gui.bridge.lanes import Lanes
 from llama_gui.vocabulary import ContextUse, GenerateRequest
 
 Key = TypeVar("Key")
+Answer = TypeVar("Answer")
 
 
 @runtime_checkable
@@ -33,6 +34,13 @@ class TokenCounter(QObject):
         """What a request would come to. `make` is called on the lane."""
         if isinstance(engine, Counts):
             self._run(lambda: engine.measure(make()), done)
+        else:
+            done(None)
+
+    def ask(self, engine: object, work: Callable[[Counts], Answer], done: Callable[[Answer | None], None]) -> None:
+        """Whatever else is to be found out by counting. `work` is called on the lane."""
+        if isinstance(engine, Counts):
+            self._run(lambda: work(engine), done)
         else:
             done(None)
 

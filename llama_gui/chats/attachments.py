@@ -1,22 +1,33 @@
-"""Text files that go along with a message: how they are read, and how the model gets to read them. Pure."""
+"""Files that go along with a message: how their text is read, and how the model gets to read it."""
 
 import codecs
 import json
 import re
 import stat
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from llama_gui.chats.documents.child import read_apart
+from llama_gui.chats.documents.faults import DocumentError, sentence
+from llama_gui.chats.documents.kinds import ENDINGS, may_be_document
+from llama_gui.chats.documents.markdown import MOST_TEXT
+from llama_gui.chats.passages import PASSAGE, SMALLEST, Excerpt, Passages
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import UserError
 
 MAX_BYTES = 5_000_000
+MAX_DOCUMENT_BYTES = 200_000_000
+"""Most of a large document is pictures."""
 LONG_PASTE = 2000
 LONG_PASTE_LINES = 40
 """Pasted text of more characters or lines than that becomes an attachment: the composer stays a place to write in."""
 MAX_NAME = 120
+_TRIES = 8
+_LEAST = 200
+"""Characters of a file; fewer say nothing."""
 
 _BOMS = (  # UTF-32 before UTF-16, whose mark is the beginning of the other's
     (codecs.BOM_UTF8, "utf-8"),
@@ -33,11 +44,26 @@ _FENCES = re.compile("`{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that goes along: its name, its text, its size in bytes."""
+    """A file that goes along: its name, its text, its size in bytes.
+
+    `excerpt`: what the model reads of it; None: all.
+    """
 
     name: str
     text: str
     size: int
+    excerpt: Excerpt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """What is said of a file of a message: its name, its size in bytes, how many of how many passages went along."""
+
+    name: str
+    size: int
+    chosen: int = 0
+    total: int = 0
+    """0: all of it went along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +72,10 @@ class Draft:
 
     text: str = ""
     files: tuple[Attachment, ...] = ()
+
+    def whole(self) -> "Draft":
+        """The same with all of its files, whatever question they were cut for."""
+        return Draft(self.text, tuple(replace(file, excerpt=None) for file in self.files))
 
     @property
     def is_empty(self) -> bool:
@@ -63,35 +93,54 @@ def joined(drafts: Iterable[Draft]) -> Draft:
 # --- reading
 
 
-def read_attachment(path: Path) -> Attachment:
-    """Read a text file: Unicode with or without a mark, else Western European (Windows-1252).
+def read_attachment(path: Path, cancelled: threading.Event | None = None) -> Attachment:
+    """Read a text file (Unicode with or without a mark, else Windows-1252), or the text of a document.
+
+    Blocks: a document may take a minute, unless `cancelled` is set meanwhile.
 
     Raises:
-        UserError: it is no text, too large, or cannot be read; in plain words.
+        UserError: it is neither, too large, or cannot be read; in plain words.
+        ReadingCancelledError: `cancelled` was set.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device might never end
-            raise UserError(f"{path.name} is not a file. Attach the text files in it one by one.")
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):  # a pipe or a device might never end
+            raise UserError(f"{path.name} is not a file. Attach the files in it one by one.")
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = file.read(1024)
+            if may_be_document(path, content):
+                return _read_document(path, facts.st_size, cancelled)
+            content += file.read(MAX_BYTES + 1 - len(content))
     except OSError as error:
         raise UserError(
             f"{path} cannot be read: {error.strerror or error}. Check that it exists and that you may read it."
         ) from error
     if len(content) > MAX_BYTES:
-        raise UserError(
-            f"{path.name} is larger than {MAX_BYTES / 1e6:.0f} MB, which is more than a model can read. Attach a part."
-        )
+        raise _too_large(path, MAX_BYTES)
     text = _decoded(content)
     if text is None:
-        raise UserError(f"{path.name} is not a text file. Copy its text, or save it as text (UTF-8), and attach that.")
+        raise UserError(sentence("unknown", path.name, MOST_TEXT))
     return Attachment(_clean_name(path.name), _clean(text), len(content))
+
+
+def _read_document(path: Path, size: int, cancelled: threading.Event | None) -> Attachment:
+    if size > MAX_DOCUMENT_BYTES:
+        raise _too_large(path, MAX_DOCUMENT_BYTES)
+    try:
+        text = read_apart(path, cancelled)
+    except DocumentError as error:
+        raise UserError(sentence(error.why, path.name, MOST_TEXT)) from error
+    return Attachment(_clean_name(path.name), _clean(text), size)
+
+
+def _too_large(path: Path, most: int) -> UserError:
+    return UserError(
+        f"{path.name} is larger than {most / 1e6:.0f} MB, which is more than a model can read. Attach a part."
+    )
 
 
 def _decoded(content: bytes) -> str | None:
     """The text, or None if these bytes are none."""
-    if content.startswith(b"%PDF-"):  # some look like text
-        return None
     try:
         text = _in_unicode(content)
         misread = 0
@@ -131,12 +180,52 @@ def _clean_name(name: str) -> str:
     return (name if len(name) <= MAX_NAME else "…" + name[1 - MAX_NAME :]) or "file"
 
 
+# --- longer than the context
+
+
+def fitted(draft: Draft, tokens_of: Callable[[Draft], int], most: int) -> Draft | None:
+    """The draft with excerpts of its longest files, so that it has `most` tokens; None where that cannot be.
+
+    `tokens_of` counts; it is asked a few times, and always of something that is not far longer than `most`.
+    """
+    ranked: dict[Attachment, Passages] = {}
+    room = 4 * most  # characters: more than any text has in so many tokens, but for long rows of blanks
+    for _ in range(_TRIES):
+        share = _share([len(file.text) for file in draft.files], room)
+        files: list[Attachment] = []
+        for file in draft.files:
+            if len(file.text) > share:
+                if file not in ranked:
+                    size = max(SMALLEST, min(share // 10, PASSAGE))  # of a small share, too, some shall fit in
+                    ranked[file] = Passages(_clean(file.text), draft.text, size)
+                file = replace(file, excerpt=ranked[file].excerpt(share))
+            files.append(file)
+        tried = Draft(draft.text, tuple(files))
+        tokens = tokens_of(tried)
+        if tokens <= most:
+            return tried
+        room = min(int(room * most / tokens * 0.95), room - 1)
+        if room < len(draft.files) * _LEAST:
+            return None
+    return None
+
+
+def _share(sizes: Sequence[int], room: int) -> int:
+    """How much each file may have, so that all have `room` together, and none less because another is short."""
+    left = room
+    waiting = sorted(sizes)
+    while waiting and waiting[0] <= left // len(waiting):
+        left -= waiting.pop(0)
+    return left // len(waiting) if waiting else room
+
+
 # --- in the message
 
 
 def compose(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
     """The message as the model reads it, and the JSON text that says where in it the files and the user's words are.
 
+    That text also holds the whole of a file of which an excerpt goes along: nothing of it is lost.
     The files come first: models answer better when the question follows what it is about.
     """
     text = clean_text(text)
@@ -144,17 +233,22 @@ def compose(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
         return text, ""
     content, files = "", []
     for attachment in attachments:
-        name, body = _clean_name(attachment.name), _clean(attachment.text)
+        name, whole, excerpt = _clean_name(attachment.name), _clean(attachment.text), attachment.excerpt
+        body = _clean(excerpt.text) if excerpt is not None else whole
         fence = _fence_for(body)
-        content += f"File “{name}”:\n{fence}{_language(name)}\n"
-        files.append({"name": name, "size": attachment.size, "start": len(content), "length": len(body)})
+        parts = f", {excerpt.chosen} of its {excerpt.total} passages" if excerpt is not None else ""
+        content += f"File “{name}”{parts}:\n{fence}{_language(name)}\n"
+        file: dict[str, Any] = {"name": name, "size": attachment.size, "start": len(content), "length": len(body)}
+        if excerpt is not None:
+            file |= {"whole": whole, "chosen": excerpt.chosen, "total": excerpt.total}
+        files.append(file)
         content += body + ("" if body.endswith("\n") else "\n") + f"{fence}\n\n"
     where = {"text": len(content), "files": files}
     return content + text, json.dumps(where, ensure_ascii=False)
 
 
 def split(content: str, where: str) -> tuple[str, tuple[Attachment, ...]]:
-    """The user's words and the files again. If the two do not go together, all of it is the user's words."""
+    """The user's words and the whole files again. If the two do not go together, all of it is the user's words."""
     try:
         values = json.loads(where) if where else {}
         files = tuple(_file(content, entry) for entry in values.get("files", ()))
@@ -166,11 +260,19 @@ def split(content: str, where: str) -> tuple[str, tuple[Attachment, ...]]:
         return content, ()
 
 
-def listed(where: str) -> tuple[tuple[str, int], ...]:
-    """The names of the files of a message, and their sizes in bytes."""
+def listed(where: str) -> tuple[FileLine, ...]:
+    """The files of a message."""
     try:
         files = json.loads(where).get("files", ()) if where else ()
-        return tuple((_clean_name(str(entry["name"])), int(entry["size"])) for entry in files)
+        return tuple(
+            FileLine(
+                _clean_name(str(entry["name"])),
+                int(entry["size"]),
+                int(entry.get("chosen", 0)),
+                int(entry.get("total", 0)),
+            )
+            for entry in files
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return ()
 
@@ -179,7 +281,9 @@ def _file(content: str, entry: Any) -> Attachment:
     start, length, name, size = entry["start"], entry["length"], entry["name"], entry["size"]
     if not (_is_place(start, len(content)) and _is_place(length, len(content) - start) and _is_place(size, 10**12)):
         raise ValueError("no place in the message")
-    return Attachment(_clean_name(str(name)), content[start : start + length], size)
+    whole = entry.get("whole")
+    text = _clean(whole) if isinstance(whole, str) else content[start : start + length]
+    return Attachment(_clean_name(str(name)), text, size)
 
 
 def _is_place(value: object, end: int) -> bool:
@@ -193,5 +297,7 @@ def _fence_for(body: str) -> str:
 
 
 def _language(name: str) -> str:
-    suffix = Path(name).suffix[1:]
-    return suffix.lower() if suffix.isascii() and suffix.isalnum() and len(suffix) <= 10 else ""
+    suffix = Path(name).suffix[1:].lower()
+    if suffix in ENDINGS:  # what stands there is its text, not such a file
+        return ""
+    return suffix if suffix.isascii() and suffix.isalnum() and len(suffix) <= 10 else ""

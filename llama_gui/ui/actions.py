@@ -46,6 +46,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("stop", QT_TRANSLATE_NOOP("Actions", "Stop this answer"), ("Esc",), "Chat"),
     ActionSpec("regenerate", QT_TRANSLATE_NOOP("Actions", "Answer again"), ("Ctrl+R",), "Chat"),
     ActionSpec("edit_last", QT_TRANSLATE_NOOP("Actions", "Edit last message"), ("Ctrl+Up",), "Chat"),
+    ActionSpec("attach", QT_TRANSLATE_NOOP("Actions", "Attach files…"), ("Ctrl+Shift+A",), "Chat"),
     ActionSpec("previous_version", QT_TRANSLATE_NOOP("Actions", "Previous version"), ("Alt+Left",), "Chat"),
     ActionSpec("next_version", QT_TRANSLATE_NOOP("Actions", "Next version"), ("Alt+Right",), "Chat"),
     ActionSpec("continue_answer", QT_TRANSLATE_NOOP("Actions", "Go on with the last answer"), (), "Chat"),

@@ -128,6 +128,8 @@ class Composer(QWidget):
     """To be sent when the answer has ended."""
     stop_requested = Signal()
     edit_last_requested = Signal()
+    send_held = Signal()
+    """The user wants to send, but a file is still being read."""
     files_wanted = Signal()
     """The user wants to choose files."""
     draft_changed = Signal()
@@ -136,12 +138,15 @@ class Composer(QWidget):
         super().__init__(parent)
         self._is_answering = False
         self._takes_files = True
+        self._is_held = False
         self.edit = MessageEdit(self)
         self.files = AttachmentBar(icons, self)
         self.meter = ContextMeter(self)
         self.clip_button = Button(icons, "clip", height=28)
-        self.clip_button.setAccessibleName(self.tr("Attach text files"))
-        self.clip_button.setToolTip(plain_tip(self.tr("Attach text files; they can be dropped here too")))
+        self.clip_button.setAccessibleName(self.tr("Attach files"))
+        self.clip_button.setToolTip(
+            plain_tip(self.tr("Attach files: PDF, Word, texts and others. They can be dropped here, too."))
+        )
         self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
         self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
@@ -201,6 +206,11 @@ class Composer(QWidget):
         self._takes_files = takes_files
         self._show_state()
 
+    def set_held(self, held: bool) -> None:
+        """True while what was sent is made ready, which may take a second."""
+        self._is_held = held
+        self._show_state()
+
     @property
     def takes_files(self) -> bool:
         """Whether files can go along with what is written."""
@@ -255,7 +265,7 @@ class Composer(QWidget):
         answering = self._is_answering
         is_empty = self.draft().is_empty
         self._show_button()
-        self.button.setEnabled(answering or not is_empty)
+        self.button.setEnabled(answering or not (is_empty or self._is_held))
         self.clip_button.setVisible(self._takes_files)
         self.queue_button.setVisible(answering and not is_empty)
         self._key.setVisible(answering and is_empty)
@@ -284,7 +294,9 @@ class Composer(QWidget):
 
     @Slot()
     def _send(self) -> None:
-        if not self.draft().is_empty:
+        if self.files.is_reading:
+            self.send_held.emit()
+        elif not self.draft().is_empty:
             (self.queue_requested if self._is_answering else self.send_requested).emit(self.text())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

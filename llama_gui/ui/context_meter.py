@@ -43,6 +43,8 @@ class ContextMeter(QWidget):
         if use is None:
             return ""
         text = self.tr("{} / {} context").format(short_count(use.tokens), short_count(use.max_context))
+        if use.has_long_files:
+            return text + self.tr(" · passages of the files")
         if use.is_too_long:
             return text + self.tr(" · too long")
         if use.dropped_messages == 1:
@@ -56,7 +58,7 @@ class ContextMeter(QWidget):
         use = self._use
         if use is None or (use.tokens < NEARLY_FULL * use.max_context and not use.dropped_messages):
             return "muted"
-        return "error" if use.is_too_long else "accent"
+        return "error" if use.is_too_long and not use.has_long_files else "accent"
 
     def _explanation(self, use: ContextUse) -> str:
         share = round(100 * use.tokens / max(use.max_context, 1))
@@ -65,7 +67,13 @@ class ContextMeter(QWidget):
                 number_text(use.tokens), number_text(use.max_context), share
             )
         ]
-        if use.is_too_long:
+        if use.has_long_files:
+            lines.append(
+                self.tr(
+                    "The files are longer than the model reads: those of their passages go along that fit the question."
+                )
+            )
+        elif use.is_too_long:
             lines.append(self.tr("The model cannot read this. Make the message shorter, or remove a file."))
         elif use.dropped_messages:
             lines.append(

@@ -3,12 +3,14 @@
 from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import Draft, joined
+from llama_gui.chats.attachments import Attachment, Draft, joined
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.message_actions import UNDO_SECONDS, MessageActions
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.widgets import Notice
+from llama_gui.vocabulary import ContextUse
 
 
 class TabDrafts(QObject):
@@ -36,6 +38,8 @@ class TabDrafts(QObject):
         self._notice = notice
         self._removed: tuple[int, Draft] | None = None  # from the queue, until nobody can undo it
         self._is_on_its_way = False  # a message, until it is on disk or refused
+        self._given = Draft()  # to the session, as it stood in the field
+        self._fitting = Draft()  # what is cut down to the context, to be sent then
         composer.send_requested.connect(self.send)
         composer.queue_requested.connect(self.send)
         composer.stop_requested.connect(session.stop)
@@ -76,6 +80,28 @@ class TabDrafts(QObject):
         self._notice.say("")
         self.about_to_send.emit()
         files = self._composer.files.files()
+        use = self._session.context.known()
+        if self._session.context.needs_fitting(Draft(text, files)):
+            self._is_on_its_way = True
+            self._fitting = self._composer.draft()
+            self._composer.set_held(True)
+            self._session.context.fit(Draft(text, files), self._on_fitted)
+        elif files and use is not None and use.is_too_long:  # sent and refused, it would stand in the chat for nothing
+            self._notice.say(self._too_long_text(use))
+        else:
+            self._give(text, files)
+
+    @Slot(object)
+    def _on_fitted(self, draft: Draft | None) -> None:
+        """The files were cut down to what fits; None: they could not be, so the model says why not."""
+        self._is_on_its_way = False
+        self._composer.set_held(False)
+        if self._fitting == self._composer.draft():  # else the user has thought better of it
+            given = draft or self._fitting
+            self._give(given.text, given.files)
+
+    def _give(self, text: str, files: tuple[Attachment, ...]) -> None:
+        self._given = Draft(text, self._composer.files.files())
         if self._messages.send(text, files):
             return
         if self._session.answering:
@@ -83,6 +109,12 @@ class TabDrafts(QObject):
         else:
             self._is_on_its_way = True
             self._session.send(text, files)
+
+    def _too_long_text(self, use: ContextUse) -> str:
+        return self.tr(
+            "The message and its files come to {} tokens, but the model reads {} at most. Remove a file, attach a part "
+            "of it, or choose a model with a larger context."
+        ).format(number_text(use.tokens), number_text(use.max_context))
 
     @Slot(str)
     def ask(self, question: str) -> None:
@@ -94,8 +126,14 @@ class TabDrafts(QObject):
     def _on_accepted(self) -> None:
         self._is_on_its_way = False
         if not self._messages.leave():
-            self._composer.set_draft(Draft())
+            self._composer.set_draft(self._added_since())
         self._notice.say("")
+
+    def _added_since(self) -> Draft:
+        """What was written and attached while the message was on its way to the disk."""
+        now = self._composer.draft()
+        files = tuple(file for file in now.files if file not in self._given.files)
+        return Draft(now.text.removeprefix(self._given.text), files)
 
     @Slot(object)
     def _on_returned(self, draft: Draft) -> None:
@@ -113,7 +151,7 @@ class TabDrafts(QObject):
     def _edit_queued(self, index: int) -> None:
         """Bring a queued message back into the composer, behind what stands there."""
         draft = self._session.queue.take(index)
-        self._composer.set_draft(joined([self._composer.draft(), draft]))
+        self._composer.set_draft(joined([self._composer.draft(), draft.whole()]))
         self._composer.setFocus()
 
     @Slot(int)

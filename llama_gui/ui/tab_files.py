@@ -6,13 +6,22 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from llama_gui.bridge.attachments import AttachmentReader
+from llama_gui.bridge.attachments import AttachmentReader, FileReading
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.documents.kinds import ENDINGS
 from llama_gui.ui.attachment_bar import MOST_FILES
 from llama_gui.ui.composer import Composer, model_among
 from llama_gui.ui.tab_drafts import TabDrafts
 from llama_gui.ui.widgets import Notice
+
+_TEXTS = (
+    "txt", "md", "markdown", "rst", "log", "csv", "tsv", "json", "jsonl", "xml", "yaml", "yml", "toml", "ini", "cfg",
+    "conf", "tex", "srt", "vtt", "py", "ipynb", "js", "ts", "jsx", "tsx", "css", "scss", "java", "kt", "c", "h", "cpp",
+    "hpp", "cc", "cs", "go", "rs", "rb", "php", "swift", "scala", "r", "lua", "pl", "sh", "bat", "ps1", "sql", "diff",
+    "patch",
+)  # fmt: skip
+"""How the names of texts end, as far as a dialog can say it; all others can be chosen as well."""
 
 
 class TabFiles(QObject):
@@ -41,13 +50,18 @@ class TabFiles(QObject):
         session.draft_files.brought.connect(self._bring)
         session.context.counted.connect(composer.files.set_tokens)
         composer.files_wanted.connect(self.ask)
+        composer.send_held.connect(self._tell_to_wait)
+        composer.files.changed.connect(self._show_wait)
         composer.edit.files_dropped.connect(self.attach)
 
     @Slot()
     def ask(self) -> None:
-        """Let the user choose text files to send along."""
-        dialog = QFileDialog(self._tab, self.tr("Attach text files"), self._reader.folder or documents_folder())
+        """Let the user choose files to send along."""
+        dialog = QFileDialog(self._tab, self.tr("Attach files"), self._reader.folder or documents_folder())
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        patterns = " ".join(f"*.{ending}" for ending in (*ENDINGS, *_TEXTS))
+        dialog.setNameFilters([self.tr("Documents and texts") + f" ({patterns})", self.tr("All files") + " (*)"])
+        dialog.setOption(QFileDialog.Option.HideNameFilterDetails)
         dialog.filesSelected.connect(self._choose)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -67,12 +81,32 @@ class TabFiles(QObject):
         if paths and not self._composer.takes_files:
             self._notice.say(self.tr("No file can go along with an answer."))
             return
-        room = MOST_FILES - len(self._composer.files.files())
+        room = MOST_FILES - self._composer.files.count()
         if len(paths) > room:
             self._notice.add(self.tr("At most {} files can go along with one message.").format(MOST_FILES))
         for path in paths[: max(room, 0)]:
-            self._reader.read(path, self._on_read, self._on_not_read)
+            self._read(path)
         self._composer.setFocus()
+
+    def _read(self, path: str) -> None:
+        reading = self._reader.read(path)
+        reading.done.connect(self._on_read)
+        reading.failed.connect(self._on_not_read)
+        self.destroyed.connect(reading.cancel)
+        if reading.is_document:  # a text is there at once
+            self._composer.files.wait_for(reading)
+
+    @Slot()
+    def _tell_to_wait(self) -> None:
+        self._notice.say(self._wait_text())
+
+    @Slot()
+    def _show_wait(self) -> None:
+        if not self._composer.files.is_reading:
+            self._notice.drop(self._wait_text())
+
+    def _wait_text(self) -> str:
+        return self.tr("A file is still being read. Send when it is there, or remove it.")
 
     @Slot()
     def _keep(self) -> None:
@@ -83,13 +117,18 @@ class TabFiles(QObject):
         for file in files:
             self._composer.files.add(file)
 
-    @Slot(object)
-    def _on_read(self, file: Attachment) -> None:
-        self._composer.files.add(file)
+    @Slot(object, object)
+    def _on_read(self, reading: FileReading, file: Attachment) -> None:
+        if not self._composer.takes_files:  # an answer is edited by now
+            self._composer.files.finish(reading, None)
+            self._notice.add(self.tr("No file can go along with an answer."))
+            return
+        self._composer.files.finish(reading, file)
 
-    @Slot(object)
-    def _on_not_read(self, error: Exception) -> None:
-        self._notice.add(str(error))
+    @Slot(object, str)
+    def _on_not_read(self, reading: FileReading, why: str) -> None:
+        self._composer.files.finish(reading, None)
+        self._notice.add(why)
 
 
 def documents_folder() -> str:

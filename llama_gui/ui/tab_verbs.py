@@ -40,6 +40,12 @@ class TabVerbs(QObject):
             tab.messages.run_on_last(verb)
 
     @Slot()
+    def attach(self) -> None:
+        """Let the user choose files that go along with the message, where files can."""
+        if (tab := self._deck.current()) and tab.composer.takes_files:
+            tab.files.ask()
+
+    @Slot()
     def copy_answer(self) -> None:
         """Put the last answer on the clipboard, and say so."""
         tab = self._deck.current()

@@ -69,6 +69,7 @@ def _on_messages(parts: ActionParts) -> Runs:
         "regenerate_with": partial(verbs.on_last_message, "regenerate_with"),
         "edit_last": partial(verbs.on_last_message, "edit"),
         "edit_answer": partial(verbs.on_last_message, "edit_answer"),
+        "attach": verbs.attach,
         "previous_version": partial(verbs.on_last_message, "previous"),
         "next_version": partial(verbs.on_last_message, "next"),
         "continue_answer": partial(verbs.on_last_message, "continue"),

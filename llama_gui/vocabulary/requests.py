@@ -138,6 +138,8 @@ class ContextUse:
     tokens: int
     max_context: int
     dropped_messages: int = 0
+    has_long_files: bool = False
+    """It is too long for its files only, of which those passages can go along that fit the question."""
 
     @property
     def is_too_long(self) -> bool:

@@ -4,6 +4,10 @@
 <context>
     <name>Actions</name>
     <message>
+        <source>Attach files…</source>
+        <translation>Dateien anhängen…</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
@@ -610,6 +614,10 @@
 <context>
     <name>Chip</name>
     <message>
+        <source>reading …</source>
+        <translation>wird gelesen …</translation>
+    </message>
+    <message>
         <source>Remove {}</source>
         <translation>{} entfernen</translation>
     </message>
@@ -713,12 +721,12 @@
 <context>
     <name>Composer</name>
     <message>
-        <source>Attach text files</source>
-        <translation>Textdateien anhängen</translation>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
     </message>
     <message>
-        <source>Attach text files; they can be dropped here too</source>
-        <translation>Textdateien anhängen; sie lassen sich auch hierher ziehen</translation>
+        <source>Attach files: PDF, Word, texts and others. They can be dropped here, too.</source>
+        <translation>Dateien anhängen: PDF, Word, Texte und andere. Sie lassen sich auch hierher ziehen.</translation>
     </message>
     <message>
         <source>Queue</source>
@@ -763,6 +771,14 @@
 </context>
 <context>
     <name>ContextMeter</name>
+    <message>
+        <source>The files are longer than the model reads: those of their passages go along that fit the question.</source>
+        <translation>Die Dateien sind länger, als das Modell liest: Mitgeschickt werden die Abschnitte, die zur Frage passen.</translation>
+    </message>
+    <message>
+        <source> · passages of the files</source>
+        <translation> · Abschnitte der Dateien</translation>
+    </message>
     <message>
         <source>{} / {} context</source>
         <translation>{} / {} Kontext</translation>
@@ -2848,6 +2864,10 @@
 <context>
     <name>TabDrafts</name>
     <message>
+        <source>The message and its files come to {} tokens, but the model reads {} at most. Remove a file, attach a part of it, or choose a model with a larger context.</source>
+        <translation>Die Nachricht und ihre Dateien haben zusammen {} Token, aber das Modell liest höchstens {}. Entferne eine Datei, hänge einen Teil davon an oder wähle ein Modell mit größerem Kontext.</translation>
+    </message>
+    <message>
         <source>The message was removed from the queue.</source>
         <translation>Die Nachricht wurde aus der Warteschlange genommen.</translation>
     </message>
@@ -2859,8 +2879,20 @@
 <context>
     <name>TabFiles</name>
     <message>
-        <source>Attach text files</source>
-        <translation>Textdateien anhängen</translation>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
+    </message>
+    <message>
+        <source>Documents and texts</source>
+        <translation>Dokumente und Texte</translation>
+    </message>
+    <message>
+        <source>All files</source>
+        <translation>Alle Dateien</translation>
+    </message>
+    <message>
+        <source>A file is still being read. Send when it is there, or remove it.</source>
+        <translation>Eine Datei wird noch gelesen. Sende, wenn sie da ist, oder entferne sie.</translation>
     </message>
     <message>
         <source>No file can go along with an answer.</source>
@@ -2921,6 +2953,10 @@
 </context>
 <context>
     <name>Transcript</name>
+    <message>
+        <source>{} of {} passages, those that fit the question</source>
+        <translation>{} von {} Abschnitten, die zur Frage passen</translation>
+    </message>
     <message>
         <source>Show the rest: {} more characters</source>
         <translation>Den Rest zeigen: noch {} Zeichen</translation>

@@ -129,3 +129,64 @@ def test_an_engine_that_cannot_count_says_nothing(qtbot: QtBot, make_host, make_
     session.context.set_watched(True)
     session.context.set_draft(Draft("one", (Attachment("a", "x", 1),)))
     qtbot.waitUntil(lambda: uses.last() is None)
+
+
+# --- files that are longer than the context
+
+
+LONG = Attachment(
+    "long.txt", "Nothing is said here.\n\n" * 300 + "The llama is blue.\n\n" + "Nor is here.\n\n" * 300, 1
+)
+
+
+def fit(qtbot: QtBot, session: ChatSession, draft: Draft) -> Draft | None:
+    answers: list[Draft | None] = []
+    session.context.fit(draft, answers.append)
+    qtbot.waitUntil(lambda: bool(answers))
+    return answers[0]
+
+
+def test_long_files_are_cut_down_to_half_of_the_context(qtbot: QtBot, make_host, make_book):
+    session = make_book(make_host(ScriptedEngine(max_context=1000))).new_chat()
+    uses = Uses(session)
+    session.context.set_watched(True)
+    draft = Draft("Which llama is blue?", (LONG,))
+    session.context.set_draft(draft)
+    assert session.context.known() is None
+    assert session.context.needs_fitting(draft)  # perhaps
+    qtbot.waitUntil(lambda: uses.last() is not None and uses.last().has_long_files)
+    assert session.context.known() == uses.last()
+    assert session.context.needs_fitting(draft)
+    cut = fit(qtbot, session, draft)
+    assert cut is not None
+    excerpt = cut.files[0].excerpt
+    assert excerpt is not None
+    assert "The llama is blue." in excerpt.text
+    assert cut.whole() == draft
+    session.context.set_draft(cut)
+    qtbot.waitUntil(lambda: session.context.known() is not None and 200 < session.context.known().tokens <= 500)
+    assert not session.context.needs_fitting(cut)
+
+
+def test_what_can_be_read_whole_is_not_cut(qtbot: QtBot, make_host, make_book):
+    session = make_book(make_host(ScriptedEngine(max_context=3000))).new_chat()
+    draft = Draft("Which llama is blue?", (LONG,))
+    assert fit(qtbot, session, draft) == draft
+    assert not session.context.needs_fitting(Draft("short", (Attachment("a", "b", 1),)))
+    assert not session.context.needs_fitting(Draft("x " * 5000))
+
+
+def test_nothing_is_cut_where_it_cannot_be_counted_or_is_not_wanted(qtbot: QtBot, make_host, make_book):
+    draft = Draft("Which?", (LONG,))
+    unknown = make_book(make_host(ScriptedEngine(max_context=0))).new_chat()
+    assert not unknown.context.needs_fitting(draft)
+    assert fit(qtbot, unknown, draft) is None
+
+
+def test_a_chat_that_leaves_nothing_out_cuts_nothing(session: ChatSession):
+    session.set_settings(ChatSettings(overflow="error"))
+    assert not session.context.needs_fitting(Draft("Which?", (LONG,)))
+
+
+def test_a_question_that_is_too_long_by_itself_is_not_helped(qtbot: QtBot, session: ChatSession):
+    assert fit(qtbot, session, Draft("why " * 200, (LONG,))) is None

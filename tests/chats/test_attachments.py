@@ -16,7 +16,9 @@ from llama_gui.chats.attachments import (
     LONG_PASTE_LINES,
     Attachment,
     Draft,
+    FileLine,
     compose,
+    fitted,
     joined,
     listed,
     pasted_attachment,
@@ -24,6 +26,7 @@ from llama_gui.chats.attachments import (
     split,
 )
 from llama_gui.errors import UserError
+from tests.fakes.documents import pdf
 
 TEXT = "Grüße,\nKöln – 5 €\n"
 
@@ -51,8 +54,6 @@ def test_an_empty_file_is_an_empty_text(tmp_path: Path):
     "content",
     [
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-        b"PK\x03\x04\x14\0\0\0",
-        b"%PDF-1.7\nall of it looks like text",
         b"\x7fELF\x02\x01\x01\0",
         bytes(range(1, 256)) * 10,
         TEXT.encode("utf-16-le"),
@@ -63,7 +64,30 @@ def test_an_empty_file_is_an_empty_text(tmp_path: Path):
 def test_a_binary_file_is_refused_in_plain_words(tmp_path: Path, content: bytes):
     path = tmp_path / "thing.bin"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"^thing\.bin is not a text file\. Copy its text"):
+    with pytest.raises(UserError, match=r"^thing\.bin is neither text nor a document that can be read\. Copy its text"):
+        read_attachment(path)
+
+
+def test_documents_are_read_as_what_they_are_in(tmp_path: Path):
+    path = pdf(tmp_path / "a.pdf", ["Größe"])
+    assert read_attachment(path) == Attachment("a.pdf", "[page 1]\nGröße\n", path.stat().st_size)
+    content, _where = compose("?", [read_attachment(path)])
+    assert content == "File “a.pdf”:\n```\n[page 1]\nGröße\n```\n\n?"
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04\x14\0\0\0", b"%PDF-1.7\nall of it looks like text"])
+def test_a_damaged_document_is_refused_in_plain_words(tmp_path: Path, content: bytes):
+    path = tmp_path / "thing.bin"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"^thing\.bin is damaged and cannot be read\. Fetch it again"):
+        read_attachment(path)
+
+
+def test_a_document_may_be_larger_than_a_text_but_not_endless(tmp_path: Path):
+    path = pdf(tmp_path / "a.pdf", ["x"])
+    with path.open("r+b") as file:
+        file.truncate(300_000_000)  # takes no room
+    with pytest.raises(UserError, match=r"larger than 200 MB"):
         read_attachment(path)
 
 
@@ -110,9 +134,35 @@ def test_a_long_paste_becomes_an_attachment():
 
 def test_the_files_of_a_message_are_listed():
     _content, where = compose("x", [Attachment("a.py", "x = 1\n", 6), Attachment("b", "y", 9)])
-    assert listed(where) == (("a.py", 6), ("b", 9))
+    assert listed(where) == (FileLine("a.py", 6), FileLine("b", 9))
     for damaged in ("", "{", "[]", "null", '{"files": 3}', '{"files": [{}]}', '{"files": [{"name": 1, "size": "x"}]}'):
         assert listed(damaged) == ()
+
+
+def test_what_is_longer_than_the_context_goes_along_in_passages_and_is_kept_whole():
+    book = (
+        "".join(f"[page {n}]\n{'Words about nothing. ' * 30}\n\n" for n in range(1, 51)) + "[page 51]\nBlue llamas.\n"
+    )
+    long, short = Attachment("book.pdf", book, 9), Attachment("a.txt", "short", 5)
+    draft = Draft("Where is the blue llama?", (long, short))
+
+    def tokens(tried: Draft) -> int:
+        return len(compose(tried.text, tried.files)[0]) // 2
+
+    cut = fitted(draft, tokens, 1000)
+    assert cut is not None
+    assert 700 < tokens(cut) <= 1000
+    assert cut.files[1] is short
+    assert cut.whole() == draft
+    content, where = compose(cut.text, cut.files)
+    excerpt = cut.files[0].excerpt
+    assert excerpt is not None
+    assert "[page 51]\nBlue llamas." in content
+    assert content.startswith(f"File “book.pdf”, {excerpt.chosen} of its {excerpt.total} passages:\n```\n[page 1]\n")
+    assert content.endswith("\n\nWhere is the blue llama?")
+    assert split(content, where) == (draft.text, draft.files)
+    assert listed(where) == (FileLine("book.pdf", 9, excerpt.chosen, excerpt.total), FileLine("a.txt", 5))
+    assert fitted(Draft("x" * 9999, (long,)), tokens, 1000) is None
 
 
 def test_drafts_are_joined():

@@ -1,5 +1,6 @@
 """Files that go along with a message."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,13 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from llama_gui.chats.attachments import split
+from llama_gui.chats import attachments
+from llama_gui.chats.attachments import Attachment, split
+from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.ui import MainWindow
 from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.vocabulary import ChatSettings
+from tests.fakes.documents import docx, paragraph, pdf
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import ask, shown, trigger
 
@@ -102,8 +107,192 @@ def test_what_is_no_text_is_refused_by_name(tab: ChatTab, notes: Path, tmp_path:
     drop(tab, tmp_path / "photo.png", tmp_path / "gone.txt", notes)
     qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
     qtbot.waitUntil(lambda: len(tab.notice.text().splitlines()) == 2)
-    assert "photo.png is not a text file." in tab.notice.text()
+    assert "photo.png is neither text nor a document that can be read." in tab.notice.text()
     assert "gone.txt cannot be read" in tab.notice.text()
+
+
+def test_documents_go_along_as_their_text(tab: ChatTab, tmp_path: Path, qtbot):
+    book = pdf(tmp_path / "Buch über Größe.pdf", ["Straße eins", "Seite zwei"])
+    letter = docx(tmp_path / "brief.docx", paragraph("Sehr geehrte Damen"))
+    drop(tab, book, letter)
+    assert [chip.accessibleName() for chip in tab.composer.files.chips()] == [
+        "Buch über Größe.pdf, reading …",
+        "brief.docx, reading …",
+    ]
+    qtbot.waitUntil(lambda: names(tab) == ["Buch über Größe.pdf", "brief.docx"], timeout=10_000)
+    chip = tab.composer.files.chips()[0]
+    qtbot.waitUntil(lambda: chip.accessibleName().endswith(" tokens"))
+    ask(qtbot, tab, "What?")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    asked = tab.session.path()[0]
+    assert "[page 2]\nSeite zwei" in asked.content
+    assert "Sehr geehrte Damen" in asked.content
+    assert "Buch über Größe.pdf  ·" in shown(tab)
+
+
+def test_a_message_waits_for_a_file_that_is_still_read(tab: ChatTab, tmp_path: Path, qtbot):
+    drop(tab, pdf(tmp_path / "a.pdf", ["text"]))
+    qtbot.keyClicks(tab.composer.edit, "Hello")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    assert "still being read" in tab.notice.text()
+    assert tab.composer.text() == "Hello"
+    assert list(tab.session.path()) == []
+    qtbot.waitUntil(lambda: names(tab) == ["a.pdf"], timeout=10_000)
+    assert tab.notice.text() == ""
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    assert "[page 1]\ntext" in tab.session.path()[0].content
+
+
+@pytest.fixture
+def hanging(monkeypatch) -> threading.Event:
+    """Documents are read until nobody wants them; set when one begins to be."""
+    began = threading.Event()
+
+    def read_apart(_path: Path, cancelled: threading.Event) -> str:
+        began.set()
+        assert cancelled.wait(10)
+        raise ReadingCancelledError
+
+    monkeypatch.setattr(attachments, "read_apart", read_apart)
+    return began
+
+
+def test_a_file_can_be_removed_while_it_is_read(hanging, tab: ChatTab, tmp_path: Path, qtbot):
+    drop(tab, pdf(tmp_path / "a.pdf", ["text"]))
+    qtbot.waitUntil(hanging.is_set)
+    qtbot.mouseClick(tab.composer.files.chips()[0].close_button, Qt.MouseButton.LeftButton)
+    assert tab.composer.files.chips() == []
+    assert not tab.composer.files.isVisible()
+    hanging.clear()
+    drop(tab, pdf(tmp_path / "b.pdf", ["text"]))
+    qtbot.waitUntil(hanging.is_set)  # the first holds up nothing any more
+    assert tab.notice.text() == ""
+    hanging.clear()
+    other = window_of(tab).deck.new_tab()
+    window_of(tab).deck.close_at(0)
+    drop(other, pdf(tmp_path / "c.pdf", ["text"]))
+    qtbot.waitUntil(hanging.is_set)  # nor does what was read for a tab that is gone
+
+
+def test_what_cannot_be_read_gives_its_place_up(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
+    drop(tab, pdf(tmp_path / "scan.pdf", [""]), notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    qtbot.waitUntil(lambda: "scan.pdf has no text in it" in tab.notice.text(), timeout=10_000)
+    assert tab.composer.files.count() == 1
+
+
+def test_a_document_read_while_an_answer_is_edited_goes_nowhere(tab: ChatTab, tmp_path: Path, qtbot):
+    ask(qtbot, tab, "first")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    drop(tab, pdf(tmp_path / "a.pdf", ["text"]))
+    tab.messages.run("edit", tab.session.path()[1].id)
+    qtbot.waitUntil(lambda: "No file can go along with an answer." in tab.notice.text(), timeout=10_000)
+    assert tab.composer.files.count() == 0
+
+
+def test_a_document_longer_than_the_context_is_told_before_it_is_sent(open_window, tmp_path: Path, qtbot):
+    tab = open_window(ScriptedEngine(max_context=50)).deck.current()
+    tab.session.set_settings(ChatSettings(overflow="error"))
+    drop(tab, pdf(tmp_path / "long.pdf", ["word " * 60]))
+    qtbot.waitUntil(lambda: "too long" in tab.composer.meter.text(), timeout=10_000)
+    qtbot.keyClicks(tab.composer.edit, "What?")
+    qtbot.waitUntil(lambda: tab.session.context.known() is not None)
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    assert "but the model reads 50 at most. Remove a file" in tab.notice.text()
+    assert (tab.composer.text(), names(tab), list(tab.session.path())) == ("What?", ["long.pdf"], [])
+    qtbot.mouseClick(tab.composer.files.chips()[0].close_button, Qt.MouseButton.LeftButton)
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)  # not measured yet, so nobody holds it up
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+
+
+def test_of_a_document_longer_than_the_context_the_passages_go_along_that_fit(open_window, tmp_path: Path, qtbot):
+    tab = open_window(ScriptedEngine(max_context=400)).deck.current()
+    pages = ["\n".join(["many words about nothing at all"] * 20) for _ in range(30)]
+    drop(tab, pdf(tmp_path / "book.pdf", [*pages, "The blue llama lives in Köln."]))
+    qtbot.waitUntil(lambda: "passages of the files" in tab.composer.meter.text(), timeout=10_000)
+    ask(qtbot, tab, "Where is the blue llama?")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    asked = tab.session.path()[0]
+    assert "[page 31]\nThe blue llama lives in Köln." in asked.content
+    assert len(asked.content) < 2000
+    assert "of 91 passages, those that fit the question" in shown(tab)
+    trigger(window_of_tab(tab), "edit_last")
+    assert "[page 30]" in tab.composer.files.files()[0].text  # all of it was kept
+    assert tab.composer.files.files()[0].excerpt is None
+
+
+def test_what_is_added_while_a_message_is_on_its_way_stays(tab: ChatTab, notes: Path, qtbot):
+    drop(tab, notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    qtbot.keyClicks(tab.composer.edit, "one")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    tab.composer.files.add(Attachment("late.txt", "x", 1))
+    qtbot.keyClicks(tab.composer.edit, " more")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    assert (tab.composer.text(), names(tab)) == (" more", ["late.txt"])
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    path = tmp_path / "book.txt"
+    path.write_text("many words about nothing at all\n" * 900 + "The blue llama lives in Köln.\n", encoding="utf-8")
+    return path
+
+
+def test_a_long_document_is_cut_down_though_nobody_has_counted_it_yet(open_window, book: Path, qtbot):
+    tab = open_window(ScriptedEngine(max_context=400)).deck.current()
+    qtbot.waitUntil(lambda: tab.composer.meter.text().startswith("0 / "))
+    drop(tab, book)
+    qtbot.waitUntil(lambda: names(tab) == ["book.txt"])
+    tab.composer.set_text("Where is the llama?")
+    assert tab.session.context.known() is None
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    assert not tab.composer.button.isEnabled()
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)  # once more: it is sent once
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    assert "lives in Köln" in tab.session.path()[0].content
+    assert tab.composer.draft().is_empty
+
+
+def test_who_writes_on_meanwhile_sends_nothing(open_window, book: Path, qtbot):
+    tab = open_window(ScriptedEngine(max_context=400)).deck.current()
+    qtbot.waitUntil(lambda: tab.composer.meter.text().startswith("0 / "))
+    drop(tab, book)
+    qtbot.waitUntil(lambda: names(tab) == ["book.txt"])
+    tab.composer.set_text("Where")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    tab.composer.edit.insertPlainText(" is it?")
+    assert not tab.composer.button.isEnabled()
+    qtbot.waitUntil(tab.composer.button.isEnabled)
+    assert (tab.composer.text(), names(tab), list(tab.session.path())) == ("Where is it?", ["book.txt"], [])
+
+
+def test_passages_are_sent_in_their_turn_and_chosen_anew_for_another_question(open_window, book: Path, qtbot):
+    engine = ScriptedEngine({"go": ["word "] * 200}, tokens_per_second=50, max_context=400)
+    tab = open_window(engine).deck.current()
+    ask(qtbot, tab, "go")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and tab.composer.draft().is_empty)
+    drop(tab, book)
+    qtbot.waitUntil(lambda: names(tab) == ["book.txt"])
+    ask(qtbot, tab, "The llama?")
+    qtbot.waitUntil(lambda: len(tab.session.queue.drafts()) == 1)
+    assert tab.session.queue.drafts()[0].files[0].excerpt is not None
+    tab.drafts._edit_queued(0)
+    assert tab.composer.files.files()[0].excerpt is None
+    ask(qtbot, tab, " ")
+    qtbot.waitUntil(lambda: len(tab.session.queue.drafts()) == 1)
+    tab.session.stop()
+    qtbot.waitUntil(lambda: not tab.session.answering)
+    tab.session.send_queued()
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 4 and not tab.session.answering)
+    assert "The blue llama" in tab.session.path()[2].content
+
+
+def window_of_tab(tab: ChatTab) -> MainWindow:
+    window = tab.window()
+    assert isinstance(window, MainWindow)
+    return window
 
 
 def test_too_many_files_are_said(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
@@ -159,6 +348,16 @@ def test_an_edited_message_keeps_its_files(tab: ChatTab, notes: Path, qtbot):
     assert names(tab) == []
     tab.messages.run("copy", tab.session.path()[0].id)
     assert QApplication.clipboard().text() == "first again"
+
+
+def test_a_key_opens_the_dialog_with_all_that_can_be_attached(tab: ChatTab, qtbot):
+    trigger(window_of(tab), "attach")
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, QFileDialog)
+    first, second = dialog.nameFilters()
+    assert first.startswith("Documents and texts")
+    assert second.startswith("All files")
+    dialog.close()
 
 
 def test_the_clip_opens_a_dialog(tab: ChatTab, notes: Path, qtbot):

@@ -22,6 +22,7 @@ def meter(qtbot) -> ContextMeter:
         (ContextUse(4000, 8192, 1), "3.9k / 8k context · the oldest left out", "accent"),
         (ContextUse(4000, 8192, 7), "3.9k / 8k context · oldest 7 left out", "accent"),
         (ContextUse(8192, 8192), "8k / 8k context · too long", "error"),
+        (ContextUse(8192, 8192, has_long_files=True), "8k / 8k context · passages of the files", "accent"),
         (ContextUse(131_072, 131_072 * 2), "128k / 256k context", "muted"),
     ],
 )

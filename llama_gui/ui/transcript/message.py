@@ -96,10 +96,14 @@ def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | No
     if rest:
         box = formats.boxed(Box.USER, box_id, top=0)
         writer.fold(rest, plain=box, continues=not shown.endswith("\n"))
-    for number, (name, size) in enumerate(files):
+    for number, file in enumerate(files):
         block = formats.boxed(Box.USER, box_id, top=0 if lines or number else 36)
         block.setProperty(Property.CHROME, True)
-        writer.line(f"{_FILE_MARK} {name}  ·  {size_text(size)}", block, formats.small())
+        facts = f"{_FILE_MARK} {file.name}  ·  {size_text(file.size)}"
+        if file.total:
+            said = translate("Transcript", "{} of {} passages, those that fit the question")
+            facts += "  ·  " + said.format(number_text(file.chosen), number_text(file.total))
+        writer.line(facts, block, formats.small())
     below = formats.paragraph(16)
     below.setProperty(Property.CHROME, True)
     if node.status == "failed":

@@ -1,0 +1,1 @@
+"""The text of documents: PDF, Word, OpenDocument, sheets, slides, books, web pages."""

@@ -1,0 +1,79 @@
+"""Files read beside the window."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from llama_gui.bridge import attachments
+from llama_gui.bridge.attachments import AttachmentReader
+from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.documents.child import ReadingCancelledError
+
+
+@pytest.fixture
+def reader(qapp):
+    reader = AttachmentReader()
+    yield reader
+    assert reader.close()
+    reader.deleteLater()
+
+
+@pytest.fixture
+def slow(monkeypatch) -> threading.Event:
+    """What is called .pdf is read until nobody wants it; set when one begins to be."""
+    began = threading.Event()
+
+    def read(path: Path, cancelled: threading.Event) -> Attachment:
+        if path.suffix == ".pdf":
+            began.set()
+            assert cancelled.wait(10)
+            raise ReadingCancelledError
+        return Attachment(path.name, "text", 4)
+
+    monkeypatch.setattr(attachments, "read_attachment", read)
+    return began
+
+
+def test_a_text_does_not_wait_for_a_document(qtbot: QtBot, reader: AttachmentReader, slow: threading.Event):
+    document = reader.read("/x/slow.pdf")
+    text = reader.read("/x/a.txt")
+    assert (document.name, document.is_document, text.is_document) == ("slow.pdf", True, False)
+    with qtbot.waitSignal(text.done) as done:
+        pass
+    assert done.args == [text, Attachment("a.txt", "text", 4)]
+    document.cancel()
+
+
+def test_what_nobody_wants_any_more_tells_nothing(qtbot: QtBot, reader: AttachmentReader, slow: threading.Event):
+    heard: list[object] = []
+    first, second = reader.read("/x/first.pdf"), reader.read("/x/second.pdf")
+    for reading in (first, second):
+        reading.done.connect(lambda *_of: heard.append("done"))
+        reading.failed.connect(lambda *_of: heard.append("failed"))
+    qtbot.waitUntil(slow.is_set)
+    slow.clear()
+    second.cancel()  # never begun
+    with qtbot.waitSignals([first.destroyed, second.destroyed]):
+        first.cancel()
+    assert not slow.is_set()
+    assert heard == []
+
+
+def test_why_not_is_a_sentence(qtbot: QtBot, reader: AttachmentReader, tmp_path: Path):
+    reading = reader.read(str(tmp_path / "none.pdf"))
+    with qtbot.waitSignal(reading.failed) as failed:
+        pass
+    assert failed.args[0] is reading
+    assert "cannot be read" in failed.args[1]
+
+
+def test_the_end_does_not_wait_for_a_document(qtbot: QtBot, reader: AttachmentReader, slow: threading.Event):
+    reader.read("/x/slow.pdf")
+    qtbot.waitUntil(slow.is_set)
+    began = time.monotonic()
+    assert reader.close(5)
+    assert time.monotonic() - began < 4
+    assert not reader.read("/x/late.txt").is_document  # and is never read
