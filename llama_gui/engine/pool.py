@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from llama_gui.engine.device import available_bytes, give_memory_back
+from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back
 from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
 from llama_gui.engine.loading import estimate_bytes, model_folder
@@ -18,9 +18,6 @@ from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.errors import EngineClosedError, NotEnoughMemoryError
 from llama_gui.vocabulary import GenerateRequest, LoadProgress, ModelInfo
 from llama_gui.vocabulary.checks import check_number
-
-SPARE_BYTES = 512 * 2**20
-"""Stays free beside the weights: for conversations, and for everybody else."""
 
 
 @dataclass(slots=True)
@@ -80,7 +77,7 @@ class ModelPool:
         with self._loading:
             if (engine := self._use(folder)) is not None:  # another thread was faster
                 return engine
-            self._make_room(self._estimate(folder))
+            self._make_room(self._needed(folder))
             engine = Engine.load(
                 folder, on_progress=on_progress, is_cancelled=is_cancelled, shared=self._thread, **self._options
             )
@@ -148,15 +145,16 @@ class ModelPool:
                 entry.used = time.monotonic()
             return entry.engine if entry else None
 
-    def _estimate(self, folder: Path) -> int:
-        """Bytes of the weights of the model in `folder`, and of the draft that comes with each."""
+    def _needed(self, folder: Path) -> int:
+        """Bytes for the model in `folder`, and for the draft that comes with each: of a budget, only the weights."""
         draft = self._options.get("draft", "ngram")
         drafts = [draft] if isinstance(draft, str | Path) and draft != "ngram" else []
         dtype, device = self._options.get("dtype", "auto"), self._options.get("device", "auto")
-        return sum(estimate_bytes(path, dtype, device) for path in (folder, *drafts))
+        weights = sum(estimate_bytes(path, dtype, device) for path in (folder, *drafts))
+        return bytes_to_load(weights) if self._budget is None else weights
 
     def _make_room(self, needed: int) -> None:
-        """Unload idle models, the longest unused first, until `needed` bytes of weights fit."""
+        """Unload idle models, the longest unused first, until `needed` bytes are free."""
         while (free := self._free()) < needed:
             engine = self._take_idle()
             if engine is None:
@@ -165,7 +163,7 @@ class ModelPool:
 
     def _free(self) -> int:
         if self._budget is None:
-            return available_bytes(self._options.get("device", "auto")) - SPARE_BYTES
+            return available_bytes(self._options.get("device", "auto"))
         with self._lock:
             return self._budget - sum(entry.engine.stats().weight_bytes for entry in self._entries.values())
 
