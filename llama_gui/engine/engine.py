@@ -4,7 +4,6 @@ import itertools
 import weakref
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Many
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, overload
@@ -12,6 +11,7 @@ from typing import Any, Literal, Self, overload
 from torch import Tensor
 
 from llama_gui.engine.answer_state import AnswerState
+from llama_gui.engine.callbacks import OnFinish, OnOutput
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.config import GenerationDefaults
 from llama_gui.engine.decode_graph import decode_graphs
@@ -26,7 +26,7 @@ from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
 from llama_gui.engine.scheduler import FINE_GRAIN, GRAIN, PieceBudget, Scheduler
-from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence, blamed
+from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
 from llama_gui.engine.tokenizer import Tokenizer
@@ -191,9 +191,6 @@ class Engine:
             EngineClosedError: the engine was stopped.
             GenerationError: this is a forked copy of the process that made the engine.
         """
-        processor = getattr(request, "logits_processor", None)  # the reader tells what is no request
-        if processor is not None:
-            request = replace(request, logits_processor=blamed("logits_processor", processor))
         read = self._reader.read(request)
         number = next(self._numbers)
         job = Job(read.origin, lambda: self._loop.cancel(number), self._loop.check_wait)

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from llama_gui.engine.callbacks import OnFinish, OnOutput
 from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back
 from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
 from llama_gui.engine.loading import estimate_bytes, model_folder
-from llama_gui.engine.sequence import OnFinish, OnOutput
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.errors import EngineClosedError, NotEnoughMemoryError
 from llama_gui.vocabulary import GenerateRequest, LoadProgress, ModelInfo

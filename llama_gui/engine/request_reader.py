@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from llama_gui.engine.answer_state import AnswerState
+from llama_gui.engine.callbacks import blamed
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.sampling import Sampler
@@ -182,11 +183,12 @@ class RequestReader:
                     f"{name} token id", token_id, f"a whole number from 0 to {self._drawable - 1}"
                 )
         self._check_some_token_is_left(params, request.min_tokens > len(request.answer_token_ids))
+        processor = request.logits_processor
         return Sampler(
             params,
             params.seed if params.seed is not None else secrets.randbelow(2**32),
             request.logprobs,
-            request.logits_processor,
+            blamed("logits_processor", processor) if processor is not None else None,
             min_tokens=request.min_tokens,
             ending=self._ending,
             token_text=self._tokenizer.token_text,
