@@ -45,13 +45,17 @@ _LATER_PART = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """What a model is, in memory. `threads`: with how many CPU threads it is run."""
+    """What a model is, in memory.
+
+    `eos_token_ids` end an answer: those of config.json, generation_config.json and the tokenizer. `threads`: with how
+    many CPU threads it is run.
+    """
 
     network: Llama
     tokenizer: Tokenizer
     template: ChatTemplate | None
-    defaults: GenerationDefaults
     info: ModelInfo
+    eos_token_ids: frozenset[int]
     threads: int
 
 
@@ -260,7 +264,8 @@ def load_model(
         source=model.source(precision),
         reason=precision_reason(dtype, precision, torch_device),
     )
-    return LoadedModel(network, tokenizer, template, defaults, info, threads)
+    eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
+    return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)
 
 
 @dataclass(frozen=True, slots=True)

@@ -339,7 +339,7 @@ class Loop:
             tokens_per_second=written / span if span and running else 0.0,
             batch_size=rows,
             running=running,
-            kv_bytes=self._cache.byte_count + (self._speculator.kv_bytes if self._speculator is not None else 0),
+            kv_bytes=self._cache.byte_count + (self._speculator.proposer.kv_bytes if self._speculator else 0),
         )
 
 
