@@ -23,7 +23,7 @@ from llama_gui.engine.native_linear import NativeHalfLinear, NativeQuantisedLine
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
-from llama_gui.engine.scheduler import FINE_GRAIN, GRAIN, PieceBudget, Scheduler
+from llama_gui.engine.scheduler import FINE_TILE, TILE, Scheduler, TokenBudget
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import Speculator, load_speculator
@@ -128,7 +128,7 @@ class Engine:
         speculator = load_speculator(draft, model)
         cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache, decode_graphs(network))
-        scheduler = Scheduler(strategy, max_batch, _piece_budget(network))
+        scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model, speculator), speculator, shared)
         return cls(model, loop, runner, cache)
 
@@ -351,12 +351,12 @@ def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> N
         check_number("threads", threads, 1, MOST_THREADS, integer=True)
 
 
-def _piece_budget(network: Llama) -> PieceBudget:
+def _token_budget(network: Llama) -> TokenBudget:
     if not network.is_exact:
-        return PieceBudget(PROMPT_TILE, shares_tiles=False)
+        return TokenBudget(PROMPT_TILE, shares_tiles=False)
     is_native = all(isinstance(linear, NativeHalfLinear | NativeQuantisedLinear) for linear in network.linears)
-    grain = FINE_GRAIN if is_native else GRAIN
-    return PieceBudget(grain, overhead=max(linear.overhead for linear in network.linears))
+    tile = FINE_TILE if is_native else TILE
+    return TokenBudget(tile, overhead=max(linear.overhead for linear in network.linears))
 
 
 def _first_stats(model: LoadedModel, speculator: Speculator | None) -> EngineStats:

@@ -16,7 +16,7 @@ from torch import Tensor
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.runner import Runner, Work, error_for_user
-from llama_gui.engine.scheduler import Piece, Scheduler
+from llama_gui.engine.scheduler import Chunk, Scheduler
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import Speculator
@@ -209,12 +209,12 @@ class Loop:
         self._run_commands()
         self._admit()
         self._stats = replace(self._stats, running=len(self._scheduler.running))  # a first step may take seconds
-        pieces = self._scheduler.plan(lambda number: self._sequences[number].pending)
-        if pieces:
-            self._step(pieces)
+        chunks = self._scheduler.schedule(lambda number: self._sequences[number].pending)
+        if chunks:
+            self._step(chunks)
         else:
             self._publish(0)
-        return bool(pieces)
+        return bool(chunks)
 
     def _run_commands(self) -> None:
         while self._commands:
@@ -245,27 +245,23 @@ class Loop:
             except GenerationError as error:
                 self._finish(sequence, "error", error)
 
-    def _step(self, pieces: list[Piece]) -> None:
-        works = self._works(pieces)
-        writers = sum(work.count == 1 for work in works)
+    def _step(self, chunks: list[Chunk]) -> None:
+        decodes = sum(chunk.tokens == 1 for chunk in chunks)
+        works = [self._work(chunk, decodes) for chunk in chunks]
         began = time.perf_counter()
         results = self._runner.step(works)
         drawn = sum(self._take(work, results[work.sequence.number]) for work in works)
         seconds = time.perf_counter() - began
         if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have ended early
-            self._scheduler.budget.record(writers, sum(work.count for work in works) - writers, seconds)
-        self._publish(drawn, rows=writers)
+            self._scheduler.budget.record(decodes, sum(chunk.tokens for chunk in chunks) - decodes, seconds)
+        self._publish(drawn, rows=decodes)
 
-    def _works(self, pieces: list[Piece]) -> list[Work]:
-        writers = sum(piece.tokens == 1 for piece in pieces)
-        works: list[Work] = []
-        for piece in pieces:
-            sequence = self._sequences[piece.number]
-            guesses: list[int] = []
-            if self._speculator is not None and piece.tokens == 1 and sequence.answer:
-                guesses = self._speculator.propose(sequence, writers)
-            works.append(Work(sequence, piece.tokens, guesses))
-        return works
+    def _work(self, chunk: Chunk, decodes: int) -> Work:
+        sequence = self._sequences[chunk.number]
+        guesses: list[int] = []
+        if self._speculator is not None and chunk.tokens == 1 and sequence.answer:
+            guesses = self._speculator.propose(sequence, decodes)
+        return Work(sequence, chunk.tokens, guesses)
 
     def _take(self, work: Work, result: Tensor | Exception | None) -> int:
         """Draw from the rows of logits, one behind each guess that was right; the number of tokens drawn."""

@@ -75,7 +75,7 @@ class Runner:
 
     @torch.inference_mode()
     def _run(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
-        works = sorted(works, key=lambda work: work.sequence.is_reading)  # drawn tokens first
+        works = sorted(works, key=lambda work: work.sequence.is_prefilling)  # drawn tokens first
         segments = [self._segment(work) for work in works]
         jobs = [work.sequence.job for work in works]
         try:
@@ -102,7 +102,7 @@ class Runner:
         assert slot is not None
         tokens = [*work.sequence.next_tokens(work.count), *work.guesses]
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
-        return Segment(slot, tokens, _rows(work), work.sequence.is_reading)
+        return Segment(slot, tokens, _rows(work), work.sequence.is_prefilling)
 
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:

@@ -63,7 +63,7 @@ class Sequence:
         return is_finished or any(token_id in limits.eos_token_ids for token_id in answer)
 
     @property
-    def is_reading(self) -> bool:
+    def is_prefilling(self) -> bool:
         """Whether its prompt, or what it began with, is not read to the end yet."""
         return len(self.answer) == self._former
 
@@ -107,7 +107,7 @@ class Sequence:
         """`tokens` were run: the slot holds their keys and values now."""
         assert self.slot is not None
         self.slot.tokens.extend(tokens)
-        if self.is_reading:
+        if self.is_prefilling:
             self.job.read_prompt(len(self.slot.tokens))
 
     def draw(self, logits: Tensor) -> None:

@@ -23,7 +23,7 @@ from llama_gui.errors import GenerationError, UnsupportedModelError
 _log = logging.getLogger(__name__)
 
 MAX_GUESSES = 8
-MAX_WRITERS = 4
+MAX_DECODES = 4
 """With more answers at once the rows of a step are no longer free, and guesses slow everybody down."""
 
 _FIRST_LENGTH = 4
@@ -87,9 +87,9 @@ class Speculator:
         self.proposer = proposer
         self._paces: dict[int, Pace] = {}
 
-    def propose(self, sequence: Sequence, writers: int) -> list[int]:
-        """Tokens to run behind the last one of `sequence`, while `writers` answers are being written."""
-        if writers > MAX_WRITERS:
+    def propose(self, sequence: Sequence, decodes: int) -> list[int]:
+        """Tokens to run behind the last one of `sequence`, beside so many decodes in a step, itself included."""
+        if decodes > MAX_DECODES:
             return []
         pace = self._paces.setdefault(sequence.number, Pace())
         length = min(pace.next_length(), sequence.tokens_left - 1)

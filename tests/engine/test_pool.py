@@ -147,7 +147,7 @@ def test_unload_and_close_end_what_runs(make_pool, folders: list[Path]):
 def test_a_loop_that_breaks_leaves_the_others_alone(make_pool, folders: list[Path], monkeypatch: pytest.MonkeyPatch):
     pool = make_pool()
     broken, sound = (pool.engine(folder) for folder in folders[:2])
-    monkeypatch.setattr(broken._loop._scheduler, "plan", lambda pending: 1 / 0)
+    monkeypatch.setattr(broken._loop._scheduler, "schedule", lambda pending: 1 / 0)
     job, other = broken.submit(REQUEST), sound.submit(REQUEST)
     assert isinstance(job.result(WAIT).error, BugError)
     assert other.result(WAIT).finish_reason == "length"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.speculation import MAX_GUESSES, MAX_WRITERS, Pace, Speculator, _Grams
+from llama_gui.engine.speculation import MAX_DECODES, MAX_GUESSES, Pace, Speculator, _Grams
 from llama_gui.errors import UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -112,7 +112,7 @@ def test_cancelling_between_guesses(load, drafts):
         assert (result.finish_reason, len(result.token_ids)) == ("cancelled", count + 1)
 
 
-def test_with_many_writers_nobody_guesses():
+def test_beside_many_decodes_nobody_guesses():
     class Certain:
         def propose(self, sequence, count):
             return [1] * count
@@ -122,8 +122,8 @@ def test_with_many_writers_nobody_guesses():
 
     speculator = Speculator(Certain())
     sequence = SimpleNamespace(number=1, tokens_left=100)
-    assert speculator.propose(sequence, MAX_WRITERS) == [1] * 4
-    assert speculator.propose(sequence, MAX_WRITERS + 1) == []
+    assert speculator.propose(sequence, MAX_DECODES) == [1] * 4
+    assert speculator.propose(sequence, MAX_DECODES + 1) == []
     last = SimpleNamespace(number=2, tokens_left=3)
     assert speculator.propose(last, 1) == [1, 1]  # a guess behind the last token would be for nothing
     assert speculator.propose(SimpleNamespace(number=3, tokens_left=1), 1) == []

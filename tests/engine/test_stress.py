@@ -16,7 +16,7 @@ from torch import Tensor
 from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
 from llama_gui.engine.job import Job
 from llama_gui.engine.llama import Segment
-from llama_gui.engine.scheduler import PieceBudget
+from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.errors import (
     ChatTemplateError,
     EngineClosedError,
@@ -99,7 +99,7 @@ def make_room_for(engine: Engine, slots: int) -> None:
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prompts are read in many steps."""
-    monkeypatch.setattr(PieceBudget, "tokens", lambda self, writers: 32)
+    monkeypatch.setattr(TokenBudget, "tokens", lambda self, decodes: 32)
 
 
 # --- rounds of submit and cancel
