@@ -85,8 +85,7 @@ class Runner:
             logits = logits.cpu()
         except PassCancelled:
             for segment in segments:  # what was written so far belongs to no token, and may be NaN
-                segment.slot.keys[:, :, len(segment.slot.tokens) :] = 0
-                segment.slot.values[:, :, len(segment.slot.tokens) :] = 0
+                segment.slot.zero(len(segment.slot.tokens))
             raise
         results: dict[int, Tensor | Exception | None] = {}
         row = 0
