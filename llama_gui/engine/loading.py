@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 
 from llama_gui.engine import int8_linear, native_library
-from llama_gui.engine.apart import Apart
+from llama_gui.engine.apart import run_apart
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
@@ -292,7 +292,7 @@ class _NetworkReader:
 
             return self._read(_Watch(_parameter_count(self.model.config), report, is_over))
 
-        network = Apart(read, "llama-gui-load").result(on_progress)
+        network = run_apart(read, on_progress, name="llama-gui-load")
         # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
         give_memory_back()
         return network
