@@ -5,7 +5,6 @@ import weakref
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Many
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self, overload
 
 from torch import Tensor
@@ -337,9 +336,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

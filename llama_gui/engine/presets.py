@@ -1,9 +1,7 @@
 """Random weights in the shapes of real models, made in memory: as fast as the real ones."""
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import torch
@@ -96,7 +94,7 @@ class RandomModel:
         return "random weights"
 
 
-class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
+class RandomWeights:
     """Normal numbers for the matrices, ones for the norms, the same ones for a name each time.
 
     A few million are drawn and repeated, from another place for each name: to draw eight billion takes minutes.
@@ -110,10 +108,8 @@ class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
+    def __exit__(self, *_: object) -> None:
+        """There is nothing to close."""
 
     @property
     def names(self) -> frozenset[str]:
