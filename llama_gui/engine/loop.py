@@ -253,7 +253,7 @@ class Loop:
         drawn = sum(self._take(work, results[work.sequence.number]) for work in works)
         seconds = time.perf_counter() - began
         if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have ended early
-            self._scheduler.budget.record(decodes, sum(chunk.tokens for chunk in chunks) - decodes, seconds)
+            self._scheduler.budget.record(decodes, sum(work.count for work in works) - decodes, seconds)
         self._publish(drawn, rows=decodes)
 
     def _work(self, chunk: Chunk, decodes: int) -> Work:
