@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from collections.abc import Sequence as Many
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import torch
@@ -20,21 +20,15 @@ from llama_gui.engine.scheduler import Chunk, Scheduler
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import Speculator
+from llama_gui.engine.speed import Speed
 from llama_gui.errors import BugError, EngineClosedError, GenerationError
 from llama_gui.vocabulary import EngineStats, FinishReason
 
 T = TypeVar("T")
 
-_SPEED_WINDOW = 2.0
 _CLOSED = "The engine is closed. Load the model again."
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    at: float
-    tokens: int
 
 
 class Loop:
@@ -62,7 +56,7 @@ class Loop:
         self._threads = threads
         self._stats = stats
         self._sequences: dict[int, Sequence] = {}
-        self._written: deque[_Written] = deque()
+        self._speed = Speed()
         self._commands: deque[Callable[[], None]] = deque()
         self._cancelled: deque[int] = deque()
         # Of the two that follow, and of asking; held for moments. A forgotten engine may be closed within any of them.
@@ -320,19 +314,13 @@ class Loop:
         self._publish(0)
 
     def _publish(self, drawn: int, rows: int = 0) -> None:
-        now = time.monotonic()
-        if drawn:
-            self._written.append(_Written(now, drawn))
-        while self._written and self._written[0].at < now - _SPEED_WINDOW:
-            self._written.popleft()
-        span = max(now - self._written[0].at, 1e-3) if len(self._written) > 1 else 0.0
-        written = sum(item.tokens for item in self._written) - (self._written[0].tokens if self._written else 0)
+        self._speed.add(drawn)
         running = len(self._scheduler.running)
         if not running:
-            self._written.clear()  # a pause must not count as slowness of the next answer
+            self._speed.clear()
         self._stats = replace(
             self._stats,
-            tokens_per_second=written / span if span and running else 0.0,
+            tokens_per_second=self._speed.tokens_per_second,
             batch_size=rows,
             running=running,
             kv_bytes=self._cache.byte_count + (self._speculator.proposer.kv_bytes if self._speculator else 0),
