@@ -10,9 +10,10 @@ from torch import Tensor
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import GenerationDefaults, network_config
-from llama_gui.engine.device import NetworkPart, Precision, Quantised
+from llama_gui.engine.device import Precision
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.loading import ModelFiles
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.vocabulary import SamplingParams
@@ -55,8 +56,8 @@ def preset_config(name: str) -> dict[str, Any]:
 PRESETS = ("llama-3.2-1b", "qwen2.5-0.5b", "tinyllama-1.1b", "llama-3.1-8b")
 
 
-class RandomModel:
-    """A model as `load_model` takes it (`loading.ModelFiles`), whose weights are drawn when they are asked for.
+class RandomModel(ModelFiles):
+    """A model as `load_model` takes it, whose weights are drawn when they are asked for.
 
     `config`: the content of a config.json. `tokenizer_folder`: whose tokenizer it borrows; ids that it does not know
     have no text.
@@ -79,15 +80,6 @@ class RandomModel:
     def weights(self, on_read: Callable[[int], None] | None = None) -> "RandomWeights":
         """See `RandomWeights`."""
         return RandomWeights(weight_shapes(self.config), on_read)
-
-    @property
-    def stored(self) -> Quantised | None:
-        """None: they are plain numbers."""
-        return None
-
-    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
-        """As plain numbers take in that precision."""
-        return precision.bytes_of(part)
 
     def source(self, precision: Precision) -> str:
         """What they are."""
