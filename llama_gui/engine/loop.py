@@ -1,4 +1,4 @@
-"""The engine's loop: take commands, admit, plan, step, hand out. One thread runs it; every other thread only calls."""
+"""The engine's loop: take commands, admit, schedule, step, hand out. One thread runs it; all others only call."""
 
 import logging
 import threading
