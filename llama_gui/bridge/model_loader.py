@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 translate = QCoreApplication.translate
 
-SPARE_BYTES = 512 * 2**20
-"""Stays free beside the weights of a large model, for conversations and for everybody else."""
-
 
 class ModelLoader:
     """The host's `load_engine`: called in the thread of the model that it loads. Safe in any thread.
@@ -82,7 +79,7 @@ class ModelLoader:
     def _load(self, order: LoadOrder, path: str) -> EngineLike:
         # In the engine's thread: torch takes seconds, behind the window.
         from llama_gui.engine import Engine
-        from llama_gui.engine.device import available_bytes, give_memory_back, hardware
+        from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back, hardware
         from llama_gui.engine.loading import estimate_bytes
         from llama_gui.engine.shared_thread import SharedThread
 
@@ -95,7 +92,7 @@ class ModelLoader:
             return available_bytes(device)
 
         weights = estimate_bytes(path, dtype, device)
-        order.make_room(weights + min(weights, SPARE_BYTES), free)
+        order.make_room(bytes_to_load(weights), free)
         return Engine.load(
             path,
             dtype=dtype,

@@ -1,12 +1,12 @@
 """All that an answer depends on, as a value: so it can go on later, or elsewhere, as if it had never stopped."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary import SamplingParams, sampling_from_json
+from llama_gui.vocabulary import GenerateRequest, SamplingParams, sampling_from_json
 from llama_gui.vocabulary.checks import text_tuple, token_id_tuple
 
 _VERSION = 1
@@ -33,6 +33,22 @@ class AnswerState:
     regex: str | None = None
     tokenizer: str = ""
     version: int = field(default=_VERSION)
+
+    def request(self, logits_processor: Callable[[list[int], Any], Any] | None = None) -> GenerateRequest:
+        """The request that goes on with it; `logits_processor` is one that it had."""
+        return GenerateRequest(
+            token_ids=self.prompt_token_ids,
+            answer_token_ids=self.token_ids,
+            max_tokens=self.max_tokens,
+            min_tokens=self.min_tokens,
+            sampling=self.sampling,
+            stop=self.stop,
+            logprobs=self.logprobs,
+            cache_key=self.cache_key,
+            json_schema=self.json_schema,
+            regex=self.regex,
+            logits_processor=logits_processor,
+        )
 
     def to_json(self) -> str:
         """As text, which `from_json` reads."""

@@ -9,59 +9,43 @@ another thread that lives on writes at 0.8 (one chat) and 0.6 (ten chats) of the
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from concurrent.futures import Future
+from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class _Result(Generic[R]):
-    value: R
+def run_apart(
+    work: Callable[[Callable[[T], None], Callable[[], bool]], R], on_report: Callable[[T], None] | None, *, name: str
+) -> R:
+    """What `work` returns, which runs in a thread called `name`; `on_report` hears what it reports in this one.
 
+    `work` gets a function that reports a `T`, and one that says whether nobody wants the result any more: what
+    `on_report` raises ends the waiting once the work has noticed that.
 
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    error: BaseException
-
-
-class Apart(Generic[T, R]):
-    """Runs `work` in a thread of its own, and hands what it reports to the thread that waits.
-
-    `work` gets a function that reports a `T`, and one that says whether nobody wants the result any more.
+    Raises:
+        BaseException: whatever `work` or `on_report` raised.
     """
+    reports: queue.SimpleQueue[T | None] = queue.SimpleQueue()  # None: it has ended
+    outcome: Future[R] = Future()
+    unwanted = threading.Event()
 
-    def __init__(self, work: Callable[[Callable[[T], None], Callable[[], bool]], R], name: str) -> None:
-        self._work = work
-        self._news: queue.SimpleQueue[tuple[T] | _Result[R] | _Failure] = queue.SimpleQueue()
-        self._unwanted = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    def result(self, on_report: Callable[[T], None] | None) -> R:
-        """Run it, and wait. What `on_report` raises ends the waiting once the work has noticed that it is unwanted.
-
-        Raises:
-            BaseException: whatever `work` or `on_report` raised.
-        """
-        self._thread.start()
+    def run() -> None:
         try:
-            while True:
-                news = self._news.get()
-                if isinstance(news, _Result):
-                    return news.value
-                if isinstance(news, _Failure):
-                    raise news.error
-                if on_report is not None:
-                    on_report(news[0])
-        finally:
-            self._unwanted.set()
-            self._thread.join()
-
-    def _run(self) -> None:
-        try:
-            value = self._work(lambda report: self._news.put((report,)), self._unwanted.is_set)
+            outcome.set_result(work(reports.put, unwanted.is_set))
         except BaseException as error:
-            self._news.put(_Failure(error))
-        else:
-            self._news.put(_Result(value))
+            outcome.set_exception(error)
+        finally:
+            reports.put(None)
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    try:
+        while (report := reports.get()) is not None:
+            if on_report is not None:
+                on_report(report)
+        return outcome.result()
+    finally:
+        unwanted.set()
+        thread.join()

@@ -5,14 +5,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from llama_gui.engine.fields import brief, check_regular, read_json, shown, unambiguous
+from llama_gui.engine.fields import AGAIN, brief, brief_list, check_regular, read_json, shown, unambiguous
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 
@@ -20,7 +19,6 @@ Shape = tuple[int, ...]
 
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _INDEX = "model.safetensors.index.json"
-_AGAIN = "Download the file again."
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 _MOST_HEADER_BYTES = 16 * 2**20  # 100,000 weights in one file
 
@@ -80,20 +78,18 @@ class Checkpoint:
             handle = self._stack.enter_context(safe_open(file, framework="pt"))
             names = list(handle.keys())
         except FileNotFoundError:
-            raise ModelNotFoundError(f"{file} is missing. {_AGAIN}") from None
+            raise ModelNotFoundError(f"{file} is missing. {AGAIN}") from None
         except (SafetensorError, OSError, ValueError, RecursionError) as error:
-            raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {_AGAIN}") from error
+            raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {AGAIN}") from error
         for name in names:
             if name in self._files:
-                raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {_AGAIN}")
+                raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {AGAIN}")
             self._files[name] = (file, handle)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._files.clear()
         self._stack.close()
 
@@ -111,14 +107,14 @@ class Checkpoint:
         """
         missing = sorted(expected.keys() - self._files.keys())
         if missing:
-            raise BrokenModelError(f"{self.folder}: {_some(missing)} missing from the weight files. {_AGAIN}")
+            raise BrokenModelError(f"{self.folder}: {brief_list(missing)} missing from the weight files. {AGAIN}")
         for name, shape in expected.items():
             self._check_one(name, shape)
         surplus = sorted(n for n in self._files.keys() - expected.keys() if not n.endswith(tuple(ignored_suffixes)))
         if surplus:
             raise UnsupportedModelError(
-                f"{self.folder}: the weight files hold {_some(surplus)} that a network of this architecture has no "
-                "place for, so its answers would be wrong."
+                f"{self.folder}: the weight files hold {brief_list(surplus)} that a network of this architecture has "
+                "no place for, so its answers would be wrong."
             )
 
     def _check_one(self, name: str, shape: Shape) -> None:
@@ -147,9 +143,9 @@ class Checkpoint:
             tensor = handle.get_tensor(name)
             extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long
         except (SafetensorError, OSError, ValueError, RuntimeError) as error:
-            raise BrokenModelError(f"{file}: {name} cannot be read: {error}. {_AGAIN}") from error
+            raise BrokenModelError(f"{file}: {name} cannot be read: {error}. {AGAIN}") from error
         if not extremes.isfinite().all():
-            raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {_AGAIN}")
+            raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
         return tensor
 
     def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -177,12 +173,6 @@ def _check_header(file: Path) -> None:
         json.loads(stream.read(length), object_pairs_hook=unambiguous)
 
 
-def _some(names: Sequence[str]) -> str:
-    listed = ", ".join(brief(name) for name in names[:3])
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return listed + more
-
-
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of `folder`, as its index names them.
 
@@ -201,7 +191,7 @@ def weight_files(folder: Path) -> list[Path]:
     pickles = sorted(file.name for file in folder.glob("*") if file.suffix.lower() in _PICKLES)
     if pickles:
         raise UnsupportedModelError(
-            f"{folder} holds its weights as pickle files, which can run code: {_some(pickles)}. "
+            f"{folder} holds its weights as pickle files, which can run code: {brief_list(pickles)}. "
             "Use a version with *.safetensors files."
         )
     raise ModelNotFoundError(f"{folder} holds no *.safetensors file. The download may not have finished.")
@@ -210,9 +200,9 @@ def weight_files(folder: Path) -> list[Path]:
 def _indexed_files(index: Path) -> list[Path]:
     weight_map = read_json(index).get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
-        raise BrokenModelError(f"{index}: weight_map is missing or empty. {_AGAIN}")
+        raise BrokenModelError(f"{index}: weight_map is missing or empty. {AGAIN}")
     for name in weight_map.values():
         # Windows' rules are the stricter ones: they know "/", "\\" and drives.
         if not isinstance(name, str) or PureWindowsPath(name).name != name or not name.endswith(".safetensors"):
-            raise BrokenModelError(f"{index} names {shown(name)}, which is not a weight file of this folder. {_AGAIN}")
+            raise BrokenModelError(f"{index} names {shown(name)}, which is not a weight file of this folder. {AGAIN}")
     return [index.parent / name for name in sorted(set(weight_map.values()))]

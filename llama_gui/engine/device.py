@@ -19,6 +19,8 @@ _TORCH_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16"
 KV_SHARE = 0.5
 """The part of the memory that is free after loading which conversations may take."""
 MIN_KV_BYTES = 64 * 2**20
+SPARE_BYTES = 512 * 2**20
+"""Stays free beside the weights of a large model, for conversations and for everybody else."""
 SMALL_WEIGHT_BYTES = 48 * 2**20
 """Below this one thread writes at least as fast as two, and far faster beside other programs (benchmarks/chats.py)."""
 MOST_THREADS = max(256, 4 * (os.cpu_count() or 1))
@@ -227,6 +229,11 @@ def _has_native_float16() -> bool:
 def kv_byte_budget(device: torch.device, held: int = 0) -> int:
     """Bytes that all conversations together may take now, after the weights are in place, where they hold `held`."""
     return max(held + int(_free_bytes(device) * KV_SHARE), MIN_KV_BYTES)
+
+
+def bytes_to_load(weight_bytes: int) -> int:
+    """Bytes that must be free before a model whose weights take `weight_bytes` is loaded."""
+    return weight_bytes + min(weight_bytes, SPARE_BYTES)
 
 
 def available_bytes(device: str = "auto") -> int:

@@ -4,16 +4,13 @@ import itertools
 import weakref
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Many
-from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self, overload
 
 from torch import Tensor
 
 from llama_gui.engine.answer_state import AnswerState
-from llama_gui.engine.chat_template import ChatTemplate
-from llama_gui.engine.config import GenerationDefaults
+from llama_gui.engine.callbacks import OnFinish, OnOutput
 from llama_gui.engine.decode_graph import decode_graphs
 from llama_gui.engine.device import MOST_THREADS, kv_byte_budget
 from llama_gui.engine.job import Job
@@ -25,12 +22,12 @@ from llama_gui.engine.native_linear import NativeHalfLinear, NativeQuantisedLine
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
-from llama_gui.engine.scheduler import FINE_GRAIN, GRAIN, PieceBudget, Scheduler
-from llama_gui.engine.sequence import OnFinish, OnOutput, Sequence, blamed
+from llama_gui.engine.scheduler import FINE_TILE, TILE, Scheduler, TokenBudget
+from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
-from llama_gui.engine.speculation import DraftNetwork, PromptLookup, Speculator
+from llama_gui.engine.speculation import Speculator, load_speculator
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import InvalidRequestError, PromptTooLongError, UnsupportedModelError
+from llama_gui.errors import InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     STRATEGIES,
     ContextUse,
@@ -52,22 +49,13 @@ class Engine:
     own, or of its pool's, which starts with the first request.
     """
 
-    def __init__(
-        self,
-        network: Llama,
-        tokenizer: Tokenizer,
-        template: ChatTemplate | None,
-        defaults: GenerationDefaults,
-        info: ModelInfo,
-        loop: Loop,
-        runner: Runner,
-        cache: KVCache,
-    ) -> None:
-        self._eos_token_ids = network.config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
-        self._tokenizer = tokenizer
-        self._vocab_size = network.config.vocab_size
-        self._reader = RequestReader(tokenizer, template, info, network.config.vocab_size, self._eos_token_ids)
-        self._info = info
+    def __init__(self, model: LoadedModel, loop: Loop, runner: Runner, cache: KVCache) -> None:
+        # Not the model itself: its weights must go when the engine is closed, whoever still holds that.
+        self._info = model.info
+        self._tokenizer = model.tokenizer
+        self._vocab_size = model.network.config.vocab_size
+        self._eos_token_ids = model.eos_token_ids
+        self._reader = RequestReader(model)
         self._loop = loop
         self._runner = runner
         self._cache = cache
@@ -135,13 +123,13 @@ class Engine:
             on_progress=on_progress,
             is_cancelled=is_cancelled,
         )
-        network, info = model.network, model.info
-        speculator = _load_speculator(draft, model)
+        network = model.network
+        speculator = load_speculator(draft, model)
         cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache, decode_graphs(network))
-        scheduler = Scheduler(strategy, max_batch, _piece_budget(network))
+        scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model, speculator), speculator, shared)
-        return cls(network, model.tokenizer, model.template, model.defaults, info, loop, runner, cache)
+        return cls(model, loop, runner, cache)
 
     # --- what it is
 
@@ -191,9 +179,6 @@ class Engine:
             EngineClosedError: the engine was stopped.
             GenerationError: this is a forked copy of the process that made the engine.
         """
-        processor = getattr(request, "logits_processor", None)  # the reader tells what is no request
-        if processor is not None:
-            request = replace(request, logits_processor=blamed("logits_processor", processor))
         read = self._reader.read(request)
         number = next(self._numbers)
         job = Job(read.origin, lambda: self._loop.cancel(number), self._loop.check_wait)
@@ -224,20 +209,7 @@ class Engine:
             raise InvalidRequestError("state", state, "an AnswerState, as Job.answer_state or AnswerState.from_json")
         if state.tokenizer != self._tokenizer.fingerprint:
             raise InvalidRequestError("state", f"of the tokenizer {state.tokenizer!r}", "of the model that goes on")
-        request = GenerateRequest(
-            token_ids=state.prompt_token_ids,
-            answer_token_ids=state.token_ids,
-            max_tokens=state.max_tokens,
-            min_tokens=state.min_tokens,
-            sampling=state.sampling,
-            stop=state.stop,
-            logprobs=state.logprobs,
-            cache_key=state.cache_key,
-            json_schema=state.json_schema,
-            regex=state.regex,
-            logits_processor=logits_processor,
-        )
-        return self.submit(request, on_output, on_finish)
+        return self.submit(state.request(logits_processor), on_output, on_finish)
 
     def fork(self, cache_key: str, new_key: str) -> int:
         """Copy what the cache holds of a conversation to another name; the number of tokens copied.
@@ -364,9 +336,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -378,30 +348,12 @@ def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> N
         check_number("threads", threads, 1, MOST_THREADS, integer=True)
 
 
-def _load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator | None:
-    if draft is None:
-        return None
-    if draft == "ngram":
-        return Speculator(PromptLookup())
-    info = model.info
-    other = load_model(draft, dtype=info.dtype, device=info.device, threads=model.threads)
-    if not other.tokenizer.has_same_tokens_as(model.tokenizer):
-        raise UnsupportedModelError(f"The tokens of the draft model {draft} are not those of {info.path}.")
-    network, drawable = other.network, min(model.tokenizer.vocab_size, model.network.config.vocab_size)
-    if network.config.vocab_size < drawable:
-        raise UnsupportedModelError(
-            f"The draft model {draft} writes {network.config.vocab_size} different tokens, and {info.path} {drawable}."
-        )
-    cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device) // 4)
-    return Speculator(DraftNetwork(network, cache))
-
-
-def _piece_budget(network: Llama) -> PieceBudget:
+def _token_budget(network: Llama) -> TokenBudget:
     if not network.is_exact:
-        return PieceBudget(PROMPT_TILE, shares_tiles=False)
+        return TokenBudget(PROMPT_TILE, shares_tiles=False)
     is_native = all(isinstance(linear, NativeHalfLinear | NativeQuantisedLinear) for linear in network.linears)
-    grain = FINE_GRAIN if is_native else GRAIN
-    return PieceBudget(grain, overhead=max(linear.overhead for linear in network.linears))
+    tile = FINE_TILE if is_native else TILE
+    return TokenBudget(tile, overhead=max(linear.overhead for linear in network.linears))
 
 
 def _first_stats(model: LoadedModel, speculator: Speculator | None) -> EngineStats:
@@ -411,7 +363,7 @@ def _first_stats(model: LoadedModel, speculator: Speculator | None) -> EngineSta
         running=0,
         waiting=0,
         kv_bytes=0,
-        weight_bytes=model.network.weight_bytes + (speculator.weight_bytes if speculator is not None else 0),
+        weight_bytes=model.network.weight_bytes + (speculator.proposer.weight_bytes if speculator else 0),
         dtype=model.info.dtype,
         device=model.info.device,
         threads=model.threads,

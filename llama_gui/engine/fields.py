@@ -13,6 +13,9 @@ _LEAST_NUMBER, _MOST_NUMBER = 1e-30, 1e30
 _MOST_BYTES = 100 * 2**20
 _MOST_LEVELS = 100
 _MOST_CHARACTERS = 300
+_MOST_NAMES = 3
+
+AGAIN = "Download the file again."
 
 
 class Fields:
@@ -109,6 +112,12 @@ def brief(text: str) -> str:
     """`text` as an error quotes it: on one line, and cut off where it is long."""
     text = text if text.isprintable() else repr(text)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
+
+
+def brief_list(names: Sequence[str]) -> str:
+    """The first of `names`, and how many more there are."""
+    listed = ", ".join(map(brief, names[:_MOST_NAMES]))
+    return f"{listed} and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else listed
 
 
 def check_regular(file: Path) -> None:

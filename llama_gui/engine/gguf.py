@@ -11,10 +11,10 @@ from gguf import LlamaFileType
 from llama_gui.engine import native_library
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.device import NetworkPart, Precision, Quantised
-from llama_gui.engine.fields import shown
+from llama_gui.engine.fields import AGAIN, shown
 from llama_gui.engine.gguf_blocks import FEWER_BITS, FOUR_BITS, is_quantised
 from llama_gui.engine.gguf_config import GgufConfig
-from llama_gui.engine.gguf_file import AGAIN, GgufFile, read_header
+from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
 from llama_gui.engine.gguf_weights import GgufWeights, check_kind, tensors_of
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is

@@ -15,10 +15,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 
-from llama_gui.engine.fields import brief, check_regular, shown
+from llama_gui.engine.fields import AGAIN, brief, check_regular, shown
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
-
-AGAIN = "Download the file again."
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self
 
 import torch
 from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
-from llama_gui.engine.fields import brief
+from llama_gui.engine.fields import AGAIN, brief, brief_list
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, block_shape, numbers_of
-from llama_gui.engine.gguf_file import AGAIN, GgufFile, StoredTensor
+from llama_gui.engine.gguf_file import GgufFile, StoredTensor
 from llama_gui.engine.gguf_names import ROPE_DIVISORS, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
@@ -56,9 +55,7 @@ class GgufWeights:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._streams.clear()
         self._stack.close()
 
@@ -76,14 +73,14 @@ class GgufWeights:
         """
         missing = [stored_name(name) for name in expected if name not in self._tensors]
         if missing:
-            raise BrokenModelError(f"{self._path}: {_some(missing)} missing. {AGAIN}")
+            raise BrokenModelError(f"{self._path}: {brief_list(missing)} missing. {AGAIN}")
         for name, shape in expected.items():
             self._check_one(self._tensors[name], shape)
         ignored = (*ignored_suffixes, ROPE_DIVISORS)
         surplus = sorted(name for name in self._tensors.keys() - expected.keys() if not name.endswith(ignored))
         if surplus:
             raise UnsupportedModelError(
-                f"{self._path} holds {_some([stored_name(name) for name in surplus])} that a network of this "
+                f"{self._path} holds {brief_list([stored_name(name) for name in surplus])} that a network of this "
                 "architecture has no place for, so its answers would be wrong. Choose another model."
             )
 
@@ -255,8 +252,3 @@ def _in_halves(weight: Tensor, heads: int) -> Tensor:
     """
     pairs = weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:])
     return pairs.transpose(1, 2).reshape(weight.shape)
-
-
-def _some(names: Sequence[str]) -> str:
-    listed = ", ".join(brief(name) for name in names[:3])
-    return listed + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -54,17 +54,8 @@ class HugePages:
             _collapse(address, size)
 
 
-def use_huge_pages(weight: Tensor) -> bool:
-    """Gather what `weight` lies on into huge pages, now; also of a tensor that oneDNN has packed.
-
-    The copy is the kernel's: addresses and contents stay. Takes about a second for each GB. Returns whether it worked.
-    """
-    place = _place(weight)
-    return place is not None and _collapse(*place)
-
-
 def _place(weight: Tensor) -> tuple[int, int] | None:
-    """Address and size in bytes, where it is worth the trouble."""
+    """Address and size in bytes, where it is worth the trouble; also of a tensor that oneDNN has packed."""
     if sys.platform != "linux" or weight.device.type != "cpu":
         return None
     if weight.is_mkldnn:
@@ -75,6 +66,7 @@ def _place(weight: Tensor) -> tuple[int, int] | None:
 
 
 def _collapse(address: int, size: int) -> bool:
+    """Whether it worked. The copy is the kernel's: address and contents stay. Takes about a second for each GB."""
     try:
         madvise = ctypes.CDLL(None).madvise
     except (OSError, AttributeError):  # not every C library has it

@@ -57,6 +57,22 @@ class Slot:
         """Bytes that nobody else may have: while it is busy, also those that it was promised to grow into."""
         return max(self.byte_count, self.set_aside) if self.busy else self.byte_count
 
+    def truncate(self, length: int) -> None:
+        """Forget the tokens from `length` on, and their rows: those of a prompt that was cancelled may be NaN."""
+        self.zero(length, len(self.tokens))
+        del self.tokens[length:]
+
+    def zero(self, start: int, end: int | None = None) -> None:
+        """Make the rows from `start` to `end` finite, whatever was written there."""
+        self.keys[:, :, start:end] = 0
+        self.values[:, :, start:end] = 0
+
+    def copy(self, donor: "Slot", length: int) -> None:
+        """Begin as `donor` does: with its first `length` tokens, which fit."""
+        self.keys[:, :, :length] = donor.keys[:, :, :length]
+        self.values[:, :, :length] = donor.values[:, :, :length]
+        self.tokens = donor.tokens[:length]
+
 
 def common_prefix(a: list[int], b: list[int]) -> int:
     """How many leading ids two lists share."""
@@ -66,19 +82,6 @@ def common_prefix(a: list[int], b: list[int]) -> int:
         if pieces[0] != pieces[1]:
             return start + next((i for i, (x, y) in enumerate(zip(*pieces, strict=False)) if x != y), shorter - start)
     return shorter
-
-
-def _forget(slot: Slot, start: int) -> None:
-    """Drop the tokens from `start` on, and their rows: those of a prompt that was cancelled may be NaN, unnoticed."""
-    slot.keys[:, :, start : len(slot.tokens)] = 0
-    slot.values[:, :, start : len(slot.tokens)] = 0
-    del slot.tokens[start:]
-
-
-def _copy(donor: Slot, slot: Slot, tokens: int) -> None:
-    slot.keys[:, :, :tokens] = donor.keys[:, :, :tokens]
-    slot.values[:, :, :tokens] = donor.values[:, :, :tokens]
-    slot.tokens = donor.tokens[:tokens]
 
 
 class KVCache:
@@ -128,12 +131,10 @@ class KVCache:
         slot = slot or self._new_slot(key, len(tokens), keep=donor)
         if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
             self.ensure_capacity(slot, len(tokens))
-            slot.keys[:, :, :shared] = donor.keys[:, :, :shared]
-            slot.values[:, :, :shared] = donor.values[:, :, :shared]
-            _forget(slot, shared)
-            slot.tokens = tokens[:shared]
+            slot.truncate(shared)
+            slot.copy(donor, shared)
         else:
-            _forget(slot, own)
+            slot.truncate(own)
         slot.set_aside = self.bytes_for(room)
         slot.busy = True  # last: a slot that could not be prepared has no owner who would release it
         slot.last_used = next(self._clock)
@@ -166,7 +167,7 @@ class KVCache:
         for slot in [s for s in self._slots if s.key == new_key and not s.busy]:
             self.drop(slot)
         slot = self._new_slot(new_key, len(donor.tokens), keep=donor)
-        _copy(donor, slot, len(donor.tokens))
+        slot.copy(donor, len(donor.tokens))
         slot.last_used = next(self._clock)
         return len(slot.tokens)
 

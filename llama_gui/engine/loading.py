@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 
 from llama_gui.engine import int8_linear, native_library
-from llama_gui.engine.apart import Apart
+from llama_gui.engine.apart import run_apart
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
@@ -45,13 +45,17 @@ _LATER_PART = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """What a model is, in memory. `threads`: with how many CPU threads it is run."""
+    """What a model is, in memory.
+
+    `eos_token_ids` end an answer: those of config.json, generation_config.json and the tokenizer. `threads`: with how
+    many CPU threads it is run.
+    """
 
     network: Llama
     tokenizer: Tokenizer
     template: ChatTemplate | None
-    defaults: GenerationDefaults
     info: ModelInfo
+    eos_token_ids: frozenset[int]
     threads: int
 
 
@@ -69,19 +73,15 @@ class _Watch:
         self._is_cancelled = is_cancelled
         self._read = 0
 
-    def check(self) -> None:
-        if self._is_cancelled is not None and self._is_cancelled():
-            raise LoadCancelledError("The model was not loaded: it was cancelled.")
-
     def read(self, numbers: int) -> None:
         """So many are about to be read; those before are in place."""
-        self.check()
+        _check_wanted(self._is_cancelled)
         self._tell()
         self._read += numbers
 
     def finish(self) -> None:
         """All are in place."""
-        self.check()
+        _check_wanted(self._is_cancelled)
         self._read = self._total
         self._tell()
 
@@ -90,8 +90,13 @@ class _Watch:
             self._on_progress(LoadProgress(min(self._read, self._total), self._total))
 
 
+def _check_wanted(is_cancelled: Callable[[], bool] | None) -> None:
+    if is_cancelled is not None and is_cancelled():
+        raise LoadCancelledError("The model was not loaded: it was cancelled.")
+
+
 class ModelFiles(Protocol):
-    """A model on disk, of which only the small things are read yet."""
+    """A model on disk, of which only the small things are read yet. What it says of itself is that of plain numbers."""
 
     name: str
     config: NetworkConfig
@@ -111,19 +116,19 @@ class ModelFiles(Protocol):
 
     @property
     def stored(self) -> Quantised | None:
-        """In how few bits the files hold the weights, where they do."""
-        ...
+        """In how few bits the files hold the weights; None: they are plain numbers."""
+        return None
 
     def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
         """Bytes of a number of that part in memory, on average."""
-        ...
+        return precision.bytes_of(part)
 
     def source(self, precision: Precision) -> str:
-        """What the files are and what is done to them, for people; "" where there is nothing to say."""
-        ...
+        """What the files are and what is done to them, for people; "" where the window shows it anyway."""
+        return ""
 
 
-class FolderModel:
+class FolderModel(ModelFiles):
     """A folder in Hugging Face layout. Raises what `load_config` and `load_generation_defaults` raise."""
 
     def __init__(self, folder: Path) -> None:
@@ -143,19 +148,6 @@ class FolderModel:
     def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint:
         """See `Checkpoint`."""
         return Checkpoint(self._folder, on_read)
-
-    @property
-    def stored(self) -> Quantised | None:
-        """None: they are plain numbers."""
-        return None
-
-    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
-        """As plain numbers take in that precision."""
-        return precision.bytes_of(part)
-
-    def source(self, precision: Precision) -> str:
-        """Nothing: the files are what the window shows."""
-        return ""
 
 
 def model_folder(path: str | Path) -> Path:
@@ -239,7 +231,7 @@ def load_model(
     model = _opened(path)
     precision = _precision(model, dtype, torch_device, kernels)
     config, defaults = model.config, model.defaults
-    _Watch(0, None, is_cancelled).check()
+    _check_wanted(is_cancelled)
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
     context = _context(max_context, config)
@@ -260,7 +252,8 @@ def load_model(
         source=model.source(precision),
         reason=precision_reason(dtype, precision, torch_device),
     )
-    return LoadedModel(network, tokenizer, template, defaults, info, threads)
+    eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
+    return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +280,7 @@ class _NetworkReader:
 
             return self._read(_Watch(_parameter_count(self.model.config), report, is_over))
 
-        network = Apart(read, "llama-gui-load").result(on_progress)
+        network = run_apart(read, on_progress, name="llama-gui-load")
         # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
         give_memory_back()
         return network

@@ -1,4 +1,4 @@
-"""The engine's loop: take commands, admit, plan, step, hand out. One thread runs it; every other thread only calls."""
+"""The engine's loop: take commands, admit, schedule, step, hand out. One thread runs it; all others only call."""
 
 import logging
 import threading
@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from collections.abc import Sequence as Many
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import torch
@@ -16,25 +16,19 @@ from torch import Tensor
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.runner import Runner, Work, error_for_user
-from llama_gui.engine.scheduler import Piece, Scheduler
+from llama_gui.engine.scheduler import Chunk, Scheduler
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import Speculator
+from llama_gui.engine.speed import Speed
 from llama_gui.errors import BugError, EngineClosedError, GenerationError
 from llama_gui.vocabulary import EngineStats, FinishReason
 
 T = TypeVar("T")
 
-_SPEED_WINDOW = 2.0
 _CLOSED = "The engine is closed. Load the model again."
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    at: float
-    tokens: int
 
 
 class Loop:
@@ -62,7 +56,7 @@ class Loop:
         self._threads = threads
         self._stats = stats
         self._sequences: dict[int, Sequence] = {}
-        self._written: deque[_Written] = deque()
+        self._speed = Speed()
         self._commands: deque[Callable[[], None]] = deque()
         self._cancelled: deque[int] = deque()
         # Of the two that follow, and of asking; held for moments. A forgotten engine may be closed within any of them.
@@ -209,12 +203,12 @@ class Loop:
         self._run_commands()
         self._admit()
         self._stats = replace(self._stats, running=len(self._scheduler.running))  # a first step may take seconds
-        pieces = self._scheduler.plan(lambda number: self._sequences[number].pending)
-        if pieces:
-            self._step(pieces)
+        chunks = self._scheduler.schedule(lambda number: self._sequences[number].pending)
+        if chunks:
+            self._step(chunks)
         else:
             self._publish(0)
-        return bool(pieces)
+        return bool(chunks)
 
     def _run_commands(self) -> None:
         while self._commands:
@@ -245,27 +239,23 @@ class Loop:
             except GenerationError as error:
                 self._finish(sequence, "error", error)
 
-    def _step(self, pieces: list[Piece]) -> None:
-        works = self._works(pieces)
-        writers = sum(work.count == 1 for work in works)
+    def _step(self, chunks: list[Chunk]) -> None:
+        decodes = sum(chunk.tokens == 1 for chunk in chunks)
+        works = [self._work(chunk, decodes) for chunk in chunks]
         began = time.perf_counter()
         results = self._runner.step(works)
         drawn = sum(self._take(work, results[work.sequence.number]) for work in works)
         seconds = time.perf_counter() - began
         if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have ended early
-            self._scheduler.budget.record(writers, sum(work.count for work in works) - writers, seconds)
-        self._publish(drawn, rows=writers)
+            self._scheduler.budget.record(decodes, sum(work.count for work in works) - decodes, seconds)
+        self._publish(drawn, rows=decodes)
 
-    def _works(self, pieces: list[Piece]) -> list[Work]:
-        writers = sum(piece.tokens == 1 for piece in pieces)
-        works: list[Work] = []
-        for piece in pieces:
-            sequence = self._sequences[piece.number]
-            guesses: list[int] = []
-            if self._speculator is not None and piece.tokens == 1 and sequence.answer:
-                guesses = self._speculator.propose(sequence, writers)
-            works.append(Work(sequence, sequence.most(piece.tokens), guesses))
-        return works
+    def _work(self, chunk: Chunk, decodes: int) -> Work:
+        sequence = self._sequences[chunk.number]
+        guesses: list[int] = []
+        if self._speculator is not None and chunk.tokens == 1 and sequence.answer:
+            guesses = self._speculator.propose(sequence, decodes)
+        return Work(sequence, sequence.most(chunk.tokens), guesses)
 
     def _take(self, work: Work, result: Tensor | Exception | None) -> int:
         """Draw from the rows of logits, one behind each guess that was right; the number of tokens drawn."""
@@ -327,22 +317,16 @@ class Loop:
         self._publish(0)
 
     def _publish(self, drawn: int, rows: int = 0) -> None:
-        now = time.monotonic()
-        if drawn:
-            self._written.append(_Written(now, drawn))
-        while self._written and self._written[0].at < now - _SPEED_WINDOW:
-            self._written.popleft()
-        span = max(now - self._written[0].at, 1e-3) if len(self._written) > 1 else 0.0
-        written = sum(item.tokens for item in self._written) - (self._written[0].tokens if self._written else 0)
+        self._speed.add(drawn)
         running = len(self._scheduler.running)
         if not running:
-            self._written.clear()  # a pause must not count as slowness of the next answer
+            self._speed.clear()
         self._stats = replace(
             self._stats,
-            tokens_per_second=written / span if span and running else 0.0,
+            tokens_per_second=self._speed.tokens_per_second,
             batch_size=rows,
             running=running,
-            kv_bytes=self._cache.byte_count + (self._speculator.kv_bytes if self._speculator is not None else 0),
+            kv_bytes=self._cache.byte_count + (self._speculator.proposer.kv_bytes if self._speculator else 0),
         )
 
 

@@ -2,31 +2,20 @@
 
 import gc
 import threading
-import time
+from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
-from llama_gui.engine.device import available_bytes, give_memory_back
+from llama_gui.engine.callbacks import OnFinish, OnOutput
+from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back
 from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
 from llama_gui.engine.loading import estimate_bytes, model_folder
-from llama_gui.engine.sequence import OnFinish, OnOutput
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.errors import EngineClosedError, NotEnoughMemoryError
 from llama_gui.vocabulary import GenerateRequest, LoadProgress, ModelInfo
 from llama_gui.vocabulary.checks import check_number
-
-SPARE_BYTES = 512 * 2**20
-"""Stays free beside the weights: for conversations, and for everybody else."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    engine: Engine
-    used: float
 
 
 class ModelPool:
@@ -48,8 +37,8 @@ class ModelPool:
         self._budget = memory_budget
         self._options = options
         self._thread = SharedThread()
-        self._entries: dict[Path, _Entry] = {}
-        self._lock = threading.Lock()  # of the entries; held for moments
+        self._engines: OrderedDict[Path, Engine] = OrderedDict()  # least recently used first
+        self._lock = threading.Lock()  # of the engines; held for moments
         self._loading = threading.Lock()  # one model is loaded at a time
         self._closed = False
 
@@ -57,8 +46,7 @@ class ModelPool:
     def loaded(self) -> tuple[ModelInfo, ...]:
         """The models in memory, the one that was used longest ago first."""
         with self._lock:
-            entries = sorted(self._entries.values(), key=lambda entry: entry.used)
-            return tuple(entry.engine.info for entry in entries)
+            return tuple(engine.info for engine in self._engines.values())
 
     def engine(
         self,
@@ -80,13 +68,13 @@ class ModelPool:
         with self._loading:
             if (engine := self._use(folder)) is not None:  # another thread was faster
                 return engine
-            self._make_room(self._estimate(folder))
+            self._make_room(self._needed(folder))
             engine = Engine.load(
                 folder, on_progress=on_progress, is_cancelled=is_cancelled, shared=self._thread, **self._options
             )
             with self._lock:
                 if not self._closed:
-                    self._entries[folder] = _Entry(engine, time.monotonic())
+                    self._engines[folder] = engine
                     return engine
             engine.close()
             raise EngineClosedError("The pool was closed while the model was loaded.")
@@ -112,51 +100,50 @@ class ModelPool:
     def unload(self, path: str | Path) -> bool:
         """Close the model at `path` and give its memory back; its answers end as cancelled. False: it is not loaded."""
         with self._lock:
-            entry = self._entries.pop(model_folder(path), None)
-        if entry is not None:
-            _release(entry.engine)
-        return entry is not None
+            engine = self._engines.pop(model_folder(path), None)
+        if engine is not None:
+            _release(engine)
+        return engine is not None
 
     def close(self) -> None:
         """Close every model; their answers end as cancelled."""
         with self._lock:
             self._closed = True
-            entries = list(self._entries.values())
-            self._entries.clear()
-        for entry in entries:
-            entry.engine.stop()
-        for entry in entries:
-            entry.engine.close()
+            engines = list(self._engines.values())
+            self._engines.clear()
+        for engine in engines:
+            engine.stop()
+        for engine in engines:
+            engine.close()
         self._thread.close()
-        if entries:
+        if engines:
             give_memory_back()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _use(self, folder: Path) -> Engine | None:
         with self._lock:
             if self._closed:
                 raise EngineClosedError("The pool was closed.")
-            entry = self._entries.get(folder)
-            if entry is not None:
-                entry.used = time.monotonic()
-            return entry.engine if entry else None
+            engine = self._engines.get(folder)
+            if engine is not None:
+                self._engines.move_to_end(folder)
+            return engine
 
-    def _estimate(self, folder: Path) -> int:
-        """Bytes of the weights of the model in `folder`, and of the draft that comes with each."""
+    def _needed(self, folder: Path) -> int:
+        """Bytes for the model in `folder`, and for the draft that comes with each: of a budget, only the weights."""
         draft = self._options.get("draft", "ngram")
         drafts = [draft] if isinstance(draft, str | Path) and draft != "ngram" else []
         dtype, device = self._options.get("dtype", "auto"), self._options.get("device", "auto")
-        return sum(estimate_bytes(path, dtype, device) for path in (folder, *drafts))
+        weights = sum(estimate_bytes(path, dtype, device) for path in (folder, *drafts))
+        return bytes_to_load(weights) if self._budget is None else weights
 
     def _make_room(self, needed: int) -> None:
-        """Unload idle models, the longest unused first, until `needed` bytes of weights fit."""
+        """Unload idle models, the longest unused first, until `needed` bytes are free."""
         while (free := self._free()) < needed:
             engine = self._take_idle()
             if engine is None:
@@ -165,15 +152,14 @@ class ModelPool:
 
     def _free(self) -> int:
         if self._budget is None:
-            return available_bytes(self._options.get("device", "auto")) - SPARE_BYTES
+            return available_bytes(self._options.get("device", "auto"))
         with self._lock:
-            return self._budget - sum(entry.engine.stats().weight_bytes for entry in self._entries.values())
+            return self._budget - sum(engine.stats().weight_bytes for engine in self._engines.values())
 
     def _take_idle(self) -> Engine | None:
         with self._lock:
-            by_use = sorted(self._entries, key=lambda folder: self._entries[folder].used)
-            idle = next((folder for folder in by_use if self._entries[folder].engine.stop_if_idle()), None)
-            return self._entries.pop(idle).engine if idle else None
+            idle = next((folder for folder, engine in self._engines.items() if engine.stop_if_idle()), None)
+            return self._engines.pop(idle) if idle else None
 
 
 def _release(engine: Engine) -> None:

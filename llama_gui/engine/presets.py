@@ -1,9 +1,7 @@
 """Random weights in the shapes of real models, made in memory: as fast as the real ones."""
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import torch
@@ -12,9 +10,10 @@ from torch import Tensor
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import GenerationDefaults, network_config
-from llama_gui.engine.device import NetworkPart, Precision, Quantised
+from llama_gui.engine.device import Precision
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.loading import ModelFiles
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.vocabulary import SamplingParams
@@ -57,8 +56,8 @@ def preset_config(name: str) -> dict[str, Any]:
 PRESETS = ("llama-3.2-1b", "qwen2.5-0.5b", "tinyllama-1.1b", "llama-3.1-8b")
 
 
-class RandomModel:
-    """A model as `load_model` takes it (`loading.ModelFiles`), whose weights are drawn when they are asked for.
+class RandomModel(ModelFiles):
+    """A model as `load_model` takes it, whose weights are drawn when they are asked for.
 
     `config`: the content of a config.json. `tokenizer_folder`: whose tokenizer it borrows; ids that it does not know
     have no text.
@@ -82,21 +81,12 @@ class RandomModel:
         """See `RandomWeights`."""
         return RandomWeights(weight_shapes(self.config), on_read)
 
-    @property
-    def stored(self) -> Quantised | None:
-        """None: they are plain numbers."""
-        return None
-
-    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
-        """As plain numbers take in that precision."""
-        return precision.bytes_of(part)
-
     def source(self, precision: Precision) -> str:
         """What they are."""
         return "random weights"
 
 
-class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
+class RandomWeights:
     """Normal numbers for the matrices, ones for the norms, the same ones for a name each time.
 
     A few million are drawn and repeated, from another place for each name: to draw eight billion takes minutes.
@@ -110,10 +100,8 @@ class RandomWeights(contextlib.AbstractContextManager["RandomWeights"]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
+    def __exit__(self, *_: object) -> None:
+        """There is nothing to close."""
 
     @property
     def names(self) -> frozenset[str]:

@@ -7,20 +7,20 @@ from datetime import datetime
 from typing import Any
 
 from llama_gui.engine.answer_state import AnswerState
-from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
+from llama_gui.engine.callbacks import blamed
+from llama_gui.engine.chat_template import plain_prompt
 from llama_gui.engine.context_policy import Fitted, fit
+from llama_gui.engine.loading import LoadedModel
 from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Grammar, GrammarCompiler
-from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     ContextUse,
     FinishReason,
     GenerateRequest,
     Message,
-    ModelInfo,
     SamplingParams,
     check_messages,
 )
@@ -54,24 +54,16 @@ class ReadRequest:
 class RequestReader:
     """Reads requests to one model; in any thread."""
 
-    def __init__(
-        self,
-        tokenizer: Tokenizer,
-        template: ChatTemplate | None,
-        info: ModelInfo,
-        vocab_size: int,
-        eos_token_ids: frozenset[int],
-    ) -> None:
-        self._tokenizer = tokenizer
-        self._template = template
-        self._info = info
-        self._vocab_size = vocab_size
-        self._eos_token_ids = eos_token_ids
+    def __init__(self, model: LoadedModel) -> None:
+        self._tokenizer = model.tokenizer
+        self._template = model.template
+        self._info = model.info
+        self._vocab_size = model.network.config.vocab_size
+        self._eos_token_ids = model.eos_token_ids
         # The head may have more rows than the tokenizer has tokens, and the other way round.
-        self._drawable = min(tokenizer.vocab_size, vocab_size)
-        ending = [token_id for token_id in eos_token_ids if token_id < self._drawable]
-        self._grammars = GrammarCompiler(tokenizer, self._drawable, ending)
-        self._ending = ending
+        self._drawable = min(self._tokenizer.vocab_size, self._vocab_size)
+        self._ending = [token_id for token_id in self._eos_token_ids if token_id < self._drawable]
+        self._grammars = GrammarCompiler(self._tokenizer, self._drawable, self._ending)
 
     def read(self, request: GenerateRequest) -> ReadRequest:
         """The parts of `request`.
@@ -192,11 +184,12 @@ class RequestReader:
                     f"{name} token id", token_id, f"a whole number from 0 to {self._drawable - 1}"
                 )
         self._check_some_token_is_left(params, request.min_tokens > len(request.answer_token_ids))
+        processor = request.logits_processor
         return Sampler(
             params,
             params.seed if params.seed is not None else secrets.randbelow(2**32),
             request.logprobs,
-            request.logits_processor,
+            blamed("logits_processor", processor) if processor is not None else None,
             min_tokens=request.min_tokens,
             ending=self._ending,
             token_text=self._tokenizer.token_text,

@@ -81,7 +81,7 @@ class Runner:
 
     @torch.inference_mode()
     def _run(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
-        works = sorted(works, key=lambda work: work.sequence.is_reading)  # drawn tokens first
+        works = sorted(works, key=lambda work: work.sequence.is_prefilling)  # drawn tokens first
         segments = [self._segment(work) for work in works]
         jobs = [work.sequence.job for work in works]
         try:
@@ -91,8 +91,7 @@ class Runner:
             logits = logits.cpu()
         except PassCancelled:
             for segment in segments:  # what was written so far belongs to no token, and may be NaN
-                segment.slot.keys[:, :, len(segment.slot.tokens) :] = 0
-                segment.slot.values[:, :, len(segment.slot.tokens) :] = 0
+                segment.slot.zero(len(segment.slot.tokens))
             raise
         results: dict[int, Tensor | Exception | None] = {}
         row = 0
@@ -108,7 +107,7 @@ class Runner:
         assert slot is not None
         tokens = [*work.sequence.next_tokens(work.count), *work.guesses]
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
-        return Segment(slot, tokens, work.rows, work.sequence.is_reading)
+        return Segment(slot, tokens, work.rows, work.sequence.is_prefilling)
 
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:

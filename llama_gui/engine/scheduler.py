@@ -1,7 +1,8 @@
 """Who runs next, in plain numbers: no tensor, no text, no clock of its own.
 
-Everything is "tokens known" against "tokens run" (vLLM v1): a sequence with more than one token to run is reading its
-prompt, one with a single token is writing. A step carries every writer, and a piece of one prompt or some short ones.
+Everything is "tokens known" against "tokens run" (vLLM v1): a sequence with more than one token to run is in prefill,
+one with a single token decodes. A step carries every decode, and a chunk of one prompt or some short ones (chunked
+prefill, Agrawal et al. 2023), within a budget of tokens.
 """
 
 from collections import OrderedDict
@@ -10,18 +11,18 @@ from dataclasses import dataclass
 
 from llama_gui.vocabulary import Strategy
 
-GRAIN = 32
-"""Prompt pieces fill whole tiles of this many rows, together with the writers."""
+TILE = 32
+"""Chunks of prompts fill whole tiles of this many rows, together with the decodes."""
 
-FINE_GRAIN = 4
+FINE_TILE = 4
 """The same where rows cost the same in any number, and each takes long: on CPUs for which our own kernels compute."""
 
-MAX_PIECE = 1024
-WRITING_PATIENCE = 2.5
-"""A step with a piece of a prompt may take this many times a step without one; we promise three."""
+MAX_CHUNK = 1024
+DECODE_PATIENCE = 2.5
+"""A step with a chunk of a prompt may take this many times a step without one; we promise three."""
 ALONE_SECONDS = 1.0
-"""Aim for a step in which nobody writes: short, because a new question waits for its end."""
-GOOD_PIECE = 256
+"""Aim for a step in which nobody decodes: short, because a new question waits for its end."""
+GOOD_CHUNK = 256
 """Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
 MOST_SECONDS = 1.5
 SMOOTHING, FASTER = 0.3, 0.6
@@ -29,69 +30,69 @@ SMOOTHING, FASTER = 0.3, 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """What one sequence runs in a step: its next `tokens` tokens."""
+class Chunk:
+    """What one sequence runs in a step: its next `tokens` tokens, in prefill some, in decode one."""
 
     number: int
     tokens: int
 
 
-class PieceBudget:
+class TokenBudget:
     """How many prompt tokens fit a step, learnt from the seconds that steps took.
 
-    `grain`: the rows of a tile. `shares_tiles`: drawn tokens go into the same tiles as prompts. `overhead`: what a
-    piece costs however short it is, in tokens; pieces are not much shorter then, even if others wait longer.
+    `tile`: rows that cost as much as one. `shares_tiles`: decodes go into the same tiles as prompts. `overhead`: what a
+    chunk costs however short it is, in tokens; chunks are not much shorter then, even if others wait longer.
     """
 
-    def __init__(self, grain: int = GRAIN, *, shares_tiles: bool = True, overhead: int = 0) -> None:
-        self._grain = grain
+    def __init__(self, tile: int = TILE, *, shares_tiles: bool = True, overhead: int = 0) -> None:
+        self._tile = tile
         self._shares_tiles = shares_tiles
         self._overhead = overhead
-        self._write_seconds: float | None = None
+        self._decode_seconds: float | None = None
         self._token_seconds: float | None = None
 
-    def record(self, writers: int, prompt_tokens: int, seconds: float) -> None:
-        """A step with so many writing rows and prompt tokens took `seconds`."""
+    def record(self, decodes: int, prompt_tokens: int, seconds: float) -> None:
+        """A step with so many decodes and prompt tokens took `seconds`."""
         if not prompt_tokens:
-            self._write_seconds = _smooth(self._write_seconds, seconds)
+            self._decode_seconds = _smooth(self._decode_seconds, seconds)
             return
-        base = self._write_seconds or 0.0  # every step reads the weights
-        # A tiny piece says little: its time is the reading of the weights.
-        if prompt_tokens >= min(GRAIN // 2, self._grain):
+        base = self._decode_seconds or 0.0  # every step reads the weights
+        # A tiny chunk says little: its time is the reading of the weights.
+        if prompt_tokens >= min(TILE // 2, self._tile):
             self._token_seconds = _smooth(
                 self._token_seconds, max(seconds - base, 1e-6) / (prompt_tokens + self._overhead)
             )
 
-    def tokens(self, writers: int) -> int:
-        """Prompt tokens beside `writers` rows, so that the step's rows fill whole tiles."""
-        grain, overhead = self._grain, self._overhead
-        wished = self._beside() if writers else self._alone()
-        wished = min(max(wished, overhead // 2 if writers else overhead), MAX_PIECE)
+    def tokens(self, decodes: int) -> int:
+        """Prompt tokens beside `decodes` rows, so that the step's rows fill whole tiles."""
+        tile, overhead = self._tile, self._overhead
+        wished = self._beside() if decodes else self._alone()
+        wished = min(max(wished, overhead // 2 if decodes else overhead), MAX_CHUNK)
         if not self._shares_tiles:
-            return max(wished // grain, 1) * grain
-        nearest = grain // 2 if grain < GRAIN else 0  # half of a large tile more would be too long a wait
-        tokens = (wished + writers + nearest) // grain * grain - writers
-        return max(tokens, grain - writers % grain, min(GRAIN // 2, 2 * grain))
+            return max(wished // tile, 1) * tile
+        nearest = tile // 2 if tile < TILE else 0  # half of a large tile more would be too long a wait
+        tokens = (wished + decodes + nearest) // tile * tile - decodes
+        return max(tokens, tile - decodes % tile, min(TILE // 2, 2 * tile))
 
-    def piece(self, pending: int, writers: int) -> int:
+    def chunk(self, pending: int, decodes: int) -> int:
         """How many of so many tokens to run; all, rather than leave a rest that costs more than it is long."""
-        tokens = self.tokens(writers)
+        tokens = self.tokens(decodes)
         return pending if pending <= tokens + self._overhead // 4 else tokens
 
     def _alone(self) -> int:
         if self._token_seconds is None:
-            return 4 * GRAIN
-        base = self._write_seconds or 0.0
+            return 4 * TILE
+        base = self._decode_seconds or 0.0
         whole = ((seconds - base) / self._token_seconds for seconds in (ALONE_SECONDS, MOST_SECONDS))
         wished, most = (tokens - self._overhead for tokens in whole)
-        return int(max(wished, min(GOOD_PIECE + self._overhead, most)))
+        return int(max(wished, min(GOOD_CHUNK + self._overhead, most)))
 
     def _beside(self) -> int:
         if self._token_seconds is None:
-            return 2 * min(GRAIN, self._grain)
-        if self._write_seconds is None:
-            return min(GRAIN, self._grain)  # nobody knows yet how long the writers' own step is
-        patience = (WRITING_PATIENCE - 1) * self._write_seconds
+            return 2 * min(TILE, self._tile)
+        if self._decode_seconds is None:
+            return min(TILE, self._tile)  # nobody knows yet how long a step of decodes is
+        patience = (DECODE_PATIENCE - 1) * self._decode_seconds
         return int(patience / self._token_seconds) - self._overhead
 
 
@@ -102,16 +103,16 @@ def _smooth(old: float | None, new: float) -> float:
 
 
 class Scheduler:
-    """Plans one step after the other for at most `max_batch` sequences.
+    """Schedules one step after the other for at most `max_batch` sequences.
 
-    batched: all writers in every step. interleaved: one sequence in every step, in turn. sequential: one sequence
-    until its end. Prompts take turns too, piece by piece, so that a long one does not keep a short one waiting.
+    batched: all decodes in every step. interleaved: one sequence in every step, in turn. sequential: one sequence
+    until its end. Prompts take turns too, chunk by chunk, so that a long one does not keep a short one waiting.
     """
 
-    def __init__(self, strategy: Strategy, max_batch: int, budget: PieceBudget | None = None) -> None:
-        self.strategy: Strategy = strategy
-        self.max_batch = max_batch
-        self.budget = budget or PieceBudget()
+    def __init__(self, strategy: Strategy, max_batch: int, budget: TokenBudget | None = None) -> None:
+        self._strategy = strategy
+        self._max_batch = max_batch
+        self.budget = budget or TokenBudget()
         self._running: OrderedDict[int, None] = OrderedDict()  # least recently served first
         self._waiting: OrderedDict[int, None] = OrderedDict()
 
@@ -136,7 +137,7 @@ class Scheduler:
 
     def next_admission(self) -> int | None:
         """The sequence that may start now, or None; confirm with `admit`."""
-        places = 1 if self.strategy == "sequential" else self.max_batch
+        places = 1 if self._strategy == "sequential" else self._max_batch
         return next(iter(self._waiting), None) if len(self._running) < places else None
 
     def admit(self, number: int) -> None:
@@ -144,30 +145,30 @@ class Scheduler:
         del self._waiting[number]
         self._running[number] = None
 
-    def plan(self, pending: Callable[[int], int]) -> list[Piece]:
-        """The next step: writers first, then prompts. `pending`: tokens a sequence has to run."""
+    def schedule(self, pending: Callable[[int], int]) -> list[Chunk]:
+        """The next step: decodes first, then prefills. `pending`: tokens a sequence has to run."""
         if not self._running:
             return []
-        if self.strategy != "batched":
+        if self._strategy != "batched":
             number = next(iter(self._running))
             others = min(len(self._running) - 1, 1)  # somebody waits for the end of this step
-            return self._served([Piece(number, self.budget.piece(pending(number), others))])
-        pieces = [Piece(number, 1) for number in self._running if pending(number) == 1]
-        readers = [number for number in self._running if pending(number) > 1]
-        return self._served(pieces + self._prompts(readers, pending, len(pieces)))
+            return self._served([Chunk(number, self.budget.chunk(pending(number), others))])
+        decodes = [Chunk(number, 1) for number in self._running if pending(number) == 1]
+        in_prefill = [number for number in self._running if pending(number) > 1]
+        return self._served(decodes + self._prefills(in_prefill, pending, len(decodes)))
 
-    def _prompts(self, readers: Sequence[int], pending: Callable[[int], int], writers: int) -> list[Piece]:
-        """A piece of the first, and all that others have left, where that together is still a good piece."""
-        pieces: list[Piece] = []
-        room = min(self.budget.tokens(writers), GOOD_PIECE) if len(readers) > 1 else 0
-        for number in readers:
-            tokens = self.budget.piece(pending(number), writers)
-            if not pieces or tokens <= room:
-                pieces.append(Piece(number, tokens))
+    def _prefills(self, in_prefill: Sequence[int], pending: Callable[[int], int], decodes: int) -> list[Chunk]:
+        """A chunk of the first, and all that others have left, where that together is still a good chunk."""
+        chunks: list[Chunk] = []
+        room = min(self.budget.tokens(decodes), GOOD_CHUNK) if len(in_prefill) > 1 else 0
+        for number in in_prefill:
+            tokens = self.budget.chunk(pending(number), decodes)
+            if not chunks or tokens <= room:
+                chunks.append(Chunk(number, tokens))
                 room -= tokens
-        return pieces
+        return chunks
 
-    def _served(self, pieces: list[Piece]) -> list[Piece]:
-        for piece in pieces:
-            self._running.move_to_end(piece.number)
-        return pieces
+    def _served(self, chunks: list[Chunk]) -> list[Chunk]:
+        for chunk in chunks:
+            self._running.move_to_end(chunk.number)
+        return chunks

@@ -1,37 +1,17 @@
 """One request in flight: its tokens, its random stream, its text so far. Only the engine's thread changes it."""
 
 import time
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
 
 from torch import Tensor
 
+from llama_gui.engine.callbacks import OnFinish, OnOutput, blamed
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.request_reader import ReadRequest
 from llama_gui.engine.sampling import Draw, Sampler
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import GenerationError, LlamaGuiError
+from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
-
-OnOutput = Callable[[Job, TokenOutput], None]
-OnFinish = Callable[[Job, GenerateResult], None]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def blamed(name: str, function: Callable[P, R]) -> Callable[P, R]:
-    """`function` of the caller's; whatever it raises becomes a GenerationError that names it."""
-
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except BaseException as error:  # what asyncio, pytest and sys.exit raise, too: no other answer may end with it
-            told = str(error) if isinstance(error, LlamaGuiError) else f"{type(error).__name__}: {error}"
-            raise GenerationError(f"The caller's function {name} failed: {told}") from error
-
-    return call
 
 
 class Sequence:
@@ -90,7 +70,7 @@ class Sequence:
         return self._stops.found or is_finished or any(i in self._limits.eos_token_ids for i in self.answer)
 
     @property
-    def is_reading(self) -> bool:
+    def is_prefilling(self) -> bool:
         """Whether its prompt, or what it began with, is not read to the end yet."""
         return len(self.answer) == self._former
 
@@ -160,7 +140,7 @@ class Sequence:
         """`tokens` were run: the slot holds their keys and values now."""
         assert self.slot is not None
         self.slot.tokens.extend(tokens)
-        if self.is_reading:
+        if self.is_prefilling:
             self.job.read_prompt(len(self.slot.tokens))
 
     def draw(self, logits: Tensor) -> None:

@@ -8,19 +8,22 @@ So the text is the one without guesses, whoever guessed. Guesses come from the t
 
 import logging
 from collections.abc import Sequence as Many
+from pathlib import Path
 from typing import Protocol
 
 import torch
 
+from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
+from llama_gui.engine.loading import LoadedModel, load_model
 from llama_gui.engine.sequence import Sequence
-from llama_gui.errors import GenerationError
+from llama_gui.errors import GenerationError, UnsupportedModelError
 
 _log = logging.getLogger(__name__)
 
 MAX_GUESSES = 8
-MAX_WRITERS = 4
+MAX_DECODES = 4
 """With more answers at once the rows of a step are no longer free, and guesses slow everybody down."""
 
 _FIRST_LENGTH = 4
@@ -81,26 +84,16 @@ class Speculator:
     """Guesses for the answers of an engine, each at its own pace."""
 
     def __init__(self, proposer: Proposer) -> None:
-        self._proposer = proposer
+        self.proposer = proposer
         self._paces: dict[int, Pace] = {}
 
-    @property
-    def weight_bytes(self) -> int:
-        """See `Proposer.weight_bytes`."""
-        return self._proposer.weight_bytes
-
-    @property
-    def kv_bytes(self) -> int:
-        """See `Proposer.kv_bytes`."""
-        return self._proposer.kv_bytes
-
-    def propose(self, sequence: Sequence, writers: int) -> list[int]:
-        """Tokens to run behind the last one of `sequence`, while `writers` answers are being written."""
-        if writers > MAX_WRITERS:
+    def propose(self, sequence: Sequence, decodes: int) -> list[int]:
+        """Tokens to run behind the last one of `sequence`, beside so many decodes in a step, itself included."""
+        if decodes > MAX_DECODES:
             return []
         pace = self._paces.setdefault(sequence.number, Pace())
         length = min(pace.next_length(), sequence.tokens_left - 1)
-        return self._proposer.propose(sequence, length) if length > 0 else []
+        return self.proposer.propose(sequence, length) if length > 0 else []
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
         """What came of guesses."""
@@ -111,7 +104,7 @@ class Speculator:
     def forget(self, sequence: Sequence) -> None:
         """The sequence has ended."""
         self._paces.pop(sequence.number, None)
-        self._proposer.forget(sequence)
+        self.proposer.forget(sequence)
 
 
 class _Grams:
@@ -219,3 +212,22 @@ class DraftNetwork:
         slot = self._slots.pop(sequence.number, None)
         if slot is not None:
             self._cache.release(slot)
+
+
+def load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator | None:
+    """What guesses for `model`; for `draft` and errors see `Engine.load`."""
+    if draft is None:
+        return None
+    if draft == "ngram":
+        return Speculator(PromptLookup())
+    info = model.info
+    other = load_model(draft, dtype=info.dtype, device=info.device, threads=model.threads)
+    if not other.tokenizer.has_same_tokens_as(model.tokenizer):
+        raise UnsupportedModelError(f"The tokens of the draft model {draft} are not those of {info.path}.")
+    network, drawable = other.network, min(model.tokenizer.vocab_size, model.network.config.vocab_size)
+    if network.config.vocab_size < drawable:
+        raise UnsupportedModelError(
+            f"The draft model {draft} writes {network.config.vocab_size} different tokens, and {info.path} {drawable}."
+        )
+    cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device) // 4)
+    return Speculator(DraftNetwork(network, cache))

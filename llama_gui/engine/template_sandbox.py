@@ -39,36 +39,26 @@ class _Instrument(NodeTransformer):
         node.body.insert(0, _tick(node.body))
         return node
 
-    def visit_Macro(self, node: nodes.Macro) -> nodes.Macro:
+    def visit_Macro(self, node: nodes.Macro | nodes.CallBlock | nodes.Block) -> nodes.Node:
         self.generic_visit(node)
         node.body.insert(0, _tick(node.body))
         return node
 
-    def visit_CallBlock(self, node: nodes.CallBlock) -> nodes.CallBlock:
-        self.generic_visit(node)
-        node.body.insert(0, _tick(node.body))
-        return node
-
-    def visit_Block(self, node: nodes.Block) -> nodes.Block:
-        self.generic_visit(node)
-        node.body.insert(0, _tick(node.body))
-        return node
+    visit_CallBlock = visit_Block = visit_Macro  # noqa: N815 - jinja calls them by the names of its nodes
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Expr:
         self.generic_visit(node)
         return _filtered(nodes.List(node.nodes), "concat!")
 
-    def visit_List(self, node: nodes.List) -> nodes.Expr:
+    def visit_List(self, node: nodes.List | nodes.Dict) -> nodes.Expr:
         self.generic_visit(node)
         return _filtered(node, "made!")
+
+    visit_Dict = visit_List  # noqa: N815 - jinja's name
 
     def visit_Tuple(self, node: nodes.Tuple) -> nodes.Expr:
         self.generic_visit(node)
         return _filtered(node, "made!") if node.ctx == "load" else node
-
-    def visit_Dict(self, node: nodes.Dict) -> nodes.Expr:
-        self.generic_visit(node)
-        return _filtered(node, "made!")
 
     def visit_Getitem(self, node: nodes.Getitem) -> nodes.Expr:
         self.generic_visit(node)

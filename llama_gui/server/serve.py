@@ -61,7 +61,7 @@ class _Server(uvicorn.Server):
 
 
 class ApiServer:
-    """Serves models over HTTP (`LoadedModels.of(engine)` for one). A context manager.
+    """Serves models over HTTP (`FixedModels.of(engine)` for one). A context manager.
 
     `start` and `stop` are for one thread, whichever. The engine stays its owner's: it is not closed with the server.
     """

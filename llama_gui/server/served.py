@@ -114,14 +114,14 @@ class Models(Protocol):
         ...
 
 
-class LoadedModels:
-    """Models that are in memory already."""
+class FixedModels:
+    """Models that are in memory already, and stay there."""
 
     def __init__(self, engines: Mapping[str, ServedEngine]) -> None:
         self._engines = dict(engines)
 
     @classmethod
-    def of(cls, engine: ServedEngine) -> "LoadedModels":
+    def of(cls, engine: ServedEngine) -> "FixedModels":
         """One engine, under its own name."""
         return cls({engine.info.name: engine})
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams, TokenOutput
-from llama_gui.engine.scheduler import PieceBudget
+from llama_gui.engine.scheduler import TokenBudget
 from tests.engine.test_parity import GREEDY, random_ids, reference, reference_greedy
 from tests.fakes.tiny_llama import SHAPES, Shape, write_tiny_llama
 
@@ -52,12 +52,12 @@ def beside_ourselves(folder: Path, dtype: str) -> list[bool]:
         want = answer(engine, prompt)
         reused = answer(engine, prompt)
     cuts = []
-    whole = PieceBudget.tokens
+    whole = TokenBudget.tokens
     for size in (1, 13, 64):
-        PieceBudget.tokens = lambda self, writers, size=size: size  # type: ignore[method-assign]
+        TokenBudget.tokens = lambda self, decodes, size=size: size  # type: ignore[method-assign]
         with Engine.load(folder, dtype=dtype, device="cpu", threads=2) as engine:
             cuts.append(answer(engine, prompt))
-    PieceBudget.tokens = whole  # type: ignore[method-assign]
+    TokenBudget.tokens = whole  # type: ignore[method-assign]
     with Engine.load(folder, dtype=dtype, device="cpu", threads=2) as engine:
         others = [engine.submit(request(prompt[n : 30 * n + 5], seed=n)) for n in range(1, 10)]
         beside = answer(engine, prompt)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.server.serve import ApiServer, ServerOptions
-from llama_gui.server.served import LoadedModels
+from llama_gui.server.served import FixedModels
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
 KEY = "sk-of-the-benchmark"
@@ -70,7 +70,7 @@ def main() -> None:
     with (
         Engine.load(STARTER, max_batch=64) as engine,
         context.Pool(1) as pool,
-        ApiServer(LoadedModels.of(engine), ServerOptions(key=KEY, port=0)) as server,
+        ApiServer(FixedModels.of(engine), ServerOptions(key=KEY, port=0)) as server,
     ):
         pool.apply(all_streams, (server.port, 1, 5))
         engine.generate_batch(requests[:1])

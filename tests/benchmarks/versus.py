@@ -30,7 +30,7 @@ from torch import Tensor
 
 from llama_gui.engine import native_library
 from llama_gui.engine.device import physical_cores, resolve_precision
-from llama_gui.engine.huge_pages import use_huge_pages
+from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
 from tests.benchmarks.peers import STARTER
@@ -216,7 +216,7 @@ def read_bandwidth(rounds: int = 8) -> float:
     Of torch, which reads it in one stream for each core, and of our own product of one row, in four.
     """
     block = torch.ones(2**28)
-    use_huge_pages(block)  # as our weights are
+    HugePages([block]).wait()  # as our weights are
     readers: list[Callable[[], Tensor]] = [lambda: torch.dot(block, block)]
     kernels, weight, row = native_library.load(), block.view(torch.bfloat16).view(-1, 2048), torch.ones(1, 2048)
     if kernels is not None:

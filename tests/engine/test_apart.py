@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from llama_gui.engine.apart import Apart
+from llama_gui.engine.apart import run_apart
 
 
 def test_what_it_reports_is_heard_in_the_calling_thread():
@@ -18,14 +18,14 @@ def test_what_it_reports_is_heard_in_the_calling_thread():
             report(number)
         return "done"
 
-    assert Apart(work, "apart").result(lambda n: heard.append((n, threading.current_thread()))) == "done"
+    assert run_apart(work, lambda n: heard.append((n, threading.current_thread())), name="apart") == "done"
     assert heard == [(n, threading.current_thread()) for n in range(3)]
     assert threads[0].name == "apart"
     assert not threads[0].is_alive()
 
 
 def test_nobody_has_to_listen():
-    assert Apart(lambda report, _is_unwanted: report(1) or 7, "apart").result(None) == 7
+    assert run_apart(lambda report, _is_unwanted: report(1) or 7, None, name="apart") == 7
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
@@ -34,7 +34,7 @@ def test_an_error_of_the_work_comes_out(error):
         raise error
 
     with pytest.raises(type(error)) as caught:
-        Apart(work, "apart").result(None)
+        run_apart(work, None, name="apart")
     assert caught.value is error
 
 
@@ -53,5 +53,5 @@ def test_an_error_of_the_listener_ends_the_work():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        Apart(work, "apart").result(listen)
+        run_apart(work, listen, name="apart")
     assert noticed == [True]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from llama_gui.engine import GenerateRequest, SamplingParams
-from llama_gui.engine.scheduler import PieceBudget
+from llama_gui.engine.scheduler import TokenBudget
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
 LONG = pytest.mark.campaign
@@ -43,7 +43,7 @@ def alone(load):
 
 def cut_prompts_into(monkeypatch, sizes):
     turns = itertools.cycle(sizes)
-    monkeypatch.setattr(PieceBudget, "tokens", lambda self, writers: next(turns))
+    monkeypatch.setattr(TokenBudget, "tokens", lambda self, decodes: next(turns))
 
 
 @pytest.mark.parametrize(("shape", "dtype"), SHAPES_AND_DTYPES)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from llama_gui.engine.huge_pages import HugePages, use_huge_pages
+from llama_gui.engine.huge_pages import HugePages, _collapse, _place
 
 
 def huge_kilobytes_at(address):
@@ -27,7 +27,8 @@ def huge_kilobytes_at(address):
 def test_numbers_stay(packed):
     numbers = torch.randn(4096, 2048, generator=torch.Generator().manual_seed(1))
     weight = torch.ops.mkldnn._reorder_linear_weight(numbers) if packed else numbers.clone()
-    moved = use_huge_pages(weight)
+    place = _place(weight)
+    moved = place is not None and _collapse(*place)
     assert torch.equal(weight.to_dense() if packed else weight, numbers)
     if moved:
         address = torch.ops.mkldnn.data_ptr(weight) if packed else weight.data_ptr()
@@ -35,13 +36,13 @@ def test_numbers_stay(packed):
 
 
 def test_small_ones_and_other_devices_are_left_alone():
-    assert not use_huge_pages(torch.ones(100))
-    assert not use_huge_pages(torch.empty(2048, 2048, device="meta"))
+    assert _place(torch.ones(100)) is None
+    assert _place(torch.empty(2048, 2048, device="meta")) is None
 
 
 def test_elsewhere_than_on_linux_nothing_is_done(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
-    assert not use_huge_pages(torch.ones(2**22))
+    assert _place(torch.ones(2**22)) is None
 
 
 def test_in_the_background():

@@ -12,7 +12,7 @@ from llama_gui.engine import device as device_module
 from llama_gui.engine import int8_linear, native_linear
 from llama_gui.engine import linear as linear_module
 from llama_gui.engine.device import Precision, torch_threads
-from llama_gui.engine.engine import _piece_budget
+from llama_gui.engine.engine import _token_budget
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_panels import OVERHEAD
@@ -31,7 +31,7 @@ from llama_gui.engine.native_linear import (
 )
 from llama_gui.engine.packed_weights import WIDTH_UNIT, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
-from llama_gui.engine.scheduler import FINE_GRAIN
+from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
@@ -478,5 +478,5 @@ def test_pieces_of_prompts_are_fine_where_rows_cost_the_same_in_any_number(
     kernels: NativeKernels, old_cpu: None, folders: dict[Shape, Path], dtype: str
 ):
     network = load_model(folders["llama-3.2"], dtype=dtype, device="cpu", threads=1).network
-    tokens = _piece_budget(network).tokens(1)
-    assert tokens == 2 * FINE_GRAIN if dtype != "float32" else tokens > 2 * FINE_GRAIN
+    tokens = _token_budget(network).tokens(1)
+    assert tokens == 2 * FINE_TILE if dtype != "float32" else tokens > 2 * FINE_TILE

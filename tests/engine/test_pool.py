@@ -12,6 +12,8 @@ import psutil
 import pytest
 
 from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Job, LoadProgress, ModelPool, SamplingParams
+from llama_gui.engine import pool as pool_module
+from llama_gui.engine.device import SPARE_BYTES, bytes_to_load
 from llama_gui.engine.loading import estimate_bytes
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.sequence import Sequence
@@ -145,7 +147,7 @@ def test_unload_and_close_end_what_runs(make_pool, folders: list[Path]):
 def test_a_loop_that_breaks_leaves_the_others_alone(make_pool, folders: list[Path], monkeypatch: pytest.MonkeyPatch):
     pool = make_pool()
     broken, sound = (pool.engine(folder) for folder in folders[:2])
-    monkeypatch.setattr(broken._loop._scheduler, "plan", lambda pending: 1 / 0)
+    monkeypatch.setattr(broken._loop._scheduler, "schedule", lambda pending: 1 / 0)
     job, other = broken.submit(REQUEST), sound.submit(REQUEST)
     assert isinstance(job.result(WAIT).error, BugError)
     assert other.result(WAIT).finish_reason == "length"
@@ -198,6 +200,19 @@ def test_a_draft_needs_room_too(make_pool, folders: list[Path]):
         make_pool(memory_budget=2 * one - 1, draft=folders[1]).engine(folders[0])
     engine = make_pool(memory_budget=2 * one, draft=folders[1]).engine(folders[0])
     assert engine.stats().weight_bytes == pytest.approx(2 * one, rel=0.05)
+
+
+def test_without_a_budget_there_must_be_room_for_conversations(
+    make_pool, folders: list[Path], monkeypatch: pytest.MonkeyPatch
+):
+    one, free = estimate_bytes(folders[0], "float32"), [0]
+    monkeypatch.setattr(pool_module, "available_bytes", lambda _device: free[0])
+    free[0] = 2 * one - 1  # a small model need not leave much
+    with pytest.raises(NotEnoughMemoryError):
+        make_pool().engine(folders[0])
+    free[0] = 2 * one
+    assert make_pool().engine(folders[0])
+    assert bytes_to_load(7 * 2**30) == 7 * 2**30 + SPARE_BYTES
 
 
 # --- loading

@@ -40,7 +40,7 @@ def reader(cache, number, job):
     slot.tokens = [1] * 8
     accepted = []
     return SimpleNamespace(
-        number=number, slot=slot, job=job, is_reading=True, pending=32, accepted=accepted,
+        number=number, slot=slot, job=job, is_prefilling=True, pending=32, accepted=accepted,
         next_tokens=lambda count: [72] * count, accept=accepted.extend,
         scored_rows=lambda _count: 0,
     )  # fmt: skip

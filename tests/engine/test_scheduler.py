@@ -1,4 +1,4 @@
-"""Who runs next: every policy, how large the pieces of a prompt are, and that nobody waits for ever."""
+"""Who runs next: every policy, how large the chunks of a prompt are, and that nobody waits for ever."""
 
 import pytest
 from hypothesis import given, settings
@@ -6,25 +6,25 @@ from hypothesis import strategies as st
 
 from llama_gui.engine.scheduler import (
     ALONE_SECONDS,
-    FINE_GRAIN,
-    GOOD_PIECE,
-    GRAIN,
-    MAX_PIECE,
+    DECODE_PATIENCE,
+    FINE_TILE,
+    GOOD_CHUNK,
+    MAX_CHUNK,
     MOST_SECONDS,
-    WRITING_PATIENCE,
-    Piece,
-    PieceBudget,
+    TILE,
+    Chunk,
     Scheduler,
+    TokenBudget,
 )
 from llama_gui.vocabulary import STRATEGIES
 
 
 class Machine:
-    """Plays the loop: admits, runs the plan, adds a drawn token to whoever has read all, and tells the time."""
+    """Plays the loop: admits, schedules and runs, adds a drawn token to whoever has read all, and tells the time."""
 
-    def __init__(self, strategy="batched", max_batch=8, write_seconds=0.05, token_seconds=0.001):
+    def __init__(self, strategy="batched", max_batch=8, decode_seconds=0.05, token_seconds=0.001):
         self.scheduler = Scheduler(strategy, max_batch)
-        self.write_seconds, self.token_seconds = write_seconds, token_seconds
+        self.decode_seconds, self.token_seconds = decode_seconds, token_seconds
         self.pending = {}
         self.left = {}
 
@@ -33,26 +33,26 @@ class Machine:
         self.scheduler.add(number)
 
     def step(self):
-        """The pieces of one step, the seconds it took."""
+        """The chunks of one step, the seconds it took."""
         while (number := self.scheduler.next_admission()) is not None:
             self.scheduler.admit(number)
-        pieces = self.scheduler.plan(self.pending.__getitem__)
-        writers = sum(piece.tokens == 1 for piece in pieces)
-        prompt_tokens = sum(piece.tokens for piece in pieces) - writers
-        seconds = self.write_seconds + self.token_seconds * prompt_tokens
-        for piece in pieces:
-            assert 1 <= piece.tokens <= self.pending[piece.number]
-            self.pending[piece.number] -= piece.tokens
-            if not self.pending[piece.number]:
-                self.pending[piece.number] = 1
-                self.left[piece.number] -= 1
-            if not self.left[piece.number]:
-                self.scheduler.remove(piece.number)
-        self.scheduler.budget.record(writers, prompt_tokens, seconds)
-        return pieces, seconds
+        chunks = self.scheduler.schedule(self.pending.__getitem__)
+        decodes = sum(chunk.tokens == 1 for chunk in chunks)
+        prompt_tokens = sum(chunk.tokens for chunk in chunks) - decodes
+        seconds = self.decode_seconds + self.token_seconds * prompt_tokens
+        for chunk in chunks:
+            assert 1 <= chunk.tokens <= self.pending[chunk.number]
+            self.pending[chunk.number] -= chunk.tokens
+            if not self.pending[chunk.number]:
+                self.pending[chunk.number] = 1
+                self.left[chunk.number] -= 1
+            if not self.left[chunk.number]:
+                self.scheduler.remove(chunk.number)
+        self.scheduler.budget.record(decodes, prompt_tokens, seconds)
+        return chunks, seconds
 
     def numbers(self, steps):
-        return [[piece.number for piece in self.step()[0]] for _ in range(steps)]
+        return [[chunk.number for chunk in self.step()[0]] for _ in range(steps)]
 
 
 # --- the queue
@@ -91,24 +91,24 @@ def test_interleaved_takes_turns():
     assert machine.numbers(12) == [[n] for n in (1, 2, 3) * 3 + (4,) * 3]  # the fourth waited for a place
 
 
-def test_batched_carries_every_writer_and_one_piece():
+def test_batched_carries_every_decode_and_one_chunk():
     machine = Machine("batched")
     for number in (1, 2):
         machine.ask(number)
     machine.step()
     for number in (3, 4):
         machine.ask(number, prompt=1000)
-    pieces, _ = machine.step()
-    assert pieces[:2] == [Piece(1, 1), Piece(2, 1)]
-    assert [piece.number for piece in pieces[2:]] == [3]
-    assert sum(piece.tokens for piece in pieces) % GRAIN == 0
+    chunks, _ = machine.step()
+    assert chunks[:2] == [Chunk(1, 1), Chunk(2, 1)]
+    assert [chunk.number for chunk in chunks[2:]] == [3]
+    assert sum(chunk.tokens for chunk in chunks) % TILE == 0
     assert machine.numbers(3) == [[1, 2, 4], [1, 2, 3], [1, 2, 4]]
 
 
-def test_the_last_piece_is_what_is_left():
+def test_the_last_chunk_is_what_is_left():
     machine = Machine("batched")
     machine.ask(1, prompt=134)
-    assert [machine.step()[0] for _ in range(2)] == [[Piece(1, 128)], [Piece(1, 6)]]
+    assert [machine.step()[0] for _ in range(2)] == [[Chunk(1, 128)], [Chunk(1, 6)]]
 
 
 def test_short_prompts_share_a_step():
@@ -116,9 +116,9 @@ def test_short_prompts_share_a_step():
     machine = Machine("batched")
     for number, prompt in enumerate((30, 40, 200, 50, 60)):
         machine.ask(number, prompt=prompt, answer=2)
-    assert machine.step()[0] == [Piece(0, 30), Piece(1, 40), Piece(3, 50)]
-    pieces, _ = machine.step()
-    assert [piece.number for piece in pieces] == [0, 1, 3, 2]
+    assert machine.step()[0] == [Chunk(0, 30), Chunk(1, 40), Chunk(3, 50)]
+    chunks, _ = machine.step()
+    assert [chunk.number for chunk in chunks] == [0, 1, 3, 2]
 
 
 def test_prompts_that_share_a_step_keep_no_answer_waiting():
@@ -129,7 +129,7 @@ def test_prompts_that_share_a_step_keep_no_answer_waiting():
     for number in range(1, 16):
         machine.ask(number, prompt=40)
     slowest = max(machine.step()[1] for _ in range(20))
-    assert machine.write_seconds < slowest <= 3 * machine.write_seconds
+    assert machine.decode_seconds < slowest <= 3 * machine.decode_seconds
 
 
 # --- fairness
@@ -146,12 +146,12 @@ def test_a_long_prompt_never_starves_running_answers(strategy):
     gaps = dict.fromkeys((1, 2, 3), 0.0)
     turn = 1 if strategy == "batched" else 4  # steps until everybody was served
     while machine.pending[9] > 1:
-        pieces, seconds = machine.step()
-        served = {piece.number for piece in pieces}
+        chunks, seconds = machine.step()
+        served = {chunk.number for chunk in chunks}
         gaps = {number: (0.0 if number in served else gap + seconds) for number, gap in gaps.items()}
-        # We promise that a step with a piece takes no more than three times one without.
-        assert seconds <= 3 * machine.write_seconds
-        assert max(gaps.values()) <= (turn - 1) * 3 * machine.write_seconds
+        # We promise that a step with a chunk takes no more than three times one without.
+        assert seconds <= 3 * machine.decode_seconds
+        assert max(gaps.values()) <= (turn - 1) * 3 * machine.decode_seconds
 
 
 def test_nor_does_it_in_the_first_answer_of_an_engine():
@@ -161,10 +161,10 @@ def test_nor_does_it_in_the_first_answer_of_an_engine():
     machine.ask(2, prompt=20_000)  # joins before anybody has written alone
     slowest = 0.0
     while machine.pending[2] > 1:
-        pieces, seconds = machine.step()
-        if Piece(1, 1) in pieces:
+        chunks, seconds = machine.step()
+        if Chunk(1, 1) in chunks:
             slowest = max(slowest, seconds)
-    assert 0 < slowest <= 3 * machine.write_seconds
+    assert 0 < slowest <= 3 * machine.decode_seconds
 
 
 @pytest.mark.parametrize("strategy", ["batched", "interleaved"])
@@ -179,15 +179,15 @@ def test_a_short_prompt_overtakes_a_long_one(strategy):
     assert machine.pending[1] > 10_000
 
 
-def test_writers_do_not_starve_a_prompt():
+def test_decodes_do_not_starve_a_prompt():
     """However slow a prompt's tokens are, and however many write."""
-    machine = Machine(max_batch=40, write_seconds=0.01, token_seconds=1.0)
+    machine = Machine(max_batch=40, decode_seconds=0.01, token_seconds=1.0)
     for number in range(39):
         machine.ask(number)
     for _ in range(3):
         machine.step()
     machine.ask(99, prompt=160)
-    assert [machine.step()[0][-1] for _ in range(3)] == [Piece(99, 57), Piece(99, 25), Piece(99, 25)]
+    assert [machine.step()[0][-1] for _ in range(3)] == [Chunk(99, 57), Chunk(99, 25), Chunk(99, 25)]
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -203,80 +203,80 @@ def test_everybody_is_served_and_ends(strategy, max_batch, arrivals):
     idle = {}
     for number, (before, prompt, answer) in enumerate([*arrivals, (4000, 1, 1)]):
         for _ in range(before):
-            pieces, _ = machine.step()
-            served = [piece.number for piece in pieces]
+            chunks, _ = machine.step()
+            served = [chunk.number for chunk in chunks]
             assert len(set(served)) == len(served) <= most
             idle = {n: 0 if n in served else idle.get(n, 0) + 1 for n in machine.scheduler.running}
             assert all(steps < most for steps in idle.values())
-            if not pieces:
+            if not chunks:
                 break
         machine.ask(number, prompt, answer)
     assert [machine.left[number] for number in range(len(arrivals))] == [0] * len(arrivals)
 
 
-# --- how large a piece is
+# --- how large a chunk is
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 1024), st.floats(0, 100)), max_size=6), st.integers(0, 40))
-def test_a_piece_fills_whole_tiles_together_with_the_writers(steps, writers):
-    budget = PieceBudget()
+def test_a_chunk_fills_whole_tiles_together_with_the_decodes(steps, decodes):
+    budget = TokenBudget()
     for step in steps:
         budget.record(*step)
-    tokens = budget.tokens(writers)
-    assert GRAIN // 2 <= tokens <= MAX_PIECE
-    assert tokens == GRAIN // 2 or (tokens + writers) % GRAIN == 0
+    tokens = budget.tokens(decodes)
+    assert TILE // 2 <= tokens <= MAX_CHUNK
+    assert tokens == TILE // 2 or (tokens + decodes) % TILE == 0
 
 
 @pytest.mark.parametrize(
     ("token_seconds", "tokens"),
     [
-        (1e-6, MAX_PIECE),
+        (1e-6, MAX_CHUNK),
         (ALONE_SECONDS / 400, 384),
-        (ALONE_SECONDS / 200, GOOD_PIECE),
+        (ALONE_SECONDS / 200, GOOD_CHUNK),
         (MOST_SECONDS / 100, 96),
-        (1.0, GRAIN),
+        (1.0, TILE),
     ],
 )
-def test_alone_a_piece_is_worth_a_reading_of_the_weights_and_takes_no_age(token_seconds, tokens):
-    budget = PieceBudget()
+def test_alone_a_chunk_is_worth_a_reading_of_the_weights_and_takes_no_age(token_seconds, tokens):
+    budget = TokenBudget()
     budget.record(0, 64, 64 * token_seconds)
     assert budget.tokens(0) == tokens
 
 
 @pytest.mark.parametrize(
     ("token_seconds", "alone", "beside"),
-    [(1e-6, MAX_PIECE, MAX_PIECE), (0.0015, GOOD_PIECE + 256, 128), (0.05, 256, 128)],
+    [(1e-6, MAX_CHUNK, MAX_CHUNK), (0.0015, GOOD_CHUNK + 256, 128), (0.05, 256, 128)],
 )
-def test_pieces_that_cost_something_however_short_are_longer(token_seconds, alone, beside):
-    budget = PieceBudget(overhead=256)
+def test_chunks_that_cost_something_however_short_are_longer(token_seconds, alone, beside):
+    budget = TokenBudget(overhead=256)
     assert (budget.tokens(0), budget.tokens(1)) == (256, 127)
     budget.record(0, 64, (64 + 256) * token_seconds)
     budget.record(1, 0, 0.05)
     assert (budget.tokens(0), budget.tokens(32)) == (alone, beside)
 
 
-def test_no_short_rest_where_a_piece_costs_something():
-    budget, plain = PieceBudget(overhead=256), PieceBudget()
-    assert [budget.piece(pending, 0) for pending in (5, 256, 320, 321)] == [5, 256, 320, 256]
-    assert [plain.piece(pending, 0) for pending in (5, 128, 129)] == [5, 128, 128]
+def test_no_short_rest_where_a_chunk_costs_something():
+    budget, plain = TokenBudget(overhead=256), TokenBudget()
+    assert [budget.chunk(pending, 0) for pending in (5, 256, 320, 321)] == [5, 256, 320, 256]
+    assert [plain.chunk(pending, 0) for pending in (5, 128, 129)] == [5, 128, 128]
 
 
-@pytest.mark.parametrize(("writers", "tokens"), [(1, 15), (5, 15), (10, 14), (30, 14), (40, 16)])
-def test_where_any_number_of_rows_will_do_a_piece_is_as_long_as_the_writers_wait(writers: int, tokens: int):
-    budget = PieceBudget(FINE_GRAIN)
-    assert budget.tokens(writers) <= 2.5 * FINE_GRAIN  # nobody knows yet what a token costs
-    budget.record(writers, 0, 0.2)
-    budget.record(writers, 8, 0.2 + 8 * 0.0199)
-    assert budget.tokens(writers) == tokens
-    assert (tokens - FINE_GRAIN // 2) * 0.0199 <= (WRITING_PATIENCE - 1) * 0.2  # to the nearest whole tile
-    budget.record(writers, 8, 0.2 + 8 * 10.0)
-    assert 2 * FINE_GRAIN <= budget.tokens(writers) <= 2.5 * FINE_GRAIN  # a prompt comes to its end, too
+@pytest.mark.parametrize(("decodes", "tokens"), [(1, 15), (5, 15), (10, 14), (30, 14), (40, 16)])
+def test_where_any_number_of_rows_will_do_a_chunk_is_as_long_as_the_decodes_wait(decodes: int, tokens: int):
+    budget = TokenBudget(FINE_TILE)
+    assert budget.tokens(decodes) <= 2.5 * FINE_TILE  # nobody knows yet what a token costs
+    budget.record(decodes, 0, 0.2)
+    budget.record(decodes, 8, 0.2 + 8 * 0.0199)
+    assert budget.tokens(decodes) == tokens
+    assert (tokens - FINE_TILE // 2) * 0.0199 <= (DECODE_PATIENCE - 1) * 0.2  # to the nearest whole tile
+    budget.record(decodes, 8, 0.2 + 8 * 10.0)
+    assert 2 * FINE_TILE <= budget.tokens(decodes) <= 2.5 * FINE_TILE  # a prompt comes to its end, too
 
 
-def test_a_tiny_piece_teaches_nothing():
-    """Its time is the reading of the weights: taken for the tokens', it would make all pieces tiny."""
-    budget = PieceBudget()
+def test_a_tiny_chunk_teaches_nothing():
+    """Its time is the reading of the weights: taken for the tokens', it would make all chunks tiny."""
+    budget = TokenBudget()
     budget.record(0, 64, 0.064)
     want = budget.tokens(0)
     for _ in range(20):
@@ -284,16 +284,16 @@ def test_a_tiny_piece_teaches_nothing():
     assert budget.tokens(0) == want
 
 
-def test_the_time_of_the_writers_is_not_that_of_the_prompt():
-    budget = PieceBudget()
+def test_the_time_of_the_decodes_is_not_that_of_the_prompt():
+    budget = TokenBudget()
     budget.record(1, 0, 0.2)
     budget.record(1, 64, 0.2 + 0.064)
-    assert budget.tokens(0) == (ALONE_SECONDS - 0.2) / 0.001 // GRAIN * GRAIN
+    assert budget.tokens(0) == (ALONE_SECONDS - 0.2) / 0.001 // TILE * TILE
 
 
 def test_the_first_step_is_slow_and_soon_forgotten():
     """Weights come from the disk, kernels are made: that says nothing of the next prompt."""
-    budget = PieceBudget()
+    budget = TokenBudget()
     budget.record(0, 128, 1.28)
     for _ in range(3):
         budget.record(0, 128, 0.128)
@@ -301,11 +301,11 @@ def test_the_first_step_is_slow_and_soon_forgotten():
 
 
 def test_one_slow_step_does_not_change_everything():
-    budget = PieceBudget()
+    budget = TokenBudget()
     for _ in range(10):
         budget.record(0, 256, 0.25)
     budget.record(0, 256, 2.5)  # another program wanted the machine
-    assert GOOD_PIECE <= budget.tokens(0) < 512
+    assert GOOD_CHUNK <= budget.tokens(0) < 512
     for _ in range(20):
         budget.record(0, 256, 0.25)
     assert budget.tokens(0) >= 448

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.speculation import MAX_GUESSES, MAX_WRITERS, Pace, Speculator, _Grams
+from llama_gui.engine.speculation import MAX_DECODES, MAX_GUESSES, Pace, Speculator, _Grams
 from llama_gui.errors import UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -112,7 +112,7 @@ def test_cancelling_between_guesses(load, drafts):
         assert (result.finish_reason, len(result.token_ids)) == ("cancelled", count + 1)
 
 
-def test_with_many_writers_nobody_guesses():
+def test_beside_many_decodes_nobody_guesses():
     class Certain:
         def propose(self, sequence, count):
             return [1] * count
@@ -122,8 +122,8 @@ def test_with_many_writers_nobody_guesses():
 
     speculator = Speculator(Certain())
     sequence = SimpleNamespace(number=1, tokens_left=100)
-    assert speculator.propose(sequence, MAX_WRITERS) == [1] * 4
-    assert speculator.propose(sequence, MAX_WRITERS + 1) == []
+    assert speculator.propose(sequence, MAX_DECODES) == [1] * 4
+    assert speculator.propose(sequence, MAX_DECODES + 1) == []
     last = SimpleNamespace(number=2, tokens_left=3)
     assert speculator.propose(last, 1) == [1, 1]  # a guess behind the last token would be for nothing
     assert speculator.propose(SimpleNamespace(number=3, tokens_left=1), 1) == []
@@ -139,11 +139,11 @@ def test_a_draft_reads_a_long_prompt_in_pieces(load, drafts, steps):
 
 def test_a_draft_without_memory_or_with_broken_weights_is_no_harm(load, drafts, monkeypatch):
     engine = load(draft=drafts["another"])
-    network = engine._loop._speculator._proposer._network
+    network = engine._loop._speculator.proposer._network
     want = load().generate(request())
     network.embedding.rows.fill_(float("nan"))
     assert engine.generate(request()).token_ids == want.token_ids
-    engine._loop._speculator._proposer._cache.byte_budget = 0
+    engine._loop._speculator.proposer._cache.byte_budget = 0
     assert engine.generate(request(REPEATING[1:])).finish_reason == "length"
 
 
@@ -153,7 +153,7 @@ def test_the_draft_counts_and_goes_with_its_engine(load, drafts):
     for one in (engine, plain):
         one.generate(request())
     assert engine.stats().kv_bytes == 2 * plain.stats().kv_bytes
-    network = weakref.ref(engine._loop._speculator._proposer._network)
+    network = weakref.ref(engine._loop._speculator.proposer._network)
     engine.close()
     gc.collect()
     assert network() is None
@@ -179,7 +179,7 @@ def test_the_callers_processor_is_not_asked_for_guesses(load, drafts):
 def test_a_draft_that_fails_is_asked_no_more(load, drafts, monkeypatch, caplog):
     engine = load(draft=drafts["another"])
     want = load().generate(request()).token_ids
-    monkeypatch.setattr(engine._loop._speculator._proposer, "_run", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(engine._loop._speculator.proposer, "_run", lambda *_, **__: 1 / 0)
     assert engine.generate(request()).token_ids == engine.generate(request()).token_ids == want
     assert len(caplog.records) == 1
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
 from llama_gui.engine.job import Job
 from llama_gui.engine.llama import Segment
-from llama_gui.engine.scheduler import PieceBudget
+from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.errors import (
     ChatTemplateError,
     EngineClosedError,
@@ -85,7 +85,7 @@ def assert_idle(engine: Engine) -> None:
     assert loop._cache.byte_count <= loop._cache.byte_budget
     assert (engine.stats().running, engine.stats().waiting) == (0, 0)
     guessing = loop._speculator
-    assert engine.stats().kv_bytes == loop._cache.byte_count + (guessing.kv_bytes if guessing is not None else 0)
+    assert engine.stats().kv_bytes == loop._cache.byte_count + (guessing.proposer.kv_bytes if guessing else 0)
     if guessing is not None:
         assert guessing._paces == {}
 
@@ -99,7 +99,7 @@ def make_room_for(engine: Engine, slots: int) -> None:
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prompts are read in many steps."""
-    monkeypatch.setattr(PieceBudget, "tokens", lambda self, writers: 32)
+    monkeypatch.setattr(TokenBudget, "tokens", lambda self, decodes: 32)
 
 
 # --- rounds of submit and cancel
@@ -467,7 +467,7 @@ def test_a_draft_network_that_fails_costs_guesses_and_no_answer(
 ) -> None:
     engine = load(threads=1, draft=tiny_folder("llama-3.2"))
     speculator: Any = engine._loop._speculator
-    speculator._proposer._network.forward = fault
+    speculator.proposer._network.forward = fault
     jobs = [engine.submit(request) for request in (*OTHERS, VICTIM)]
     assert [job.result(WAIT).finish_reason for job in jobs] == ["length"] * 4
     assert [bits(job) for job in jobs] == alone

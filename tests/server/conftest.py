@@ -14,7 +14,7 @@ import pytest
 
 from llama_gui.engine import Engine
 from llama_gui.server.serve import ApiServer, ServerOptions
-from llama_gui.server.served import LoadedModels, Models
+from llama_gui.server.served import FixedModels, Models
 from tests.fakes.scripted_engine import ScriptedEngine
 
 KEY = "sk-of-the-tests-0123456789"
@@ -89,7 +89,7 @@ def serving() -> Iterator[Serve]:
                 thread.start()
                 stack.callback(thread.join)
                 stack.callback(engine.stop)
-            server = ApiServer(models or LoadedModels.of(engine), ServerOptions(key=KEY, port=0, **options))
+            server = ApiServer(models or FixedModels.of(engine), ServerOptions(key=KEY, port=0, **options))
             return stack.enter_context(server)
 
         yield serve

@@ -12,7 +12,7 @@ import pytest
 from llama_gui.errors import InvalidRequestError, ServerError, SettingsError
 from llama_gui.server.api_key import load_or_make_key
 from llama_gui.server.serve import ApiServer, ServerOptions
-from llama_gui.server.served import LazyModels, LoadedModels
+from llama_gui.server.served import FixedModels, LazyModels
 from tests.server.conftest import (
     CHAT,
     KEY,
@@ -31,7 +31,7 @@ from tests.server.test_connection import eventually
 
 def test_it_starts_and_stops_again_and_again():
     engine = ServedScript()
-    server = ApiServer(LoadedModels.of(engine), ServerOptions(key=KEY, port=0))
+    server = ApiServer(FixedModels.of(engine), ServerOptions(key=KEY, port=0))
     server.stop()  # not started: nothing to do
     for _ in range(10):
         with server:
@@ -63,14 +63,14 @@ def test_only_this_machine_is_listened_to(serve: Serve):
 
 def test_a_port_that_is_taken_is_named_and_another_offered(serve: Serve):
     taken = serve().port
-    other = ApiServer(LoadedModels.of(ServedScript()), ServerOptions(key=KEY, port=taken))
+    other = ApiServer(FixedModels.of(ServedScript()), ServerOptions(key=KEY, port=taken))
     with pytest.raises(ServerError, match=rf"port {taken} .* --port \d+"):
         other.start()
     assert not other.is_running
 
 
 def test_an_address_that_is_not_ours_is_refused():
-    server = ApiServer(LoadedModels.of(ServedScript()), ServerOptions(key=KEY, port=0, host="192.0.2.1"))
+    server = ApiServer(FixedModels.of(ServedScript()), ServerOptions(key=KEY, port=0, host="192.0.2.1"))
     with pytest.raises(ServerError, match=r"192\.0\.2\.1"):
         server.start()
 
