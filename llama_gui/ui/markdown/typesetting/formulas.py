@@ -1,0 +1,74 @@
+"""A formula -> its drawing, once for every size and colour. Whatever goes wrong, there is simply none."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QPainterPath, QPainterPathStroker, QTransform
+
+from llama_gui.ui.markdown.maths import Unshown
+from llama_gui.ui.markdown.typesetting.boxes import Box, Ink, Rule, Stroke
+from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont, math_font
+from llama_gui.ui.markdown.typesetting.reading import tree_of
+from llama_gui.ui.markdown.typesetting.setter import Setter
+from llama_gui.ui.markdown.typesetting.styles import DISPLAY, TEXT
+
+MAX_LENGTH = 4_000
+_MOST_MARKS = 2_500
+_MOST_EM = 400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A formula as one outline, from its baseline at the left. Lengths are in em."""
+
+    path: QPainterPath
+    width: float
+    ascent: float
+    descent: float
+
+
+@lru_cache(maxsize=1024)
+def drawing(formula: str, *, is_display: bool) -> Drawing | None:
+    """The drawing of a formula, None where it cannot be laid out in full."""
+    if len(formula) > MAX_LENGTH or not formula.strip():
+        return None
+    try:
+        return _drawn(formula, math_font(), DISPLAY if is_display else TEXT)
+    except (Unshown, ValueError, ArithmeticError, LookupError, TypeError, RecursionError, MemoryError, OSError):
+        return None
+
+
+def _drawn(formula: str, font: MathFont, level: int) -> Drawing | None:
+    setter = Setter(font)
+    tree = tree_of(formula)
+    box = setter.box(tree, setter.style(level))
+    height, depth = max(box.height, 0.0), max(box.depth, 0.0)
+    if not 0 < box.width < _MOST_EM * EM or height + depth > _MOST_EM * EM:
+        return None
+    path = _path(box, font)
+    return None if path is None else Drawing(path, box.width / EM, height / EM, depth / EM)
+
+
+def _path(box: Box, font: MathFont) -> QPainterPath | None:
+    path = QPainterPath()
+    path.setFillRule(Qt.FillRule.WindingFill)
+    for count, (x, y, mark) in enumerate(box.marks()):
+        if count > _MOST_MARKS:
+            return None
+        match mark:
+            case Ink():
+                outline = font.outline(mark.glyph)
+                place = QTransform(mark.scale / EM, 0, 0, mark.scale / EM, x / EM, y / EM)
+                path.addPath(place.map(outline))
+            case Rule():
+                bar = QPainterPath()
+                bar.addRect(x / EM, y / EM, mark.width / EM, mark.height / EM)
+                path.addPath(bar.toReversed())  # round as the glyphs are, else both vanish where they overlap
+            case Stroke():
+                line = QPainterPath(QPointF(x, y) / EM)
+                line.lineTo(QPointF(x + mark.right, y + mark.down) / EM)
+                stroker = QPainterPathStroker()
+                stroker.setWidth(mark.thickness / EM)
+                path.addPath(stroker.createStroke(line))
+    return path
