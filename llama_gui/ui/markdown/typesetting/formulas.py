@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainterPath, QPainterPathStroker, QTransform
 
 from llama_gui.ui.markdown.maths import Unshown
-from llama_gui.ui.markdown.typesetting.boxes import Box, Ink, Rule, Stroke
+from llama_gui.ui.markdown.typesetting.boxes import Ink, Rule, Stroke
 from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont, math_font
 from llama_gui.ui.markdown.typesetting.reading import tree_of
 from llama_gui.ui.markdown.typesetting.setter import Setter
@@ -20,9 +21,10 @@ _MOST_EM = 400.0
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A formula as one outline, from its baseline at the left. Lengths are in em."""
+    """A formula as one outline, from its baseline at the left, and level bars: x, y, width, height. Lengths are in em."""
 
     path: QPainterPath
+    bars: tuple[tuple[float, float, float, float], ...]
     width: float
     ascent: float
     descent: float
@@ -46,29 +48,27 @@ def _drawn(formula: str, font: MathFont, level: int) -> Drawing | None:
     height, depth = max(box.height, 0.0), max(box.depth, 0.0)
     if not 0 < box.width < _MOST_EM * EM or height + depth > _MOST_EM * EM:
         return None
-    path = _path(box, font)
-    return None if path is None else Drawing(path, box.width / EM, height / EM, depth / EM)
-
-
-def _path(box: Box, font: MathFont) -> QPainterPath | None:
+    marks = list(islice(box.marks(), _MOST_MARKS + 1))
+    if len(marks) > _MOST_MARKS:
+        return None
     path = QPainterPath()
     path.setFillRule(Qt.FillRule.WindingFill)
-    for count, (x, y, mark) in enumerate(box.marks()):
-        if count > _MOST_MARKS:
-            return None
+    bars = []
+    for x, y, mark in marks:
         match mark:
             case Ink():
-                outline = font.outline(mark.glyph)
-                place = QTransform(mark.scale / EM, 0, 0, mark.scale / EM, x / EM, y / EM)
-                path.addPath(place.map(outline))
+                size = mark.scale / EM
+                path.addPath(QTransform(size, 0, 0, size, x / EM, y / EM).map(font.outline(mark.glyph)))
             case Rule():
-                bar = QPainterPath()
-                bar.addRect(x / EM, y / EM, mark.width / EM, mark.height / EM)
-                path.addPath(bar.toReversed())  # round as the glyphs are, else both vanish where they overlap
+                bars.append((x / EM, y / EM, mark.width / EM, mark.height / EM))
             case Stroke():
-                line = QPainterPath(QPointF(x, y) / EM)
-                line.lineTo(QPointF(x + mark.right, y + mark.down) / EM)
-                stroker = QPainterPathStroker()
-                stroker.setWidth(mark.thickness / EM)
-                path.addPath(stroker.createStroke(line))
-    return path
+                path.addPath(_stroke(x, y, mark))
+    return Drawing(path, tuple(bars), box.width / EM, height / EM, depth / EM)
+
+
+def _stroke(x: float, y: float, mark: Stroke) -> QPainterPath:
+    line = QPainterPath(QPointF(x, y) / EM)
+    line.lineTo(QPointF(x + mark.right, y + mark.down) / EM)
+    stroker = QPainterPathStroker()
+    stroker.setWidth(mark.thickness / EM)
+    return stroker.createStroke(line)

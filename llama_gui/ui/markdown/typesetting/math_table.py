@@ -74,8 +74,7 @@ class MathTable:
 
     def _forms(self, start: int, coverage: int, offsets: tuple[int, ...]) -> dict[int, Forms]:
         return {
-            glyph: self._one(start + offset)
-            for glyph, offset in zip(self._coverage(coverage), offsets, strict=False)
+            glyph: self._one(start + offset) for glyph, offset in zip(self._coverage(coverage), offsets, strict=False)
         }
 
     def _one(self, offset: int) -> Forms:

@@ -155,9 +155,7 @@ class Decorated:
     decoration: str
 
 
-Node = (
-    Sign | Words | Row | Scripts | Fraction | Root | Fence | Big | Accent | Line | Arrow | Space | Grid | Decorated
-)
+Node = Sign | Words | Row | Scripts | Fraction | Root | Fence | Big | Accent | Line | Arrow | Space | Grid | Decorated
 
 
 def kind_of(node: Node) -> Kind:
