@@ -51,7 +51,7 @@ def _slice(block: QTextBlock, selection: QTextCursor) -> str:
 
 
 def _with_formulas(block: QTextBlock, start: int, end: int) -> str:
-    """The text between two places in a block. What is drawn for a formula counts, not the words behind it."""
+    """The text between two places in a block. What is drawn for a formula counts, not the words before it."""
     texts: list[str] = []
     iterator = block.begin()
     while not iterator.atEnd():

@@ -52,7 +52,7 @@ class Property(IntEnum):
     FORMULA_WIDTH = QTextFormat.Property.UserProperty.value + 14
     FORMULA_HEIGHT = QTextFormat.Property.UserProperty.value + 15
     UNDER_FORMULA = QTextFormat.Property.UserProperty.value + 16
-    """Of the words behind that character, which cannot be seen: they are what is found and read aloud."""
+    """Of the words before that character, which cannot be seen: they are what is found and read aloud."""
 
 
 class Box(IntEnum):

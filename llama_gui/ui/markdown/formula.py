@@ -1,17 +1,29 @@
-"""A formula in a text document: laid out where that can be done, as Unicode where not, as its source where not even that.
+"""A formula in a text document: laid out where that can be done, else as Unicode, and if need be as its source.
 
-What is laid out is one object, and behind it, too small to be seen, the same in Unicode: so that it is found by its
+What is laid out is one object, and before it, too small to be seen, the same in Unicode: so that it is found by its
 words, and read by who does not see it.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from markdown_it.token import Token
-from PySide6.QtGui import QFont, QFontMetricsF, QTextCharFormat, QTextCursor, QTextDocument, QTextFragment
+from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
+    QPyTextObject,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFragment,
+)
 
 from llama_gui.ui.markdown.formats import FORMULA_OBJECT, Property
 from llama_gui.ui.markdown.maths import Run, readable
 from llama_gui.ui.theme import COLUMN_WIDTH
+
+if TYPE_CHECKING:
+    from llama_gui.ui.markdown.typesetting.text_object import FormulaObject
 
 OBJECT = "\ufffc"
 _SMALLEST = 0.6
@@ -59,11 +71,10 @@ class Formula:
 
     def prepare(self, document: QTextDocument) -> None:
         """Let a document know how formulas are drawn."""
-        layout = document.documentLayout()
-        if layout.handlerForObject(FORMULA_OBJECT) is None:
+        if formulas_of(document) is None:
             from llama_gui.ui.markdown.typesetting.text_object import FormulaObject
 
-            layout.registerHandler(FORMULA_OBJECT, FormulaObject(document))
+            document.documentLayout().registerHandler(FORMULA_OBJECT, FormulaObject(document))
 
     def object_chars(self, text: str) -> QTextCharFormat:
         """The format of the one character that is drawn as this formula."""
@@ -76,6 +87,11 @@ class Formula:
         chars.setProperty(Property.FORMULA_IS_DISPLAY, self.is_display)
         measure(chars, self._drawn, self._em)
         return chars
+
+
+def formulas_of(document: QTextDocument) -> "FormulaObject | None":
+    """Who draws the formulas of a document; None where there has been none yet."""
+    return cast("FormulaObject | None", document.findChild(QPyTextObject))
 
 
 def plain_text(runs: Sequence[Run]) -> str:
@@ -96,14 +112,14 @@ def extent_around(document: QTextDocument, position: int) -> tuple[int, int] | N
     start, iterator = -1, block.begin()
     while not iterator.atEnd():
         fragment: QTextFragment = iterator.fragment()
-        first, end = fragment.position(), fragment.position() + fragment.length()
+        end = fragment.position() + fragment.length()
         if fragment.charFormat().objectType() == FORMULA_OBJECT:
-            start = end - 1
-        elif not fragment.charFormat().property(Property.UNDER_FORMULA):
+            if 0 <= start < position < end:
+                return start, end
             start = -1
-        elif start >= 0 and start < position < end:
-            return start, end
-        if first > position:
+        elif fragment.charFormat().property(Property.UNDER_FORMULA):
+            start = fragment.position()
+        if start >= position:
             break
         iterator += 1
     return None

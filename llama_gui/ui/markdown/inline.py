@@ -95,8 +95,8 @@ def write_formula(
     if formula.is_laid_out:
         formula.prepare(to.document() if isinstance(to, QTextCursor) else to.document)
         text = formula.text(opening)
-        _insert(to, OBJECT, formula.object_chars(text))
         _insert(to, text.strip().replace("\n", " "), formats.under_formula())
+        _insert(to, OBJECT, formula.object_chars(text))
         return
     slanted = QTextCharFormat(chars)
     slanted.setFontItalic(True)

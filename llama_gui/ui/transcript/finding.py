@@ -87,11 +87,10 @@ class Finder:
 
 def _whole_formulas(document: QTextDocument, text: str, start: int, end: int) -> tuple[int, int]:
     """A place in a document, grown so that it holds all of each formula that it touches."""
-    if text.find(OBJECT, max(0, start - MAX_LENGTH), end) < 0:
+    if text.find(OBJECT, start, end + MAX_LENGTH) < 0:
         return start, end
-    # Between the object and the words behind it is inside, at the end of the words is not.
-    first = extent_around(document, start)
-    last = extent_around(document, end - 1) or extent_around(document, end)
+    first = extent_around(document, start) or extent_around(document, start + 1)
+    last = extent_around(document, end) or extent_around(document, end - 1)
     return min(start, first[0]) if first else start, max(end, last[1]) if last else end
 
 

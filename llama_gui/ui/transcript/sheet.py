@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from llama_gui.ui.markdown.copying import selected_text
 from llama_gui.ui.markdown.formats import Property
-from llama_gui.ui.markdown.formula import extent_around, formula_at
+from llama_gui.ui.markdown.formula import extent_around, formula_at, formulas_of
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.theme import COLUMN_WIDTH, theme_of
 from llama_gui.ui.transcript.painter import BackgroundPainter, paint_caret, paint_flash
@@ -128,6 +128,11 @@ class Sheet(QTextBrowser):
             paint_flash(painter, *self._flash, self.theme)
         painter.end()
         super().paintEvent(event)
+        if (formulas := formulas_of(self.document())) is not None:
+            painter = QPainter(self.viewport())
+            painter.setClipRegion(event.region())
+            formulas.draw_selected(painter)
+            painter.end()
         if self.has_caret:
             paint_caret(self, self.theme)
 

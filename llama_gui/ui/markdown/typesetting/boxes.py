@@ -1,4 +1,4 @@
-"""What a formula is made of once it is laid out: ink at places. Lengths are thousandths of an em; y grows downwards; pure."""
+"""Ink at its places, and boxes of it. Lengths are thousandths of an em, y grows downwards; pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

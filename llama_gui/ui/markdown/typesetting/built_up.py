@@ -112,7 +112,7 @@ class Builder:
         rule = self._length("radical_rule", style)
         air = self._length("radical_gap_display" if style.is_display else "radical_gap", style)
         # Under a rule letters of any height look alike, so roots beside each other have one height.
-        height = max(body.height, self._font.x_height * style.scale * 1.45)
+        height = max(body.height, self._font.x_height * style.scale * 1.2)
         sign = self._font.tall("√", height + body.depth + air + rule, style.scale)
         spare = sign.total - (height + body.depth + air + rule)
         if spare > 0:

@@ -21,7 +21,7 @@ _MOST_EM = 400.0
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A formula as one outline, from its baseline at the left, and level bars: x, y, width, height. Lengths are in em."""
+    """A formula as one outline from its baseline, and level bars: x, y, width, height. Lengths are in em."""
 
     path: QPainterPath
     bars: tuple[tuple[float, float, float, float], ...]

@@ -1,4 +1,4 @@
-"""What single characters are in a formula: their kind, their letters in other alphabets, the air between kinds; pure."""
+"""What single characters are in a formula: their kind, other alphabets, the air between kinds; pure."""
 
 from collections.abc import Callable
 

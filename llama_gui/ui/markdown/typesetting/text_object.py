@@ -1,8 +1,9 @@
 """Formulas among the words of a text document: how large each is there, and how it is drawn."""
 
+from dataclasses import dataclass
 from functools import cache
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
@@ -22,7 +23,10 @@ from llama_gui.ui.theme import frame_font
 
 _BOLD = 0.035
 _SURELY_FITS = 150.0
+_AROUND = 0.12
 _LARGEST = 400
+_SELECTION = QTextFormat.Property.ForegroundBrush.value + 1
+"""Where Qt keeps the ground of a selection for the objects in it; it has no name outside."""
 
 
 def measure(chars: QTextCharFormat, drawn: Drawing, em: float) -> None:
@@ -32,7 +36,8 @@ def measure(chars: QTextCharFormat, drawn: Drawing, em: float) -> None:
     half the height of a small letter. So the object gets a font whose small letters have just that height.
     """
     chars.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
-    ascent, descent = drawn.ascent * em, drawn.descent * em
+    air = _AROUND if chars.property(Property.FORMULA_IS_DISPLAY) else 0.0
+    ascent, descent = (drawn.ascent + air) * em, (drawn.descent + air) * em
     pixels, lean = _font_for(round(2 * (ascent - descent)))
     font = frame_font(pixels, QFont.Weight(chars.fontWeight()))
     chars.setFont(font)
@@ -56,8 +61,21 @@ def _small_letter(pixels: int) -> int:
     return QFontMetrics(frame_font(pixels)).xHeight()
 
 
+@dataclass(frozen=True, slots=True)
+class _Selected:
+    """A formula that is to be drawn over what Qt lays on a selection: where, in pixels of the window."""
+
+    form: QTextFormat
+    rect: QRectF
+    baseline: QPointF
+
+
 class FormulaObject(QPyTextObject):
     """Draws formulas in the colour of their text. One that is wider than the column is drawn smaller."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._selected: list[_Selected] = []
 
     def intrinsicSize(self, document: QTextDocument, position: int, form: QTextFormat) -> QSizeF:
         """The room it takes, in pixels."""
@@ -71,30 +89,45 @@ class FormulaObject(QPyTextObject):
         self, painter: QPainter, rect: QRectF, document: QTextDocument, position: int, form: QTextFormat
     ) -> None:
         """Draw it on the baseline of its line."""
-        drawn = drawing(
-            str(form.property(Property.FORMULA)), is_display=bool(form.property(Property.FORMULA_IS_DISPLAY))
-        )
-        width = form.doubleProperty(Property.FORMULA_WIDTH)
-        if drawn is None or not width:
+        baseline = QPointF(rect.left(), _baseline(document, position, rect))
+        if form.brushProperty(_SELECTION).style() != Qt.BrushStyle.NoBrush:
+            # Qt lays half of the selection's colour over it after this; see `draw_selected`.
+            moved = painter.transform()
+            self._selected.append(_Selected(QTextFormat(form), moved.mapRect(rect), moved.map(baseline)))
             return
-        chars = form.toCharFormat()
-        em = form.doubleProperty(Property.FORMULA_EM) * rect.width() / width
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        baseline = _snapped(painter, QPointF(rect.left(), _baseline(document, position, rect)))
-        painter.translate(baseline)
-        path = QTransform.fromScale(em, em).map(drawn.path)
-        colour = chars.foreground().color()
-        painter.fillPath(path, colour)
-        if chars.fontWeight() > QFont.Weight.Medium:
-            painter.strokePath(path, QPen(colour, _BOLD * em))
-        thinnest = 1 / painter.device().devicePixelRatioF()
-        for x, y, wide, high in drawn.bars:
-            # On whole pixels, as browsers do: a line of 1.2 pixels would be a grey one of two.
-            thick = max(thinnest, round(high * em / thinnest) * thinnest)
-            top = round(y * em / thinnest) * thinnest
-            painter.fillRect(QRectF(x * em, top, wide * em, thick), colour)
-        painter.restore()
+        _draw(painter, form, rect, baseline)
+
+    def draw_selected(self, painter: QPainter) -> None:
+        """Draw those that are selected once more, on top of all else."""
+        for chosen in self._selected:
+            # Over the words before it, too, which a selection would show.
+            painter.fillRect(chosen.rect, chosen.form.brushProperty(_SELECTION))
+            _draw(painter, chosen.form, chosen.rect, chosen.baseline)
+        self._selected.clear()
+
+
+def _draw(painter: QPainter, form: QTextFormat, rect: QRectF, baseline: QPointF) -> None:
+    source = str(form.property(Property.FORMULA))
+    drawn = drawing(source, is_display=bool(form.property(Property.FORMULA_IS_DISPLAY)))
+    width = form.doubleProperty(Property.FORMULA_WIDTH)
+    if drawn is None or not width:
+        return
+    chars = form.toCharFormat()
+    em = form.doubleProperty(Property.FORMULA_EM) * rect.width() / width
+    colour = chars.foreground().color()
+    path = QTransform.fromScale(em, em).map(drawn.path)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(_snapped(painter, baseline))
+    painter.fillPath(path, colour)
+    if chars.fontWeight() > QFont.Weight.Medium:
+        painter.strokePath(path, QPen(colour, _BOLD * em))
+    pixel = 1 / painter.device().devicePixelRatioF()
+    for x, y, wide, high in drawn.bars:
+        # On whole pixels, as browsers do: a line of 1.2 pixels would be a grey one of two.
+        thick = max(pixel, round(high * em / pixel) * pixel)
+        painter.fillRect(QRectF(x * em, round(y * em / pixel) * pixel, wide * em, thick), colour)
+    painter.restore()
 
 
 def _room(document: QTextDocument, block: QTextBlock) -> float:
