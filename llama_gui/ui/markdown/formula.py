@@ -4,6 +4,7 @@ What is laid out is one object, and before it, too small to be seen, the same in
 words, and read by who does not see it.
 """
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from llama_gui.ui.markdown.typesetting.text_object import FormulaObject
 
 OBJECT = "\ufffc"
+JOINER = "\u2060"
+_BREAKING = re.compile(r"([^\w\s])(?=.)")
 _SMALLEST = 0.6
 """A formula that would have to be drawn even smaller to fit into the column is shown as Unicode, which wraps."""
 _LARGEST_LETTERS = 1.21
@@ -87,6 +90,11 @@ class Formula:
         chars.setProperty(Property.FORMULA_IS_DISPLAY, self.is_display)
         measure(chars, self._drawn, self._em)
         return chars
+
+
+def words_under(text: str) -> str:
+    """The words before a formula's object, such that no line ends among them or between them and it."""
+    return _BREAKING.sub(rf"\1{JOINER}", re.sub(r"\s+", "\u00a0", text.strip())) + JOINER
 
 
 def formulas_of(document: QTextDocument) -> "FormulaObject | None":

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
 from llama_gui.ui.markdown.breaks import breakable
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats
-from llama_gui.ui.markdown.formula import OBJECT, Formula
+from llama_gui.ui.markdown.formula import OBJECT, Formula, words_under
 from llama_gui.ui.theme import COLUMN_WIDTH
 
 translate = QCoreApplication.translate
@@ -95,7 +95,7 @@ def write_formula(
     if formula.is_laid_out:
         formula.prepare(to.document() if isinstance(to, QTextCursor) else to.document)
         text = formula.text(opening)
-        _insert(to, text.strip().replace("\n", " "), formats.under_formula())
+        _insert(to, words_under(text), formats.under_formula())
         _insert(to, OBJECT, formula.object_chars(text))
         return
     slanted = QTextCharFormat(chars)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QTextDocument
 
 from llama_gui.ui.markdown.breaks import BREAK
 from llama_gui.ui.markdown.formats import Property
-from llama_gui.ui.markdown.formula import OBJECT, extent_around
+from llama_gui.ui.markdown.formula import JOINER, OBJECT, extent_around
 from llama_gui.ui.markdown.maths import MAX_LENGTH
 
 MAX_HITS = 5_000
@@ -44,7 +44,7 @@ def pattern_of(words: str) -> re.Pattern[str] | None:
     if not words:
         return None
     one_by_one = (r"\s+" if letter == " " else re.escape(letter) for letter in words)
-    return re.compile(f"[{BREAK}{OBJECT}]*".join(one_by_one), re.IGNORECASE)
+    return re.compile(f"[{BREAK}{JOINER}{OBJECT}]*".join(one_by_one), re.IGNORECASE)
 
 
 class Finder:

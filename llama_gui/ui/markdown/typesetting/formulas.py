@@ -16,7 +16,7 @@ from llama_gui.ui.markdown.typesetting.styles import DISPLAY, TEXT
 
 MAX_LENGTH = 4_000
 _MOST_MARKS = 2_500
-_MOST_EM = 400.0
+_MOST_EM = 150.0
 
 
 @dataclass(frozen=True, slots=True)

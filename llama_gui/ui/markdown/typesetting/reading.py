@@ -52,8 +52,9 @@ from llama_gui.ui.markdown.typesetting.tree import (
     kind_of,
 )
 
-MOST_TOKENS = 1_500
-_MAX_DEPTH = 24
+MOST_TOKENS = 1_000
+_MAX_DEPTH = 40
+_MOST_PRIMES = 6
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\s+|%[^\n]*\n?|.", re.DOTALL)
 _INFIX = {"\\over": ("", "", True), "\\atop": ("", "", False), "\\choose": ("(", ")", False)}
 _LENGTH = re.compile(r"\s*([+-]?[\d.]+)\s*(em|ex|mu|pt|px|mm|cm)\s*")
@@ -199,6 +200,8 @@ class _Reader:
             if last.above is not None and not _is_primes(last.above):
                 raise Unshown
             primes = last.above.items if isinstance(last.above, Row) else ()
+            if len(primes) == _MOST_PRIMES:
+                raise Unshown
             above = Row((*primes, Sign("′")))
         items.append(Scripts(last.base, above, last.below, last.limits))
 
