@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from llama_gui.ui.markdown.maths import Unshown
 from llama_gui.ui.markdown.typesetting import formulas
 from llama_gui.ui.markdown.typesetting.boxes import Box, Ink, Rule, beside, lifted, stacked
-from llama_gui.ui.markdown.typesetting.formulas import Drawing, drawing
+from llama_gui.ui.markdown.typesetting.formulas import Drawing, drawing, inked
 from llama_gui.ui.markdown.typesetting.math_font import EM, math_font
 from llama_gui.ui.markdown.typesetting.reading import tree_of
 from llama_gui.ui.markdown.typesetting.setter import Setter
@@ -83,7 +83,9 @@ WRITTEN = [
 def test_what_models_write_is_laid_out(formula):
     for is_display in (True, False):
         drawn = laid_out(formula, is_display=is_display)
-        bounds = drawn.path.controlPointRect()
+        ink = inked(formula, is_display=is_display)
+        assert ink is not None
+        bounds = ink.path.controlPointRect()
         # All ink lies within the room that the formula asks for; slanted letters may lean out by a little.
         assert bounds.left() > -0.3
         assert bounds.right() < drawn.width + 0.35

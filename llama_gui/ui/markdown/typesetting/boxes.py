@@ -29,6 +29,8 @@ class Stroke:
     thickness: float
 
 
+Mark = tuple[float, float, Ink | Rule | Stroke]
+"""Ink, and where it is."""
 Part = tuple[float, float, "Box | Ink | Rule | Stroke"]
 
 
@@ -56,7 +58,7 @@ class Box:
         """Above which place an accent stands."""
         return self.width / 2 if self.accent is None else self.accent
 
-    def marks(self, x: float = 0.0, y: float = 0.0) -> Iterator[tuple[float, float, Ink | Rule | Stroke]]:
+    def marks(self, x: float = 0.0, y: float = 0.0) -> Iterator[Mark]:
         """All ink in it, where it is."""
         for right, down, part in self.parts:
             if isinstance(part, Box):

@@ -1,4 +1,4 @@
-"""A formula -> its drawing, once for every size and colour. Whatever goes wrong, there is simply none."""
+"""A formula -> its drawing, once for every size and colour. Whatever goes wrong, there is none."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainterPath, QPainterPathStroker, QTransform
 
 from llama_gui.ui.markdown.maths import Unshown
-from llama_gui.ui.markdown.typesetting.boxes import Ink, Rule, Stroke
+from llama_gui.ui.markdown.typesetting.boxes import Ink, Mark, Rule, Stroke
 from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont, math_font
 from llama_gui.ui.markdown.typesetting.reading import tree_of
 from llama_gui.ui.markdown.typesetting.setter import Setter
@@ -21,16 +21,23 @@ _MOST_EM = 150.0
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A formula as one outline from its baseline, and level bars: x, y, width, height. Lengths are in em."""
+    """A formula that is laid out, and how large it is, in em."""
 
-    path: QPainterPath
-    bars: tuple[tuple[float, float, float, float], ...]
+    marks: tuple[Mark, ...]
     width: float
     ascent: float
     descent: float
 
 
-@lru_cache(maxsize=1024)
+@dataclass(frozen=True, slots=True)
+class Inked:
+    """The same as one outline from its baseline, and level bars: x, y, width, height. Lengths are in em."""
+
+    path: QPainterPath
+    bars: tuple[tuple[float, float, float, float], ...]
+
+
+@lru_cache(maxsize=2048)
 def drawing(formula: str, *, is_display: bool) -> Drawing | None:
     """The drawing of a formula, None where it cannot be laid out in full."""
     if len(formula) > MAX_LENGTH or not formula.strip():
@@ -41,20 +48,28 @@ def drawing(formula: str, *, is_display: bool) -> Drawing | None:
         return None
 
 
+@lru_cache(maxsize=512)
+def inked(formula: str, *, is_display: bool) -> Inked | None:
+    """What is painted of a formula; only those in sight need it."""
+    drawn = drawing(formula, is_display=is_display)
+    return None if drawn is None else _inked(drawn, math_font())
+
+
 def _drawn(formula: str, font: MathFont, level: int) -> Drawing | None:
     setter = Setter(font)
-    tree = tree_of(formula)
-    box = setter.box(tree, setter.style(level))
+    box = setter.box(tree_of(formula), setter.style(level))
     height, depth = max(box.height, 0.0), max(box.depth, 0.0)
-    if not 0 < box.width < _MOST_EM * EM or height + depth > _MOST_EM * EM:
+    marks = tuple(islice(box.marks(), _MOST_MARKS + 1))
+    if not 0 < box.width < _MOST_EM * EM or height + depth > _MOST_EM * EM or len(marks) > _MOST_MARKS:
         return None
-    marks = list(islice(box.marks(), _MOST_MARKS + 1))
-    if len(marks) > _MOST_MARKS:
-        return None
+    return Drawing(marks, box.width / EM, height / EM, depth / EM)
+
+
+def _inked(drawn: Drawing, font: MathFont) -> Inked:
     path = QPainterPath()
     path.setFillRule(Qt.FillRule.WindingFill)
-    bars = []
-    for x, y, mark in marks:
+    bars: list[tuple[float, float, float, float]] = []
+    for x, y, mark in drawn.marks:
         match mark:
             case Ink():
                 size = mark.scale / EM
@@ -63,7 +78,7 @@ def _drawn(formula: str, font: MathFont, level: int) -> Drawing | None:
                 bars.append((x / EM, y / EM, mark.width / EM, mark.height / EM))
             case Stroke():
                 path.addPath(_stroke(x, y, mark))
-    return Drawing(path, tuple(bars), box.width / EM, height / EM, depth / EM)
+    return Inked(path, tuple(bars))
 
 
 def _stroke(x: float, y: float, mark: Stroke) -> QPainterPath:

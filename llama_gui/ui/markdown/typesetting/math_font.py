@@ -27,7 +27,7 @@ class MathFont:
             raise ValueError(f"{path} has no MATH table in thousandths of an em")
         self.table = MathTable(table)
         self._glyphs: dict[str, int] = {}
-        self._boxes: dict[int, Box] = {}
+        self._boxes: dict[tuple[int, float], Box] = {}
         self._outlines: dict[int, QPainterPath] = {}
 
     @property
@@ -56,23 +56,21 @@ class MathFont:
 
     def box(self, glyph: int, scale: float = 1.0) -> Box:
         """A glyph in a size."""
-        if glyph not in self._boxes:
+        if (glyph, scale) not in self._boxes:
             bounds = self.outline(glyph).controlPointRect()
             width = self._raw.advancesForGlyphIndexes([glyph])[0].x()
             accent = self.table.accents.get(glyph)
             if accent is None and width == 0:
                 accent = bounds.center().x()
-            italic = self.table.italics.get(glyph, 0)
-            self._boxes[glyph] = Box(width, -bounds.top(), bounds.bottom(), (), italic, accent)
-        box = self._boxes[glyph]
-        return Box(
-            box.width * scale,
-            box.height * scale,
-            box.depth * scale,
-            ((0.0, 0.0, Ink(glyph, scale)),),
-            box.italic * scale,
-            None if box.accent is None else box.accent * scale,
-        )
+            self._boxes[glyph, scale] = Box(
+                width * scale,
+                -bounds.top() * scale,
+                bounds.bottom() * scale,
+                ((0.0, 0.0, Ink(glyph, scale)),),
+                self.table.italics.get(glyph, 0) * scale,
+                None if accent is None else accent * scale,
+            )
+        return self._boxes[glyph, scale]
 
     def character(self, character: str, scale: float = 1.0) -> Box:
         """A character in a size. Raises Unshown where the font has none."""

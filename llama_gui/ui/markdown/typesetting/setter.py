@@ -1,6 +1,6 @@
 """The tree of a formula -> a box: rows with their air, signs, and what is raised and lowered; by the rules of TeX."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from llama_gui.ui.markdown.typesetting.boxes import Box, Part, beside, lifted, space
 from llama_gui.ui.markdown.typesetting.built_up import Builder
@@ -183,10 +183,10 @@ class Setter:
         return Box(width, height, depth, tuple(parts))
 
 
-def _flat(nodes: Iterable[Node], style: Style) -> Iterator[tuple[Node, Style]]:
+def _flat(nodes: Sequence[Node], style: Style) -> Iterator[tuple[Node, Style]]:
     """The items of rows that have no kind of their own but hold the rest of a row in another style."""
     for node in nodes:
-        if isinstance(node, Row) and (node.level is not None or len(tuple(nodes)) == 1):
+        if isinstance(node, Row) and (node.level is not None or len(nodes) == 1):
             yield from _flat(node.items, style if node.level is None else style.at(node.level))
         else:
             yield node, style

@@ -1,6 +1,7 @@
 """What single characters are in a formula: their kind, other alphabets, the air between kinds; pure."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from llama_gui.ui.markdown.maths_signs import ALPHABETS
 from llama_gui.ui.markdown.typesetting.tree import Kind
@@ -113,6 +114,7 @@ _WIDTHS = (0.0, 3 / 18, 4 / 18, 5 / 18)
 _ALWAYS = {(0, 1), (1, 0), (1, 1), (5, 1), (7, 1)}
 
 
+@lru_cache(maxsize=1024)
 def kind_of_character(character: str) -> Kind:
     """What a character is to its neighbours."""
     if character in _BINARY:

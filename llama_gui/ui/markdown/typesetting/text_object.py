@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 
 from llama_gui.ui.markdown.formats import Property
-from llama_gui.ui.markdown.typesetting.formulas import Drawing, drawing
+from llama_gui.ui.markdown.typesetting.formulas import Drawing, inked
 from llama_gui.ui.theme import frame_font
 
 _BOLD = 0.035
@@ -108,14 +108,14 @@ class FormulaObject(QPyTextObject):
 
 def _draw(painter: QPainter, form: QTextFormat, rect: QRectF, baseline: QPointF) -> None:
     source = str(form.property(Property.FORMULA))
-    drawn = drawing(source, is_display=bool(form.property(Property.FORMULA_IS_DISPLAY)))
+    ink = inked(source, is_display=bool(form.property(Property.FORMULA_IS_DISPLAY)))
     width = form.doubleProperty(Property.FORMULA_WIDTH)
-    if drawn is None or not width:
+    if ink is None or not width:
         return
     chars = form.toCharFormat()
     em = form.doubleProperty(Property.FORMULA_EM) * rect.width() / width
     colour = chars.foreground().color()
-    path = QTransform.fromScale(em, em).map(drawn.path)
+    path = QTransform.fromScale(em, em).map(ink.path)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(_snapped(painter, baseline))
@@ -123,7 +123,7 @@ def _draw(painter: QPainter, form: QTextFormat, rect: QRectF, baseline: QPointF)
     if chars.fontWeight() > QFont.Weight.Medium:
         painter.strokePath(path, QPen(colour, _BOLD * em))
     pixel = 1 / painter.device().devicePixelRatioF()
-    for x, y, wide, high in drawn.bars:
+    for x, y, wide, high in ink.bars:
         # On whole pixels, as browsers do: a line of 1.2 pixels would be a grey one of two.
         thick = max(pixel, round(high * em / pixel) * pixel)
         painter.fillRect(QRectF(x * em, round(y * em / pixel) * pixel, wide * em, thick), colour)
