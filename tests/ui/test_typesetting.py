@@ -72,7 +72,7 @@ WRITTEN = [
     r"a=b\\ c=d",
     r"\nabla\times\mathbf{B}=\mu_0\mathbf{J}+\mu_0\varepsilon_0\frac{\partial\mathbf{E}}{\partial t}",
     r"\alpha\beta\gamma\epsilon\varepsilon\theta\vartheta\phi\varphi\omega\Gamma\Delta\Omega\hbar\ell",
-    r"\text{for all $x>0$ in } S \quad \forall x \exists y : x \leq y \ne \infty \therefore A \subseteq B \cup \emptyset",
+    r"\text{for all $x>0$ in } S \quad \forall x \exists y : x \leq y \ne \infty \therefore A \subseteq \emptyset",
     r"P(A\mid B) \sim \mathcal{N}(\mu, \sigma^2) \perp X \propto \ldots \cdots \vdots \ddots",
     r"\sqrt[3]{x+1}\leq\sqrt{1+\sqrt{1+\sqrt{x}}}",
     r"\prod_{k=1}^\infty, \bigcup_{i\in I}A_i, \iint_D f\,dA, \oint_C, \coprod, \bigoplus\nolimits_i",

@@ -165,8 +165,10 @@ class MarkdownWriter:
     def _maths(self, token: Token) -> None:
         """A formula in the middle of the column, or its source where it cannot be shown."""
         chars = self._formats.formula()
-        formula = Formula(token.content, chars, is_display=True, room=self._to.room() - self._left())
-        if token.meta.get("is_open") or (formula.runs is None and not formula.is_laid_out):
+        formula = None
+        if not token.meta.get("is_open"):
+            formula = Formula(token.content, chars, is_display=True, room=self._to.room() - self._left())
+        if formula is None or (formula.runs is None and not formula.is_laid_out):
             self._claim_marker()
             bars = (self._quotes, self._quote_left)
             self._to.code("latex", token.content, left=self._left(), bars=bars)
