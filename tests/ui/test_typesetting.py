@@ -131,6 +131,13 @@ def test_what_is_raised_belongs_to_what_stands_before_it():
     assert tree_of("x^2_i") == tree_of("x_i^2")
 
 
+def test_primes_stand_at_their_own_height():
+    for formula, signs in (("f'", "𝑓′"), ("f''", "𝑓″"), ("f'''_a^2", "𝑓‴2𝑎")):
+        found = glyphs(formula)
+        assert [mark.glyph for _, _, mark in found] == [math_font().glyph(sign) for sign in signs]
+        assert found[1][1:] == (0.0, Ink(math_font().glyph(signs[1]), 1.0))
+
+
 def test_lines_and_cells_make_a_grid():
     grid = tree_of(r"a &= b \\ c &= d \\").items[0]
     assert isinstance(grid, Grid)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """One glyph of the font, in a size."""
+    """One glyph of the font, in a size. `is_piece`: it overlaps with others, together they are one sign."""
 
     glyph: int
     scale: float
+    is_piece: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,18 +66,22 @@ def _drawn(formula: str, font: MathFont, level: int) -> Drawing | None:
 
 
 def _inked(drawn: Drawing, font: MathFont) -> Inked:
-    path = QPainterPath()
+    path, pieces = QPainterPath(), QPainterPath()
     path.setFillRule(Qt.FillRule.WindingFill)
+    pieces.setFillRule(Qt.FillRule.WindingFill)
     bars: list[tuple[float, float, float, float]] = []
     for x, y, mark in drawn.marks:
         match mark:
             case Ink():
                 size = mark.scale / EM
-                path.addPath(QTransform(size, 0, 0, size, x / EM, y / EM).map(font.outline(mark.glyph)))
+                outline = QTransform(size, 0, 0, size, x / EM, y / EM).map(font.outline(mark.glyph))
+                (pieces if mark.is_piece else path).addPath(outline)
             case Rule():
                 bars.append((x / EM, y / EM, mark.width / EM, mark.height / EM))
             case Stroke():
                 path.addPath(_stroke(x, y, mark))
+    if not pieces.isEmpty():  # where two overlap, their edges would be darker
+        path.addPath(pieces.simplified())
     return Inked(path, tuple(bars))
 
 

@@ -120,7 +120,8 @@ class MathFont:
             if number:
                 most = min(row[number - 1].end, piece.start)
                 place -= min(max(self.table.overlap, spare / joins), max(most, self.table.overlap)) * scale
-            parts.append((0.0, -place - box.depth, box) if is_tall else (place, 0.0, box))
+            ink = Ink(piece.glyph, scale, is_piece=True)
+            parts.append((0.0, -place - box.depth, ink) if is_tall else (place, 0.0, ink))
             place += piece.length * scale
         if is_tall:
             return Box(max(box.width for box in across), place, 0.0, tuple(parts))

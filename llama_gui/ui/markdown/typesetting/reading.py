@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from llama_gui.ui.markdown.maths import Unshown, sign_of
 from llama_gui.ui.markdown.maths_signs import DELIMITERS, FUNCTIONS
@@ -187,23 +188,13 @@ class _Reader:
             last = Scripts(last)
         if token in ("^", "_"):
             script = self._argument()
-            if token == "_":
-                if last.below is not None:
-                    raise Unshown
-                items.append(Scripts(last.base, last.above, script, last.limits))
-                return
-            # x'^2: the number stands behind the prime
-            above = script if last.above is None else Row((last.above, script))
-            if last.above is not None and not _is_primes(last.above):
+            if (last.above if token == "^" else last.below) is not None:
                 raise Unshown
+            items.append(replace(last, above=script) if token == "^" else replace(last, below=script))
+        elif last.above is not None or last.primes == _MOST_PRIMES:
+            raise Unshown
         else:
-            if last.above is not None and not _is_primes(last.above):
-                raise Unshown
-            primes = last.above.items if isinstance(last.above, Row) else ()
-            if len(primes) == _MOST_PRIMES:
-                raise Unshown
-            above = Row((*primes, Sign("′")))
-        items.append(Scripts(last.base, above, last.below, last.limits))
+            items.append(replace(last, primes=last.primes + 1))
 
     def _one(self, token: str) -> Node | None:
         self._depth += 1
@@ -472,10 +463,6 @@ class _Reader:
         if name.endswith("matrix*"):
             return self._option() or "c"
         return ""
-
-
-def _is_primes(node: Node) -> bool:
-    return isinstance(node, Row) and all(item == Sign("′") for item in node.items)
 
 
 def _without_air(node: Node) -> Node:

@@ -105,7 +105,7 @@ class Setter:
         if _has_limits(node, style):
             return self._with_limits(node, style)
         box = self.box(base, style)
-        if node.above is None and node.below is None:
+        if node.above is None and node.below is None and not node.primes:
             return box
         above = self.box(node.above, style.raised()) if node.above is not None else None
         below = self.box(node.below, style.lowered()) if node.below is not None else None
@@ -120,6 +120,11 @@ class Setter:
         up, down = self._shifts(box, above, below, style, is_letter=is_letter)
         parts: list[Part] = [(0.0, 0.0, box)]
         width, height, depth = box.width, box.height, box.depth
+        if node.primes:  # the font has them at their height
+            primes = beside([self._font.character(sign, style.scale) for sign in _primes(node.primes)])
+            parts.append((box.width + leaning, 0.0, primes))
+            leaning += primes.width
+            width, height = box.width + leaning, max(height, primes.height)
         if above is not None:
             parts.append((box.width + leaning, -up, above))
             width = max(width, box.width + leaning + above.width)
@@ -163,7 +168,7 @@ class Setter:
         def length(name: str) -> float:
             return self._font.constant(name) * style.scale
 
-        box = self.box(node.base, style)
+        box = self.box(Scripts(node.base, primes=node.primes, limits=False) if node.primes else node.base, style)
         above = self.box(node.above, style.raised()) if node.above is not None else Box()
         below = self.box(node.below, style.lowered()) if node.below is not None else Box()
         width = max(box.width, above.width, below.width)
@@ -181,6 +186,10 @@ class Setter:
             parts.append(((width - below.width) / 2 - lean, down, below))
             depth = down + below.depth
         return Box(width, height, depth, tuple(parts))
+
+
+def _primes(count: int) -> str:
+    return "‴" * (count // 3) + ("", "′", "″")[count % 3]
 
 
 def _flat(nodes: Sequence[Node], style: Style) -> Iterator[tuple[Node, Style]]:

@@ -54,6 +54,7 @@ class Scripts:
     above: "Node | None" = None
     below: "Node | None" = None
     limits: bool | None = None
+    primes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,8 @@ def kind_of(node: Node) -> Kind:
         case Scripts():
             return kind_of(node.base)
         case Fence():
+            return Kind.INNER
+        case Grid(brackets=brackets) if any(brackets):
             return Kind.INNER
         case Arrow():
             return Kind.RELATION
