@@ -24,6 +24,7 @@ _COVERED = 0.9
 _MAY_MISS = 0.45
 _FRAME_AIR = 0.3
 _ARROW_AIR = 0.45
+_OVER_CANCELLED = 0.12
 
 BuiltUp = Fraction | Root | Fence | Big | Accent | Line | Arrow | Decorated
 
@@ -201,13 +202,15 @@ class Builder:
                 return Box(body.width, 0.0, 0.0, ((0.0, 0.0, body),))
             case "boxed" | "fbox":
                 return self._framed(body, height, depth, style)
-        thickness = 0.05 * EM * style.scale
+        # Beyond its corners: within them a stroke would look like one of a letter.
+        thickness, over = 0.05 * EM * style.scale, _OVER_CANCELLED * EM * style.scale
+        left, wide, high = -over, body.width + 2 * over, height + depth + 2 * over
         strokes: list[Part] = []
         if node.decoration in ("cancel", "xcancel"):
-            strokes.append((0.0, depth, Stroke(body.width, -height - depth, thickness)))
+            strokes.append((left, depth + over, Stroke(wide, -high, thickness)))
         if node.decoration in ("bcancel", "xcancel"):
-            strokes.append((0.0, -height, Stroke(body.width, height + depth, thickness)))
-        return Box(body.width, height, depth, ((0.0, 0.0, body), *strokes))
+            strokes.append((left, -height - over, Stroke(wide, high, thickness)))
+        return Box(body.width, height + over, depth + over, ((0.0, 0.0, body), *strokes))
 
     def _framed(self, body: Box, height: float, depth: float, style: Style) -> Box:
         air, rule = _FRAME_AIR * EM * style.scale, self._length("fraction_rule", style)

@@ -7,7 +7,6 @@ from itertools import islice
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainterPath, QPainterPathStroker, QTransform
 
-from llama_gui.ui.markdown.maths import Unshown
 from llama_gui.ui.markdown.typesetting.boxes import Ink, Mark, Rule, Stroke
 from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont, math_font
 from llama_gui.ui.markdown.typesetting.reading import tree_of
@@ -44,7 +43,7 @@ def drawing(formula: str, *, is_display: bool) -> Drawing | None:
         return None
     try:
         return _drawn(formula, math_font(), DISPLAY if is_display else TEXT)
-    except (Unshown, ValueError, ArithmeticError, LookupError, TypeError, RecursionError, MemoryError, OSError):
+    except Exception:  # of any kind, the end of the stack or of memory, too: then it is Unicode, as it always can be
         return None
 
 

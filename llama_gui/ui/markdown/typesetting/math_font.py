@@ -25,7 +25,7 @@ class MathFont:
         table = self._raw.fontTable("MATH").data() if self._raw.isValid() else b""
         if not table or self._raw.unitsPerEm() != EM:
             raise ValueError(f"{path} has no MATH table in thousandths of an em")
-        self.table = MathTable(table)
+        self.table = MathTable(bytes(table))
         self._glyphs: dict[str, int] = {}
         self._boxes: dict[tuple[int, float], Box] = {}
         self._outlines: dict[int, QPainterPath] = {}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from llama_gui.ui.markdown.maths import Unshown, sign_of
 from llama_gui.ui.markdown.maths_signs import DELIMITERS, FUNCTIONS
+from llama_gui.ui.markdown.typesetting.chemistry import chemistry
 from llama_gui.ui.markdown.typesetting.commands import (
     ACCENTS,
     ARROWS,
@@ -299,6 +300,8 @@ class _Reader:
                 return Row((Scripts(base, below=under, limits=True),), kind_of(base))
             case "operatorname" | "operatorname*" | "DeclareMathOperator":
                 return self._operator(has_limits=name.endswith("*"))
+            case "ce":
+                return _Reader(chemistry(self._raw())).everything()
             case "mod" | "bmod" | "pmod" | "pod":
                 return self._modulo(name)
             case "not":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
@@ -86,9 +86,10 @@ class FormulaObject(QPyTextObject):
         return QSizeF(width * share, height * share)
 
     def drawObject(
-        self, painter: QPainter, rect: QRectF, document: QTextDocument, position: int, form: QTextFormat
+        self, painter: QPainter, rect: QRectF | QRect, document: QTextDocument, position: int, form: QTextFormat
     ) -> None:
         """Draw it on the baseline of its line."""
+        rect = QRectF(rect)
         baseline = QPointF(rect.left(), _baseline(document, position, rect))
         if form.brushProperty(_SELECTION).style() != Qt.BrushStyle.NoBrush:
             # Qt lays half of the selection's colour over it after this; see `draw_selected`.
