@@ -7,13 +7,13 @@ from itertools import islice
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainterPath, QPainterPathStroker, QTransform
 
+from llama_gui.ui.markdown.maths import MAX_LENGTH
 from llama_gui.ui.markdown.typesetting.boxes import Ink, Mark, Rule, Stroke
 from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont, math_font
 from llama_gui.ui.markdown.typesetting.reading import tree_of
 from llama_gui.ui.markdown.typesetting.setter import Setter
 from llama_gui.ui.markdown.typesetting.styles import DISPLAY, TEXT
 
-MAX_LENGTH = 4_000
 _MOST_MARKS = 2_500
 _MOST_EM = 150.0
 
