@@ -122,7 +122,7 @@ def test_signs_have_the_kinds_of_tex():
 def test_variables_are_slanted_and_numbers_and_capital_greek_are_not():
     assert [italic(letter) for letter in "xhα∂Γ5"] == ["𝑥", "ℎ", "𝛼", "𝜕", "Γ", "5"]
     assert tree_of("x") == Row((Sign("𝑥"),))
-    assert tree_of(r"\mathrm{x}") == Row((Row((Sign("x"),)),))
+    assert tree_of(r"\mathrm{x}") == Row((Sign("x"),))
     assert tree_of(r"\sin") == Row((Words("sin", Kind.OPERATOR),))
 
 
@@ -131,6 +131,9 @@ def test_what_is_raised_belongs_to_what_stands_before_it():
     assert isinstance(scripts, Scripts)
     assert (scripts.base, scripts.below, scripts.above) == (Sign("𝑥"), Sign("𝑖"), Sign("2"))
     assert tree_of("x^2_i") == tree_of("x_i^2")
+    total = tree_of(r"\int_a\limits^b").items[0]
+    assert isinstance(total, Scripts)
+    assert (total.below, total.above, total.limits) == (Sign("𝑎"), Sign("𝑏"), True)
 
 
 def test_primes_stand_at_their_own_height():
@@ -144,6 +147,7 @@ def test_lines_and_cells_make_a_grid():
     grid = tree_of(r"a &= b \\ c &= d \\").items[0]
     assert isinstance(grid, Grid)
     assert [len(row) for row in grid.rows] == [2, 2]
+    assert tree_of(r"\begin{aligned}[t] a &= b \\*[2pt] c &= d \end{aligned}").items[0] == grid
     assert isinstance(tree_of(r"{a+1 \over 2}").items[0], Row)
     assert isinstance(tree_of(r"\frac12").items[0], Fraction)
 

@@ -123,6 +123,8 @@ class _Reader:
 
     def _skip_length(self) -> None:
         """The air that is asked for behind a line: `\\\\[2ex]`."""
+        if self._peek() == "*":
+            self._place += 1
         start = self._place
         self._skip_spaces()
         if (option := self._option()) is None or not _LENGTH.fullmatch(option):
@@ -178,8 +180,7 @@ class _Reader:
             if not items:
                 raise Unshown
             last = items.pop()
-            base = last.base if isinstance(last, Scripts) else last
-            items.append(Scripts(base, limits=token == "\\limits"))
+            items.append(replace(last if isinstance(last, Scripts) else Scripts(last), limits=token == "\\limits"))
         elif (node := self._one(token)) is not None:
             items.append(node)
 
@@ -328,11 +329,11 @@ class _Reader:
             return self._sign(found, KINDS.get(name))
         raise Unshown
 
-    def _in_letters(self, letters: Callable[[str], str]) -> Row:
+    def _in_letters(self, letters: Callable[[str], str]) -> Node:
         around, self._letters = self._letters, letters
         body = self._argument()
         self._letters = around
-        return Row((body,))
+        return body if isinstance(body, Sign) and body.kind == Kind.ORDINARY else Row((body,))
 
     def _text(self, letters: Callable[[str], str]) -> Node:
         """Text between braces; there may be formulas in it."""
@@ -460,11 +461,12 @@ class _Reader:
         """How the columns of an environment are aligned, where it says so."""
         self._skip_spaces()
         if name in ("array", "subarray", "darray", "alignedat", "alignat", "alignat*"):
-            option = self._option()
-            del option  # how it stands on its line: always in the middle
+            self._option()  # how it stands on its line: always in the middle
             return self._raw()
         if name.endswith("matrix*"):
             return self._option() or "c"
+        if "".join(self._tokens[self._place : self._place + 3]) in ("[t]", "[b]", "[c]"):
+            self._place += 3  # how it stands on its line: always in the middle
         return ""
 
 

@@ -200,6 +200,8 @@ LETTERS: dict[str, Callable[[str], str]] = {
     "mathtt": _MONO,
     "tt": _MONO,
     "mathbb": _with_digits(ALPHABETS["mathbb"], 0x1D7D8),
+    "mathbbm": _with_digits(ALPHABETS["mathbb"], 0x1D7D8),
+    "mathds": _with_digits(ALPHABETS["mathbb"], 0x1D7D8),
     "mathcal": ALPHABETS["mathcal"],
     "cal": ALPHABETS["mathcal"],
     "mathscr": ALPHABETS["mathscr"],
