@@ -195,6 +195,29 @@ def test_the_words_before_a_formula_take_no_room_and_no_line_ends_in_them(view):
         assert len(lines) == 1
 
 
+LONG = " + ".join(f"a_{n} x_{n}" for n in range(20)) + " = b"
+
+
+def test_a_line_may_end_within_a_long_formula_behind_an_operation(view):
+    show(view, f"The sum ${LONG}$, which is long, and $x = y$.")
+    found = objects(view)
+    assert [form.property(Property.FORMULA_PART) for _, form in found] == [*range(21), None]
+    block = view.document().findBlock(found[0][0])
+    lines = {block.layout().lineForTextPosition(place - block.position()).lineNumber() for place, _ in found}
+    assert len(lines) > 1
+    assert copied(view).split("\n")[2].count("+") == 19
+    start, end = extent_around(view.document(), found[7][0])
+    assert end == found[20][0] + 1
+    assert extent_around(view.document(), start + 1) == (start, end)
+    assert extent_around(view.document(), end) is None
+    [hit] = Finder(pattern_of("= b")).hits(view.document(), [])
+    assert (hit.position, hit.position + hit.length) == (start, end)
+    view.setFocus()
+    view.setTextCursor(view.cursor_at(end))
+    QTest.keyClick(view, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    assert view.textCursor().position() == start
+
+
 # Copying, finding, keys
 
 

@@ -11,7 +11,7 @@ from llama_gui.ui.markdown.maths import Unshown
 from llama_gui.ui.markdown.typesetting import formulas
 from llama_gui.ui.markdown.typesetting.boxes import Box, Ink, Rule, beside, lifted, stacked
 from llama_gui.ui.markdown.typesetting.chemistry import chemistry
-from llama_gui.ui.markdown.typesetting.formulas import Drawing, drawing, inked
+from llama_gui.ui.markdown.typesetting.formulas import Drawing, drawing, inked, parts
 from llama_gui.ui.markdown.typesetting.math_font import EM, math_font
 from llama_gui.ui.markdown.typesetting.reading import tree_of
 from llama_gui.ui.markdown.typesetting.setter import Setter
@@ -298,6 +298,15 @@ def test_a_formula_is_laid_out_once_for_all_sizes():
     assert laid_out("x + 1") is laid_out("x + 1")
     assert laid_out("x + 1") is not laid_out("x + 1", is_display=False)
     assert formulas.drawing.cache_info().misses == 2
+
+
+def test_a_formula_has_parts_between_which_a_line_may_end():
+    assert len(parts("a + b = c")) == 3
+    assert len(parts(r"\frac{a + b}{c}")) == len(parts("-a")) == len(parts("f(x)")) == 1
+    assert sum(part.width for part in parts("a + b = c")) == pytest.approx(laid_out("a + b = c").width)
+    assert parts(r"\unknown = 2") == ()
+    assert inked("a + b", is_display=False, part=1) is not None
+    assert inked("a + b", is_display=False, part=2) is None
 
 
 def test_without_the_font_there_is_no_drawing(monkeypatch):

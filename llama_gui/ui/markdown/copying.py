@@ -59,7 +59,7 @@ def _with_formulas(block: QTextBlock, start: int, end: int) -> str:
         place, chars = fragment.position() - block.position(), fragment.charFormat()
         if chars.objectType() == FORMULA_OBJECT:
             if place < end and place + fragment.length() > start:
-                texts.append(str(chars.property(Property.FORMULA_TEXT)))
+                texts.append(chars.stringProperty(Property.FORMULA_TEXT))
         elif not chars.property(Property.UNDER_FORMULA):
             units = fragment.text().encode("utf-16-le", "surrogatepass")
             cut = units[2 * max(0, start - place) : 2 * max(0, end - place)]

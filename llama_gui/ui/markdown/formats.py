@@ -51,7 +51,9 @@ class Property(IntEnum):
     FORMULA_EM = QTextFormat.Property.UserProperty.value + 13
     FORMULA_WIDTH = QTextFormat.Property.UserProperty.value + 14
     FORMULA_HEIGHT = QTextFormat.Property.UserProperty.value + 15
-    UNDER_FORMULA = QTextFormat.Property.UserProperty.value + 16
+    FORMULA_PART = QTextFormat.Property.UserProperty.value + 16
+    """Which part of it, from 0, where it is drawn in several, so that a line can end in it."""
+    UNDER_FORMULA = QTextFormat.Property.UserProperty.value + 17
     """Of the words before that character, which cannot be seen: they are what is found and read aloud."""
 
 

@@ -5,7 +5,7 @@ words, and read by who does not see it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from markdown_it.token import Token
@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
     QPyTextObject,
+    QTextBlock,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -24,6 +25,7 @@ from llama_gui.ui.markdown.maths import Run, readable
 from llama_gui.ui.theme import COLUMN_WIDTH
 
 if TYPE_CHECKING:
+    from llama_gui.ui.markdown.typesetting.formulas import Drawing
     from llama_gui.ui.markdown.typesetting.text_object import FormulaObject
 
 OBJECT = "\ufffc"
@@ -31,6 +33,8 @@ JOINER = "\u2060"
 _BREAKING = re.compile(r"([^\w\s])(?=.)")
 _SMALLEST = 0.6
 """A formula that would have to be drawn even smaller to fit into the column is shown as Unicode, which wraps."""
+_LONG = 0.25
+"""Of the column: a line may end within a longer formula among words."""
 _LARGEST_LETTERS = 1.21
 """How much larger than the words a formula's letters may be, so that small letters have one height (as in KaTeX)."""
 _X_HEIGHT = 0.473
@@ -44,16 +48,21 @@ class Formula:
         self.runs = readable(source)
         self.is_display = is_display
         self.width = 0.0
-        """In pixels; 0 where it cannot be laid out."""
+        """Of its widest part, in pixels; 0 where it cannot be laid out."""
         self._chars = chars
+        self._em = _em(chars.font())
+        self._parts: Sequence[Drawing] = ()
         # Imported here: most chats have no formulas.
-        from llama_gui.ui.markdown.typesetting.formulas import drawing
+        from llama_gui.ui.markdown.typesetting.formulas import drawing, parts
 
-        drawn = drawing(source, is_display=is_display)
-        em = _em(chars.font())
-        if drawn is not None and drawn.width * em * _SMALLEST <= room:
-            self.width = drawn.width * em
-            self._drawn, self._em = drawn, em
+        whole = drawing(source, is_display=is_display)
+        if whole is None:
+            return
+        is_long = not is_display and whole.width * self._em > _LONG * room
+        drawn = parts(source) if is_long else (whole,)
+        width = max((part.width for part in drawn), default=0.0) * self._em
+        if width * _SMALLEST <= room:
+            self.width, self._parts = width, drawn
 
     @classmethod
     def of(cls, token: Token, chars: QTextCharFormat, room: float) -> "Formula":
@@ -79,17 +88,20 @@ class Formula:
 
             document.documentLayout().registerHandler(FORMULA_OBJECT, FormulaObject(document))
 
-    def object_chars(self, text: str) -> QTextCharFormat:
-        """The format of the one character that is drawn as this formula."""
+    def object_chars(self, text: str) -> Iterator[QTextCharFormat]:
+        """The formats of the characters that are drawn as this formula: one for each of its parts."""
         from llama_gui.ui.markdown.typesetting.text_object import measure
 
-        chars = QTextCharFormat(self._chars)
-        chars.setObjectType(FORMULA_OBJECT)
-        chars.setProperty(Property.FORMULA, self.source)
-        chars.setProperty(Property.FORMULA_TEXT, text)
-        chars.setProperty(Property.FORMULA_IS_DISPLAY, self.is_display)
-        measure(chars, self._drawn, self._em)
-        return chars
+        for number, part in enumerate(self._parts):
+            chars = QTextCharFormat(self._chars)
+            chars.setObjectType(FORMULA_OBJECT)
+            chars.setProperty(Property.FORMULA, self.source)
+            chars.setProperty(Property.FORMULA_TEXT, text if number == 0 else "")
+            chars.setProperty(Property.FORMULA_IS_DISPLAY, self.is_display)
+            if len(self._parts) > 1:
+                chars.setProperty(Property.FORMULA_PART, number)
+            measure(chars, part, self._em)
+            yield chars
 
 
 def words_under(text: str) -> str:
@@ -117,20 +129,25 @@ def extent_around(document: QTextDocument, position: int) -> tuple[int, int] | N
     block = document.findBlock(position)
     if OBJECT not in block.text():
         return None
-    start, iterator = -1, block.begin()
-    while not iterator.atEnd():
+    start = end = -1
+    iterator = block.begin()
+    while not iterator.atEnd() and not start < position < end:
         fragment: QTextFragment = iterator.fragment()
-        end = fragment.position() + fragment.length()
         if fragment.charFormat().objectType() == FORMULA_OBJECT:
-            if 0 <= start < position < end:
-                return start, end
-            start = -1
+            end = fragment.position() + fragment.length()
         elif fragment.charFormat().property(Property.UNDER_FORMULA):
-            start = fragment.position()
-        if start >= position:
-            break
+            start, end = fragment.position(), -1
+        else:
+            start = end = -1
         iterator += 1
-    return None
+    return _with_all_parts(iterator, start, end) if start < position < end else None
+
+
+def _with_all_parts(iterator: QTextBlock.iterator, start: int, end: int) -> tuple[int, int]:
+    while not iterator.atEnd() and iterator.fragment().charFormat().objectType() == FORMULA_OBJECT:
+        end = iterator.fragment().position() + iterator.fragment().length()
+        iterator += 1
+    return start, end
 
 
 def formula_at(cursor: QTextCursor) -> tuple[int, int] | None:

@@ -96,7 +96,8 @@ def write_formula(
         formula.prepare(to.document() if isinstance(to, QTextCursor) else to.document)
         text = formula.text(opening)
         _insert(to, words_under(text), formats.under_formula())
-        _insert(to, OBJECT, formula.object_chars(text))
+        for part in formula.object_chars(text):
+            _insert(to, OBJECT, part)
         return
     slanted = QTextCharFormat(chars)
     slanted.setFontItalic(True)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainterPath, QPainterPathStroker, QTransform
 
 from llama_gui.ui.markdown.maths import MAX_LENGTH
-from llama_gui.ui.markdown.typesetting.boxes import Ink, Mark, Rule, Stroke
+from llama_gui.ui.markdown.typesetting.boxes import Box, Ink, Mark, Rule, Stroke
 from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont, math_font
 from llama_gui.ui.markdown.typesetting.reading import tree_of
 from llama_gui.ui.markdown.typesetting.setter import Setter
@@ -39,24 +39,36 @@ class Inked:
 @lru_cache(maxsize=2048)
 def drawing(formula: str, *, is_display: bool) -> Drawing | None:
     """The drawing of a formula, None where it cannot be laid out in full."""
-    if len(formula) > MAX_LENGTH or not formula.strip():
-        return None
-    try:
-        return _drawn(formula, math_font(), DISPLAY if is_display else TEXT)
-    except Exception:  # of any kind, the end of the stack or of memory, too: then it is Unicode, as it always can be
-        return None
+    return next(iter(_attempted(formula, is_display=is_display, is_parted=False)), None)
 
 
 @lru_cache(maxsize=512)
-def inked(formula: str, *, is_display: bool) -> Inked | None:
-    """What is painted of a formula; only those in sight need it."""
-    drawn = drawing(formula, is_display=is_display)
+def parts(formula: str) -> tuple[Drawing, ...]:
+    """A formula among words in the parts between which a line may end; none where it cannot be laid out."""
+    return _attempted(formula, is_display=False, is_parted=True)
+
+
+@lru_cache(maxsize=512)
+def inked(formula: str, *, is_display: bool, part: int | None = None) -> Inked | None:
+    """What is painted of a formula, or of one of its parts; only those in sight need it."""
+    drawn = drawing(formula, is_display=is_display) if part is None else dict(enumerate(parts(formula))).get(part)
     return None if drawn is None else _inked(drawn, math_font())
 
 
-def _drawn(formula: str, font: MathFont, level: int) -> Drawing | None:
-    setter = Setter(font)
-    box = setter.box(tree_of(formula), setter.style(level))
+def _attempted(formula: str, *, is_display: bool, is_parted: bool) -> tuple[Drawing, ...]:
+    if len(formula) > MAX_LENGTH or not formula.strip():
+        return ()
+    try:
+        setter = Setter(math_font())
+        tree, style = tree_of(formula), setter.style(DISPLAY if is_display else TEXT)
+        drawn = [_drawn(box) for box in (setter.lines(tree, style) if is_parted else [setter.box(tree, style)])]
+    except Exception:  # of any kind, the end of the stack or of memory, too: then it is Unicode, as it always can be
+        return ()
+    found = tuple(one for one in drawn if one is not None)
+    return found if len(found) == len(drawn) else ()
+
+
+def _drawn(box: Box) -> Drawing | None:
     height, depth = max(box.height, 0.0), max(box.depth, 0.0)
     marks = tuple(islice(box.marks(), _MOST_MARKS + 1))
     if not 0 < box.width < _MOST_EM * EM or height + depth > _MOST_EM * EM or len(marks) > _MOST_MARKS:

@@ -67,19 +67,33 @@ class Setter:
 
     def pieces(self, nodes: Sequence[Node], style: Style) -> list[Box]:
         """The parts of a row with the air between them."""
+        return [box for _kind, box in self._row(nodes, style)]
+
+    def lines(self, tree: Node, style: Style) -> list[Box]:
+        """A formula in the parts between which a line may end: behind relations and operations."""
+        lines: list[list[Box]] = [[]]
+        is_due = False
+        for kind, box in self._row((tree,), style):
+            if is_due and kind is not None:
+                lines.append([])
+            lines[-1].append(box)
+            is_due = kind in (Kind.RELATION, Kind.BINARY) or (is_due and kind is None)
+        return [beside(line) for line in lines]
+
+    def _row(self, nodes: Sequence[Node], style: Style) -> Iterator[tuple[Kind | None, Box]]:
+        """The parts of a row, each with what it is to its neighbours; None is air."""
         items = list(_flat(nodes, style))
-        kinds = _kinds([kind_of(node) for node, _ in items if not isinstance(node, Space)])
-        boxes: list[Box] = []
+        kinds = iter(_kinds([kind_of(node) for node, _ in items if not isinstance(node, Space)]))
         before: Kind | None = None
-        kind = iter(kinds)
         for node, style in items:
-            if not isinstance(node, Space):
-                here = next(kind)
-                if before is not None and (air := gap(before, here, is_script=style.is_script)):
-                    boxes.append(space(air * EM * style.scale))
-                before = here
-            boxes.append(self.box(node, style))
-        return boxes
+            if isinstance(node, Space):
+                yield None, self.box(node, style)
+                continue
+            kind = next(kinds)
+            if before is not None and (air := gap(before, kind, is_script=style.is_script)):
+                yield None, space(air * EM * style.scale)
+            before = kind
+            yield kind, self.box(node, style)
 
     # Signs and words
 

@@ -108,8 +108,9 @@ class FormulaObject(QPyTextObject):
 
 
 def _draw(painter: QPainter, form: QTextFormat, rect: QRectF, baseline: QPointF) -> None:
-    source = str(form.property(Property.FORMULA))
-    ink = inked(source, is_display=bool(form.property(Property.FORMULA_IS_DISPLAY)))
+    source = form.stringProperty(Property.FORMULA)
+    part = form.intProperty(Property.FORMULA_PART) if form.hasProperty(Property.FORMULA_PART) else None
+    ink = inked(source, is_display=form.boolProperty(Property.FORMULA_IS_DISPLAY), part=part)
     width = form.doubleProperty(Property.FORMULA_WIDTH)
     if ink is None or not width:
         return
