@@ -47,6 +47,13 @@ def f(x: int) -> int:
 > The end of it, another paragraph with plain words in it to read.
 
 """
+FORMULAS = r"""The value $x_{n}^2 + \alpha_{n}$ is at most $\frac{{a_{n}}}{{b}}$, and $n = {n}$ goes to $\infty$:
+
+$$
+\sum_{{i=1}}^{{{n}}} \frac{{1}}{{i^2}} = \sqrt{{1 + \frac{{x_{n}}}{{2}}}}
+$$
+
+"""
 TIMES = 9
 
 
@@ -166,15 +173,19 @@ def main() -> None:
     print(f"{'milliseconds':44}{'median':>9}{'p99':>9}{'longest':>9}")
     run = "x" * 1_000_000
     fifty = "".join(MARKDOWN.format(n=n) for n in range(125))[:50_000]
+    formulas = "".join(FORMULAS.format(n=n) for n in range(400))[:50_000]
     opening("a chat of 5,000 messages", chat(5000))
     opening("an answer of 50 kB", chat(2, fifty))
     opening("1 MB without a space", chat(2, run))
     opening("1 MB of Markdown", chat(2, fifty * 20))
     opening("1 MB of code", chat(2, "```python\n" + "value = function(argument, 12)\n" * 33_000 + "```"))
+    opening("8 kB with 250 formulas", chat(2, formulas[:8_000]))
+    opening("50 kB with 1,600 formulas", chat(2, formulas))
     earlier()
     going()
     finding()
     streaming("50 kB of Markdown", fifty, 60)
+    streaming("50 kB with 1,600 formulas", formulas, 60)
     streaming("50 kB of code", "```python\n" + "value = function(argument, 12)\n" * 1600 + "```\n", 60)
     streaming("50 kB in one list", "".join(f"- item {n} with *some* words in it\n" for n in range(1400)), 200)
     streaming("1 MB without a space", run, 5_000)

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.ui import MainWindow
 from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.ui.markdown.formula import JOINER, OBJECT
 from llama_gui.ui.transcript.view import TranscriptView
 
 
@@ -17,8 +18,8 @@ def ask(qtbot: QtBot, tab: ChatTab, text: str) -> None:
 
 
 def shown(tab: ChatTab) -> str:
-    """The text of the transcript."""
-    return tab.transcript.toPlainText()
+    """The text of the transcript, with the words of formulas, and without the signs that hold their places."""
+    return tab.transcript.toPlainText().replace(JOINER, "").replace(OBJECT, "")
 
 
 def trigger(window: MainWindow, name: str) -> None:

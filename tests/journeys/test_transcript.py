@@ -114,6 +114,34 @@ def test_another_branch_must_wait_for_the_answer(open_window, qtbot):
     qtbot.waitUntil(lambda: tab.session.is_settled)
 
 
+FORMULAS = r"""Let $\frac{a}{b}$ be
+
+$$
+\sum_{i=1}^{n} i = \frac{n(n+1)}{2}
+$$
+
+and so is $\unknown{x}$."""
+
+
+def test_formulas_are_laid_out_as_they_arrive_and_stay_text_for_everybody_else(open_window, qtbot, qapp):
+    window, tab = chat_about(open_window, qtbot, "go", engine=ScriptedEngine({"go": list(FORMULAS)}))
+    view = tab.transcript
+    assert view.document().toRawText().count("\ufffc") == 2
+    view.selectAll()
+    view.copy()
+    assert qapp.clipboard().text().split("\n")[2:5] == [
+        "Let a/b be", "∑ᵢ₌₁ⁿ i = n(n + 1)/2", r"and so is $\unknown{x}$.",
+    ]  # fmt: skip
+    press(window, "Ctrl+Shift+C")
+    assert qapp.clipboard().text() == FORMULAS
+    press(window, "Ctrl+F")
+    tab.find_bar.field.setText("n(n + 1)")
+    assert tab.find_bar.count.text() == "1 of 1"
+    for name in ("zoom_in", "zoom_in", "zoom_out"):
+        trigger(window, name)
+    assert view.document().toRawText().count("\ufffc") == 2
+
+
 HOSTILE = """<think>![a](file:///etc/hostname) [x](file:///etc/passwd)</think>
 
 ![b](/etc/hostname) <img src="/etc/hostname"> $\\includegraphics{/etc/hostname}$ $\\href{file:///etc/hostname}{x}$

@@ -12,10 +12,10 @@ from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextList, QTextTab
 from llama_gui.ui.markdown.direction import direction_of_tokens
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import QUOTE_INDENT, Box, Density, Property
+from llama_gui.ui.markdown.formula import Formula, plain_text
 from llama_gui.ui.markdown.inline import InlineWriter, write_formula
-from llama_gui.ui.markdown.maths import readable
 from llama_gui.ui.markdown.maths_rules import add_maths
-from llama_gui.ui.markdown.tables import Cell, table_look
+from llama_gui.ui.markdown.tables import WIDEST_IN_CELL, Cell, table_look
 from llama_gui.ui.theme import TRANSCRIPT_PX
 
 PARSER = add_maths(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
@@ -113,6 +113,8 @@ class MarkdownWriter:
             chars = self._formats.text("muted" if self._quotes else "text")
             block = self._formats.paragraph(self._gap())
         children = token.children or []
+        if _has_maths(children):
+            self._formats.among_formulas(block, chars)
         if self._marker_due:
             _tick(children)
         self._begin(block, chars)
@@ -162,21 +164,26 @@ class MarkdownWriter:
 
     def _maths(self, token: Token) -> None:
         """A formula in the middle of the column, or its source where it cannot be shown."""
-        formula = None if token.meta.get("is_open") else readable(token.content)
-        if formula is None:
+        chars = self._formats.formula()
+        formula = None
+        if not token.meta.get("is_open"):
+            formula = Formula(token.content, chars, is_display=True, room=self._to.room() - self._left())
+        if formula is None or (formula.runs is None and not formula.is_laid_out):
             self._claim_marker()
             bars = (self._quotes, self._quote_left)
             self._to.code("latex", token.content, left=self._left(), bars=bars)
             return
-        block = self._formats.paragraph(14)
-        is_one_line = all("\n" not in text for text, _is_variable in formula)
+        # What is laid out has its height from its own lines.
+        block = self._formats.paragraph(14, line_height=100 if formula.is_laid_out else 150)
+        block.setBottomMargin(6 * self._formats.zoom if formula.is_laid_out else 0)
+        is_one_line = formula.is_laid_out or "\n" not in plain_text(formula.runs or ())
         if not self._lists and is_one_line:
             block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         elif not self._lists:
             block.setIndent(2)
         block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
-        self._begin(block, self._formats.formula())
-        write_formula(self._to, formula, self._formats.formula())
+        self._begin(block, chars)
+        write_formula(self._to, formula, token.markup, chars, self._formats)
 
     def _rule(self) -> None:
         self._claim_marker()
@@ -210,23 +217,30 @@ class MarkdownWriter:
         chars = self._formats.text(pixels=TRANSCRIPT_PX * density.scale, bold=is_head)
         block = self._formats.paragraph(0, line_height=125)
         block.setAlignment(alignment)
+        if _has_maths(token.children or []):
+            self._formats.among_formulas(block, chars)
         cursor = cell.firstCursorPosition()
         cursor.setBlockFormat(block)
         cursor.setBlockCharFormat(chars)
-        InlineWriter(self._formats).write(cursor, token.children or [], chars)
+        InlineWriter(self._formats, self._to.room() * WIDEST_IN_CELL).write(cursor, token.children or [], chars)
         if is_head:  # last: Qt keeps the format of a cell in the same place as that of its first block
             ground = cell.format()
             ground.setBackground(self._formats.theme.color("side"))
             cell.setFormat(ground)
 
     def _inline(self, children: Sequence[Token], chars: QTextCharFormat) -> None:
-        InlineWriter(self._formats).write(self._to, children, chars)
+        InlineWriter(self._formats, self._to.room() - self._left()).write(self._to, children, chars)
 
 
 def language_of(token: Token) -> str:
     """The language that a fence names."""
     words = token.info.split()
     return re.sub(r"[^\w+#.-]", "", words[0])[:24] if words else ""
+
+
+def _has_maths(children: Sequence[Token]) -> bool:
+    """Whether there are formulas among the words of a paragraph."""
+    return any(child.type == "maths" for child in children)
 
 
 def _tick(children: Sequence[Token]) -> None:

@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextTable
 
 from llama_gui.ui.markdown.breaks import without_breaks
-from llama_gui.ui.markdown.formats import Property
+from llama_gui.ui.markdown.formats import FORMULA_OBJECT, Property
+from llama_gui.ui.markdown.formula import OBJECT
 from llama_gui.ui.markdown.inline import LINE_SEPARATOR
 from llama_gui.ui.markdown.shelf import Fold
 
@@ -40,12 +41,31 @@ def selected_text(selection: QTextCursor, folds: Mapping[int, Fold] | None = Non
 
 def _slice(block: QTextBlock, selection: QTextCursor) -> str:
     start = max(0, selection.selectionStart() - block.position())
-    text = block.text()[start : max(0, selection.selectionEnd() - block.position())]
+    end = max(0, selection.selectionEnd() - block.position())
+    text = block.text()[start:end] if OBJECT not in block.text() else _with_formulas(block, start, end)
     item_of = block.textList()
     if item_of is None or start > 0:
         return text
     marker = item_of.itemText(block)
     return f"{'  ' * (item_of.format().indent() - 1)}{marker if marker.strip(' .') else '-'} {text}"
+
+
+def _with_formulas(block: QTextBlock, start: int, end: int) -> str:
+    """The text between two places in a block. What is drawn for a formula counts, not the words before it."""
+    texts: list[str] = []
+    iterator = block.begin()
+    while not iterator.atEnd():
+        fragment = iterator.fragment()
+        place, chars = fragment.position() - block.position(), fragment.charFormat()
+        if chars.objectType() == FORMULA_OBJECT:
+            if place < end and place + fragment.length() > start:
+                texts.append(chars.stringProperty(Property.FORMULA_TEXT))
+        elif not chars.property(Property.UNDER_FORMULA):
+            units = fragment.text().encode("utf-16-le", "surrogatepass")
+            cut = units[2 * max(0, start - place) : 2 * max(0, end - place)]
+            texts.append(cut.decode("utf-16-le", "surrogatepass"))
+        iterator += 1
+    return "".join(texts)
 
 
 def _same_row(first: QTextBlock, second: QTextBlock) -> bool:

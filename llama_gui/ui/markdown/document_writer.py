@@ -42,6 +42,11 @@ class DocumentWriter:
         self._is_next_close = False
 
     @property
+    def document(self) -> QTextDocument:
+        """What is written into."""
+        return self._cursor.document()
+
+    @property
     def codes(self) -> dict[int, str]:
         """The sources of the boxes of code, the oldest first."""
         return self.shelf.codes

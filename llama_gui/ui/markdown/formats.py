@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QBrush,
+    QColor,
     QFont,
+    QFontMetricsF,
     QTextBlockFormat,
     QTextCharFormat,
     QTextFormat,
@@ -23,11 +26,13 @@ from llama_gui.ui.widgets import plain_tip
 BOX_PADDING = 12
 LIST_INDENT = 24
 QUOTE_INDENT = 16
+FORMULA_OBJECT = QTextFormat.ObjectTypes.UserObject.value + 1
+"""The type of the characters that are drawn as formulas."""
 _HEADING_SCALE = {1: 1.45, 2: 1.25, 3: 1.1}
 
 
 class Property(IntEnum):
-    """Our own properties of a block, read by the painter and by copying."""
+    """Our own properties of a block, read by the painter and by copying; and of the characters of formulas."""
 
     BOX = QTextFormat.Property.UserProperty.value + 1
     BOX_ID = QTextFormat.Property.UserProperty.value + 2
@@ -39,6 +44,17 @@ class Property(IntEnum):
     QUOTE_LEFT = QTextFormat.Property.UserProperty.value + 8
     WIDE = QTextFormat.Property.UserProperty.value + 9
     """Of a table: how wide it must be for its words, where that is more than the column is."""
+    FORMULA = QTextFormat.Property.UserProperty.value + 10
+    """Of the one character that is drawn as a formula: its source. The others tell how it is drawn and copied."""
+    FORMULA_TEXT = QTextFormat.Property.UserProperty.value + 11
+    FORMULA_IS_DISPLAY = QTextFormat.Property.UserProperty.value + 12
+    FORMULA_EM = QTextFormat.Property.UserProperty.value + 13
+    FORMULA_WIDTH = QTextFormat.Property.UserProperty.value + 14
+    FORMULA_HEIGHT = QTextFormat.Property.UserProperty.value + 15
+    FORMULA_PART = QTextFormat.Property.UserProperty.value + 16
+    """Which part of it, from 0, where it is drawn in several, so that a line can end in it."""
+    UNDER_FORMULA = QTextFormat.Property.UserProperty.value + 17
+    """Of the words before that character, which cannot be seen: they are what is found and read aloud."""
 
 
 class Box(IntEnum):
@@ -113,6 +129,16 @@ class Formats:
         """A formula that stands alone."""
         return self.text("text", TRANSCRIPT_PX * 1.1)
 
+    def under_formula(self) -> QTextCharFormat:
+        """Words that take no room and cannot be seen."""
+        font = frame_font(1)
+        font.setLetterSpacing(QFont.SpacingType.PercentageSpacing, 1)
+        chars = QTextCharFormat()
+        chars.setFont(font)
+        chars.setForeground(QColor(0, 0, 0, 0))
+        chars.setProperty(Property.UNDER_FORMULA, True)
+        return chars
+
     def name(self) -> QTextCharFormat:
         """Who speaks."""
         return self.text("muted", SMALL_PX, bold=True)
@@ -131,6 +157,12 @@ class Formats:
         block.setTopMargin(top * self.zoom)
         block.setLineHeight(line_height, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
         return block
+
+    def among_formulas(self, block: QTextBlockFormat, chars: QTextCharFormat) -> None:
+        """Give lines the same distance from each other however high the formulas in them are."""
+        metrics = QFontMetricsF(chars.font())
+        distance = ceil(metrics.ascent() + metrics.descent()) * (block.lineHeight() / 100 - 1)
+        block.setLineHeight(distance, QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
 
     def boxed(self, box: Box, box_id: int, *, top: float, line_height: float = 150) -> QTextBlockFormat:
         """A block inside a painted box."""

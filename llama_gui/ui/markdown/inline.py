@@ -10,7 +10,8 @@ from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
 from llama_gui.ui.markdown.breaks import breakable
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats
-from llama_gui.ui.markdown.maths import Run, readable
+from llama_gui.ui.markdown.formula import OBJECT, Formula, words_under
+from llama_gui.ui.theme import COLUMN_WIDTH
 
 translate = QCoreApplication.translate
 LINE_SEPARATOR = "\u2028"
@@ -18,10 +19,11 @@ _ADDRESS = re.compile(r"\bhttps?://[^\s<>\"`]*[^\s<>\"`.,;:!?'*_)\]}]")
 
 
 class InlineWriter:
-    """Writes the inside of a paragraph: emphasis, code, links, line breaks."""
+    """Writes the inside of a paragraph: emphasis, code, links, line breaks. `room`: how wide a formula may be."""
 
-    def __init__(self, formats: Formats) -> None:
+    def __init__(self, formats: Formats, room: float = COLUMN_WIDTH) -> None:
         self._formats = formats
+        self._room = room
 
     def write(self, to: DocumentWriter | QTextCursor, children: Sequence[Token], chars: QTextCharFormat) -> None:
         """Write inline tokens, beginning with the format of the paragraph."""
@@ -57,13 +59,7 @@ class InlineWriter:
             case "code_inline":
                 _insert(to, token.content, self._formats.inline_code(chars))
             case "maths":
-                formula = readable(token.content)
-                if formula is None:
-                    closing = {"\\(": "\\)", "\\[": "\\]"}.get(token.markup, token.markup)
-                    source = f"{token.markup}{token.content}{closing}"
-                    _insert(to, source.replace("\n", " "), self._formats.inline_code(chars))
-                else:
-                    write_formula(to, formula, chars)
+                self._formula(to, token, chars)
             case "image":
                 # Never loaded: the name and the address say what the model meant.
                 target = str(token.attrGet("src") or "")
@@ -75,6 +71,13 @@ class InlineWriter:
             case _:
                 self._text(to, token.content, chars)
 
+    def _formula(self, to: DocumentWriter | QTextCursor, token: Token, chars: QTextCharFormat) -> None:
+        formula = Formula.of(token, chars, self._room)
+        if formula.runs is None and not formula.is_laid_out:
+            _insert(to, formula.text(token.markup).replace("\n", " "), self._formats.inline_code(chars))
+        else:
+            write_formula(to, formula, token.markup, chars, self._formats)
+
     def _text(self, to: DocumentWriter | QTextCursor, text: str, chars: QTextCharFormat) -> None:
         """Words; an address among them is a link, unless it stands in one."""
         place = 0
@@ -85,11 +88,20 @@ class InlineWriter:
         _insert(to, text[place:], chars)
 
 
-def write_formula(to: DocumentWriter | QTextCursor, formula: Sequence[Run], chars: QTextCharFormat) -> None:
-    """Write a formula: variables are slanted."""
+def write_formula(
+    to: DocumentWriter | QTextCursor, formula: Formula, opening: str, chars: QTextCharFormat, formats: Formats
+) -> None:
+    """Write a formula, laid out or in Unicode; there variables are slanted."""
+    if formula.is_laid_out:
+        formula.prepare(to.document() if isinstance(to, QTextCursor) else to.document)
+        text = formula.text(opening)
+        _insert(to, words_under(text), formats.under_formula())
+        for part in formula.object_chars(text):
+            _insert(to, OBJECT, part)
+        return
     slanted = QTextCharFormat(chars)
     slanted.setFontItalic(True)
-    for text, is_variable in formula:
+    for text, is_variable in formula.runs or ():
         _insert(to, text.replace("\n", LINE_SEPARATOR), slanted if is_variable else chars)
 
 

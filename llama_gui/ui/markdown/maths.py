@@ -177,7 +177,7 @@ class _Reader:
             return DELIMITERS[token]
         if token == "\\\\":
             raise Unshown
-        return _sign(name)
+        return sign_of(name)
 
     def _root(self) -> str:
         degree = ""
@@ -220,7 +220,8 @@ class _Reader:
         return text
 
 
-def _sign(name: str) -> str:
+def sign_of(name: str) -> str:
+    """The sign of a command without its backslash. Raises Unshown where it has none."""
     found = SIGNS.get(name) or _known_sign(name)
     if not found:
         raise Unshown

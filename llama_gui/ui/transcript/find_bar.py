@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QTex
 
 from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.markdown.formula import JOINER, OBJECT
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
 from llama_gui.ui.transcript.finding import MAX_HITS, Finder, Hit, pattern_of
@@ -91,7 +92,7 @@ class FindBar(QFrame):
 
     def open(self) -> None:
         """Show the field, with the words that are selected in the view or those of the last time."""
-        selected = self._view.textCursor().selectedText()
+        selected = self._view.textCursor().selectedText().replace(OBJECT, "").replace(JOINER, "")
         self._come_up()
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         if selected and len(selected) < 100 and "\u2029" not in selected:

@@ -9,6 +9,8 @@ from PySide6.QtGui import QTextDocument
 
 from llama_gui.ui.markdown.breaks import BREAK
 from llama_gui.ui.markdown.formats import Property
+from llama_gui.ui.markdown.formula import JOINER, OBJECT, extent_around
+from llama_gui.ui.markdown.maths import MAX_LENGTH
 
 MAX_HITS = 5_000
 
@@ -42,7 +44,7 @@ def pattern_of(words: str) -> re.Pattern[str] | None:
     if not words:
         return None
     one_by_one = (r"\s+" if letter == " " else re.escape(letter) for letter in words)
-    return re.compile(f"{BREAK}?".join(one_by_one), re.IGNORECASE)
+    return re.compile(f"[{BREAK}{JOINER}{OBJECT}]*".join(one_by_one), re.IGNORECASE)
 
 
 class Finder:
@@ -60,8 +62,11 @@ class Finder:
 
     def _in_document(self, document: QTextDocument) -> list[Hit]:
         found: list[Hit] = []
-        for match in self._pattern.finditer(_units(document.toRawText())):
-            start, end = match.span()
+        text = _units(document.toRawText())
+        for match in self._pattern.finditer(text):
+            start, end = _whole_formulas(document, text, *match.span())
+            if found and found[-1].position == start:
+                continue  # in the same formula
             if not document.findBlock(start).blockFormat().property(Property.CHROME):
                 found.append(Hit(start, end - start))
                 if len(found) == MAX_HITS:
@@ -78,6 +83,15 @@ class Finder:
             if len(found) > MAX_HITS:
                 break
         return found
+
+
+def _whole_formulas(document: QTextDocument, text: str, start: int, end: int) -> tuple[int, int]:
+    """A place in a document, grown so that it holds all of each formula that it touches."""
+    if text.find(OBJECT, start, end + MAX_LENGTH) < 0:
+        return start, end
+    first = extent_around(document, start) or extent_around(document, start + 1)
+    last = extent_around(document, end) or extent_around(document, end - 1)
+    return min(start, first[0]) if first else start, max(end, last[1]) if last else end
 
 
 def _units(text: str) -> str:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from llama_gui.ui.markdown.copying import selected_text
 from llama_gui.ui.markdown.formats import Property
+from llama_gui.ui.markdown.formula import extent_around, formula_at, formulas_of
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.theme import COLUMN_WIDTH, theme_of
 from llama_gui.ui.transcript.painter import BackgroundPainter, paint_caret, paint_flash
@@ -127,13 +128,37 @@ class Sheet(QTextBrowser):
             paint_flash(painter, *self._flash, self.theme)
         painter.end()
         super().paintEvent(event)
+        if (formulas := formulas_of(self.document())) is not None:
+            painter = QPainter(self.viewport())
+            painter.setClipRegion(event.region())
+            formulas.draw_selected(painter)
+            painter.end()
         if self.has_caret:
             paint_caret(self, self.theme)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _MOVING_KEYS:
             self.setCursorWidth(1)
+        before = self.textCursor().position()
         super().keyPressEvent(event)
+        self._pass_formula(before)
+
+    def _pass_formula(self, before: int) -> None:
+        """A key never stops within a formula: it is passed like one letter."""
+        cursor = self.textCursor()
+        place = cursor.position()
+        inside = extent_around(self.document(), place) if place != before else None
+        if inside is not None:
+            keep = QTextCursor.MoveMode.KeepAnchor if cursor.hasSelection() else QTextCursor.MoveMode.MoveAnchor
+            cursor.setPosition(inside[1] if place > before else inside[0], keep)
+            self.setTextCursor(cursor)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        super().mouseDoubleClickEvent(event)
+        cursor = self.cursorForPosition(event.position().toPoint())
+        inside = formula_at(cursor)
+        if inside is not None:  # as a word is
+            self.select(*inside)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setCursorWidth(0)
