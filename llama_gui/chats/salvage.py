@@ -110,7 +110,8 @@ def _copy_chat(
     mine = target.execute(
         f"SELECT {NODE_COLUMNS}, deleted FROM nodes WHERE chat_id = ? ORDER BY seq", (chat_id,)
     ).fetchall()
-    target.execute("DELETE FROM nodes WHERE chat_id = ?", (chat_id,))
+    # One by one, the newest first: SQLite would go down from each to those under it by recursion, which has an end.
+    target.executemany("DELETE FROM nodes WHERE id = ?", [(row[0],) for row in reversed(mine)])
     target.executemany(ADD_NODE, (node_row(node) for node in nodes))
     target.executemany(SAVE_NODE, (row[:-1] for row in mine))
     target.executemany("UPDATE nodes SET deleted = ? WHERE id = ?", [*in_bin, *((row[-1], row[0]) for row in mine)])
