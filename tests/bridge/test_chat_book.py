@@ -103,6 +103,21 @@ def test_a_restart_brings_back_chats_and_tabs(qtbot: QtBot, make_host: MakeHost,
     assert [node.content for node in session.path()] == ["first", "first"]
 
 
+def test_tabs_that_were_not_read_when_the_window_closed_stay(qtbot: QtBot, make_book: MakeBook):
+    book = make_book()
+    book.save_tabs([OpenTab("a", 0, "half a letter", 1.0, True)])
+    assert book.shutdown()
+    book = make_book()
+    book.restore()
+    assert book.keep_tabs([]) == ""  # what a window without tabs has, when it is closed at once
+    book.save_tabs([OpenTab("b", 0, "a new thought")])
+    assert book.shutdown()
+    book = make_book()
+    with qtbot.waitSignal(book.restored) as told:
+        book.restore()
+    assert [(tab.chat_id, tab.draft) for tab in told.args[0]] == [("a", "half a letter"), ("b", "a new thought")]
+
+
 def test_shutdown_in_the_middle_of_answers_keeps_what_was_written(
     qtbot: QtBot, make_host: MakeHost, make_book: MakeBook, tmp_path: Path
 ):
