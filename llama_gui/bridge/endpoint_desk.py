@@ -54,6 +54,8 @@ class EndpointDesk(QObject):
     """A server's name, and the keys of its models: tuple[str]."""
     refused = Signal(str)
     """A form is not kept: `FormField`."""
+    not_kept = Signal(str)
+    """A form is not kept, and that is not its fault."""
     failed = Signal(str)
 
     def __init__(self, file: Path, parent: QObject | None = None) -> None:
@@ -86,7 +88,7 @@ class EndpointDesk(QObject):
                 return endpoint
             return form.name, book.keep(endpoint), self._list()
 
-        self._run(work, self._on_kept)
+        self._run(work, self._on_kept, self._on_not_kept)
 
     def remove(self, name: str) -> None:
         """Forget a server and its key; then list the others."""
@@ -111,11 +113,13 @@ class EndpointDesk(QObject):
         """End the thread. Twice is as good as once."""
         return self._lane.close(1.0) if self._lane is not None else True
 
-    def _run(self, work: Callable[[], object], done: Callable[..., None]) -> None:
+    def _run(
+        self, work: Callable[[], object], done: Callable[..., None], failed: Callable[[Exception], None] | None = None
+    ) -> None:
         if self._lane is None:
             self._lane = TaskLane("endpoints", self)
         if not self._lane.closed:
-            self._lane.run(work, done, self._on_failed)
+            self._lane.run(work, done, failed or self._on_failed)
 
     # --- on any thread
 
@@ -145,6 +149,10 @@ class EndpointDesk(QObject):
         name, words, servers = answer
         self.listed.emit(servers)
         self.kept.emit(name, words)
+
+    @Slot(object)
+    def _on_not_kept(self, error: Exception) -> None:
+        self.not_kept.emit(str(error))
 
     @Slot(object)
     def _on_models(self, answer: tuple[str, tuple[str, ...]]) -> None:

@@ -221,7 +221,7 @@ class EndpointsDialog(QDialog):
         dialog.filled.connect(self._desk.keep)
         self._desk.kept.connect(dialog.close_kept)
         self._desk.refused.connect(dialog.refuse)
-        self._desk.failed.connect(dialog.fail)
+        self._desk.not_kept.connect(dialog.fail)
         dialog.open()
 
     @Slot()

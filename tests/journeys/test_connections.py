@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from llama_gui.chats.recipe import read_recipe
+from llama_gui.errors import SettingsError
+from llama_gui.server.endpoint_book import EndpointBook
 from llama_gui.settings import UserSettings
 from llama_gui.ui.endpoints_dialog import EndpointsDialog, ServerFormDialog
 from llama_gui.ui.server_dialog import ServerDialog
@@ -78,7 +80,11 @@ def test_a_remote_model_answers_in_a_tab(window, qtbot):
     assert read_recipe(answer.recipe).model == f"{server.url}#starter"
 
 
-def test_an_address_without_encryption_elsewhere_is_refused(window, qtbot):
+def full(*_args: object) -> str:
+    raise SettingsError("The disk is full.")
+
+
+def test_an_address_without_encryption_elsewhere_is_refused(window, qtbot, monkeypatch):
     trigger(window, "endpoints")
     dialog = window.findChild(EndpointsDialog)
     qtbot.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
@@ -91,8 +97,15 @@ def test_an_address_without_encryption_elsewhere_is_refused(window, qtbot):
     assert "not encrypted" in problem.text()
     assert (form.isVisible(), form.address.text()) == (True, "http://far.example/v1")
     assert dialog.list.count() == 0
+    window.connections._desk.failed.emit("Another server does not answer.")  # one that was asked before
+    assert "not encrypted" in problem.text()
     form.plain.click()
     assert problem.isHidden()
+    with monkeypatch.context() as patch:
+        patch.setattr(EndpointBook, "keep", full)
+        qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: problem.text() == "The disk is full.")
+    assert form.save.isEnabled()
     with qtbot.waitSignal(window.connections._desk.kept):
         qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
     assert dialog.list.count() == 1
