@@ -50,6 +50,71 @@ def test_the_switch_serves_shows_the_address_and_ends_with_the_window(window, qt
     dialog.accept()
 
 
+def test_other_devices_come_in_only_when_they_are_asked_in(window, qtbot, monkeypatch):
+    monkeypatch.setattr("llama_gui.server.serve.addresses_here", lambda: ("192.168.1.20", "10.0.0.5"))
+    trigger(window, "server")
+    dialog = window.findChild(ServerDialog)
+    dialog.switch.click()
+    qtbot.waitUntil(lambda: dialog._address.text().startswith("http://127.0.0.1:"))
+    here = dialog._address.text()
+    assert not window.connections._server.is_for_others
+    assert dialog._network_address.isHidden()
+    assert window.status.shared.isHidden()
+
+    dialog.network.click()
+    there = here.replace("127.0.0.1", "192.168.1.20")
+    qtbot.waitUntil(lambda: dialog._network_address.text() == there)
+    assert dialog._network_address.isVisible()
+    assert dialog._address.text() == here
+    assert dialog._more_addresses.text() == f"or {here.replace('127.0.0.1', '10.0.0.5')}"
+    qtbot.mouseClick(dialog._copy_network, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == there
+    assert window.status.shared.isVisible()
+    assert there in window.status.shared.toolTip()
+    assert window.status.state.text() == f"Other devices in this network can use the models at {there}."
+    assert window.kept_settings[-1].server_for_network is True
+    monkeypatch.setattr("llama_gui.server.serve.addresses_here", lambda: ())  # the network has gone
+    qtbot.waitUntil(lambda: dialog._network_address.text() == "This computer is in no network")
+    assert not dialog._copy_network.isEnabled()
+
+    dialog.network.click()
+    qtbot.waitUntil(window.status.shared.isHidden)
+    assert not window.connections._server.is_for_others
+    assert window.connections._server.url == here
+    assert window.kept_settings[-1].server_for_network is False
+    dialog.network.click()
+    qtbot.waitUntil(window.status.shared.isVisible)
+    dialog.switch.click()
+    qtbot.waitUntil(window.status.shared.isHidden)
+    assert (dialog._address.text(), dialog._network_address.text()) == ("Off", "Off")
+    assert (window.kept_settings[-1].server_on, window.kept_settings[-1].server_for_network) == (False, True)
+    dialog.accept()
+
+
+def test_what_was_chosen_for_the_network_holds_at_the_next_start(open_starter, qtbot):
+    port = _free_port()
+    window = open_starter(UserSettings(server_on=True, server_port=port, server_for_network=True))
+    server = window.connections._server
+    qtbot.waitUntil(lambda: bool(server.url))
+    assert server.is_for_others
+    assert window.status.shared.isVisible()
+    trigger(window, "server")
+    dialog = window.findChild(ServerDialog)
+    assert (dialog.switch.isChecked(), dialog.network.isChecked()) == (True, True)
+    dialog.accept()
+
+
+def test_a_choice_for_the_network_opens_nothing_while_the_switch_is_off(window, qtbot):
+    trigger(window, "server")
+    dialog = window.findChild(ServerDialog)
+    dialog.network.click()
+    assert window.kept_settings[-1].server_for_network is True
+    assert window.kept_settings[-1].server_on is False
+    assert window.connections._server._lane is None
+    assert dialog._network_address.text() == "Off"
+    dialog.accept()
+
+
 def test_a_remote_model_answers_in_a_tab(window, qtbot):
     """The remote server is the window's own, which is as remote as any: another thread, another protocol."""
     server = window.connections._server
