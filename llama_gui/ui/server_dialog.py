@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QIntValidator
+from PySide6.QtGui import QGuiApplication, QIntValidator, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from llama_gui.bridge.server_host import ServerHost
@@ -36,7 +36,6 @@ class ServerDialog(QDialog):
         self.port.setAccessibleName(self.tr("Port"))
         self.port.setFixedWidth(88)
         self._address = self._shown_address("text", FRAME_PX)
-        self._network_name = plain_label(self.tr("For other devices"), "muted", FRAME_PX)
         self._network_address = self._shown_address("text", FRAME_PX)
         self._more_addresses = self._shown_address("muted", SMALL_PX)
         self._key = plain_label("", "text", FRAME_PX)
@@ -87,7 +86,7 @@ class ServerDialog(QDialog):
         layout.addStretch(1)
         layout.addSpacing(6)
         layout.addLayout(foot)
-        self.resize(580, 400)
+        self.resize(580, layout.totalHeightForWidth(580))
 
     def _laid_rows(self) -> QGridLayout:
         copy = self.tr("Copy")
@@ -96,25 +95,23 @@ class ServerDialog(QDialog):
         self._copy_key = self._button(copy, self.tr("Copy the key"), self._on_copy_key)
         self._show_key = self._button(self.tr("Show"), self.tr("Show or hide the key"), self._on_show_key)
         rows = (
-            (self._row_name(self.tr("Port")), self.port, ()),
-            (self._row_name(self.tr("Address")), self._address, (self._copy_address,)),
-            (self._network_name, self._network_address, (self._copy_network,)),
-            (self._row_name(""), self._more_addresses, ()),
-            (self._row_name(self.tr("Key")), self._key, (self._show_key, self._copy_key)),
+            (self.tr("Port"), self.port, ()),
+            (self.tr("Address"), self._address, (self._copy_address,)),
+            (self.tr("For other devices"), self._network_address, (self._copy_network,)),
+            ("", self._more_addresses, ()),
+            (self.tr("Key"), self._key, (self._show_key, self._copy_key)),
         )
         grid = QGridLayout()
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
         for row, (name, content, buttons) in enumerate(rows):
-            grid.addWidget(name, row, 0)
+            if name:
+                grid.addWidget(plain_label(name, "muted", FRAME_PX), row, 0)
             grid.addWidget(content, row, 1, Qt.AlignmentFlag.AlignLeading)
             for place, button in enumerate(buttons):
                 grid.addWidget(button, row, 3 - len(buttons) + place + 1)
         return grid
-
-    def _row_name(self, text: str) -> RoleLabel:
-        return plain_label(text, "muted", FRAME_PX)
 
     def _note(self, text: str) -> RoleLabel:
         note = plain_label(text, "muted", SMALL_PX)
@@ -151,7 +148,6 @@ class ServerDialog(QDialog):
             self._switch(True)
         else:
             self._tell_wanted(False)
-        self._show_network()
 
     def _tell_wanted(self, is_on: bool) -> None:
         self.wanted.emit(is_on, self._port(), self.network.isChecked())
@@ -189,6 +185,7 @@ class ServerDialog(QDialog):
         self._address.setText(self._server.url or self.tr("Off"))
         self._key.setText(self._server.key if self._is_key_shown else _HIDDEN if self._server.key else "–")
         self._show_key.setText(self.tr("Hide") if self._is_key_shown else self.tr("Show"))
+        self._show_key.setMinimumWidth(self._show_key.sizeHint().width())  # the style's is less than a long word
         self._copy_address.setEnabled(is_on)
         self._show_network()
         self._copy_key.setEnabled(bool(self._server.key))
@@ -198,15 +195,13 @@ class ServerDialog(QDialog):
     def _show_network(self) -> None:
         """The addresses for others, as they are now: a network may have come or gone."""
         urls = self._server.urls_for_others()
-        is_wanted = self.network.isChecked()
         is_open = bool(self._server.url) and self._server.is_for_others
         nowhere = self.tr("This computer is in no network") if is_open else self.tr("Off")
         self._network_address.setText(urls[0] if urls else nowhere)
         self._more_addresses.setText(self.tr("or {}").format(", ".join(urls[1:_MOST_ADDRESSES])))
-        for part in (self._network_name, self._network_address, self._copy_network):
-            part.setVisible(is_wanted)
-        self._more_addresses.setVisible(is_wanted and len(urls) > 1)
+        self._more_addresses.setVisible(len(urls) > 1)
         self._copy_network.setEnabled(bool(urls))
+        self._fit()
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
@@ -216,3 +211,13 @@ class ServerDialog(QDialog):
         self.switch.blockSignals(False)
         self._show()
         self._tell_wanted(False)
+
+    def _fit(self) -> None:
+        """Be at least as high as what is said: Qt does not ask texts that wrap how much they need."""
+        layout = self.layout()
+        if layout is not None:
+            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()

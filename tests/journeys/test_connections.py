@@ -58,13 +58,12 @@ def test_other_devices_come_in_only_when_they_are_asked_in(window, qtbot, monkey
     qtbot.waitUntil(lambda: dialog._address.text().startswith("http://127.0.0.1:"))
     here = dialog._address.text()
     assert not window.connections._server.is_for_others
-    assert dialog._network_address.isHidden()
+    assert dialog._network_address.text() == "Off"
     assert window.status.shared.isHidden()
 
     dialog.network.click()
     there = here.replace("127.0.0.1", "192.168.1.20")
     qtbot.waitUntil(lambda: dialog._network_address.text() == there)
-    assert dialog._network_address.isVisible()
     assert dialog._address.text() == here
     assert dialog._more_addresses.text() == f"or {here.replace('127.0.0.1', '10.0.0.5')}"
     qtbot.mouseClick(dialog._copy_network, Qt.MouseButton.LeftButton)
@@ -112,6 +111,8 @@ def test_a_choice_for_the_network_opens_nothing_while_the_switch_is_off(window, 
     assert window.kept_settings[-1].server_on is False
     assert window.connections._server._lane is None
     assert dialog._network_address.text() == "Off"
+    dialog._on_failed("Something long that the system says of this port. " * 8)
+    assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width())
     dialog.accept()
 
 
