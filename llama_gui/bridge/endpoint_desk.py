@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from llama_gui.server.endpoint import Endpoint
     from llama_gui.server.endpoint_book import EndpointBook
 
-FormField = Literal["name", "address", "key", "plain"]
-"""What of a form is wrong. plain: its address may be had only where unencrypted connections are allowed."""
+FormField = Literal["name", "taken", "address", "key", "plain"]
+"""What of a form is wrong. taken: another server has its name. plain: its address may be had only where unencrypted
+connections are allowed.
+"""
 
 _BARE = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d+(/.*)?")
 """A host and a port, as people type them."""
@@ -35,12 +37,13 @@ class RemoteServer:
 
 @dataclass(frozen=True, slots=True)
 class ServerForm:
-    """What the user has typed. `key` None: the one that is kept."""
+    """What the user has typed. `key` None: the one that is kept. `is_new`: it is none of those that are kept."""
 
     name: str
     base_url: str
     key: str | None
     allow_plain_http: bool = False
+    is_new: bool = False
 
 
 class EndpointDesk(QObject):
@@ -79,6 +82,8 @@ class EndpointDesk(QObject):
 
         def work() -> FormField | tuple[str, str, tuple[RemoteServer, ...]]:
             book = self._open_book()
+            if form.is_new and form.name in book.names():
+                return "taken"
             key = form.key
             if key is None:
                 former = book.endpoint(form.name)

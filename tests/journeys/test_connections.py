@@ -175,4 +175,13 @@ def test_an_address_without_encryption_elsewhere_is_refused(window, qtbot, monke
     with qtbot.waitSignal(window.connections._desk.kept):
         qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
     assert dialog.list.count() == 1
+
+    qtbot.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
+    form = dialog.findChildren(ServerFormDialog)[-1]
+    qtbot.keyClicks(form.name, "far")
+    qtbot.keyClicks(form.address, "https://near.example/v1")
+    qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(form.problems["name"].isVisible)  # else it would take the other one's place, key and all
+    assert window.connections._desk.endpoint("far").base_url == "http://far.example/v1"
+    form.reject()
     dialog.accept()
