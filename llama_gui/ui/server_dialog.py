@@ -45,8 +45,8 @@ class ServerDialog(QDialog):
         self.switch.toggled.connect(self._switch)
         self.network.toggled.connect(self._on_network)
         self.port.editingFinished.connect(self._on_port)
-        server.started.connect(self._show)
-        server.stopped.connect(self._show)
+        server.started.connect(self._on_told)
+        server.stopped.connect(self._on_told)
         server.failed.connect(self._on_failed)
         looks = QTimer(self, interval=_LOOK_MS)
         looks.timeout.connect(self._show_network)
@@ -180,6 +180,16 @@ class ServerDialog(QDialog):
     # What the server tells
 
     @Slot()
+    def _on_told(self) -> None:
+        self._show_switch(bool(self._server.url))  # it may have been on its way when this was opened
+        self._show()
+
+    def _show_switch(self, is_on: bool) -> None:
+        self.switch.blockSignals(True)
+        self.switch.setChecked(is_on)
+        self.switch.blockSignals(False)
+
+    @Slot()
     def _show(self) -> None:
         is_on = bool(self._server.url)
         self._address.setText(self._server.url or self.tr("Off"))
@@ -206,9 +216,7 @@ class ServerDialog(QDialog):
     @Slot(str)
     def _on_failed(self, text: str) -> None:
         self._said.setText(text)
-        self.switch.blockSignals(True)
-        self.switch.setChecked(False)
-        self.switch.blockSignals(False)
+        self._show_switch(False)
         self._show()
         self._tell_wanted(False)
 

@@ -103,6 +103,18 @@ def test_what_was_chosen_for_the_network_holds_at_the_next_start(open_starter, q
     dialog.accept()
 
 
+def test_a_server_that_is_still_starting_is_shown_as_on(window, qtbot):
+    trigger(window, "server")
+    dialog = window.findChild(ServerDialog)
+    with qtbot.waitSignal(window.connections._server.started):
+        window.connections._server.start(_free_port())  # as at the start of the window
+    assert dialog.switch.isChecked()
+    dialog.network.click()
+    assert window.kept_settings[-1].server_on is True
+    qtbot.waitUntil(window.status.shared.isVisible)
+    dialog.accept()
+
+
 def test_a_choice_for_the_network_opens_nothing_while_the_switch_is_off(window, qtbot):
     trigger(window, "server")
     dialog = window.findChild(ServerDialog)
