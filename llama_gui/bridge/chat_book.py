@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -31,7 +32,7 @@ class ChatBook(QObject):
     chats_changed = Signal()
     """`summaries` has something new."""
     restored = Signal(object)
-    """list[OpenTab], in the order of the strip, as they were at the last end."""
+    """list[OpenTab], in the order of the strip, as they were at the last end, or in a backup."""
     answering_changed = Signal(str, bool)
     """Chat id, and whether it answers now."""
     chat_closed = Signal(str)
@@ -199,18 +200,25 @@ class ChatBook(QObject):
 
     def restore_backup(self, backup: Backup) -> None:
         """Have back what a backup holds and the store does not; `backup_restored` tells when it is there."""
-        self._store.run(lambda store: store.restore_backup(backup), self._on_restored_backup, self._on_trouble)
+
+        def restore(store: ChatStore) -> tuple[Salvaged, list[OpenTab]]:
+            return store.restore_backup(backup), store.tabs()
+
+        self._store.run(restore, self._on_restored_backup, self._on_trouble)
 
     def refuse_backup(self) -> None:
         """Offer the backup no longer."""
         self._store.run(ChatStore.refuse_backup, None, self._on_trouble)
 
     @Slot(object)
-    def _on_restored_backup(self, found: Salvaged) -> None:
+    def _on_restored_backup(self, answer: tuple[Salvaged, list[OpenTab]]) -> None:
+        found, tabs = answer
         self.refresh()
         for session in self.sessions():
             if not session.answering:  # its chat may have more messages now
                 session.load(self.first_settings)
+        # Its tabs come beside those that are open: the next time that these are kept, the others' drafts were lost.
+        self.restored.emit([replace(tab, is_current=False) for tab in tabs])
         self.backup_restored.emit(found)
 
     @Slot(object)

@@ -128,7 +128,7 @@ def test_a_chat_that_is_read_anew_keeps_what_is_not_on_disk(qtbot: QtBot, make_b
         patch.setattr(ChatStore, "save_nodes", raise_full)
         session.edit(session.path()[-1].id, "A better answer")
     with qtbot.waitSignal(session.changed):
-        book._on_restored_backup(Salvaged())
+        book._on_restored_backup((Salvaged(), []))
     assert [node.content for node in session.path()] == ["A question", "A better answer"]
 
 
