@@ -140,7 +140,10 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
         help="a model folder or GGUF file (default: the starter model); again for more, loaded when asked for",
     )
     serve.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="where to listen (default: this machine only)"
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help="where to listen: 0.0.0.0 lets other machines in (default: this one only)",
     )
     serve.add_argument("--port", metavar="N", type=int, default=8080, help="default: 8080; 0: any that is free")
     serve.add_argument("--api-key", metavar="KEY", help="default: one that is made at the first start, and kept")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_BATCH = 64
 """As many answers run at once as the server lets in."""
+_LEAST_FOR_OTHERS = 20  # letters of a key that other machines can try
 
 
 def run_serve(options: argparse.Namespace, paths: Paths) -> int:
@@ -82,7 +83,7 @@ def _serve_models(models: "Models", options: "ServerOptions", key_file: Path | N
         if key_file is not None:
             _tell_key(options.key, key_file, is_new=is_new)
         if server.is_for_others:
-            _warn_about_others(server.address)
+            _tell_others(server, options.key)
         _wait_for_the_end(server)
 
 
@@ -106,12 +107,17 @@ def _tell_key(key: str, file: Path, *, is_new: bool) -> None:
         print(f"The key is in {file}", flush=True)
 
 
-def _warn_about_others(address: str) -> None:
-    print(
-        f"llama-gui: other machines can reach {address}. Who has the key can use the models, and what is said is not "
-        "encrypted on its way.",
-        file=sys.stderr,
+def _tell_others(server: "ApiServer", key: str) -> None:
+    """Where other machines find the server, and what that means."""
+    where = " or ".join(server.urls_for_others) or "no address yet: this machine is in no network"
+    print(f"From other machines: {where}", flush=True)
+    warning = (
+        "llama-gui: other machines can reach this server. Who has the key can use the models, and what is said is not "
+        "encrypted on its way."
     )
+    if len(key) < _LEAST_FOR_OTHERS:
+        warning += " The key is short, so others may guess it: take a long random one, or leave --api-key out."
+    print(warning, file=sys.stderr)
 
 
 def _wait_for_the_end(server: "ApiServer") -> None:

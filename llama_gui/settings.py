@@ -35,6 +35,8 @@ class UserSettings:
     server_on: bool = False
     """Whether other programs on this computer may use the models."""
     server_port: int = 8080
+    server_for_network: bool = False
+    """Whether other devices in the network may use them, too."""
     remote_models: tuple[str, ...] = ()
     """Keys of models on remote servers, as these told last."""
     folded_groups: tuple[str, ...] = ("archive",)
@@ -175,6 +177,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "unload_after_minutes": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
     "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "server_on": _is_flag,
+    "server_for_network": _is_flag,
     "server_port": lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536,
     "remote_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "folded_groups": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),

@@ -1,7 +1,8 @@
 """All chats: the list, the open sessions, the tabs, and their common end."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -31,7 +32,7 @@ class ChatBook(QObject):
     chats_changed = Signal()
     """`summaries` has something new."""
     restored = Signal(object)
-    """list[OpenTab], in the order of the strip, as they were at the last end."""
+    """list[OpenTab], in the order of the strip, as they were at the last end, or in a backup."""
     answering_changed = Signal(str, bool)
     """Chat id, and whether it answers now."""
     chat_closed = Signal(str)
@@ -56,6 +57,7 @@ class ChatBook(QObject):
         self._summaries: list[ChatSummary] = []
         self._archived: list[ChatSummary] = []
         self._tabs: list[OpenTab] | None = None  # not yet handed to the store
+        self._is_restoring = False  # the tabs of the last time are on their way, and shown nowhere yet
         self._closed = False
         self._has_ended = True
         self._tabs_timer = QTimer(self, singleShot=True, interval=SAVE_TABS_MS)
@@ -179,12 +181,14 @@ class ChatBook(QObject):
     def restore(self) -> None:
         """Read the tabs and the list from the store; `restored` brings the tabs, also when there are none."""
         self.refresh()
+        self._is_restoring = True
         self._store.run(ChatStore.tabs, self._on_tabs, self._on_no_tabs)
         self._store.run(ChatStore.drop_lost_draft_files, None, self._on_trouble)
         self._store.run(ChatStore.offered_backup, self._on_backup, self._on_trouble)
 
     @Slot(object)
     def _on_tabs(self, tabs: list[OpenTab]) -> None:
+        self._is_restoring = False
         self.restored.emit(tabs)
 
     @Slot(object)
@@ -194,22 +198,30 @@ class ChatBook(QObject):
 
     def restore_backup(self, backup: Backup) -> None:
         """Have back what a backup holds and the store does not; `backup_restored` tells when it is there."""
-        self._store.run(lambda store: store.restore_backup(backup), self._on_restored_backup, self._on_trouble)
+
+        def restore(store: ChatStore) -> tuple[Salvaged, list[OpenTab]]:
+            return store.restore_backup(backup), store.tabs()
+
+        self._store.run(restore, self._on_restored_backup, self._on_trouble)
 
     def refuse_backup(self) -> None:
         """Offer the backup no longer."""
         self._store.run(ChatStore.refuse_backup, None, self._on_trouble)
 
     @Slot(object)
-    def _on_restored_backup(self, found: Salvaged) -> None:
+    def _on_restored_backup(self, answer: tuple[Salvaged, list[OpenTab]]) -> None:
+        found, tabs = answer
         self.refresh()
         for session in self.sessions():
             if not session.answering:  # its chat may have more messages now
                 session.load(self.first_settings)
+        # Its tabs come beside those that are open: the next time that these are kept, the others' drafts were lost.
+        self.restored.emit([replace(tab, is_current=False) for tab in tabs])
         self.backup_restored.emit(found)
 
     @Slot(object)
     def _on_no_tabs(self, _error: Exception) -> None:
+        self._is_restoring = False
         self.restored.emit([])  # the store's trouble is told elsewhere; the window needs its first tab
 
     def save_tabs(self, tabs: Sequence[OpenTab]) -> None:
@@ -225,7 +237,7 @@ class ChatBook(QObject):
         self._tabs_timer.stop()
         self._tabs = None
         try:
-            self._store.wait(lambda store: store.save_tabs(tabs), _KEEPING_S)
+            self._store.wait(self._saves(tabs), _KEEPING_S)
         except StoreError as error:
             return str(error)
         except TimeoutError:  # a slow disk; the end waits for it, too
@@ -236,7 +248,13 @@ class ChatBook(QObject):
     def _flush_tabs(self) -> None:
         tabs, self._tabs = self._tabs, None
         if tabs is not None:
-            self._store.run(lambda store: store.save_tabs(tabs), None, self._on_trouble)
+            self._store.run(self._saves(tabs), None, self._on_trouble)
+
+    def _saves(self, tabs: Sequence[OpenTab]) -> Callable[[ChatStore], None]:
+        """The work of keeping these tabs, and beside them those that nobody has seen yet."""
+        if self._is_restoring:
+            return lambda store: store.save_tabs([*store.tabs(), *tabs])
+        return lambda store: store.save_tabs(tabs)
 
     # --- the end
 

@@ -69,7 +69,8 @@ class ChatCard(QObject):
     @Slot(object)
     def _on_loaded(self, stored: StoredChat) -> None:
         self._is_reading = False
-        self._path.reset(stored.nodes, stored.leaf_id)
+        nodes = {node.id: node for node in (*stored.nodes, *self._saver.pending)}  # read anew, with what is on its way
+        self._path.reset(nodes.values(), self._path.leaf if self._path.leaf in nodes else stored.leaf_id)
         if self._settings == ChatSettings():  # else they were changed before the chat was read, which counts
             is_new = not stored.nodes and stored.settings == ChatSettings()
             self._settings = self._first_settings if is_new else stored.settings

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from llama_gui.server.endpoint import Endpoint
     from llama_gui.server.endpoint_book import EndpointBook
 
-FormField = Literal["name", "address", "key", "plain"]
-"""What of a form is wrong. plain: its address may be had only where unencrypted connections are allowed."""
+FormField = Literal["name", "taken", "address", "key", "plain"]
+"""What of a form is wrong. taken: another server has its name. plain: its address may be had only where unencrypted
+connections are allowed.
+"""
 
 _BARE = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d+(/.*)?")
 """A host and a port, as people type them."""
@@ -35,12 +37,13 @@ class RemoteServer:
 
 @dataclass(frozen=True, slots=True)
 class ServerForm:
-    """What the user has typed. `key` None: the one that is kept."""
+    """What the user has typed. `key` None: the one that is kept. `is_new`: it is none of those that are kept."""
 
     name: str
     base_url: str
     key: str | None
     allow_plain_http: bool = False
+    is_new: bool = False
 
 
 class EndpointDesk(QObject):
@@ -54,6 +57,8 @@ class EndpointDesk(QObject):
     """A server's name, and the keys of its models: tuple[str]."""
     refused = Signal(str)
     """A form is not kept: `FormField`."""
+    not_kept = Signal(str)
+    """A form is not kept, and that is not its fault."""
     failed = Signal(str)
 
     def __init__(self, file: Path, parent: QObject | None = None) -> None:
@@ -76,6 +81,8 @@ class EndpointDesk(QObject):
 
         def work() -> FormField | tuple[str, str, tuple[RemoteServer, ...]]:
             book = self._open_book()
+            if form.is_new and form.name in book.names():
+                return "taken"
             key = form.key
             if key is None:
                 former = book.endpoint(form.name)
@@ -85,7 +92,7 @@ class EndpointDesk(QObject):
                 return endpoint
             return form.name, book.keep(endpoint), self._list()
 
-        self._run(work, self._on_kept)
+        self._run(work, self._on_kept, self._on_not_kept)
 
     def remove(self, name: str) -> None:
         """Forget a server and its key; then list the others."""
@@ -110,8 +117,10 @@ class EndpointDesk(QObject):
         """End the thread. Twice is as good as once."""
         return self._lanes.close(1.0)
 
-    def _run(self, work: Callable[[], object], done: Callable[..., None]) -> None:
-        self._lanes.run("endpoints", work, done, self._on_failed)
+    def _run(
+        self, work: Callable[[], object], done: Callable[..., None], failed: Callable[[Exception], None] | None = None
+    ) -> None:
+        self._lanes.run("endpoints", work, done, failed or self._on_failed)
 
     # --- on any thread
 
@@ -137,6 +146,10 @@ class EndpointDesk(QObject):
         name, words, servers = answer
         self.listed.emit(servers)
         self.kept.emit(name, words)
+
+    @Slot(object)
+    def _on_not_kept(self, error: Exception) -> None:
+        self.not_kept.emit(str(error))
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from llama_gui.server.serve import ApiServer
 
 
+HERE = "127.0.0.1"
+EVERYWHERE = "0.0.0.0"
+"""Not IPv6: its addresses are not of a home's network alone, but the world's."""
+
+
 class HostModels:
     """The models of an `EngineHost` as the server asks for them, from its own threads: a copy of what is in memory."""
 
@@ -67,7 +72,9 @@ class ServerHost(QObject):
         self._lane: TaskLane | None = None
         self._port = 0
         self.url = ""
-        """Where it serves; "" while it does not."""
+        """Where programs on this machine find it; "" while it does not serve."""
+        self.is_for_others = False
+        """Whether other machines can reach it while it serves."""
         self.key = ""
         """What every request must bring; known from the first start on."""
         host.models.changed.connect(self._show_models)
@@ -84,11 +91,18 @@ class ServerHost(QObject):
                 engines[name] = engine
         self._models.show(engines)
 
-    def start(self, port: int) -> None:
-        """Serve on this machine's own address. `started` or `failed` tells."""
+    def start(self, port: int, *, for_network: bool = False) -> None:
+        """Serve on this machine's own address; `for_network`: on those in its networks, too. `started` or `failed`
+        tells.
+        """
         self._show_models()
         self._port = port
-        self._run(lambda: self._start(port), self._on_started)
+        self._run(lambda: self._start(port, EVERYWHERE if for_network else HERE), self._on_started)
+
+    def urls_for_others(self) -> tuple[str, ...]:
+        """Where other machines find it just now, the likeliest first; none while it is not for them."""
+        server = self._server
+        return server.urls_for_others if server is not None and self.url else ()
 
     def stop(self) -> None:
         """End all streams and close. `stopped` tells."""
@@ -110,13 +124,13 @@ class ServerHost(QObject):
 
     # --- on the lane's thread
 
-    def _start(self, port: int) -> tuple[str, str, bool]:
+    def _start(self, port: int, address: str) -> tuple[str, str, bool]:
         from llama_gui.server.api_key import load_or_make_key
         from llama_gui.server.serve import ApiServer, ServerOptions
 
         self._stop()
         key, _is_new = load_or_make_key(self._key_file)
-        server = ApiServer(self._models, ServerOptions(key=key, port=port))
+        server = ApiServer(self._models, ServerOptions(key=key, host=address, port=port))
         server.start()
         self._server = server
         return server.url, key, server.is_for_others
@@ -130,9 +144,9 @@ class ServerHost(QObject):
 
     @Slot(object)
     def _on_started(self, answer: tuple[str, str, bool]) -> None:
-        self.url, self.key, is_for_others = answer
+        self.url, self.key, self.is_for_others = answer
         self._host.expect_guests(True)
-        self.started.emit(self.url, is_for_others)
+        self.started.emit(self.url, self.is_for_others)
 
     @Slot(object)
     def _on_stopped(self, _answer: object) -> None:
@@ -143,6 +157,7 @@ class ServerHost(QObject):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self.url = ""
+        self._host.expect_guests(False)
         self.failed.emit(self._words(error))
 
     def _words(self, error: Exception) -> str:

@@ -78,13 +78,15 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> Salvaged:
     target.execute("BEGIN IMMEDIATE")
     try:
         chats = _chats(source)
+        drafts = {row[0] for row in target.execute("SELECT chat_id FROM tabs UNION SELECT chat_id FROM draft_files")}
         salvaged = messages = 0
         for chat_id, seqs in _seqs_by_chat(source).items():
             count = _copy_chat(source, target, chat_id, chats.get(chat_id), seqs)
             salvaged, messages = salvaged + (count > 0), messages + count
         for table, columns in _OTHER_TABLES.items():
             for row in _rows(source, table, columns):
-                _insert(target, table, row)
+                if table != "draft_files" or row.get("chat_id") not in drafts:  # never beside another draft
+                    _insert(target, table, row)
         target.execute("COMMIT")
         return Salvaged(salvaged, messages)
     except BaseException:
@@ -110,7 +112,8 @@ def _copy_chat(
     mine = target.execute(
         f"SELECT {NODE_COLUMNS}, deleted FROM nodes WHERE chat_id = ? ORDER BY seq", (chat_id,)
     ).fetchall()
-    target.execute("DELETE FROM nodes WHERE chat_id = ?", (chat_id,))
+    # One by one, the newest first: SQLite would go down from each to those under it by recursion, which has an end.
+    target.executemany("DELETE FROM nodes WHERE id = ?", [(row[0],) for row in reversed(mine)])
     target.executemany(ADD_NODE, (node_row(node) for node in nodes))
     target.executemany(SAVE_NODE, (row[:-1] for row in mine))
     target.executemany("UPDATE nodes SET deleted = ? WHERE id = ?", [*in_bin, *((row[-1], row[0]) for row in mine)])

@@ -44,8 +44,8 @@ class EngineLoads:
         loop = asyncio.get_running_loop()
         load: asyncio.Future[ServedEngine] = loop.create_future()
         load.add_done_callback(lambda done: done.exception())  # those who waited may have gone: it was looked at
-        self._loads[name] = load
         threading.Thread(target=self._load, args=(name, load, loop), name=f"llama-gui-load {name}").start()
+        self._loads[name] = load  # behind the start: a thread that the system refuses would be waited for for ever
         return load
 
     def _load(self, name: str, load: "asyncio.Future[ServedEngine]", loop: asyncio.AbstractEventLoop) -> None:

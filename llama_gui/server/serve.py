@@ -18,6 +18,7 @@ from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.server.api_key import is_key
 from llama_gui.server.connection import connection_class
 from llama_gui.server.limits import ServerLimits
+from llama_gui.server.network import addresses_here, names_here
 from llama_gui.server.routes import Routes
 from llama_gui.server.security import WILDCARDS, Guard, host_names, read_origin
 from llama_gui.server.served import Models
@@ -80,8 +81,17 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        """What a client has to know: scheme, address, port, /v1."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.address, self.address)
+        """What a client on this machine has to know: scheme, address, port, /v1."""
+        return self._url({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.address, self.address))
+
+    @property
+    def urls_for_others(self) -> tuple[str, ...]:
+        """The same for clients on other machines, the likeliest first; none while there is no network, or no way in."""
+        if not self.is_for_others:
+            return ()
+        return tuple(map(self._url, addresses_here() if self.address in WILDCARDS else (self.address,)))
+
+    def _url(self, host: str) -> str:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
 
     @property
@@ -158,6 +168,7 @@ class ApiServer:
         options = self._options
         is_wild = self.address in WILDCARDS
         names = options.allowed_hosts if is_wild else (*options.allowed_hosts, options.host)
+        names = (*names, *names_here()) if self.is_for_others else names
         guard = Guard(
             routes.app(),
             key=options.key,
@@ -207,6 +218,8 @@ def _listen(host: str, port: int) -> list[socket.socket]:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if address[0] == "::":  # everywhere is IPv4, too: Windows would have it otherwise
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         listener.bind(address)
         listener.listen(128)
     except OSError as error:

@@ -103,7 +103,8 @@ class ServerFormDialog(QDialog):
         is_same = self._server is not None and self._server.base_url == self.address.text().strip()
         key = None if is_same and not self.key.text() else self.key.text().strip()
         self.save.setEnabled(False)  # until it is kept, or refused
-        self.filled.emit(ServerForm(self.name.text().strip(), self.address.text(), key, self.plain.isChecked()))
+        name, is_new = self.name.text().strip(), self._server is None
+        self.filled.emit(ServerForm(name, self.address.text(), key, self.plain.isChecked(), is_new))
 
     @Slot()
     def close_kept(self) -> None:
@@ -115,6 +116,7 @@ class ServerFormDialog(QDialog):
         """Say at its field what is wrong."""
         words = {
             "name": self.tr("Give the server a name."),
+            "taken": self.tr("Another server has this name already. Give this one another."),
             "address": self.tr(
                 "This is no address of a server. It is like https://server.example/v1, or like 127.0.0.1:8000 for a "
                 "program on this computer; it holds no user name, question mark or hash."
@@ -125,7 +127,7 @@ class ServerFormDialog(QDialog):
                 "tick this if you trust the network, as at home."
             ),
         }
-        self._say(field, words[field])
+        self._say("name" if field == "taken" else field, words[field])
 
     @Slot(str)
     def fail(self, text: str) -> None:
@@ -221,7 +223,7 @@ class EndpointsDialog(QDialog):
         dialog.filled.connect(self._desk.keep)
         self._desk.kept.connect(dialog.close_kept)
         self._desk.refused.connect(dialog.refuse)
-        self._desk.failed.connect(dialog.fail)
+        self._desk.not_kept.connect(dialog.fail)
         dialog.open()
 
     @Slot()

@@ -22,9 +22,8 @@ class LastQuestion(QObject):
         """Whether nothing is lost, or the user lets it go. Else it is asked, and the answer closes the window."""
         if self._is_answered or self._box is not None:  # asked again by the system, which is about to end us
             return True
-        tabs = self._deck.open_tabs()
-        problem = self._book.keep_tabs(tabs)
-        if problem and any(tab.draft.strip() for tab in tabs):
+        problem = self._book.keep_tabs(self._deck.open_tabs())
+        if problem and any(not tab.draft().is_empty for tab in self._deck.tabs()):
             self._ask(problem)
             return False
         return True

@@ -44,6 +44,9 @@ class StatusLine(Surface):
         self._gap.setFixedWidth(14)
         self.state = plain_label("", "muted", TINY_PX)
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.shared = plain_label(self.tr("Open to the network"), "accent", TINY_PX)
+        self.shared.setContentsMargins(14, 0, 14, 0)
+        self.shared.hide()
         self.costs = plain_label("", "muted", TINY_PX)
         self._name = ""
         self._own = 0
@@ -58,6 +61,7 @@ class StatusLine(Surface):
         layout.addWidget(self.work)
         layout.addWidget(self._gap)
         layout.addWidget(self.state, 1)
+        layout.addWidget(self.shared)
         layout.addWidget(self.costs)
         self.set_answering(0)
 
@@ -90,6 +94,12 @@ class StatusLine(Surface):
     @Slot()
     def _clear(self) -> None:
         self.say("")
+
+    @Slot(str)
+    def show_shared(self, url: str) -> None:
+        """Show, as long as it is so, that other devices can use the models at this address; "": they cannot."""
+        self.shared.setVisible(bool(url))
+        self.shared.setToolTip(plain_tip(self.tr("Other devices can use the models at {}").format(url)))
 
     def show_model(self, info: ModelInfo) -> None:
         """Show what a model runs on, until the engine's numbers come."""

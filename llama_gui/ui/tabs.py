@@ -158,16 +158,20 @@ class TabBar(QTabBar):
         rect = self.tabRect(index)
         return QRect(rect.right() - _PAD - _CLOSE + 8, rect.top() + _TAB_TOP + 9, _CLOSE, _CLOSE)
 
-    def _shows_close(self, index: int) -> bool:
+    def _is_roomy(self) -> bool:
+        """Whether all tabs have their whole titles; each of them is measured for that."""
+        return self.wanted_room() <= self._room
+
+    def _shows_close(self, index: int, *, is_roomy: bool) -> bool:
         """Where tabs are many their titles need the room, but for the tab in front and the one under the mouse."""
         is_asked = index == self.currentIndex() or self.tabRect(index).contains(self._hovered)
-        return is_asked or self.wanted_room() <= self._room
+        return is_roomy or is_asked
 
     def _close_at(self, position: QPoint) -> int:
         """The tab whose x is there, or -1."""
         index = self.tabAt(position)
-        is_there = index >= 0 and self._shows_close(index) and self.close_rect(index).contains(position)
-        return index if is_there else -1
+        is_there = index >= 0 and self.close_rect(index).contains(position)
+        return index if is_there and self._shows_close(index, is_roomy=self._is_roomy()) else -1
 
     # Painting
 
@@ -176,10 +180,12 @@ class TabBar(QTabBar):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = theme_of(self)
         painter.fillRect(0, self.height() - 1, self.width(), 1, theme.color("line"))
+        is_roomy = self._is_roomy()
         for index in range(self.count()):
-            self._paint_tab(painter, index)
+            if self.tabRect(index).intersects(event.rect()):
+                self._paint_tab(painter, index, is_roomy=is_roomy)
 
-    def _paint_tab(self, painter: QPainter, index: int) -> None:
+    def _paint_tab(self, painter: QPainter, index: int, *, is_roomy: bool) -> None:
         theme, rect, is_current = theme_of(self), self.tabRect(index), index == self.currentIndex()
         if is_current:
             self._paint_ground(painter, rect)
@@ -193,11 +199,12 @@ class TabBar(QTabBar):
         painter.setFont(frame_font(FRAME_PX, QFont.Weight.Medium if is_current else QFont.Weight.Normal))
         painter.setPen(theme.color("text" if is_current or hovered else "muted"))
         close = self.close_rect(index)
-        end = close.left() - 4 if self._shows_close(index) else rect.right() - _PAD
+        shows_close = self._shows_close(index, is_roomy=is_roomy)
+        end = close.left() - 4 if shows_close else rect.right() - _PAD
         room = QRect(x, rect.top() + _TAB_TOP, end - x, rect.height() - _TAB_TOP)
         text = painter.fontMetrics().elidedText(self.title(index), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
-        if self._shows_close(index):
+        if shows_close:
             self._paint_close(painter, close)
 
     def _paint_ground(self, painter: QPainter, rect: QRect) -> None:

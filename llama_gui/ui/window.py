@@ -154,6 +154,7 @@ class MainWindow(QMainWindow):
             self.backup_offer.said,
         ):
             said.connect(self.status.say)
+        self.connections.shared.connect(self.status.show_shared)
         self.library.news.connect(self.notifier.tell)
         self._kept.failed.connect(self._on_not_kept)
 

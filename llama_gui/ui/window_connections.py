@@ -21,6 +21,8 @@ class WindowConnections(QObject):
     said = Signal(str)
     told = Signal(str)
     """What went wrong while no dialog was open."""
+    shared = Signal(str)
+    """Where other devices find our server; "": they cannot reach it."""
 
     def __init__(
         self,
@@ -38,14 +40,16 @@ class WindowConnections(QObject):
         self._window = window
         self._switch: ServerDialog | None = None  # while it is open
         server.started.connect(self._on_started)
+        server.stopped.connect(self._on_stopped)
         server.failed.connect(self._on_failed)
         desk.models_found.connect(self._on_models)
         desk.listed.connect(self._on_listed)
 
     def start(self) -> None:
         """Serve, if that was on at the last end."""
-        if self._settings().server_on:
-            self._server.start(self._settings().server_port)
+        settings = self._settings()
+        if settings.server_on:
+            self._server.start(settings.server_port, for_network=settings.server_for_network)
 
     def shutdown(self) -> bool:
         """Stop serving, before the engines go."""
@@ -61,7 +65,10 @@ class WindowConnections(QObject):
         """Open the switch for other programs."""
         from llama_gui.ui.server_dialog import ServerDialog  # here: the window shows sooner
 
-        self._switch = dialog = ServerDialog(self._server, self._settings().server_port, self._window)
+        settings = self._settings()
+        self._switch = dialog = ServerDialog(
+            self._server, settings.server_port, self._window, for_network=settings.server_for_network
+        )
         dialog.finished.connect(self._on_switch_closed)
         dialog.wanted.connect(self._on_wanted)
         dialog.open()
@@ -77,16 +84,26 @@ class WindowConnections(QObject):
     def _on_switch_closed(self) -> None:
         self._switch = None
 
-    @Slot(bool, int)
-    def _on_wanted(self, is_on: bool, port: int) -> None:
-        self._keep(server_on=is_on, server_port=port)
+    @Slot(bool, int, bool)
+    def _on_wanted(self, is_on: bool, port: int, for_network: bool) -> None:
+        self._keep(server_on=is_on, server_port=port, server_for_network=for_network)
 
-    @Slot(str)
-    def _on_started(self, url: str) -> None:
-        self.said.emit(self.tr("Other programs can use the models at {}.").format(url))
+    @Slot(str, bool)
+    def _on_started(self, url: str, is_for_others: bool) -> None:
+        if is_for_others:
+            url = next(iter(self._server.urls_for_others()), url)
+            self.said.emit(self.tr("Other devices in this network can use the models at {}.").format(url))
+        else:
+            self.said.emit(self.tr("Other programs can use the models at {}.").format(url))
+        self.shared.emit(url if is_for_others else "")
+
+    @Slot()
+    def _on_stopped(self) -> None:
+        self.shared.emit("")
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
+        self.shared.emit("")
         if self._switch is None:  # else the dialog says it
             self.told.emit(text)
 

@@ -2440,8 +2440,32 @@
         <translation>Port</translation>
     </message>
     <message>
-        <source>Programs that speak OpenAI’s protocol ask at this address and bring this key. They share the engine with your chats, which go on beside them. Nothing outside this computer can connect.</source>
-        <translation>Programme, die das Protokoll von OpenAI sprechen, fragen unter dieser Adresse und bringen diesen Schlüssel mit. Sie teilen sich die Engine mit deinen Chats, die daneben weitergehen. Von außerhalb dieses Rechners kann sich niemand verbinden.</translation>
+        <source>Also let other devices in this network in</source>
+        <translation>Auch andere Geräte in diesem Netz zulassen</translation>
+    </message>
+    <message>
+        <source>For other devices</source>
+        <translation>Für andere Geräte</translation>
+    </message>
+    <message>
+        <source>Programs that speak OpenAI’s protocol ask at this address and bring this key. They share the engine with your chats, which go on beside them.</source>
+        <translation>Programme, die das Protokoll von OpenAI sprechen, fragen unter dieser Adresse und bringen diesen Schlüssel mit. Sie teilen sich die Engine mit deinen Chats, die daneben weitergehen.</translation>
+    </message>
+    <message>
+        <source>For a phone or another computer, which needs the key, too. The connection is not encrypted: others in the network may read along. Only for networks that you trust, such as your own at home. While this is off, nothing outside this computer can connect.</source>
+        <translation>Für ein Telefon oder einen anderen Rechner; auch sie brauchen den Schlüssel. Die Verbindung ist nicht verschlüsselt: Andere im Netz können mitlesen. Nur für Netze, denen du vertraust, wie dein eigenes zu Hause. Solange dies aus ist, kann sich von außerhalb dieses Rechners niemand verbinden.</translation>
+    </message>
+    <message>
+        <source>Copy the address for other devices</source>
+        <translation>Adresse für andere Geräte kopieren</translation>
+    </message>
+    <message>
+        <source>This computer is in no network</source>
+        <translation>Dieser Rechner ist in keinem Netz</translation>
+    </message>
+    <message>
+        <source>or {}</source>
+        <translation>oder {}</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -2537,6 +2561,10 @@
     <message>
         <source>Give the server a name.</source>
         <translation>Gib dem Server einen Namen.</translation>
+    </message>
+    <message>
+        <source>Another server has this name already. Give this one another.</source>
+        <translation>Ein anderer Server heißt schon so. Gib diesem einen anderen Namen.</translation>
     </message>
     <message>
         <source>This is no address of a server. It is like https://server.example/v1, or like 127.0.0.1:8000 for a program on this computer; it holds no user name, question mark or hash.</source>
@@ -2791,6 +2819,14 @@
 </context>
 <context>
     <name>StatusLine</name>
+    <message>
+        <source>Open to the network</source>
+        <translation>Offen für das Netz</translation>
+    </message>
+    <message>
+        <source>Other devices can use the models at {}</source>
+        <translation>Andere Geräte können die Modelle nutzen unter {}</translation>
+    </message>
     <message>
         <source>for other programs</source>
         <translation>für andere Programme</translation>
@@ -3083,6 +3119,10 @@
 </context>
 <context>
     <name>WindowConnections</name>
+    <message>
+        <source>Other devices in this network can use the models at {}.</source>
+        <translation>Andere Geräte in diesem Netz können die Modelle unter {} nutzen.</translation>
+    </message>
     <message>
         <source>Other programs can use the models at {}.</source>
         <translation>Andere Programme können die Modelle unter {} nutzen.</translation>

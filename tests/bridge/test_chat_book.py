@@ -10,8 +10,10 @@ from pytestqt.qtbot import QtBot
 from llama_gui.bridge.chat_search import WAIT_MS
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.migrations import MIGRATIONS
+from llama_gui.chats.salvage import Salvaged
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import Node, OpenTab
+from llama_gui.errors import StoreError
 from tests.bridge.conftest import MakeBook, MakeHost
 from tests.fakes.scripted_engine import ScriptedEngine
 
@@ -101,6 +103,37 @@ def test_a_restart_brings_back_chats_and_tabs(qtbot: QtBot, make_host: MakeHost,
     with qtbot.waitSignal(session.changed):
         pass
     assert [node.content for node in session.path()] == ["first", "first"]
+
+
+def test_tabs_that_were_not_read_when_the_window_closed_stay(qtbot: QtBot, make_book: MakeBook):
+    book = make_book()
+    book.save_tabs([OpenTab("a", 0, "half a letter", 1.0, True)])
+    assert book.shutdown()
+    book = make_book()
+    book.restore()
+    assert book.keep_tabs([]) == ""  # what a window without tabs has, when it is closed at once
+    book.save_tabs([OpenTab("b", 0, "a new thought")])
+    assert book.shutdown()
+    book = make_book()
+    with qtbot.waitSignal(book.restored) as told:
+        book.restore()
+    assert [(tab.chat_id, tab.draft) for tab in told.args[0]] == [("a", "half a letter"), ("b", "a new thought")]
+
+
+def test_a_chat_that_is_read_anew_keeps_what_is_not_on_disk(qtbot: QtBot, make_book: MakeBook, ask: Ask, monkeypatch):
+    book = make_book()
+    session = book.new_chat()
+    ask(session, "A question")
+    with monkeypatch.context() as patch, qtbot.waitSignal(session.saved_changed):
+        patch.setattr(ChatStore, "save_nodes", raise_full)
+        session.edit(session.path()[-1].id, "A better answer")
+    with qtbot.waitSignal(session.changed):
+        book._on_restored_backup((Salvaged(), []))
+    assert [node.content for node in session.path()] == ["A question", "A better answer"]
+
+
+def raise_full(*_args: object) -> None:
+    raise StoreError("The disk is full.")
 
 
 def test_shutdown_in_the_middle_of_answers_keeps_what_was_written(

@@ -1,6 +1,7 @@
 """The server behind the window: on, asked by another program, off."""
 
 import json
+import socket
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -13,10 +14,12 @@ from llama_gui.bridge.server_host import HostModels, ServerHost
 from llama_gui.desktop import engine_loader
 from llama_gui.errors import EngineClosedError
 from llama_gui.server.limits import ServerLimits
+from llama_gui.server.network import addresses_here
 from llama_gui.settings import UserSettings
 from llama_gui.vocabulary import GenerateRequest
 from tests.server.conftest import CHAT, ServedScript, connect, post, question, read_reply, serving
 from tests.server.test_connection import eventually
+from tests.server.test_serve import listening
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
 
@@ -83,6 +86,29 @@ def test_a_port_that_is_taken_is_said(qtbot: QtBot, server, host, tmp_path: Path
         other.start(port)
     assert told.args == [f"Another program uses port {port} already. Enter another number."]
     assert other.shutdown()
+
+
+def test_it_is_for_others_only_when_told_so(qtbot: QtBot, server):
+    for for_network in (True, False):
+        with qtbot.waitSignal(server.started) as told:
+            server.start(0, for_network=for_network)
+        assert told.args[1] is server.is_for_others is for_network
+        assert server.url.startswith("http://127.0.0.1:")
+        assert len(server.urls_for_others()) == (len(addresses_here()) if for_network else 0)
+        assert listening(int(server.url.rsplit(":", 1)[1].removesuffix("/v1"))) <= {
+            "00000000" if for_network else "0100007F"
+        }
+
+
+def test_a_server_that_cannot_start_again_is_off_for_everybody(qtbot: QtBot, server, host, monkeypatch):
+    expected: list[bool] = []
+    monkeypatch.setattr(host, "expect_guests", expected.append)
+    with qtbot.waitSignal(server.started):
+        server.start(0, for_network=True)
+    with socket.create_server(("127.0.0.1", 0)) as taken, qtbot.waitSignal(server.failed):
+        server.start(taken.getsockname()[1])
+    assert (server.url, server.urls_for_others()) == ("", ())
+    assert expected == [True, False]
 
 
 def test_a_switch_that_was_never_touched_has_no_thread(server):

@@ -1,10 +1,12 @@
 """After damage the fullest backup is offered until it is answered, and comes back beside what is there."""
 
+from datetime import date
 from pathlib import Path
 
-from llama_gui.chats.backups import Backup
+from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.backups import Backup, copy_database
 from llama_gui.chats.store import ChatStore
-from llama_gui.chats.tree import ChatTree, Node
+from llama_gui.chats.tree import ChatTree, Node, OpenTab
 from tests.chats.samples import question
 from tests.chats.test_salvage import break_page, fill
 
@@ -74,4 +76,35 @@ def test_the_gaps_of_a_chat_are_filled_in_order(path: Path):
         assert [node.parent_id for node in nodes[1:-1]] == [node.id for node in nodes[:-2]]
         ChatTree(nodes)
     assert store._connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    store.close()
+
+
+def test_a_chat_of_thousands_of_messages_comes_back_too(path: Path):
+    store = ChatStore.open(path)
+    store.create_chat("long")
+    nodes = [question(f"n{n}", "long", f"n{n - 1}" if n else None, float(n)) for n in range(1500)]
+    store.save_nodes(nodes)
+    copy = path.with_name("copy.db")
+    copy_database(store._connection, copy)
+    store.save_node(question("later", "long", "n1499", 2000.0))
+    assert store.restore_backup(Backup(copy, date(2026, 11, 22), 1, 1500)).messages == 0
+    assert [node.id for node in store.nodes("long")] == [*(node.id for node in nodes), "later"]
+    store.close()
+
+
+def test_files_of_an_old_draft_do_not_come_beside_a_new_one(path: Path):
+    store = ChatStore.open(path)
+    for chat_id in ("a", "b", "c"):
+        store.create_chat(chat_id)
+        store.save_node(question(f"q-{chat_id}", chat_id))
+        store.save_draft_files(chat_id, [Attachment("old 1.txt", "1", 1), Attachment("old 2.txt", "2", 1)])
+    copy = path.with_name("copy.db")
+    copy_database(store._connection, copy)
+    store.save_draft_files("a", [Attachment("new.txt", "new", 3)])
+    store.save_draft_files("b", [])
+    store.save_draft_files("c", [])
+    store.save_tabs([OpenTab("b", 0, "a new draft without files")])
+    store.restore_backup(Backup(copy, date(2026, 11, 22), 3, 3))
+    found = {chat_id: [file.name for file in store.draft_files(chat_id)] for chat_id in ("a", "b", "c")}
+    assert found == {"a": ["new.txt"], "b": [], "c": ["old 1.txt", "old 2.txt"]}
     store.close()

@@ -276,10 +276,15 @@ def test_unloading_gives_the_memory_back(make_pool, tmp_path: Path):
     size = pool.engine(folder).stats().weight_bytes
     pool.unload(folder)
     gc.collect()
-    before = process.memory_info().rss
-    engine = pool.engine(folder)
-    engine.generate(REQUEST)
-    assert process.memory_info().rss - before > size * 0.8
-    pool.unload(folder)  # though `engine` is still held
-    left = process.memory_info().rss - before
-    assert left < size * 0.1
+    held: list[Engine] = []
+    left: list[int] = []
+    # The C library has an arena for each thread and keeps some of it, in whichever of the first rounds a thread meets a
+    # new one (with MALLOC_ARENA_MAX=1 nothing is ever left). What is not given back is missing after every round.
+    while len(left) < 4 and (not left or left[-1] >= size * 0.1):
+        before = process.memory_info().rss
+        held.append(pool.engine(folder))
+        held[-1].generate(REQUEST)
+        assert process.memory_info().rss - before > size * 0.8
+        pool.unload(folder)  # though the engine is still held
+        left.append(process.memory_info().rss - before)
+    assert left[-1] < size * 0.1, left

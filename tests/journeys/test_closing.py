@@ -54,6 +54,20 @@ def test_a_draft_may_go_when_the_user_says_so(open_window, qtbot, monkeypatch):
     assert not window.isVisible()
 
 
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_a_long_paste_is_asked_about_though_it_is_a_file(open_window, qtbot, monkeypatch):
+    monkeypatch.setattr(ChatStore, "save_tabs", full)
+    window = open_window(ScriptedEngine())
+    composer = window.deck.current().composer
+    composer._paste("Many words. " * 2000)
+    assert composer.text() == ""
+    window.close()
+    answer(qtbot, window, QMessageBox.StandardButton.Cancel)
+    assert window.isVisible()
+    window.close()
+    answer(qtbot, window, QMessageBox.StandardButton.Discard)
+
+
 def test_an_empty_window_closes_also_on_a_full_disk(open_window, monkeypatch):
     monkeypatch.setattr(ChatStore, "save_tabs", full)
     window = open_window(ScriptedEngine())

@@ -32,8 +32,12 @@ def test_the_backup_is_offered_again_and_restored_with_a_click(open_window, qtbo
     qtbot.waitUntil(lambda: window.sidebar.view.model().rowCount() > 5)
     assert window.status.state.text() == "From the backup: 200 messages in 5 chats."
     assert window.backup_offer.place.isHidden()
+    assert [tab.draft().text for tab in window.deck.tabs()] == ["", "draft"]
+    assert window.deck.current() is window.deck.tabs()[0]
     window.close()
-    assert open_window(ScriptedEngine()).backup_offer.place.isHidden()
+    window = open_window(ScriptedEngine())
+    assert window.backup_offer.place.isHidden()
+    assert [tab.draft().text for tab in window.deck.tabs()] == ["", "draft"]
 
 
 def test_a_backup_that_is_not_wanted_is_not_offered_again(open_window, qtbot, tmp_path: Path):

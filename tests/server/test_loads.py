@@ -94,3 +94,19 @@ def test_where_a_model_lies_that_cannot_be_loaded_is_not_told(serve: Serve, capl
         assert (answered, reply["error"]["code"]) == (status, code)
         assert "secret" not in str(reply)
     assert ("secret" in caplog.text) == (status == 500)  # but our own log has it
+
+
+def test_a_thread_that_the_system_refuses_is_waited_for_by_nobody(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    server, models = slow_server(serve)
+    models.gate.set()
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name.startswith("llama-gui-load"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        assert ask(server, question("one", model="slow"))[0] == 500
+    assert ask(server, question("one", model="slow"))[0] == 200

@@ -9,6 +9,7 @@ import pytest
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.server.endpoint import Endpoint
+from llama_gui.server.network import addresses_here
 from llama_gui.server.remote import RemoteEngine
 from llama_gui.server.security import host_names
 from llama_gui.server.serve import ApiServer, ServerOptions
@@ -220,6 +221,28 @@ def test_listening_everywhere_keeps_the_host_check(serve: Serve):
         assert exchange(server, head("/v1/models", server, Host=host))[0] == status, host
     assert exchange(server, head("/v1/models", server, Origin="https://evil.example"))[0] == 403
     assert exchange(server, head("/v1/models", server, Authorization=""))[0] == 401
+
+
+def test_others_may_call_us_by_our_name_where_they_can_reach_us(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(socket, "gethostname", lambda: "Desk.Example.org")
+    here, everywhere = serve(), serve(host="0.0.0.0")
+    for name in ("desk.example.org", "DESK", "desk.local"):
+        assert exchange(everywhere, head("/v1/models", everywhere, Host=f"{name}:{everywhere.port}"))[0] == 200
+        assert exchange(here, head("/v1/models", here, Host=f"{name}:{here.port}"))[0] == 403
+    for name in ("desk.evil.example", "desk.local.evil.example", "other.local", "example.org"):
+        assert exchange(everywhere, head("/v1/models", everywhere, Host=f"{name}:{everywhere.port}"))[0] == 403
+
+
+@pytest.mark.skipif(not addresses_here(), reason="needs a network")
+def test_another_device_reaches_us_at_the_address_that_we_name(serve: Serve):
+    server = serve(host="0.0.0.0")
+    address = addresses_here()[0]
+    assert server.urls_for_others[0] == f"http://{address}:{server.port}/v1"
+    for host, key, status in ((address, KEY, 200), (address, "wrong-wrong", 401), ("evil.example", KEY, 403)):
+        with socket.create_connection((address, server.port), timeout=10) as client:
+            authorization = f"Bearer {key}"
+            client.sendall(head("/v1/models", server, Host=f"{host}:{server.port}", Authorization=authorization))
+            assert read_reply(client)[0] == status
 
 
 def test_the_port_may_be_missing_only_where_everybody_knows_it():

@@ -14,6 +14,7 @@ import pytest
 
 from llama_gui.__main__ import main
 from llama_gui.server.endpoint import Endpoint
+from llama_gui.server.network import addresses_here
 from llama_gui.server.remote import RemoteEngine
 from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -99,6 +100,19 @@ def test_several_models_and_a_key_of_ones_own(start: Start, tmp_path: Path):
     assert "serves tiny, starter at http://" in lines[0]
     assert "my-own-key" not in lines[0]
     assert not (tmp_path / "profile" / "server-key").exists()
+
+
+def test_for_other_machines_it_prints_where_they_find_it(start: Start):
+    process, lines = start("--host", "0.0.0.0", "--api-key", "my-own-key", until="From other machines")
+    url = lines[0].rpartition(" at ")[2]
+    assert url.startswith("http://127.0.0.1:")
+    port = url.split(":", 2)[2]
+    where = " or ".join(f"http://{address}:{port}" for address in addresses_here())
+    assert lines[-1] == f"From other machines: {where or 'no address yet: this machine is in no network'}"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "not encrypted" in err
+    assert "The key is short" in err
 
 
 def run(capsys, tmp_path: Path, *arguments: str) -> tuple[int, str, str]:

@@ -83,6 +83,17 @@ def test_a_narrow_tab_has_its_x_only_in_front_or_under_the_mouse(bar, qtbot):
 
 
 @pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_each_title_is_measured_once_for_a_painting(bar, monkeypatch):
+    for number in range(40):
+        bar.add(f"more{number}", "A chat with a long name")
+    bar.resize(640, bar.height())
+    measured: list[int] = []
+    measure = bar._wanted_width
+    monkeypatch.setattr(bar, "_wanted_width", lambda index: measured.append(index) or measure(index))
+    bar.repaint()
+    assert sorted(measured) == list(range(bar.count()))
+
+
 def test_the_button_for_a_new_tab_stands_beside_a_short_one(qtbot, icons):
     strip = TabStrip(icons)
     qtbot.addWidget(strip)
