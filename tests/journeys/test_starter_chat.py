@@ -51,7 +51,7 @@ def test_it_says_what_it_is_and_remembers_it(open_starter: OpenWindow, qtbot: Qt
     assert answer.status == "complete"
     assert "llama-gui" in answer.content
     assert "".join(pieces) == answer.content
-    assert len(pieces) > 3  # it came in pieces, not at once
+    assert len(pieces) > 1  # it came in pieces, not at once
     assert ink(tab.transcript, "llama-gui") > 50
     assert "Starter model" in shown(tab)
     assert window.strip.bar.title(0) == "What is this application?"
