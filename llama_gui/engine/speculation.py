@@ -22,7 +22,6 @@ from llama_gui.errors import GenerationError, UnsupportedModelError
 
 _log = logging.getLogger(__name__)
 
-MAX_GUESSES = 8
 MAX_DECODES = 4
 """With more answers at once the rows of a step are no longer free, and guesses slow everybody down."""
 
@@ -34,6 +33,11 @@ _CATCH_UP = 256  # prompt tokens that a draft network reads in a step: nobody ma
 
 class Proposer(Protocol):
     """Where guesses come from."""
+
+    @property
+    def most_guesses(self) -> int:
+        """How many are worth the while in one step, for all answers together."""
+        ...
 
     @property
     def weight_bytes(self) -> int:
@@ -57,7 +61,8 @@ class Proposer(Protocol):
 class Pace:
     """How many guesses one answer is worth: more after right ones, none for a while after wrong ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._length = _FIRST_LENGTH
         self._pause = 0
 
@@ -71,7 +76,7 @@ class Pace:
     def record(self, guessed: int, right: int) -> None:
         """Of `guessed` tokens the first `right` were."""
         if right == guessed:
-            self._length = min(self._length + 2, MAX_GUESSES)
+            self._length = min(2 * self._length, self._most)
         elif right:
             self._length = max(right + 1, 2)
         else:
@@ -91,8 +96,9 @@ class Speculator:
         """Tokens to run behind the last one of `sequence`, beside so many decodes in a step, itself included."""
         if decodes > MAX_DECODES:
             return []
-        pace = self._paces.setdefault(sequence.number, Pace())
-        length = min(pace.next_length(), sequence.tokens_left - 1)
+        most = self.proposer.most_guesses
+        pace = self._paces.setdefault(sequence.number, Pace(most))
+        length = min(pace.next_length(), most // decodes, sequence.tokens_left - 1)
         return self.proposer.propose(sequence, length) if length > 0 else []
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
@@ -135,6 +141,7 @@ class _Grams:
 class PromptLookup:
     """Guesses that the text goes on as it did where it last read the same: quotations, code, lists."""
 
+    most_guesses = 16
     weight_bytes = kv_bytes = 0
 
     def __init__(self) -> None:
@@ -152,6 +159,8 @@ class PromptLookup:
 
 class DraftNetwork:
     """Guesses of a smaller network with the same tokens. It has a cache of its own."""
+
+    most_guesses = 8  # each costs a step of it
 
     def __init__(self, network: Llama, cache: KVCache) -> None:
         self._network = network

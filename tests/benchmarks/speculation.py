@@ -4,9 +4,11 @@
     .venv/bin/python -m tests.benchmarks.speculation --shape llama-3.2-1b   # random weights in a real shape
     .venv/bin/python -m tests.benchmarks.speculation --draft-layers 2       # a draft network in place of n-grams
 
-"copying": greedy, a prompt that says one thing again and again, which small and random networks then go on saying.
-"free": a high temperature, so that hardly any guess is right. Medians, with and without guesses in turn. A draft
-network is the model's own first layers, which is a poor one, but has the same tokens and needs no training.
+"copying": an answer that repeats its prompt word for word; a logits processor sees to it, because random networks
+cannot be asked to. "repeating": greedy, a prompt that says one thing again and again, which small and random networks
+then go on saying for a while. "free": a high temperature, so that hardly any guess is right. Medians, with and without
+guesses in turn. A draft network is the model's own first layers, which is a poor one, but has the same tokens and needs
+no training; it is not asked what a processor wants, so with it "copying" says nothing.
 """
 
 import argparse
@@ -15,20 +17,35 @@ import shutil
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import torch
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from tests.benchmarks.chats import REAL_SHAPES, STARTER, prompt, random_model
 
 
-def speed(engine: Engine, text: list[int], temperature: float, new_tokens: int) -> float:
+def copying(text: list[int]) -> Callable[[list[int], Tensor], Tensor]:
+    """Lets nothing be drawn but what stands in the prompt at the same place."""
+
+    def process(ids: list[int], logits: Tensor) -> Tensor:
+        only = torch.full_like(logits, -50.0)
+        only[text[len(ids) % len(text)]] = 50.0
+        return only
+
+    return process
+
+
+def speed(engine: Engine, text: list[int], temperature: float, new_tokens: int, *, copies: bool) -> float:
     """Tokens per second after the first."""
     bias = dict.fromkeys(engine.eos_token_ids, -1000.0)
     sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, seed=1, logit_bias=bias)
     marks: list[float] = []
-    request = GenerateRequest(token_ids=text, max_tokens=new_tokens, sampling=sampling)
+    processor = copying(text) if copies else None
+    request = GenerateRequest(token_ids=text, max_tokens=new_tokens, sampling=sampling, logits_processor=processor)
     engine.submit(request, on_output=lambda _job, _out: marks.append(time.perf_counter())).result()
     return (len(marks) - 1) / (marks[-1] - marks[0])
 
@@ -50,6 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=sorted(REAL_SHAPES))
     parser.add_argument("--draft-layers", type=int)
+    parser.add_argument("--dtype", default="auto")
     parser.add_argument("--new-tokens", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
@@ -57,13 +75,23 @@ def main() -> None:
         folder = random_model(Path(scratch), options.shape) if options.shape else STARTER
         layers = options.draft_layers
         draft = first_layers(folder, layers, Path(scratch) / "draft") if layers else "ngram"
-        with Engine.load(folder) as plain, Engine.load(folder, draft=draft) as guessing:
-            works = {"copying": (prompt(12, 1) * 8, 0.0), "free": (prompt(96, 2), 1.5)}
+        with (
+            Engine.load(folder, dtype=options.dtype) as plain,
+            Engine.load(folder, dtype=options.dtype, draft=draft) as guessing,
+        ):
+            works = {
+                "copying": (prompt(200, 3), 0.0),
+                "repeating": (prompt(12, 1) * 8, 0.0),
+                "free": (prompt(96, 2), 1.5),
+            }
             for name, (text, temperature) in works.items():
                 ratios = []
                 for _ in range(options.rounds):
-                    without = speed(plain, text, temperature, options.new_tokens)
-                    ratios.append((without, speed(guessing, text, temperature, options.new_tokens)))
+                    without, with_ = (
+                        speed(engine, text, temperature, options.new_tokens, copies=name == "copying")
+                        for engine in (plain, guessing)
+                    )
+                    ratios.append((without, with_))
                 without, with_ = (statistics.median(column) for column in zip(*ratios, strict=True))
                 print(f"{name:10}{without:8.1f} tokens/s, with guesses {with_:8.1f}: {with_ / without:.2f} times")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.speculation import MAX_DECODES, MAX_GUESSES, Pace, Speculator, _Grams
+from llama_gui.engine.speculation import MAX_DECODES, DraftNetwork, Pace, Speculator, _Grams
 from llama_gui.errors import UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -75,7 +75,7 @@ def test_right_guesses_save_steps(load, drafts, steps):
     # A draft that is the network itself is always right, whatever the temperature: it draws with the same numbers.
     engine = load(draft=drafts["the same"])
     assert engine.generate(request(temperature=0.9)).finish_reason == "length"
-    checks = [rows for rows in steps if 2 < rows <= 1 + MAX_GUESSES]  # of two rows: the draft catches up
+    checks = [rows for rows in steps if 2 < rows <= 1 + DraftNetwork.most_guesses]  # of two rows: the draft catches up
     assert len(checks) <= 60 / 5
     assert without >= len(plain.token_ids)
 
@@ -114,6 +114,8 @@ def test_cancelling_between_guesses(load, drafts):
 
 def test_beside_many_decodes_nobody_guesses():
     class Certain:
+        most_guesses = 6
+
         def propose(self, sequence, count):
             return [1] * count
 
@@ -122,7 +124,7 @@ def test_beside_many_decodes_nobody_guesses():
 
     speculator = Speculator(Certain())
     sequence = SimpleNamespace(number=1, tokens_left=100)
-    assert speculator.propose(sequence, MAX_DECODES) == [1] * 4
+    assert [len(speculator.propose(sequence, decodes)) for decodes in (1, 2, MAX_DECODES)] == [4, 3, 1]
     assert speculator.propose(sequence, MAX_DECODES + 1) == []
     last = SimpleNamespace(number=2, tokens_left=3)
     assert speculator.propose(last, 1) == [1, 1]  # a guess behind the last token would be for nothing
@@ -197,19 +199,19 @@ def test_a_draft_with_other_tokens_is_refused(tmp_path, tiny_folder):
 
 
 def test_the_pace():
-    pace = Pace()
+    pace = Pace(12)
     lengths = []
     for _ in range(4):
         lengths.append(pace.next_length())
         pace.record(lengths[-1], lengths[-1])
-    assert lengths == [4, 6, 8, 8]
-    pace.record(8, 3)
+    assert lengths == [4, 8, 12, 12]
+    pace.record(12, 3)
     assert pace.next_length() == 4
     for guessed in (4, 2, 1):
         pace.record(guessed, 0)
     assert [pace.next_length() for _ in range(17)] == [0] * 16 + [1]
     pace.record(1, 1)
-    assert pace.next_length() == 3
+    assert pace.next_length() == 2
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
