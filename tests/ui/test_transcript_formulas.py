@@ -166,6 +166,13 @@ def test_formulas_in_tables_lists_headings_quotations_and_from_the_right(view):
     assert left > COLUMN_WIDTH / 2
 
 
+def test_formulas_alone_in_their_lines_are_as_high_as_words(view):
+    show(view, "| a | b |\n| --- | --- |\n| $\\cos x$ | $\\sin x$ |")  # one has a dot, the other nothing as high
+    heights = {form.doubleProperty(Property.FORMULA_HEIGHT) for _, form in objects(view)}
+    assert len(objects(view)) == 2
+    assert len(heights) == 1
+
+
 def test_a_table_gives_its_formulas_room(view):
     cells = " | ".join(rf"$x_{n} = \alpha_{n} + \beta_{n}$" for n in range(6))
     show(view, f"| {' | '.join('abcdef')} |\n|{'---|' * 6}\n| {cells} |")

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
+    QFontMetricsF,
     QPainter,
     QPen,
     QPyTextObject,
@@ -36,8 +37,12 @@ def measure(chars: QTextCharFormat, drawn: Drawing, em: float) -> None:
     half the height of a small letter. So the object gets a font whose small letters have just that height.
     """
     chars.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
-    air = _AROUND if chars.property(Property.FORMULA_IS_DISPLAY) else 0.0
+    is_display = bool(chars.property(Property.FORMULA_IS_DISPLAY))
+    air = _AROUND if is_display else 0.0
     ascent, descent = (drawn.ascent + air) * em, (drawn.descent + air) * em
+    if not is_display:  # as high as words, so that a line of nothing else stands like its neighbours, as in a table
+        words = QFontMetricsF(chars.font())
+        ascent, descent = max(ascent, words.ascent()), max(descent, words.descent())
     pixels, lean = _font_for(round(2 * (ascent - descent)))
     font = frame_font(pixels, QFont.Weight(chars.fontWeight()))
     chars.setFont(font)
