@@ -4,7 +4,17 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QIntValidator, QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
 
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
@@ -116,7 +126,9 @@ class ServerDialog(QDialog):
     def _note(self, text: str) -> RoleLabel:
         note = plain_label(text, "muted", SMALL_PX)
         note.setWordWrap(True)
-        note.setContentsMargins(24, 0, 0, 0)
+        style = self.style()
+        parts = (QStyle.PixelMetric.PM_IndicatorWidth, QStyle.PixelMetric.PM_CheckBoxLabelSpacing)
+        note.setContentsMargins(sum(style.pixelMetric(part) for part in parts), 0, 0, 0)
         return note
 
     def _shown_address(self, role: str, pixels: float) -> RoleLabel:
