@@ -15,8 +15,8 @@ Device = Literal["cpu", "cuda", "mps"]
 
 OFFERED_DTYPES = ("float32", "bfloat16", "int8", "int4")
 
-_LAYER_S = 0.3e-3
-"""What a layer takes however small it is."""
+_LAYER_S, _NATIVE_LAYER_S = 0.3e-3, 0.07e-3
+"""What a layer takes however small it is: many operations of torch, or one call of our kernels."""
 
 _GROUP = 32
 _ALIGNMENT = 64
@@ -44,7 +44,7 @@ _DEVICES: dict[str, tuple[Device, ...]] = {"int8": ("cpu", "cuda"), "int4": ("cp
 _EFFICIENCY = {"float32": 0.6, "bfloat16": 0.5, "int8": 0.4, "int4": 0.31}
 """The part of the read bandwidth that torch's kernels reach while they write one token (tests/benchmarks/fit.py)."""
 
-_NATIVE_EFFICIENCY = {"bfloat16": 0.95, "int8": 0.9, "int4": 0.78}
+_NATIVE_EFFICIENCY = {"bfloat16": 0.93, "int8": 0.9, "int4": 0.9}
 """The same of our own on CPUs that are no faster with torch's."""
 
 _INT4_BESIDE_BFLOAT16 = 0.6
@@ -254,21 +254,22 @@ def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int) -> flo
     """Tokens per second of one chat: each token reads every weight but the embedding, and half a context's cache."""
     if machine.bandwidth is None:
         return None
-    seconds = _read_bytes(shape, dtype, machine) / (machine.bandwidth * _efficiency(dtype, machine))
-    seconds += _LAYER_S * shape.layers
+    efficiency, layer_s = _pace(dtype, machine)
+    seconds = _read_bytes(shape, dtype, machine) / (machine.bandwidth * efficiency) + layer_s * shape.layers
     cache = cache_bytes(shape, context, cache_width(dtype, machine))
     return 1 / (seconds + cache / 2 / machine.bandwidth)
 
 
-def _efficiency(dtype: str, machine: Machine) -> float:
+def _pace(dtype: str, machine: Machine) -> tuple[float, float]:
+    """The part of the bandwidth that is reached, and the seconds that each layer takes besides."""
     is_native = {
         "bfloat16": machine.holds_halves,
         "int8": machine.has_native_int8,
         "int4": machine.has_native_int4,
     }
     if not is_native.get(dtype, False):
-        return _EFFICIENCY[dtype]
-    return _NATIVE_EFFICIENCY[dtype] if machine.holds_halves else _INT4_BESIDE_BFLOAT16
+        return _EFFICIENCY[dtype], _LAYER_S
+    return (_NATIVE_EFFICIENCY[dtype], _NATIVE_LAYER_S) if machine.holds_halves else (_INT4_BESIDE_BFLOAT16, _LAYER_S)
 
 
 def _words(dtype: str, needed: int, free: int, verdict: str, speed: float | None, weights: int, cache: int) -> str:
