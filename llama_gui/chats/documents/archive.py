@@ -53,6 +53,17 @@ class Archive:
         """
         return b"".join(self.chunks(name)) if name in self._names else None
 
+    def needed(self, name: str) -> bytes:
+        """A part without which the document is none.
+
+        Raises:
+            DocumentError: see `read`; or it is missing.
+        """
+        content = self.read(name)
+        if content is None:
+            raise DocumentError("damaged")
+        return content
+
     def chunks(self, name: str) -> Iterator[bytes]:
         """A part in pieces; nothing where there is none of that name. Raises as `read` does."""
         info = self._names.get(name)

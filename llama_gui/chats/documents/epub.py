@@ -21,10 +21,7 @@ def read_epub(archive: Archive) -> str:
     container = archive.read("META-INF/container.xml")
     root = next(parse(container).inside("rootfile"), None) if container is not None else None
     package = root.get("full-path") if root is not None else ""
-    content = archive.read(package)
-    if content is None:
-        raise DocumentError("damaged")
-    book = parse(content)
+    book = parse(archive.needed(package))
     chapters = _chapters(book, posixpath.dirname(package))
     if _locked(archive) & set(chapters):
         raise DocumentError("protected")

@@ -27,8 +27,7 @@ def read_open_document(archive: Archive) -> str:
     manifest = archive.read("META-INF/manifest.xml")
     if manifest is not None and next(parse(manifest).inside("encryption-data"), None) is not None:
         raise DocumentError("password")
-    content = archive.read("content.xml")
-    body = parse(content).find("body") if content is not None else None
+    body = parse(archive.needed("content.xml")).find("body")
     if body is None:
         raise DocumentError("damaged")
     return _OpenDocument().read(body)

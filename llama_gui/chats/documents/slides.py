@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from llama_gui.chats.documents.archive import Archive
-from llama_gui.chats.documents.faults import DocumentError
 from llama_gui.chats.documents.markdown import Writer
 from llama_gui.chats.documents.markup import Node, parse
 
@@ -19,13 +18,10 @@ def read_slides(archive: Archive) -> str:
         DocumentError: it cannot be read.
     """
     main = archive.main_part()
-    content = archive.read(main)
-    if content is None:
-        raise DocumentError("damaged")
-    related = archive.related(main)
+    show, related = parse(archive.needed(main)), archive.related(main)
     writer = Writer()
     is_empty = True
-    for number, slide in enumerate(parse(content).inside("sldId"), start=1):
+    for number, slide in enumerate(show.inside("sldId"), start=1):
         kind, part = related.get(slide.get("r:id"), ("", ""))
         content = archive.read(part)
         if kind == "slide" and content is not None:

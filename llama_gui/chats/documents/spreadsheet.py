@@ -26,10 +26,7 @@ def read_spreadsheet(archive: Archive) -> str:
         DocumentError: it cannot be read.
     """
     main = archive.main_part()
-    content = archive.read(main)
-    if content is None:
-        raise DocumentError("damaged")
-    return _Workbook(archive, main, parse(content)).read()
+    return _Workbook(archive, main, parse(archive.needed(main))).read()
 
 
 class _Workbook:

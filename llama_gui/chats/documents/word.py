@@ -31,8 +31,7 @@ def read_word(archive: Archive) -> str:
         DocumentError: it cannot be read.
     """
     main = archive.main_part()
-    content = archive.read(main)
-    body = parse(content).find("body") if content is not None else None
+    body = parse(archive.needed(main)).find("body")
     if body is None:
         raise DocumentError("damaged")
     return _Word(archive, main).read(body)
