@@ -58,7 +58,7 @@ import sys
 from PySide6.QtCore import QTimer
 from llama_gui.ui import MainWindow
 
-heavy = {HEAVY!r}
+heavy = {(*HEAVY, "psutil", "pypdfium2")!r}
 show = MainWindow.showEvent
 
 def on_shown(window, event):

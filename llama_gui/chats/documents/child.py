@@ -14,8 +14,6 @@ import threading
 import time
 from pathlib import Path
 
-import psutil
-
 from llama_gui.chats.documents.faults import REASONS, DocumentError
 from llama_gui.errors import UserError
 
@@ -76,6 +74,8 @@ def _watched(process: subprocess.Popen[bytes], cancelled: threading.Event | None
 
 
 def _memory(pid: int) -> int:
+    import psutil  # here: the window shows sooner
+
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(pid)
         # On Windows the python of a virtual environment only starts the real one.
