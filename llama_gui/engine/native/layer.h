@@ -84,8 +84,8 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
                                           take(from, rows * (width / GROUP) * sizeof(int16_t)), NULL};
     if (has_blocks)
         space.prepared.of_blocks = (Levels){take(from, rows * width), take(from, rows * (width / K_BLOCK) * sizeof(float)),
-                                            take(from, rows * (width / GROUP) * sizeof(int16_t)),
-                                            take(from, rows * (width / SMALL_GROUP) * 2 * sizeof(int16_t))};
+                                            take(from, rows * block_sums(Q4_K, width) * sizeof(int16_t)),
+                                            take(from, rows * block_sums(Q6_K, width) * sizeof(int16_t))};
     if (has_halves) {
         space.prepared.arranged = take(from, rows * up_to(width, STEP) * sizeof(float));
         space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(float));
@@ -95,6 +95,9 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
     space.own = take(from, omp_get_max_threads() * space.own_width * sizeof(float));
     return space;
 }
+
+/* Where a row's sums for blocks of a kind stand; see `sum_blocks`. */
+static int16_t *sums_for(BlockKind kind, const Levels *of) { return kind == Q6_K ? of->offsets : of->sums; }
 
 /* Row `r` of `rows`, as the parts of a linear want it. */
 static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdiff_t rows, const Prepared *to) {
@@ -108,9 +111,11 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
         int8_t *levels = to->of_blocks.levels + r * width;
         float *scales = to->of_blocks.scales + r * (width / K_BLOCK);
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK) scales[k / K_BLOCK] = quantise_row(x + k, K_BLOCK, levels + k);
-        sum_groups(levels, width / GROUP, to->of_blocks.sums + r * (width / GROUP));
-        if (has(linear, IN_BLOCKS + Q6_K, IN_BLOCKS + Q6_K))
-            sum_offsets(levels, width / SMALL_GROUP, to->of_blocks.offsets + r * (width / SMALL_GROUP) * 2);
+        for (int64_t i = 0; i < linear->count; i++) {
+            if (linear->parts[i].form < IN_BLOCKS) continue;
+            const BlockKind kind = (BlockKind)(linear->parts[i].form - IN_BLOCKS);
+            sum_blocks(kind, levels, width, sums_for(kind, &to->of_blocks) + r * block_sums(kind, width));
+        }
     }
     if (is_half(linear->parts[0].form))
         arrange_row(x, r, rows, width, linear->parts[0].form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16, to->arranged);
@@ -138,8 +143,8 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
             to.scales = to.row_scales = NULL;
             BlockWeight w = {.kind = (BlockKind)(part->form - IN_BLOCKS)};
             memcpy(w.blocks.parts, part->parts, sizeof part->parts);
-            const int16_t *sums = w.kind == Q6_K ? of_blocks->offsets : of_blocks->sums;
-            const Product product = block_product(of_blocks->levels, sums, of_blocks->scales, width, &w, to);
+            const Product product =
+                block_product(of_blocks->levels, sums_for(w.kind, of_blocks), of_blocks->scales, width, &w, to);
             multiply_in_team(&product, rows);
         }
         y += part->channels;
