@@ -1,7 +1,7 @@
 """Formulas in LaTeX as readable Unicode text: Greek, operators, superscripts, fractions in one line; pure."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from llama_gui.ui.markdown.maths_layout import ITALIC, UPRIGHT, laid_out, over, spaced_out, under, upright
@@ -46,20 +46,12 @@ def _runs(text: str) -> Iterator[Run]:
         yield ("".join(UPRIGHT[letter] for letter in part) if is_slanted else part), is_slanted
 
 
-class _Reader:
-    """Reads a formula from left to right."""
+class TokenReader:
+    """A place in the tokens of a formula, which goes from left to right."""
 
-    def __init__(self, formula: str) -> None:
-        self._tokens = _TOKEN.findall(formula)
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._tokens = tokens
         self._place = 0
-        self._depth = 0
-
-    def everything(self) -> str:
-        """The whole formula."""
-        text = self._until(None)
-        if self._place < len(self._tokens):
-            raise Unshown
-        return text
 
     def _peek(self) -> str | None:
         return self._tokens[self._place] if self._place < len(self._tokens) else None
@@ -70,6 +62,21 @@ class _Reader:
             raise Unshown
         self._place += 1
         return token
+
+
+class _Reader(TokenReader):
+    """Reads a formula from left to right."""
+
+    def __init__(self, formula: str) -> None:
+        super().__init__(_TOKEN.findall(formula))
+        self._depth = 0
+
+    def everything(self) -> str:
+        """The whole formula."""
+        text = self._until(None)
+        if self._place < len(self._tokens):
+            raise Unshown
+        return text
 
     def _until(self, *ends: str | None) -> str:
         parts: list[str] = []

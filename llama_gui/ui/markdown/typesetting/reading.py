@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from llama_gui.ui.markdown.maths import Unshown, sign_of
+from llama_gui.ui.markdown.maths import TokenReader, Unshown, sign_of
 from llama_gui.ui.markdown.maths_signs import DELIMITERS, FUNCTIONS
 from llama_gui.ui.markdown.typesetting.chemistry import chemistry
 from llama_gui.ui.markdown.typesetting.commands import (
@@ -68,14 +68,13 @@ def tree_of(formula: str) -> Row:
     return _Reader(formula).everything()
 
 
-class _Reader:
+class _Reader(TokenReader):
     """Reads a formula from left to right."""
 
     def __init__(self, formula: str) -> None:
-        self._tokens = _TOKEN.findall(formula)
+        super().__init__(_TOKEN.findall(formula))
         if len(self._tokens) > MOST_TOKENS:
             raise Unshown
-        self._place = 0
         self._depth = 0
         self._letters: Callable[[str], str] = italic
         self._tag: tuple[Node, ...] = ()
@@ -101,16 +100,6 @@ class _Reader:
         return rows
 
     # Tokens
-
-    def _peek(self) -> str | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
-
-    def _next(self) -> str:
-        token = self._peek()
-        if token is None:
-            raise Unshown
-        self._place += 1
-        return token
 
     def _next_visible(self) -> str:
         while (token := self._next()).isspace() or token[0] == "%":
