@@ -110,7 +110,7 @@ def test_int4_is_written_out_as_it_is(kernels: NativeKernels, width: int, out: i
 def test_half_has_the_same_bits_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int, dtype: torch.dtype):
     x, weight, bias = numbers(MANY, width), numbers(out, width, dtype=dtype, seed=2), numbers(out, seed=3)
     got = kernels.half(x, weight, bias)
-    # 128 products in each lane of a block, each rounded.
+    # 64 products in each lane of a block, each rounded.
     room = 1e-5 * (x.double().abs() @ weight.double().abs().t() + bias.double().abs())
     assert ((got - (x.double() @ weight.double().t() + bias.double())).abs() <= room).all()
     check_sizes(lambda x: kernels.half(x, weight, bias), x, got)

@@ -42,7 +42,8 @@ typedef struct {
 typedef struct {
     Prepared prepared;
     float *y, *inner;    /* what products and what attention or the gate have made */
-    float *own, *sums;   /* of each thread: a row, and sums of half precision */
+    float *own;          /* of each thread: a row */
+    __m256 *sums;        /* of each thread, of half precision */
     ptrdiff_t own_width;
 } Space;
 
@@ -87,8 +88,8 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
                                             take(from, rows * block_sums(Q4_K, width) * sizeof(int16_t)),
                                             take(from, rows * block_sums(Q6_K, width) * sizeof(int16_t))};
     if (has_halves) {
-        space.prepared.arranged = take(from, rows * up_to(width, STEP) * sizeof(float));
-        space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(float));
+        space.prepared.arranged = take(from, rows * up_to(width, BLOCK) * sizeof(float));
+        space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(__m256));
     }
     space.y = take(from, rows * made * sizeof(float));
     space.inner = take(from, rows * behind * sizeof(float));
