@@ -35,10 +35,11 @@ from llama_gui.engine.native_linear import (
     NativeHalfLinear,
     NativeInt4Linear,
     NativeInt8Linear,
+    NativeSevenBitLinear,
     is_faster_written_out,
 )
 from llama_gui.engine.packed_linear import Known, PackedLinear
-from llama_gui.engine.packed_weights import WIDTH_UNIT, stays_as_it_is
+from llama_gui.engine.packed_weights import BLOCK_NUMBERS, WIDTH_UNIT, stays_as_it_is
 from llama_gui.engine.row_tiles import TILE, RowPlan, SameBits, pad_rows
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
@@ -251,7 +252,8 @@ class LinearFactory:
             case "int4":
                 return NativeInt4Linear(weight, bias, self._kernels, self._dtype, writes_out=self._writes_out)
             case "int8":
-                return NativeInt8Linear(weight, bias, self._kernels, self._dtype)
+                kind = NativeInt8Linear if weight.width % BLOCK_NUMBERS else NativeSevenBitLinear
+                return kind(weight, bias, self._kernels, self._dtype)
             case _:
                 return NativeBlocksLinear(weight, bias, self._kernels, self._dtype)
 
@@ -266,7 +268,8 @@ class LinearFactory:
             raise ValueError("there are no kernels of our own")
         if self._stays(weight):
             return NativeBlocksLinear(weight, None, self._kernels, self._dtype)
-        return NativeInt8Linear(weight, None, self._kernels, self._dtype)
+        kind = NativeInt8Linear if weight.width % BLOCK_NUMBERS else NativeSevenBitLinear
+        return kind(weight, None, self._kernels, self._dtype)
 
     def head(self, weight: Tensor) -> Linear:
         """The vocabulary projection, of at least eight bits. `weight` may be of another dtype than what comes out."""

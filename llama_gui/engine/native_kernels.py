@@ -17,6 +17,8 @@ from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
     CHANNELS_TOGETHER,
+    PACKED_KINDS,
+    SEVEN_BITS,
     WIDTH_UNIT,
     BlocksPacked,
     Int4Packed,
@@ -46,6 +48,7 @@ class NativeKernels:
         parts = 4 * [_POINTER]
         self._blocks = _function(library.llama_gui_blocks, _INT, *rows, *parts, _SIZE, *result[1:])
         self._place_blocks = _function(library.llama_gui_place_blocks, _POINTER, _INT, _SIZE, _SIZE, *parts)
+        self._round_blocks = _function(library.llama_gui_round_blocks, _POINTER, _INT, _SIZE, _SIZE, *parts)
         self._block_rows = _function(library.llama_gui_block_rows, _INT, _SIZE, *parts, _POINTER, _SIZE, _POINTER)
         self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], *3 * [_SIZE], _POINTER)
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
@@ -85,7 +88,7 @@ class NativeKernels:
         return y
 
     def blocks(self, levels: Tensor, scales: Tensor, weight: BlocksPacked, dtype: torch.dtype) -> Tensor:
-        """Int8 ``[rows, in]`` from -127 to 127, times a weight of a GGUF file; see `quantise_blocks`.
+        """Int8 ``[rows, in]`` from -127 to 127, times a weight in blocks; see `quantise_blocks`.
 
         The sums of a block are exact, those of a channel's blocks are added up in float32, one after the other.
         """
@@ -95,7 +98,7 @@ class NativeKernels:
         y = torch.empty(len(levels), weight.channels, dtype=dtype)
         results = (weight.channels, scales.data_ptr(), y.data_ptr(), _KINDS[dtype])
         rows = (levels.data_ptr(), len(levels), width)
-        _check(self._blocks(BLOCK_KINDS.index(weight.kind), *rows, *_addresses(weight), *results))
+        _check(self._blocks(PACKED_KINDS.index(weight.kind), *rows, *_addresses(weight), *results))
         return y
 
     def quantise_blocks(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -118,6 +121,17 @@ class NativeKernels:
         places = _addresses(to, first // CHANNELS_TOGETHER)
         _check(self._place_blocks(rows.data_ptr(), BLOCK_KINDS.index(to.kind), len(rows), to.width, *places))
 
+    def round_blocks(self, weight: Tensor, to: BlocksPacked, first: int = 0) -> None:
+        """Place `weight` ``[channels, in]``, rounded to `SEVEN_BITS`, at the channels of `to` from `first` on.
+
+        The same numbers as those of `seven_bits.quantise`. `first` is a multiple of `CHANNELS_TOGETHER`.
+        """
+        fits = weight.shape[1] == to.width and first + len(weight) <= to.channels
+        if to.kind != SEVEN_BITS or first % CHANNELS_TOGETHER or not fits:
+            raise ValueError(f"{list(weight.shape)} from {first} on, for {to.kind} [{to.channels}, {to.width}]")
+        places = _addresses(to, first // CHANNELS_TOGETHER)
+        _check(self._round_blocks(weight.data_ptr(), _KINDS[weight.dtype], *weight.shape, *places))
+
     def block_rows(self, weight: BlocksPacked, channels: Tensor) -> Tensor:
         """The numbers of some channels (int64 ``[count]``), the same bits as `dequantise`: ``[count, in]``.
 
@@ -128,7 +142,7 @@ class NativeKernels:
             raise IndexError(f"channels from {int(channels.min())} to {int(channels.max())} of {weight.channels}")
         y, channels = torch.empty(len(channels), weight.width), channels.contiguous()
         rows = (channels.data_ptr(), len(channels), y.data_ptr())
-        _check(self._block_rows(BLOCK_KINDS.index(weight.kind), weight.width, *_addresses(weight), *rows))
+        _check(self._block_rows(PACKED_KINDS.index(weight.kind), weight.width, *_addresses(weight), *rows))
         return y
 
     def expand(self, weight: Int4Packed, channels: slice) -> Tensor:

@@ -14,7 +14,14 @@ from llama_gui.engine.device import byte_count
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.native_kernels import LANES, NativeKernels
-from llama_gui.engine.packed_weights import CHANNELS_TOGETHER, BlocksPacked, Int4Packed, Operand, pack_int4
+from llama_gui.engine.packed_weights import (
+    CHANNELS_TOGETHER,
+    SEVEN_BITS,
+    BlocksPacked,
+    Int4Packed,
+    Operand,
+    pack_int4,
+)
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.weight_rows import WeightRows
 
@@ -56,7 +63,7 @@ class NativeQuantisedLinear(QuantisedLinear):
 
 
 class NativeInt8Linear(NativeQuantisedLinear):
-    """``y = x W^T + b`` with the weight in int8, as it is."""
+    """``y = x W^T + b`` with the weight in int8, a scale for each channel: for widths that are no whole blocks."""
 
     def __init__(
         self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype = torch.float32
@@ -158,9 +165,13 @@ class NativeBlocksLinear:
         self._bias = bias
         self._dtype = dtype
         self.kernels = kernels
-        self.blocks = BlocksPacked.empty(weight.kind, weight.out, weight.width)
+        self.blocks = self._taken(weight)
+
+    def _taken(self, weight: WeightRows) -> BlocksPacked:
+        blocks = BlocksPacked.empty(weight.kind, weight.out, weight.width)
         for first, part in weight.placed_blocks(CHANNELS_TOGETHER):
-            kernels.place_blocks(part, self.blocks, first)
+            self.kernels.place_blocks(part, blocks, first)
+        return blocks
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
@@ -191,6 +202,16 @@ class NativeBlocksLinear:
         """``[rows, in] -> [rows, out]``."""
         y = self.kernels.blocks(*self.kernels.quantise_blocks(x.float()), self.blocks, self._dtype)
         return y if self._bias is None else y.add_(self._bias)
+
+
+class NativeSevenBitLinear(NativeBlocksLinear):
+    """``y = x W^T + b`` with the weight rounded to `SEVEN_BITS`, its width a multiple of `BLOCK_NUMBERS`."""
+
+    def _taken(self, weight: WeightRows) -> BlocksPacked:
+        blocks = BlocksPacked.empty(SEVEN_BITS, weight.out, weight.width)
+        for first, part in weight.placed(CHANNELS_TOGETHER):
+            self.kernels.round_blocks(part, blocks, first)
+        return blocks
 
 
 class NativeHalfLinear:

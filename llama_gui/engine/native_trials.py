@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine import seven_bits
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.int4_levels import GROUP, quantise
@@ -15,7 +16,14 @@ from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeHalfLinear
-from llama_gui.engine.packed_weights import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, Int4Packed, pack_int4
+from llama_gui.engine.packed_weights import (
+    BLOCK_KINDS,
+    BLOCK_NUMBERS,
+    SEVEN_BITS,
+    BlocksPacked,
+    Int4Packed,
+    pack_int4,
+)
 
 _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
 
@@ -42,7 +50,9 @@ def adds_right(kernels: NativeKernels) -> bool:
         return False
     if not all(_dequantises_right(kernels, kind) for kind in DEQUANTISED_KINDS):
         return False
-    if not all(_multiplies_blocks_right(kernels, kind) for kind in BLOCK_KINDS):
+    if not all(_takes_blocks_right(kernels, kind) for kind in BLOCK_KINDS):
+        return False
+    if not _rounds_to_seven_bits_right(kernels):
         return False
     sums = [kernels.half(floats, half, scales) for half in halves]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
@@ -78,7 +88,7 @@ def _dequantises_right(kernels: NativeKernels, kind: str) -> bool:
     return torch.equal(ours.nan_to_num(), theirs.nan_to_num())
 
 
-def _multiplies_blocks_right(kernels: NativeKernels, kind: str) -> bool:
+def _takes_blocks_right(kernels: NativeKernels, kind: str) -> bool:
     generator = torch.Generator().manual_seed(0)
     out, width, (size, numbers) = 37, 3 * BLOCK_NUMBERS, block_shape(kind)
     blocks = torch.randint(256, (out, width // numbers, size), dtype=torch.uint8, generator=generator)
@@ -88,9 +98,23 @@ def _multiplies_blocks_right(kernels: NativeKernels, kind: str) -> bool:
     blocks[..., places] = factors[..., : places.stop - places.start]
     packed, rows = BlocksPacked.empty(kind, out, width), blocks.flatten(1)
     kernels.place_blocks(rows, packed)
-    values = numbers_of(rows.flatten(), kind).view(out, width)
+    return _multiplies_blocks_right(kernels, packed, numbers_of(rows.flatten(), kind).view(out, width))
+
+
+def _rounds_to_seven_bits_right(kernels: NativeKernels) -> bool:
+    weight = torch.randn(37, 3 * BLOCK_NUMBERS, generator=torch.Generator().manual_seed(0))
+    weight[0], weight[1], weight[2] = 1, -1, 0  # the largest sums, and none
+    packed = BlocksPacked.empty(SEVEN_BITS, *weight.shape)
+    kernels.round_blocks(weight, packed)
+    return _multiplies_blocks_right(kernels, packed, seven_bits.quantise(weight).values)
+
+
+def _multiplies_blocks_right(kernels: NativeKernels, packed: BlocksPacked, values: Tensor) -> bool:
+    """Whether `packed` holds `values` ``[out, in]``, and rows are multiplied with them."""
+    out, width = values.shape
     if not torch.equal(kernels.block_rows(packed, torch.arange(out)), values):
         return False
+    generator = torch.Generator().manual_seed(0)
     x = torch.randint(-127, 128, (max(_ROW_COUNTS), width), generator=generator).to(torch.int8)
     x[0], x[1] = 127, -127
     scales = torch.rand(len(x), width // BLOCK_NUMBERS, generator=generator)

@@ -13,18 +13,30 @@ WIDTH_UNIT = 2 * GROUP
 """Weights of four bits come so many at a time: a width must be a multiple."""
 
 CHANNELS_TOGETHER = 8
-"""Of a weight of four to six bits."""
+"""Of a weight of four to seven bits."""
 
 BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0")
-"""What is multiplied as it lies in a GGUF file; in the order of block_products.h."""
+"""What is multiplied as it lies in a GGUF file."""
 
-OPERAND_FORMS = ("int8", "int4", "bfloat16", "float16", *BLOCK_KINDS)
+SEVEN_BITS = "Q7_K"
+"""Our own kind, named in the manner of the others; see `seven_bits.py`."""
+
+PACKED_KINDS = (*BLOCK_KINDS, SEVEN_BITS)
+"""In the order of block_products.h."""
+
+OPERAND_FORMS = ("int8", "int4", "bfloat16", "float16", *PACKED_KINDS)
 """In the order of layer.h."""
 
 BLOCK_NUMBERS = 256
 """Of a block, which lies within a row of a weight; eight blocks of the file where those are smaller."""
 
-_PART_BYTES = {"Q4_K": (128, 0, 16, 4), "Q5_K": (128, 32, 16, 4), "Q6_K": (128, 64, 16, 2), "Q4_0": (128, 0, 0, 16)}
+_PART_BYTES = {
+    "Q4_K": (128, 0, 16, 4),
+    "Q5_K": (128, 32, 16, 4),
+    "Q6_K": (128, 64, 16, 2),
+    "Q4_0": (128, 0, 0, 16),
+    SEVEN_BITS: (256, 0, 8, 4),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +76,10 @@ class Int4Packed:
 
 @dataclass(frozen=True, slots=True)
 class BlocksPacked:
-    """A weight ``[out, in]`` as a GGUF file has it, nothing lost of it; `in` is a multiple of `BLOCK_NUMBERS`.
+    """A weight ``[out, in]`` as a GGUF file has it, nothing lost of it, or in seven bits.
 
-    `kind` is one of `BLOCK_KINDS`. `parts`: uint8 ``[blocks of channels, bytes]`` each, `CHANNELS_TOGETHER` channels
-    side by side; what they are says `block_products.h`.
+    `in` is a multiple of `BLOCK_NUMBERS`, `kind` one of `PACKED_KINDS`. `parts`: uint8 ``[blocks of channels, bytes]``
+    each, `CHANNELS_TOGETHER` channels side by side; what they are says `block_products.h`.
     """
 
     kind: str
@@ -106,7 +118,7 @@ def stays_as_it_is(kind: str, width: int) -> bool:
 
 
 def block_bytes(kind: str) -> float:
-    """Bytes that a number of one of `BLOCK_KINDS` takes in memory."""
+    """Bytes that a number of one of `PACKED_KINDS` takes in memory."""
     return sum(_PART_BYTES[kind]) / BLOCK_NUMBERS
 
 

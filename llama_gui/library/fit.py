@@ -22,7 +22,8 @@ _GROUP = 32
 _ALIGNMENT = 64
 _KEY_BLOCK = 512
 _WIDTH_UNIT = 64
-"""The engine's own: of `int4_levels`, `int4_panels`, `kv_cache` and `native_kernels`; a test keeps them together."""
+_BLOCK, _TOGETHER = 256, 8
+"""The engine's own: of `int4_levels`, `int4_panels`, `kv_cache` and `packed_weights`; a test keeps them together."""
 
 _HELD_BYTES = 2
 """Of a number in bfloat16, which is only held in it or multiplied, too."""
@@ -33,7 +34,7 @@ _RUNTIME = {"float32": 60 * 10**6, "bfloat16": 60 * 10**6, "int8": 20 * 10**6, "
 _ROUNDED_NUMBERS = 2**19
 
 _SCALE_BYTES = 4
-"""Of a row in eight bits."""
+"""Of a row in eight bits, and the factor of a block."""
 
 _TIGHT = 0.85
 """Above this share of what is free, other programs get into trouble first."""
@@ -176,7 +177,8 @@ def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
     """
     if dtype in ("int8", "int4"):
         is_shared = shape.is_tied and machine.has_native_int8
-        embedding = shape.head.numbers + _SCALE_BYTES * shape.vocabulary
+        rounded = shape.head.numbers + _SCALE_BYTES * shape.vocabulary
+        embedding = _int8_bytes(shape.head, machine) if machine.has_native_int8 else rounded
     else:
         is_shared = shape.is_tied and (machine.device != "cpu" or (dtype != "float32" and machine.holds_halves))
         embedding = shape.head.numbers * _table_bytes(dtype)
@@ -227,13 +229,18 @@ def _matrix_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
         # The same, but steps and offsets in two bytes each.
         return rows * (matrix.columns // 2 + matrix.columns // _GROUP * 4 + width) + bias
     if dtype in ("int8", "int4"):
-        return matrix.numbers + _row_bytes(machine) * matrix.rows + bias
+        return _int8_bytes(matrix, machine) + bias
     return matrix.numbers * _table_bytes(dtype) + bias
 
 
-def _row_bytes(machine: Machine) -> int:
-    """Of a weight of eight bits, for each row: a scale, and a zero for torch."""
-    return _SCALE_BYTES if machine.has_native_int8 else 2 * _SCALE_BYTES
+def _int8_bytes(matrix: Matrix, machine: Machine) -> int:
+    """Our own kernels have a step for each group and a factor for each block, or a scale for each row."""
+    if not machine.has_native_int8:
+        return matrix.numbers + 2 * _SCALE_BYTES * matrix.rows  # a scale, and a zero for torch
+    if matrix.columns % _BLOCK:
+        return matrix.numbers + _SCALE_BYTES * matrix.rows
+    rows = -(-matrix.rows // _TOGETHER) * _TOGETHER
+    return rows * (matrix.columns + matrix.columns // _GROUP + matrix.columns // _BLOCK * _SCALE_BYTES)
 
 
 def _loading_bytes(shape: ModelShape, dtype: str, machine: Machine, weights: int) -> int:

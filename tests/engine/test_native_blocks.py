@@ -21,6 +21,7 @@ from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
     NativeInt4Linear,
     NativeInt8Linear,
+    NativeSevenBitLinear,
 )
 from llama_gui.engine.packed_weights import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, block_bytes
 from llama_gui.engine.token_table import BlocksTable
@@ -284,7 +285,7 @@ def factory(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch) -> Callable
         ("Q4_1", True, NativeInt4Linear),
         ("Q5_K", True, NativeBlocksLinear),
         ("Q6_K", True, NativeBlocksLinear),
-        ("BF16", True, NativeInt8Linear),
+        ("BF16", True, NativeSevenBitLinear),
         ("Q4_K", False, NativeInt4Linear),
         ("Q6_K", False, NativeInt4Linear),
         ("", False, NativeInt4Linear),
@@ -302,8 +303,8 @@ def test_one_linear_of_several_kinds(factory: Callable[..., LinearFactory]):
     values = torch.cat([torch.cat(list(stored(w.out, 512, w.kind, seed).parts)) for seed, w in enumerate(weights)])
     linear = factory().rounded(weights, bias)
     assert isinstance(linear, StackedLinear)
-    assert [type(part) for part in linear.parts] == [NativeBlocksLinear, NativeBlocksLinear, NativeInt8Linear]
-    assert len(linear.packed) == 4 + 4 + 1
+    assert [type(part) for part in linear.parts] == [NativeBlocksLinear, NativeBlocksLinear, NativeSevenBitLinear]
+    assert len(linear.packed) == 4 + 4 + 4
     assert linear.weight_bytes == sum(part.weight_bytes for part in linear.parts)
     assert linear.is_batch_invariant
     assert linear.overhead == 0

@@ -16,13 +16,19 @@ from llama_gui.engine.llama import Block
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, operands_of
-from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt4Linear, NativeInt8Linear
-from llama_gui.engine.packed_weights import BLOCK_KINDS
+from llama_gui.engine.native_linear import (
+    NativeBlocksLinear,
+    NativeHalfLinear,
+    NativeInt4Linear,
+    NativeInt8Linear,
+    NativeSevenBitLinear,
+)
+from llama_gui.engine.packed_weights import BLOCK_KINDS, SEVEN_BITS
 from llama_gui.engine.weight_rows import WeightRows
 
 HIDDEN, INNER = 512, 768
 HEADS = Heads(8, 2, 64)
-FORMS = ("int8", "int4", "bfloat16", "float16", *BLOCK_KINDS)
+FORMS = ("int8", SEVEN_BITS, "int4", "bfloat16", "float16", *BLOCK_KINDS)
 HALVES = ("bfloat16", "float16")
 Cuts = Sequence[Sequence[int]]
 """How many tokens of each conversation come in each step."""
@@ -85,8 +91,8 @@ class Fixture:
         weight = numbers(out, width, seed=self._seed)
         if form in HALVES:
             return NativeHalfLinear(weight.to(getattr(torch, form)), bias, self._kernels)
-        kind = NativeInt8Linear if form == "int8" else NativeInt4Linear
-        return kind(WeightRows.of(weight), bias, self._kernels)
+        kinds = {"int8": NativeInt8Linear, "int4": NativeInt4Linear, SEVEN_BITS: NativeSevenBitLinear}
+        return kinds[form](WeightRows.of(weight), bias, self._kernels)
 
     def _norm(self, width: int) -> RMSNorm:
         self._seed += 1
@@ -125,7 +131,9 @@ def near(got: Tensor, want: Tensor, error: float) -> bool:
     return bool((got - want).norm() <= error * want.norm())
 
 
-@pytest.mark.parametrize("form", [*FORMS, ("Q4_K", "Q6_K"), ("int8", "Q4_K"), ("int4", "int8")], ids=str)
+@pytest.mark.parametrize(
+    "form", [*FORMS, ("Q4_K", "Q6_K"), ("int8", "Q4_K"), ("int4", "int8"), (SEVEN_BITS, "Q6_K")], ids=str
+)
 @pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
 def test_as_its_operations_do_it(kernels: NativeKernels, form: str | tuple[str, str], bias: bool):
     layer = Fixture(kernels, form, bias=bias)

@@ -23,7 +23,7 @@ from llama_gui.engine.linear import PlainLinear
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.packed_linear import PackedLinear
-from llama_gui.engine.packed_weights import Int4Packed
+from llama_gui.engine.packed_weights import BlocksPacked, Int4Packed
 from tests.fakes.tiny_llama import write_tiny_llama
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,6 +160,12 @@ class WrongScale(NativeKernels):
         scales[-1] *= 1.001
 
 
+class WrongSevenBits(NativeKernels):
+    def round_blocks(self, weight: Tensor, to: BlocksPacked, first: int = 0) -> None:
+        super().round_blocks(weight, to, first)
+        to.parts[0][0, 0] ^= 1
+
+
 class WrongBlocks(NativeKernels):
     def dequantise(self, blocks: Tensor, kind: str) -> Tensor:
         y = super().dequantise(blocks, kind)
@@ -169,7 +175,18 @@ class WrongBlocks(NativeKernels):
 
 @pytest.mark.parametrize(
     "wrong",
-    [WrongInt8, WrongInt4, WrongExpand, WrongHalf, HalfByCount, NanHalf, WrongRounding, WrongScale, WrongBlocks],
+    [
+        WrongInt8,
+        WrongInt4,
+        WrongExpand,
+        WrongHalf,
+        HalfByCount,
+        NanHalf,
+        WrongRounding,
+        WrongScale,
+        WrongBlocks,
+        WrongSevenBits,
+    ],
 )
 def test_kernels_that_add_up_wrong(
     kernels: NativeKernels,

@@ -26,10 +26,11 @@ from llama_gui.engine.native_linear import (
     NativeHalfLinear,
     NativeInt4Linear,
     NativeInt8Linear,
+    NativeSevenBitLinear,
     _multiply_written_out,
     is_faster_written_out,
 )
-from llama_gui.engine.packed_weights import WIDTH_UNIT, pack_int4
+from llama_gui.engine.packed_weights import BLOCK_NUMBERS, WIDTH_UNIT, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
 from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.weight_rows import WeightRows
@@ -332,6 +333,7 @@ def old_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_old_cpu_gets_them(kernels: NativeKernels, old_cpu: None):
     int8 = LinearFactory(Precision(torch.float32, "int8"), kernels=kernels)
     assert type(int8(numbers(33, 17))) is NativeInt8Linear
+    assert type(int8(numbers(33, 2 * BLOCK_NUMBERS))) is NativeSevenBitLinear
     int4 = LinearFactory(Precision(torch.float32, "int4"), kernels=kernels)
     assert type(int4(numbers(33, 2 * WIDTH_UNIT))) is NativeInt4Linear
     assert type(int4(numbers(33, 3 * GROUP))) is NativeInt8Linear  # of half a pair of groups

@@ -115,14 +115,17 @@ def test_our_kernels_multiply_the_embedding_itself():
 def test_weights_of_our_own_kernels():
     rows, numbers, other = 128256 + 16 * (3072 + 2048 + 16384 + 2048), 1_235_814_400 - LLAMA_1B.norms, LLAMA_1B.norms
     embedding, table = LLAMA_1B.head.numbers, LLAMA_1B.head.numbers + 4 * 128256
-    assert estimate(LLAMA_1B, OLDER, "int8").weights == numbers + 4 * rows + 4 * other
+    sevens = embedding + embedding // 32 + embedding // 64  # a step for each group, a factor for each block
+    whole = numbers + numbers // 32 + numbers // 64 + 4 * other
+    assert estimate(LLAMA_1B, OLDER, "int8").weights == whole
     own_head = replace(LLAMA_1B, is_tied=False)
-    assert estimate(own_head, OLDER, "int8").weights == numbers + 4 * rows + 4 * other + table
+    assert estimate(own_head, OLDER, "int8").weights == whole + sevens
     vnni = replace(OLDER, has_vnni=True)
     assert estimate(LLAMA_1B, vnni, "int8").weights == numbers + 8 * rows + 4 * other + table
     inner = numbers - embedding
-    small = inner // 2 + inner // 16 + embedding + 4 * rows + 4 * other
-    assert estimate(LLAMA_1B, OLDER, "int4").weights == small
+    fours = inner // 2 + inner // 16 + 4 * (rows - 128256) + 4 * other
+    assert estimate(LLAMA_1B, OLDER, "int4").weights == fours + sevens
+    small = fours + 4 * 128256 + embedding
     assert estimate(LLAMA_1B, vnni, "int4").weights == small + table + 4 * 128256
     newer = replace(HERE, has_vnni=True, has_kernels=True)
     assert estimate(LLAMA_1B, newer, "int4").weights == small + table + 4 * 128256 - 2 * other

@@ -7,7 +7,7 @@
 enum { K_BLOCK = 256 };
 enum { SMALL_GROUP = 16 };
 
-typedef enum { Q4_K = 0, Q5_K = 1, Q6_K = 2, Q4_0 = 3 } BlockKind;
+typedef enum { Q4_K = 0, Q5_K = 1, Q6_K = 2, Q4_0 = 3, Q7_K = 4 } BlockKind;
 
 /* `parts` are the lower four bits of levels, as those of our own four bits lie, the upper ones, what groups have, and
  * what blocks have: factors in half precision, those of all channels side by side. */
@@ -16,7 +16,9 @@ typedef struct {
 } Blocks;
 
 /* Bytes that a block of a channel takes of each part. */
-static const int shares_of_parts[4][4] = {{128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}, {128, 0, 0, 16}};
+static const int shares_of_parts[5][4] = {
+    {128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}, {128, 0, 0, 16}, {256, 0, 8, 4},
+};
 
 /* The channels from `channel` on, a multiple of TOGETHER. */
 INLINE Blocks blocks_from(Blocks all, BlockKind kind, ptrdiff_t channel, ptrdiff_t width) {
@@ -226,9 +228,65 @@ INLINE void q4_0_channels(const int8_t *x, const int16_t *x_sums, const float *x
     UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
+/* --- Q7_K, our own kind, named in the manner of the others: levels from 1 to 127 that stand for numbers from -63 on, in groups
+ * of 32 with a step each, and blocks with a factor. A pair of products is at most 2 * 127 * 127, which fits in 16 bits with no
+ * sign to be moved, so that a pair takes three operations where numbers of eight bits take four. Levels are
+ * [channels / 8][width / 4][8 channels][4 inputs], steps [channels / 8][width / 64][8 channels][2 groups], factors float32. */
+
+enum { Q7_ZERO = 64 }; /* the level that stands for zero */
+
+/* One of the two groups at `levels` of each of `count` weights, times all rows and the group's steps, added to `whole`. */
+INLINE void add_q7_k_group(const int8_t *x, const uint8_t *const *levels, int count, ptrdiff_t width, int rows,
+                           const __m256i *steps, __m256i *whole) {
+    AS_A_LOOP for (int j = 0; j < GROUP; j += 4) {
+        __m256i level[4];
+        UNROLL for (int i = 0; i < count; i++) level[i] = _mm256_loadu_si256((const __m256i *)(levels[i] + j * TOGETHER));
+        UNROLL for (int r = 0; r < rows; r++) {
+            const __m256i four = _mm256_set1_epi32(four_bytes(x + r * width + j));
+            UNROLL for (int i = 0; i < count; i++)
+                ADD_32_BITS(whole[i * rows + r], _mm256_madd_epi16(_mm256_maddubs_epi16(level[i], four), steps[i]));
+        }
+    }
+}
+
+/* As `stepped_channels`. */
+INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams, int count,
+                          ptrdiff_t width, int rows, __m256 *sums) {
+    const __m256i first_of_two = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13));
+    __m256 total[MOST_SUMS];
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
+    for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
+        __m256i whole[MOST_SUMS];
+        UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
+        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
+            __m256i first[4], second[4];
+            const uint8_t *levels[4], *others[4];
+            UNROLL for (int i = 0; i < count; i++) {
+                const __m256i both = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(streams[i].parts[2] + k / 4)));
+                const __m256i lows = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(both, 6)); /* Q7_ZERO times */
+                first[i] = _mm256_shuffle_epi8(both, first_of_two);
+                second[i] = _mm256_shuffle_epi8(both, _mm256_add_epi8(first_of_two, _mm256_set1_epi8(2)));
+                levels[i] = streams[i].parts[0] + k * TOGETHER, others[i] = levels[i] + GROUP * TOGETHER;
+                UNROLL for (int r = 0; r < rows; r++)
+                    whole[i * rows + r] = _mm256_add_epi32(whole[i * rows + r], _mm256_madd_epi16(lows, two_sums(x_sums, r, width, k)));
+            }
+            add_q7_k_group(x + k, levels, count, width, rows, first, whole);
+            add_q7_k_group(x + k + GROUP, others, count, width, rows, second, whole);
+        }
+        UNROLL for (int r = 0; r < count * rows; r++) {
+            const __m256 factor = _mm256_loadu_ps((const float *)(streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER));
+            const __m256 sum = _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r]));
+            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
+        }
+    }
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
+}
+
 INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *w,
                            int count, ptrdiff_t width, int rows, __m256 *sums) {
     if (kind == Q6_K) q6_k_channels(x, x_sums, x_scales, w, count, width, rows, sums);
+    else if (kind == Q7_K) q7_k_channels(x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == Q4_0) q4_0_channels(x, x_sums, x_scales, w, count, width, rows, sums);
     else stepped_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
 }
@@ -243,17 +301,19 @@ INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sum
 #define FOUR_TILES(KIND, PLACES)                                                                                    \
     {tile_##KIND##_##PLACES##_1, tile_##KIND##_##PLACES##_2, tile_##KIND##_##PLACES##_3, tile_##KIND##_##PLACES##_4}
 BLOCK_TILES(Q4_K, 1) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1) BLOCK_TILES(Q4_0, 1)
-BLOCK_TILES(Q4_K, 2) BLOCK_TILES(Q4_0, 2)
+BLOCK_TILES(Q4_K, 2) BLOCK_TILES(Q4_0, 2) BLOCK_TILES(Q7_K, 1) BLOCK_TILES(Q7_K, 2)
 BLOCK_TILE(Q4_K, 3, 1) BLOCK_TILE(Q5_K, 2, 1) BLOCK_TILE(Q6_K, 2, 1) BLOCK_TILE(Q4_0, 4, 1)
+BLOCK_TILE(Q7_K, 4, 1) BLOCK_TILE(Q7_K, 3, 2) BLOCK_TILE(Q7_K, 3, 3)
 
 typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
 /* Each of these places is two to four already, one for each part. */
-static const int8_t block_places[4][FEW] = {{3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}};
-static BlockTile *const block_tiles[4][4][4] = { /* [kind][places - 1][rows - 1] */
+static const int8_t block_places[5][FEW] = {{3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {4, 3, 3, 2}};
+static BlockTile *const block_tiles[5][4][4] = { /* [kind][places - 1][rows - 1] */
     {FOUR_TILES(Q4_K, 1), FOUR_TILES(Q4_K, 2), {tile_Q4_K_3_1}},
     {FOUR_TILES(Q5_K, 1), {tile_Q5_K_2_1}},
     {FOUR_TILES(Q6_K, 1), {tile_Q6_K_2_1}},
     {FOUR_TILES(Q4_0, 1), FOUR_TILES(Q4_0, 2), {NULL}, {tile_Q4_0_4_1}},
+    {FOUR_TILES(Q7_K, 1), FOUR_TILES(Q7_K, 2), {NULL, tile_Q7_K_3_2, tile_Q7_K_3_3}, {tile_Q7_K_4_1}},
 };
 #undef BLOCK_TILE
 #undef BLOCK_TILES
@@ -292,7 +352,7 @@ static Product block_product(const int8_t *x, const int16_t *x_sums, const float
     return (Product){
         .x = x, .x_sums = x_sums, .x_scales = x_scales, .width = width, .sums = block_sums(w->kind, width),
         .scales = width / K_BLOCK, .weight = w, .most = 4, .places = block_places[w->kind], .unit = TOGETHER,
-        .has_pairs = w->kind == Q4_K || w->kind == Q4_0, .multiply = multiply_blocks, .to = to,
+        .has_pairs = w->kind == Q4_K || w->kind == Q4_0 || w->kind == Q7_K, .multiply = multiply_blocks, .to = to,
     };
 }
 

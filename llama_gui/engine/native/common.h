@@ -9,6 +9,7 @@
 #define IN_ORDER(sum) __asm__("" : "+x"(sum))
 /* sum += more, of 16 bits, where it stands: in a loop gcc would copy what IN_ORDER holds. */
 #define ADD_16_BITS(sum, more) __asm__("vpaddw %1, %0, %0" : "+x"(sum) : "x"(more))
+#define ADD_32_BITS(sum, more) __asm__("vpaddd %1, %0, %0" : "+x"(sum) : "x"(more))
 
 enum { GROUP = 32 };          /* four-bit weights that share a step and a low */
 enum { WORTH_SHARING = 1 << 15 }; /* numbers, below which one thread does them */

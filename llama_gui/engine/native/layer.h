@@ -4,7 +4,7 @@
  * of the time of a small network while each of them was a call and a team of its own. */
 
 /* What a weight is multiplied as; weights in blocks are `IN_BLOCKS` + their BlockKind. */
-typedef enum { WHOLE_INT8 = 0, WHOLE_INT4 = 1, HALF_BFLOAT16 = 2, HALF_FLOAT16 = 3, IN_BLOCKS = 4 } Form;
+typedef enum { WHOLE_INT8 = 0, WHOLE_INT4 = 1, HALF_BFLOAT16 = 2, HALF_FLOAT16 = 3, IN_BLOCKS = 4, LAST_FORM = IN_BLOCKS + Q7_K } Form;
 
 /* A weight, or some channels of one: what `parts` are depends on the form. */
 typedef struct {
@@ -77,7 +77,7 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
         if (i % 2 == 0 && all[i]->channels > made) made = all[i]->channels;
         if (i % 2 == 1 && all[i]->width > behind) behind = all[i]->width;
         has_rows |= has(all[i], WHOLE_INT8, WHOLE_INT4), has_halves |= has(all[i], HALF_BFLOAT16, HALF_FLOAT16);
-        has_blocks |= has(all[i], IN_BLOCKS, IN_BLOCKS + Q4_0);
+        has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM);
     }
     Space space = {.own_width = up_to(width, STEP)};
     if (has_rows)
@@ -108,7 +108,7 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
         to->of_rows.scales[r] = quantise_row(x, width, levels);
         if (has(linear, WHOLE_INT4, WHOLE_INT4)) sum_groups(levels, width / GROUP, to->of_rows.sums + r * (width / GROUP));
     }
-    if (has(linear, IN_BLOCKS, IN_BLOCKS + Q4_0)) {
+    if (has(linear, IN_BLOCKS, LAST_FORM)) {
         int8_t *levels = to->of_blocks.levels + r * width;
         float *scales = to->of_blocks.scales + r * (width / K_BLOCK);
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK) scales[k / K_BLOCK] = quantise_row(x + k, K_BLOCK, levels + k);

@@ -1,4 +1,4 @@
-/* Weights rounded to four bits: `int4_levels.py` says how, and has the same results. */
+/* Weights rounded to four bits and to seven: `int4_levels.py` and `seven_bits.py` say how, and have the same results. */
 
 enum { MOST = (1 << 24) / 127 };  /* what the whole numbers of a part of a channel may add up to */
 enum { LONGEST = 4096 };          /* inputs of a part */
@@ -106,6 +106,72 @@ EXPORT int llama_gui_int4_round(const char *w, int kind, ptrdiff_t channels, ptr
             for (int i = 0; i < TOGETHER && block + i < channels; i++) {
                 widen(w + (block + i) * width * bytes_of((Kind)kind), (Kind)kind, width, wide);
                 scales[block + i] = round_channel(wide, width, i, (uint8_t *)(wide + width), to, its_steps, its_lows);
+            }
+        }
+        release(wide);
+    }
+    return failed;
+}
+
+/* --- Q7_K */
+
+enum { Q7_TOP = 63, Q7_STEPS = 255 }; /* the largest number that a level stands for, and the largest step */
+
+INLINE float largest_size(const float *w, ptrdiff_t count) {
+    __m256 largest = _mm256_setzero_ps(), unordered = _mm256_setzero_ps();
+    for (ptrdiff_t k = 0; k < count; k += 8) {
+        __m256 value = _mm256_load_ps(w + k);
+        largest = _mm256_max_ps(largest, size_of(value));
+        unordered = _mm256_or_ps(unordered, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+    }
+    return _mm256_movemask_ps(unordered) ? __builtin_nanf("") : largest_of(largest);
+}
+
+/* A block from input `k` on of one of the channels at `to`. */
+INLINE void round_q7_k(const float *w, ptrdiff_t k, int channel, Blocks to) {
+    float factor = largest_size(w, K_BLOCK) / (Q7_TOP * Q7_STEPS);
+    if (!(factor <= 3.402823466e38f)) factor = __builtin_nanf("");
+    factor = factor < LEAST ? LEAST : factor;
+    memcpy(to.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 4, &factor, 4);
+    for (int group = 0; group < K_BLOCK / GROUP; group++, w += GROUP, k += GROUP) {
+        float step = __builtin_ceilf(largest_size(w, GROUP) / (factor * Q7_TOP));
+        step = step < 1 ? 1 : step <= Q7_STEPS ? step : Q7_STEPS; /* what is no number, too */
+        to.parts[2][k / PAIR * 2 * TOGETHER + 2 * channel + group % 2] = (uint8_t)step;
+        const __m256 divisor = _mm256_set1_ps(step * factor), top = _mm256_set1_ps(Q7_TOP);
+        for (int j = 0; j < GROUP; j += 8) {
+            __m256 level = _mm256_round_ps(_mm256_div_ps(_mm256_load_ps(w + j), divisor),
+                                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+            level = _mm256_max_ps(_mm256_sub_ps(_mm256_setzero_ps(), top), _mm256_min_ps(top, level));
+            uint8_t bytes[16];
+            _mm_storeu_si128((__m128i *)bytes, _mm_add_epi8(in_bytes(_mm256_cvtps_epi32(level)), _mm_set1_epi8(Q7_ZERO)));
+            uint8_t *at = to.parts[0] + (k + j) * TOGETHER + channel * 4;
+            memcpy(at, bytes, 4);
+            memcpy(at + 4 * TOGETHER, bytes + 4, 4);
+        }
+    }
+}
+
+/* As `llama_gui_int4_round`. */
+EXPORT int llama_gui_round_blocks(const char *w, int kind, ptrdiff_t channels, ptrdiff_t width, uint8_t *first,
+                                  uint8_t *second, uint8_t *third, uint8_t *fourth) {
+    const Blocks all = {{first, second, third, fourth}};
+    int failed = 0;
+#pragma omp parallel if (channels * width > WORTH_SHARING)
+    {
+        float *wide = aligned(width * sizeof *wide);
+        if (wide == NULL) {
+#pragma omp atomic write
+            failed = 1;
+        }
+#pragma omp for
+        for (ptrdiff_t block = 0; block < channels; block += TOGETHER) {
+            const Blocks to = blocks_from(all, Q7_K, block, width);
+            if (wide == NULL) continue;
+            if (channels - block < TOGETHER)
+                for (int i = 0; i < 4; i++) memset(to.parts[i], 0, TOGETHER * (width / K_BLOCK) * shares_of_parts[Q7_K][i]);
+            for (int i = 0; i < TOGETHER && block + i < channels; i++) {
+                widen(w + (block + i) * width * bytes_of((Kind)kind), (Kind)kind, width, wide);
+                for (ptrdiff_t k = 0; k < width; k += K_BLOCK) round_q7_k(wide + k, k, i, to);
             }
         }
         release(wide);

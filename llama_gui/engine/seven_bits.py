@@ -1,0 +1,49 @@
+"""Weights rounded to 127 levels in groups, groups with a step each, and blocks of them with a factor.
+
+A weight is ``factor[block] * step[group] * level`` with whole levels from -63 to 63 and whole steps from 1 to 255, as
+GGUF's Q6_K has them with fewer levels. With one bit fewer than eight, a pair of products with levels of a row fits in
+16 bits as it is, so that CPUs without VNNI add up a third more of them; and because numbers share a step with 31
+others only, not with all of their channel, little is lost (`tests/benchmarks/results.md`). Rounded to the nearest,
+no calibration.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.int4_levels import GROUP
+from llama_gui.engine.packed_weights import BLOCK_NUMBERS
+
+_TOP = 63  # the largest level
+_STEPS = 255  # the largest step
+_LEAST = torch.finfo(torch.float32).tiny
+
+
+@dataclass(frozen=True, slots=True)
+class SevenBits:
+    """Some output channels of a weight, all float32.
+
+    `levels` ``[out, in]``, `steps` ``[out, in / GROUP]``, `factors` ``[out, in / BLOCK_NUMBERS]``.
+    """
+
+    levels: Tensor
+    steps: Tensor
+    factors: Tensor
+
+    @property
+    def values(self) -> Tensor:
+        """The numbers ``[out, in]``."""
+        steps = self.steps * self.factors.repeat_interleave(BLOCK_NUMBERS // GROUP, 1)
+        return self.levels * steps.repeat_interleave(GROUP, 1)
+
+
+def quantise(weight: Tensor) -> SevenBits:
+    """The nearest levels of `weight` ``[out, in]``, `in` a multiple of `BLOCK_NUMBERS`."""
+    groups = weight.float().unflatten(1, (-1, GROUP))
+    largest = groups.abs().amax(2)
+    factors = (largest.unflatten(1, (-1, BLOCK_NUMBERS // GROUP)).amax(2) / (_TOP * _STEPS)).clamp(min=_LEAST)
+    of_group = factors.repeat_interleave(BLOCK_NUMBERS // GROUP, 1)
+    steps = (largest / (of_group * _TOP)).ceil().clamp(1, _STEPS)
+    levels = (groups / (steps * of_group).unsqueeze(2)).round().clamp(-_TOP, _TOP)
+    return SevenBits(levels.flatten(1), steps, factors)
