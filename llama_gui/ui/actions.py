@@ -65,6 +65,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("find_previous", QT_TRANSLATE_NOOP("Actions", "Find previous"), ("Shift+F3",), "Chat", in_palette=False),
     ActionSpec("focus_composer", QT_TRANSLATE_NOOP("Actions", "Write a message"), ("Ctrl+L",), "Chat"),
     ActionSpec("models", QT_TRANSLATE_NOOP("Actions", "Choose a model"), ("Ctrl+M",), "Model"),
+    ActionSpec("load_options", QT_TRANSLATE_NOOP("Actions", "Context length, precision and threads…"), (), "Model"),
     ActionSpec("presets", QT_TRANSLATE_NOOP("Actions", "Choose or save a preset"), (), "Model"),
     ActionSpec("find_models", QT_TRANSLATE_NOOP("Actions", "Find and download models"), ("Ctrl+Shift+D",), "Model"),
     ActionSpec("manage_models", QT_TRANSLATE_NOOP("Actions", "Manage models"), (), "Model"),

@@ -191,6 +191,8 @@ class ParameterRow(QWidget):
 
     changed = Signal(str, object)
     """The name and the number, or None for the default."""
+    refused = Signal()
+    """What was typed cannot be; `problem` says why."""
 
     def __init__(self, spec: ParameterSpec, icons: Icons) -> None:
         super().__init__()
@@ -247,6 +249,11 @@ class ParameterRow(QWidget):
         """The user's number, or None."""
         return self._value
 
+    @property
+    def problem(self) -> str:
+        """What is wrong with what was typed last; the value is the one before."""
+        return self.error.text()
+
     @Slot()
     def reset(self) -> None:
         """Back to the default."""
@@ -266,6 +273,8 @@ class ParameterRow(QWidget):
         except ValueError as problem:
             self._say(str(problem))
             self._show()
+            self.edit.selectAll()  # what is typed next takes its place
+            self.refused.emit()
             return
         self._change(value)
 

@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         now, keep = self._kept.now, self._kept.keep
         self.connections = WindowConnections(server, endpoints, now, keep, self)
         self.models = WindowModels(
-            ModelParts(self._host, self.deck, self.panel, self.status, icons),
+            ModelParts(self._host, self.deck, self.panel, self.status, desk.planner, icons),
             lambda opened: [*entries(opened), *self.connections.entries()],
             now,
             keep,

@@ -255,6 +255,10 @@
         <source>Look at the words of the last answer</source>
         <translation>Die Wörter der letzten Antwort ansehen</translation>
     </message>
+    <message>
+        <source>Context length, precision and threads…</source>
+        <translation>Kontextlänge, Genauigkeit und Threads…</translation>
+    </message>
 </context>
 <context>
     <name>BackupOffer</name>
@@ -811,6 +815,10 @@
         <source>When it is full, the oldest messages are left out; they stay in the chat.</source>
         <translation>Ist er voll, bleiben die ältesten Nachrichten weg; im Chat bleiben sie.</translation>
     </message>
+    <message>
+        <source>A click changes how much the model reads.</source>
+        <translation>Ein Klick ändert, wie viel das Modell liest.</translation>
+    </message>
 </context>
 <context>
     <name>DetailPane</name>
@@ -851,12 +859,12 @@
         <translation>die beste Wahl</translation>
     </message>
     <message>
-        <source>How it runs is chosen in the model’s menu, under “Run as”.</source>
-        <translation>Wie es läuft, wird im Menü des Modells unter „Ausführen als“ gewählt.</translation>
-    </message>
-    <message>
         <source>Which file</source>
         <translation>Welche Datei</translation>
+    </message>
+    <message>
+        <source>This is chosen in the model’s menu, under “Context length, precision”.</source>
+        <translation>Das wird im Menü des Modells unter „Kontextlänge, Genauigkeit“ gewählt.</translation>
     </message>
 </context>
 <context>
@@ -1263,6 +1271,45 @@
     </message>
 </context>
 <context>
+    <name>LoadDialog</name>
+    <message>
+        <source>Apply</source>
+        <translation>Anwenden</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <source>Back to the defaults</source>
+        <translation>Zurück zum Standard</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>How {} runs</source>
+        <translation>Wie {} läuft</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>Genauigkeit</translation>
+    </message>
+    <message>
+        <source>The weights take {} of memory. A chat that fills the context takes {} more, piece by piece as it grows; all chats together may take {} now.</source>
+        <translation>Die Gewichte brauchen {} Speicher. Ein Chat, der den Kontext füllt, braucht {} mehr, Stück für Stück, wie er wächst; alle Chats zusammen dürfen jetzt {} brauchen.</translation>
+    </message>
+    <message>
+        <source>The weights take {} of memory. A chat that fills the context would take {} more, but with what is free now it can be about {} tokens long.</source>
+        <translation>Die Gewichte brauchen {} Speicher. Ein Chat, der den Kontext füllt, bräuchte {} mehr, aber mit dem, was jetzt frei ist, kann er etwa {} Token lang sein.</translation>
+    </message>
+</context>
+<context>
     <name>LoadedModels</name>
     <message>
         <source>The model was closed before the answer was finished.</source>
@@ -1421,10 +1468,6 @@
         <translation>Laden abbrechen</translation>
     </message>
     <message>
-        <source>Run as</source>
-        <translation>Ausführen als</translation>
-    </message>
-    <message>
         <source>Open model folder…</source>
         <translation>Modellordner öffnen…</translation>
     </message>
@@ -1441,14 +1484,6 @@
         <translation>Modelle verwalten…</translation>
     </message>
     <message>
-        <source>Automatic</source>
-        <translation>Automatisch</translation>
-    </message>
-    <message>
-        <source>Automatic device</source>
-        <translation>Gerät automatisch</translation>
-    </message>
-    <message>
         <source>Unload</source>
         <translation>Entladen</translation>
     </message>
@@ -1459,6 +1494,10 @@
     <message>
         <source>  ·  ends its answers: {}</source>
         <translation>  ·  beendet seine Antworten: {}</translation>
+    </message>
+    <message>
+        <source>Context length, precision…</source>
+        <translation>Kontextlänge, Genauigkeit…</translation>
     </message>
 </context>
 <context>
@@ -2099,6 +2138,22 @@
     <message>
         <source>Refuse the message</source>
         <translation>Nachricht ablehnen</translation>
+    </message>
+    <message>
+        <source>As many as there are cores is fastest; fewer leave some to other programs.</source>
+        <translation>So viele wie Kerne sind am schnellsten; weniger lassen anderen Programmen welche.</translation>
+    </message>
+    <message>
+        <source>CPU threads</source>
+        <translation>CPU-Threads</translation>
+    </message>
+    <message>
+        <source>Context length</source>
+        <translation>Kontextlänge</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat and its answer the model reads at once.</source>
+        <translation>Wie viele Token eines Chats und seiner Antwort das Modell auf einmal liest.</translation>
     </message>
 </context>
 <context>
@@ -3149,6 +3204,17 @@
     <message>
         <source>{} with {}. It stays where it lies, and is listed with your models from now on.</source>
         <translation>{}, {} groß. Es bleibt, wo es liegt, und steht von nun an bei deinen Modellen.</translation>
+    </message>
+</context>
+<context>
+    <name>WindowLoading</name>
+    <message>
+        <source>How {} runs is up to its server.</source>
+        <translation>Wie {} läuft, bestimmt sein Server.</translation>
+    </message>
+    <message>
+        <source>There is no model yet. Choose one first.</source>
+        <translation>Noch ist kein Modell da. Wähle zuerst eines.</translation>
     </message>
 </context>
 <context>

@@ -39,6 +39,14 @@ def test_the_starter_model_is_found_wherever_it_lies(loader: ModelLoader):
     engine.close()
 
 
+def test_context_and_threads_are_those_that_were_chosen(loader: ModelLoader):
+    engine = loader(LoadOrder(STARTER, LoadOptions(max_context=512, threads=2)))
+    assert (engine.info.max_context, engine.stats().threads) == (512, 2)
+    engine.close()
+    with pytest.raises(InvalidRequestError, match=r"My starter_model was not loaded\. max_context is 999999"):
+        loader(LoadOrder(STARTER, LoadOptions(max_context=999_999)))
+
+
 def test_two_engines_are_stepped_by_one_thread_which_ends_with_them(loader: ModelLoader, qtbot: QtBot):
     host = EngineHost(loader)
     watch = Watch(host)

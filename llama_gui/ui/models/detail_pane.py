@@ -204,7 +204,7 @@ class DetailPane(Surface):
             grid.addWidget(_words(", ".join(notes), "muted", TINY_PX), row, 3)
         column.addLayout(grid)
         column.addSpacing(4)
-        way = self.tr("How it runs is chosen in the model’s menu, under “Run as”.")
+        way = self.tr("This is chosen in the model’s menu, under “Context length, precision”.")
         column.addWidget(_words(way, "muted", TINY_PX))
 
     def _add_files(self, column: QVBoxLayout, files: Sequence[FileChoice], chosen: str) -> None:
