@@ -39,7 +39,7 @@ def show(qtbot, icons):
         dialog.show()
         return dialog, planner
 
-    yield show
+    return show
 
 
 def button(dialog: LoadDialog, text: str) -> QPushButton:
