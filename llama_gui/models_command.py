@@ -14,6 +14,7 @@ from llama_gui.library import catalog, shelf, shelf_care
 from llama_gui.library.access import HubAccess
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import best_choice, choices, machine_here, resolve
+from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_notes import load_notes, names_in, note_of
 from llama_gui.library.sizes import in_words
 from llama_gui.paths import Paths
@@ -34,7 +35,8 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
         return _offer(paths)
     folders = model_folders(paths)
     notes = load_notes(paths.shelf_file)
-    entries = shelf.scan(folders, paths.starter_model, names_in(notes))
+    others = [neighbour.folder for neighbour in neighbours()]
+    entries = shelf.scan(folders, paths.starter_model, names_in(notes), others)
     if options.delete is not None:
         return _delete(_named(options.delete, entries), folders, is_sure=options.yes)
     if options.verify is not None:

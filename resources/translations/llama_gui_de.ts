@@ -259,6 +259,10 @@
         <source>Context length, precision and threads…</source>
         <translation>Kontextlänge, Genauigkeit und Threads…</translation>
     </message>
+    <message>
+        <source>Full screen on or off</source>
+        <translation>Vollbild ein oder aus</translation>
+    </message>
 </context>
 <context>
     <name>BackupOffer</name>
@@ -1769,6 +1773,10 @@
         <source>about {} tok/s</source>
         <translation>etwa {} Tok/s</translation>
     </message>
+    <message>
+        <source>Kept by</source>
+        <translation>Liegt bei</translation>
+    </message>
 </context>
 <context>
     <name>ModelsWindow</name>
@@ -1894,10 +1902,6 @@
         <translation>HF_HUB_OFFLINE ist auf diesem Rechner gesetzt. Ohne diese Variable lässt sich suchen und herunterladen.</translation>
     </message>
     <message>
-        <source>Downloads go to the cache that all Hugging Face tools share. Add folders in which you keep models yourself; taking one off the list deletes nothing.</source>
-        <translation>Downloads landen in dem Cache, den sich alle Werkzeuge von Hugging Face teilen. Füge Ordner hinzu, in denen du selbst Modelle hast; einen von der Liste zu nehmen löscht nichts.</translation>
-    </message>
-    <message>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
@@ -1908,6 +1912,10 @@
     <message>
         <source>A folder with models</source>
         <translation>Ein Ordner mit Modellen</translation>
+    </message>
+    <message>
+        <source>Downloads go to the cache that all Hugging Face tools share. What LM Studio, Jan and GPT4All keep here is found as well. Add folders in which you keep models yourself; taking one off the list deletes nothing.</source>
+        <translation>Downloads landen in dem Cache, den sich alle Werkzeuge von Hugging Face teilen. Was LM Studio, Jan und GPT4All hier haben, wird auch gefunden. Füge Ordner hinzu, in denen du selbst Modelle hast; einen von der Liste zu nehmen löscht nichts.</translation>
     </message>
 </context>
 <context>

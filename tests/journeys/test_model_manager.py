@@ -211,6 +211,43 @@ def test_delete_asks_and_frees(open_starter: OpenWindow, hub: FakeHub, qtbot: Qt
     qtbot.waitUntil(lambda: "download" in models.search.pane.buttons)
 
 
+def test_a_model_that_another_program_keeps_is_listed_and_left_to_it(
+    open_starter: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    write_tiny_llama(tmp_path / "source")
+    file = tmp_path / ".lmstudio" / "models" / "org" / "tiny-GGUF" / "tiny-Q8_0.gguf"
+    file.parent.mkdir(parents=True)
+    write_gguf(tmp_path / "source", file, "Q8_0")
+    window = open_starter()
+    models = open_models(window, "shelf")
+    qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 2, timeout=SECONDS)
+    assert "LM Studio" in models.shelf.list.rows.rows[1].facts
+    assert models.shelf.list.select(str(file))
+    assert ("Kept by", "LM Studio") in models.shelf.pane.content.facts  # type: ignore[union-attr]
+    assert "delete" not in models.shelf.pane.buttons
+    options = models.show_options()
+    folders = [options.folders.item(row).text() for row in range(options.folders.count())]
+    assert str(tmp_path / ".lmstudio" / "models") in folders
+    options.close()
+    press(qtbot, models.shelf.pane.buttons["open"])
+    qtbot.waitUntil(lambda: window._host.current == str(file), timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_who_looks_for_models_is_not_shown_those_that_are_here(open_starter: OpenWindow):
+    window = open_starter()
+    assert open_models(window).page() == "recommended"
+    assert open_models(window, "shelf").page() == "shelf"
+    trigger(window, "find_models")
+    assert window.library.models_window.page() == "recommended"
+    window.library.models_window.show_page("search")
+    window.library.models_window.close()
+    assert open_models(window).page() == "search"
+
+
 def test_what_goes_wrong_is_said_calmly(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
     window = open_starter()
     models = open_models(window, "search")

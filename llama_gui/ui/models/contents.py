@@ -136,6 +136,7 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     used = day_words(item.last_used)
     facts = [size_words(entry.size)]
     facts += [translate("Models", "comes with llama-gui")] if entry.is_starter else []
+    facts += [item.keeper] if item.keeper else []
     facts += [translate("Models", "last used {}").format(used)] if used else []
     fit = (
         adviser.best(item.shape, item.context, gguf_dtype(gguf_kind(entry.path)))
@@ -157,6 +158,7 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     if not entry.is_starter:  # of which nobody keeps a note
         facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
+    facts += [(translate("Models", "Kept by"), item.keeper)] if item.keeper else []
     stored = gguf_dtype(gguf_kind(entry.path))
     lead = translate("Models", "The small model that comes with llama-gui, to try it with.")
     return PaneContent(
