@@ -86,6 +86,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("sidebar", QT_TRANSLATE_NOOP("Actions", "Show or hide the chat list"), ("Ctrl+B",), "View"),
     ActionSpec("settings_panel", QT_TRANSLATE_NOOP("Actions", "Show or hide the settings"), ("Ctrl+.",), "View"),
     ActionSpec("search", QT_TRANSLATE_NOOP("Actions", "Search in all chats"), ("Ctrl+Shift+F",), "View"),
+    ActionSpec("full_screen", QT_TRANSLATE_NOOP("Actions", "Full screen on or off"), ("F11",), "View"),
     ActionSpec("zoom_in", QT_TRANSLATE_NOOP("Actions", "Larger text"), ("Ctrl++", "Ctrl+="), "View"),
     ActionSpec("zoom_out", QT_TRANSLATE_NOOP("Actions", "Smaller text"), ("Ctrl+-",), "View"),
     ActionSpec("zoom_reset", QT_TRANSLATE_NOOP("Actions", "Normal text size"), ("Ctrl+0",), "View"),

@@ -182,7 +182,14 @@ class MainWindow(QMainWindow):
             self.library,
         )
         connect_actions(
-            self.actions_, parts, {"palette": self._show_palette, "help": self._show_help, "quit": self.close}
+            self.actions_,
+            parts,
+            {
+                "palette": self._show_palette,
+                "help": self._show_help,
+                "full_screen": self._toggle_full_screen,
+                "quit": self.close,
+            },
         )
 
     # What happens in it
@@ -215,6 +222,10 @@ class MainWindow(QMainWindow):
         from llama_gui.ui.dialogs import KeysDialog
 
         KeysDialog(self.actions_, self).open()
+
+    @Slot()
+    def _toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -81,8 +81,8 @@ class WindowLibrary(QObject):
 
     @Slot()
     def show_models(self) -> None:
-        """Open it where it was, first on what we recommend."""
-        self._show("")
+        """Open it where models were looked for last, first on what we recommend."""
+        self._show("recommended" if self.models_window.page() == "shelf" else "")
 
     @Slot()
     def show_shelf(self) -> None:
