@@ -368,10 +368,6 @@
         <translation>Ein älteres offenes Modell mit kurzem Kontext.</translation>
     </message>
     <message>
-        <source>A good first choice for most computers: conversation, summaries, rewriting. Its licence must be accepted on the hub.</source>
-        <translation>Eine gute erste Wahl für die meisten Rechner: Gespräche, Zusammenfassungen, Umschreiben. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
-    </message>
-    <message>
         <source>Good for its size at code, sums and tables; many languages.</source>
         <translation>Gut für seine Größe bei Code, Rechnen und Tabellen; viele Sprachen.</translation>
     </message>
@@ -388,24 +384,28 @@
         <translation>Code, Rechnen und gegliederter Text; viele Sprachen.</translation>
     </message>
     <message>
-        <source>Clearly better answers, at about a third of the speed of 1B. Its licence must be accepted on the hub.</source>
-        <translation>Deutlich bessere Antworten bei etwa einem Drittel des Tempos von 1B. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
-    </message>
-    <message>
         <source>The best answers below 8B where there is time to think; many languages.</source>
         <translation>Die besten Antworten unter 8B, wo Zeit zum Nachdenken ist; viele Sprachen.</translation>
     </message>
     <message>
-        <source>For computers with plenty of memory or a graphics card; long texts. Its licence must be accepted on the hub.</source>
-        <translation>Für Rechner mit viel Speicher oder einer Grafikkarte; lange Texte. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
-    </message>
-    <message>
-        <source>The older 8B, with a shorter context. Its licence must be accepted on the hub.</source>
-        <translation>Das ältere 8B, mit kürzerem Kontext. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
-    </message>
-    <message>
         <source>A base model: it continues texts and holds no conversation. Its licence must be accepted on the hub.</source>
         <translation>Ein Basismodell: Es setzt Texte fort und führt kein Gespräch. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
+    </message>
+    <message>
+        <source>A good first choice for most computers: conversation, summaries, rewriting.</source>
+        <translation>Eine gute erste Wahl für die meisten Rechner: Gespräche, Zusammenfassungen, Umschreiben.</translation>
+    </message>
+    <message>
+        <source>Clearly better answers, at about a third of the speed of 1B.</source>
+        <translation>Deutlich bessere Antworten bei etwa einem Drittel des Tempos von 1B.</translation>
+    </message>
+    <message>
+        <source>For computers with plenty of memory or a graphics card; long texts.</source>
+        <translation>Für Rechner mit viel Speicher oder einer Grafikkarte; lange Texte.</translation>
+    </message>
+    <message>
+        <source>The older 8B, with a shorter context.</source>
+        <translation>Das ältere 8B, mit kürzerem Kontext.</translation>
     </message>
 </context>
 <context>
@@ -1776,6 +1776,14 @@
     <message>
         <source>Kept by</source>
         <translation>Liegt bei</translation>
+    </message>
+    <message>
+        <source>Comes from</source>
+        <translation>Kommt von</translation>
+    </message>
+    <message>
+        <source>Original weights</source>
+        <translation>Ursprüngliche Gewichte</translation>
     </message>
 </context>
 <context>

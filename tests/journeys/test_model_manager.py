@@ -248,6 +248,43 @@ def test_who_looks_for_models_is_not_shown_those_that_are_here(open_starter: Ope
     assert open_models(window).page() == "search"
 
 
+def test_a_recommended_model_comes_in_four_bits_or_as_it_was_made(
+    open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path
+):
+    write_tiny_llama(tmp_path / "source")
+    file = "Llama-3.2-1B-Instruct-Q4_K_M.gguf"
+    write_gguf(tmp_path / "source", tmp_path / file, "Q8_0")
+    gguf = {"total": 200_000, "architecture": "llama", "context_length": 2048}
+    hub.add("bartowski/Llama-3.2-1B-Instruct-GGUF", {file: (tmp_path / file).read_bytes()}, info={"gguf": gguf})
+    window = open_starter()
+    models = open_models(window)
+    qtbot.waitUntil(models.isActiveWindow)
+    page = models.recommended
+    assert page.list.select("meta-llama/Llama-3.2-1B-Instruct")
+    content, pane = page.pane.content, page.pane
+    assert content is not None
+    assert content.warning == ""  # anybody may fetch that one
+    assert pane.chosen_file() == file
+    assert pane.buttons["download"].text() == "Download, 808 MB"
+    original = next(button for button in pane._files.buttons() if button.objectName() != file)
+    original.setFocus()
+    qtbot.keyClick(original, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: pane.buttons["download"].text() == "Download, 2.5 GB")
+    assert "licence accepted" in pane.content.warning  # type: ignore[union-attr]
+    chosen = pane._files.checkedButton()
+    assert chosen.objectName() != file
+    assert QApplication.focusWidget() is chosen  # the keyboard stays where it was
+    next(button for button in pane._files.buttons() if button.objectName() == file).click()
+    qtbot.waitUntil(lambda: pane.buttons["download"].text() == "Download, 808 MB")
+    press(qtbot, pane.buttons["download"])
+    qtbot.waitUntil(lambda: "open" in pane.buttons, timeout=SECONDS)
+    row = next(row for row in page.list.rows.rows if row.key == "meta-llama/Llama-3.2-1B-Instruct")
+    assert row.state == "on this computer"
+    press(qtbot, pane.buttons["open"])
+    qtbot.waitUntil(lambda: window._host.current.endswith(file), timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+
+
 def test_what_goes_wrong_is_said_calmly(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
     window = open_starter()
     models = open_models(window, "search")

@@ -137,8 +137,11 @@ class DetailPane(Surface):
             return
         is_same = before is not None and content is not None and before.subtitle == content.subtitle
         place = self._area.verticalScrollBar().value() if is_same else 0
+        had_keyboard = is_same and any(button.hasFocus() for button in self._files.buttons())
         body = self._make_body(content, file if is_same else "") if content else QWidget()
         self._area.setWidget(body)
+        if had_keyboard and (chosen := self._files.checkedButton()) is not None:
+            chosen.setFocus()
         body.setAutoFillBackground(False)
         self._area.viewport().setAutoFillBackground(False)
         self._area.verticalScrollBar().setValue(place)
