@@ -31,7 +31,8 @@ class CatalogEntry:
 
     `repo` is its name on the hub, `size` the bytes of its weights there, in bf16, `context` the tokens it can read,
     `description` one line for the user: what it is good at. `is_gated`: its licence must be accepted on the hub.
-    `gguf`: the same model in fewer bits, which anybody may fetch, and which most people want.
+    `thinks`: before it answers, and at length. `gguf`: the same model in fewer bits, which anybody may fetch, and which
+    most people want.
     """
 
     name: str
@@ -39,6 +40,7 @@ class CatalogEntry:
     parameters: int
     licence: str
     is_gated: bool
+    thinks: bool
     size: int
     context: int
     description: str

@@ -12,6 +12,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from llama_gui.library.fit import Machine
 from llama_gui.ui import MainWindow
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.sizes import size_text
@@ -283,6 +284,19 @@ def test_a_recommended_model_comes_in_four_bits_or_as_it_was_made(
     press(qtbot, pane.buttons["open"])
     qtbot.waitUntil(lambda: window._host.current.endswith(file), timeout=SECONDS)
     qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+
+
+def test_the_first_choice_is_the_largest_that_answers_as_fast_as_people_read(open_starter: OpenWindow, qtbot: QtBot):
+    window = open_starter()
+    adviser = window.library._parts.desk.adviser
+    adviser._machine = lambda bandwidth: Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=bandwidth)
+    adviser._measure_bandwidth = lambda: 2.4e10
+    page = open_models(window).recommended
+    # Qwen3 4B writes quickly enough, too, but much of it before the answer.
+    qtbot.waitUntil(lambda: page.list.current_key() == "meta-llama/Llama-3.2-3B-Instruct", timeout=SECONDS)
+    content = page.pane.content
+    assert content is not None
+    assert (content.best, content.hint) == ("int4", "A good first choice for this computer.")
 
 
 def test_what_goes_wrong_is_said_calmly(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):

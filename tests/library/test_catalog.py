@@ -19,6 +19,7 @@ GOOD: dict[str, Any] = {
     "parameters": 10,
     "licence": "MIT",
     "is_gated": False,
+    "thinks": False,
     "size": 20,
     "context": 30,
     "description": "One line.",
@@ -39,7 +40,7 @@ def test_entries_come_in_order(tmp_path: Path):
     entries = catalog.load(write(tmp_path, [GOOD, GOOD | {"name": "B", "a surplus field": 1}]))
     assert [entry.name for entry in entries] == ["A", "B"]
     assert entries[0] == catalog.CatalogEntry(
-        "A", "owner/a", 10, "MIT", False, 20, 30, "One line.", ModelShape(1, 2, 3, 4, 5, 6, 7, is_tied=True)
+        "A", "owner/a", 10, "MIT", False, False, 20, 30, "One line.", ModelShape(1, 2, 3, 4, 5, 6, 7, is_tied=True)
     )
 
 
@@ -110,6 +111,7 @@ def test_the_shipped_catalogue_is_good():
         assert len(entry.description) <= 120
         assert entry.is_gated == entry.repo.startswith("meta-llama/")
         assert ("licence must be accepted" in entry.description) == (entry.is_gated and entry.gguf is None)
+        assert entry.thinks == ("think" in entry.description.lower())
         assert check_repo(entry.repo)
 
 

@@ -20,8 +20,8 @@ from llama_gui.ui.widgets import plain_label
 if TYPE_CHECKING:
     from llama_gui.library.hub import ModelDetails
 
-_QUICK = 6.0
-"""Tokens per second: about as fast as people read."""
+_QUICK, _THOUGHT = 6.0, 4.0
+"""Tokens per second: about as fast as people read; and so many times as much is thought before it is said."""
 
 
 class CatalogPage(ModelPage):
@@ -63,7 +63,8 @@ class CatalogPage(ModelPage):
         self.refresh()
         adviser = self.desk.adviser
         fits = [(entry, catalog_fit(entry, adviser)) for entry in self._entries.values()]
-        quick = [entry for entry, fit in fits if fit.verdict == "runs" and (fit.tokens_per_second or 0) >= _QUICK]
+        running = [(entry, fit.tokens_per_second or 0) for entry, fit in fits if fit.verdict == "runs"]
+        quick = [entry for entry, pace in running if pace >= _QUICK * (_THOUGHT if entry.thinks else 1)]
         has_begun = self.list.currentIndex().row() > 0 or self._asked or self._card_problem
         if quick and not has_begun:
             self._proposed = max(quick, key=lambda entry: entry.parameters).repo
