@@ -1067,10 +1067,6 @@
         <translation>Chats geschrieben in {}: {}</translation>
     </message>
     <message>
-        <source>Import chats of ChatGPT, Open WebUI, LM Studio or llama-gui</source>
-        <translation>Chats aus ChatGPT, Open WebUI, LM Studio oder llama-gui importieren</translation>
-    </message>
-    <message>
         <source>Exports of chats</source>
         <translation>Exportierte Chats</translation>
     </message>
@@ -1089,6 +1085,10 @@
     <message>
         <source>Import</source>
         <translation>Importieren</translation>
+    </message>
+    <message>
+        <source>Import chats of ChatGPT, Open WebUI, LM Studio, Jan or llama-gui</source>
+        <translation>Chats aus ChatGPT, Open WebUI, LM Studio, Jan oder llama-gui importieren</translation>
     </message>
 </context>
 <context>
