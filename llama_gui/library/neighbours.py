@@ -46,9 +46,11 @@ def _data_folders(home: Path, environment: Mapping[str, str], platform: str) -> 
         data = home / "AppData"
         return Path(local) if local else data / "Local", Path(roaming) if roaming else data / "Roaming"
     if platform == "darwin":
-        return (home / "Library" / "Application Support",) * 2
+        support = home / "Library" / "Application Support"
+        return support, support
     given = environment.get("XDG_DATA_HOME", "")
-    return (Path(given) if given else home / ".local" / "share",) * 2
+    share = Path(given) if given else home / ".local" / "share"
+    return share, share
 
 
 def _lm_studio(home: Path) -> Iterator[Path]:

@@ -45,13 +45,13 @@ def scan(
     files = (file for folder in others for file in _gguf_files(_candidates(folder)))
     found += _usable(file for file in files if _runs(file))
     taken = {os.path.realpath(entry.path) for entry in starters}
-    others: list[ModelEntry] = []
+    rest: list[ModelEntry] = []
     for entry in found:
         place = os.path.realpath(entry.path)
         if place not in taken:
             taken.add(place)
-            others.append(replace(entry, name=(names or {}).get(place, entry.name)))
-    return starters + sorted(_told_apart(others), key=lambda entry: (entry.name.casefold(), entry.path))
+            rest.append(replace(entry, name=(names or {}).get(place, entry.name)))
+    return starters + sorted(_told_apart(rest), key=lambda entry: (entry.name.casefold(), entry.path))
 
 
 def name_of(path: str | Path, starter: Path, names: Mapping[str, str] | None = None) -> str:
