@@ -141,15 +141,26 @@ def _candidates(folder: Path) -> Iterator[Path]:
             for snapshot in _children(child / SNAPSHOTS):
                 yield from _gguf_files(_children(snapshot))
         elif not any(path.name == _CONFIG for path in inner):
-            for path in (path for path in inner if path.suffix.lower() != _GGUF):
-                yield path
-                yield from _gguf_files(_children(path))
+            for path in _folders(child):
+                below = _children(path)
+                if path.name.startswith(HUB_PREFIX) or any(file.name == _CONFIG for file in below):
+                    yield path
+                yield from _gguf_files(below)
 
 
 def _children(folder: Path) -> list[Path]:
     try:
         return sorted(_absolute(folder).iterdir())
     except (OSError, ValueError):  # ValueError: a path that no system can have
+        return []
+
+
+def _folders(folder: Path) -> list[Path]:
+    """Quickly: there may be ten thousand files beside them, in a folder that holds all that somebody has."""
+    try:
+        with os.scandir(_absolute(folder)) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+    except (OSError, ValueError):
         return []
 
 
