@@ -111,7 +111,10 @@ def test_only_the_owner_can_read_it(path: Path):
 
 
 def test_how_models_are_loaded_comes_back(path: Path):
-    options = {"/m/a": LoadOptions("int8"), "starter": LoadOptions(device="cpu", max_context=1000, threads=1)}
+    options = {
+        "/m/a": LoadOptions("int8"),
+        "starter": LoadOptions(device="cpu", max_context=1000, threads=1, guesses=True),
+    }
     settings = UserSettings(load_options=options)
     save_settings(path, settings)
     assert load_settings(path) == (settings, "")
@@ -125,7 +128,14 @@ def test_how_models_were_loaded_before_they_had_a_context_length_is_understood(p
 
 @pytest.mark.parametrize(
     "options",
-    [{"/m/a": {"dtype": "int3"}}, {"/m/a": {"weight": 1}}, {"/m/a": {"max_context": "all"}}, {"/m/a": 1}, [1]],
+    [
+        {"/m/a": {"guesses": 1}},
+        {"/m/a": {"dtype": "int3"}},
+        {"/m/a": {"weight": 1}},
+        {"/m/a": {"max_context": "all"}},
+        {"/m/a": 1},
+        [1],
+    ],
 )
 def test_load_options_that_cannot_be_cost_only_themselves(path: Path, options: object):
     path.parent.mkdir()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_number
+from llama_gui.vocabulary.checks import check_kind, check_number
 from llama_gui.vocabulary.sampling import SamplingParams
 
 DTYPES: tuple[str, ...] = ("auto", "float32", "bfloat16", "float16", "int8", "int4")
@@ -42,6 +42,8 @@ def is_remote(key: str) -> bool:
 class LoadOptions:
     """How a model is brought into memory: one of `DTYPES`, one of `DEVICES`, and as `Engine.load` has them.
 
+    `guesses`: at the next tokens, from the text itself; they change the speed and not the text.
+
     Raises:
         InvalidRequestError: it is another. What is too much for the model, it says itself.
     """
@@ -50,6 +52,7 @@ class LoadOptions:
     device: str = "auto"
     max_context: int | None = None
     threads: int | None = None
+    guesses: bool = False
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
@@ -60,6 +63,7 @@ class LoadOptions:
             check_number("max_context", self.max_context, 2, integer=True)
         if self.threads is not None:
             check_number("threads", self.threads, 1, integer=True)
+        check_kind("guesses", self.guesses, bool, "true or false")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1312,6 +1312,14 @@
         <source>The weights take {} of memory. A chat that fills the context would take {} more, but with what is free now it can be about {} tokens long.</source>
         <translation>Die Gewichte brauchen {} Speicher. Ein Chat, der den Kontext füllt, bräuchte {} mehr, aber mit dem, was jetzt frei ist, kann er etwa {} Token lang sein.</translation>
     </message>
+    <message>
+        <source>Guess ahead from the text</source>
+        <translation>Aus dem Text vorausraten</translation>
+    </message>
+    <message>
+        <source>Where an answer repeats what stands before it, as in mended code, it comes two to three times as fast. The words stay the same.</source>
+        <translation>Wo eine Antwort wiederholt, was vor ihr steht, wie bei verbessertem Code, kommt sie zwei- bis dreimal so schnell. Die Worte bleiben dieselben.</translation>
+    </message>
 </context>
 <context>
     <name>LoadedModels</name>

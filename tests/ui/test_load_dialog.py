@@ -83,6 +83,15 @@ def test_threads_are_chosen(show, qtbot):
     assert chosen.args[0].threads in (None, 1)
 
 
+def test_guesses_are_chosen(show, qtbot):
+    dialog, planner = show()
+    qtbot.keyClick(dialog.guesses, Qt.Key.Key_Space)
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        dialog.accept()
+    assert chosen.args == [LoadOptions(guesses=True)]
+    assert planner.asked == []
+
+
 @pytest.mark.parametrize("typed", ["200000", "10", "many"])
 def test_what_cannot_be_is_refused_once_and_in_words(show, qtbot, typed):
     dialog, _ = show()
@@ -138,7 +147,7 @@ def test_what_cannot_be_loaded_so_is_said_and_not_applied(show, qtbot):
 
 
 def test_the_defaults_come_back(show, qtbot):
-    options = LoadOptions("int8", "cpu", 4096, 1)
+    options = LoadOptions("int8", "cpu", 4096, 1, guesses=True)
     dialog, planner = show(options)
     assert dialog.options() == options
     button(dialog, "Back to the defaults").click()
