@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from llama_gui.bridge.fit_adviser import FitAdviser
+from llama_gui.bridge.fit_adviser import FitAdviser, counted_tokens
 from llama_gui.bridge.model_shelf import ShelfItem
 from llama_gui.library.catalog import CatalogEntry, CatalogFile
 from llama_gui.library.fit import Fit
@@ -77,6 +77,7 @@ def catalog_content(
         page=page if is_gated else "",
         facts=tuple(facts),
         fits=adviser.fits(entry.shape, entry.context),
+        counted=counted_tokens(entry.context),
         best=adviser.best(entry.shape, entry.context, stored).dtype,
         is_rounded=stored in ("int8", "int4"),
         files=_forms(entry, entry.gguf) if entry.gguf else (),
@@ -160,6 +161,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
         page=details.page if found.is_gated or details.problem else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, context) if shape and not details.problem else (),
+        counted=counted_tokens(context),
         best=adviser.best(shape, context, stored).dtype if shape else "",
         is_rounded=stored in ("int8", "int4"),
         verdict_note=rough if details.is_guessed and shape else "",
@@ -205,6 +207,7 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
         lead=lead if entry.is_starter else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context) if shape else (),
+        counted=counted_tokens(item.context),
         best=adviser.best(shape, item.context, stored).dtype if shape else "",
         is_rounded=stored in ("int8", "int4"),
         verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",

@@ -54,7 +54,8 @@ class PaneContent:
 
     `subtitle` is where it lies, `lead` what it is good at, `warning` what stands in the way and `page` where that is
     mended in the web; `fits` and `best` (a dtype) are the verdict, `is_rounded` says that its file holds few bits
-    already, `file` is the one of `files` that is proposed, `excerpt` is from its card, `hint` a word above the buttons.
+    already, `counted` the tokens of the chat that the verdict counts with, `file` is the one of `files` that is
+    proposed, `excerpt` is from its card, `hint` a word above the buttons.
     """
 
     title: str
@@ -67,6 +68,7 @@ class PaneContent:
     best: str = ""
     is_rounded: bool = False
     verdict_note: str = ""
+    counted: int = CONTEXT
     files: tuple[FileChoice, ...] = ()
     file: str = ""
     excerpt: str = ""
@@ -186,7 +188,7 @@ class DetailPane(Surface):
         self._add_heading(column, self.tr("On this computer"))
         best = next((fit for fit in content.fits if fit.dtype == content.best), content.fits[0])
         column.addWidget(_words(verdict_words(best), verdict_role(best), FRAME_PX))
-        note = self.tr("Counted with one chat of {} tokens.").format(CONTEXT)
+        note = self.tr("Counted with one chat of {} tokens.").format(content.counted)
         column.addWidget(_words(f"{content.verdict_note} {note}".strip(), "muted", TINY_PX))
         column.addSpacing(4)
         grid = QGridLayout()
