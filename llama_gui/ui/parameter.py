@@ -1,6 +1,6 @@
 """One number of the settings panel: its name, its value, a slim slider, and the way back to the default."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractSlider, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
@@ -147,12 +147,22 @@ class ValueEdit(QLineEdit):
         self._bare = ""
         self.setProperty("flat", True)
         self.setFont(frame_font(SMALL_PX))
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._align()
         self.setAccessibleName(spec.name_text)
         self.setAccessibleDescription(spec.tip_text)
         self.setMinimumWidth(60)
-        self.setTextMargins(0, 0, -2, 0)
         self.editingFinished.connect(self._finish)
+
+    def _align(self) -> None:
+        """The number at the outer edge. Qt turns a field around with its text only, and numbers run from the left."""
+        is_mirrored = self.isRightToLeft()
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft if is_mirrored else Qt.AlignmentFlag.AlignRight)
+        self.setTextMargins(-2 if is_mirrored else 0, 0, 0 if is_mirrored else -2, 0)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            self._align()
 
     def show_value(self, at_rest: str, bare: str, *, is_changed: bool) -> None:
         """Set what is shown at rest, and what stands there for typing."""

@@ -270,3 +270,12 @@ def test_the_slider_begins_where_the_language_does(panel, qtbot):
     assert row.value() == pytest.approx(0.55)
     qtbot.mouseClick(row.slider, Qt.MouseButton.LeftButton, pos=QPoint(8, 9))
     assert row.value() == pytest.approx(2.0, abs=0.05)
+
+
+def test_numbers_stand_at_the_outer_edge_in_a_mirrored_panel_too(panel):
+    for direction, edge in (
+        (Qt.LayoutDirection.RightToLeft, Qt.AlignmentFlag.AlignLeft),
+        (Qt.LayoutDirection.LeftToRight, Qt.AlignmentFlag.AlignRight),
+    ):
+        panel.setLayoutDirection(direction)
+        assert panel.rows["temperature"].edit.alignment() == edge
