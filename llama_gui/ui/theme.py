@@ -166,7 +166,7 @@ def apply_theme(app: QApplication, scheme: ColorScheme) -> Theme:
         app.setFont(frame_font())
         app.setPalette(theme.palette())
         for kind in ("QCheckBox", "QRadioButton"):
-            app.setPalette(theme.box_palette(), kind)
+            app.setPalette(theme.box_palette(), kind)  # pyright: ignore[reportArgumentType] (bytes, which it does not take)
         app.setStyleSheet(sheet)
     return theme
 
