@@ -9,6 +9,8 @@ from llama_gui.ui.parameter_table import Number, ParameterSpec
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
+_BY_THE_USER = (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+
 
 class Slider(QAbstractSlider):
     """A hairline with a knob. Accent when the value is the user's, muted when it is the model's."""
@@ -140,9 +142,12 @@ class ValueEdit(QLineEdit):
     """Shows "0.90 · Default" at rest and the bare number while it is typed."""
 
     typed = Signal(str)
+    entered = Signal()
+    """The user has come to it, by mouse or by keys."""
 
     def __init__(self, spec: ParameterSpec) -> None:
         super().__init__()
+        self._is_clicked_into = False
         self._at_rest = ""
         self._bare = ""
         self.setProperty("flat", True)
@@ -176,6 +181,15 @@ class ValueEdit(QLineEdit):
         super().focusInEvent(event)
         self.setText(self._bare)
         self.selectAll()
+        self._is_clicked_into = event.reason() == Qt.FocusReason.MouseFocusReason
+        if event.reason() in _BY_THE_USER:
+            self.entered.emit()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        if self._is_clicked_into and not self.hasSelectedText():
+            self.selectAll()  # the press has put the cursor into the number: what is typed would join it
+        self._is_clicked_into = False
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
@@ -223,6 +237,7 @@ class ParameterRow(QWidget):
         self.slider = Slider(spec) if spec.slider else None
         self._lay_out()
         self.edit.typed.connect(self._take_text)
+        self.edit.entered.connect(self._forget_problem)
         self.reset_button.clicked.connect(self.reset)
         if self.slider is not None:
             self.slider.moved.connect(self._take_slider)
@@ -300,6 +315,11 @@ class ParameterRow(QWidget):
             self._value = value
             self.changed.emit(self.spec.name, value)
         self._show()
+
+    @Slot()
+    def _forget_problem(self) -> None:
+        """It was read: the user has come back, and the number before is there again."""
+        self._say("")
 
     def _say(self, problem: str) -> None:
         self.error.setText(problem)
