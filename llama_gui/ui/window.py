@@ -161,6 +161,7 @@ class MainWindow(QMainWindow):
     def _connect_rooms(self) -> None:
         self.keeping.export_wanted.connect(self.exchange.ask_where_to)
         self.keeping.import_wanted.connect(self.exchange.ask_where_from)
+        self.keeping.folder_import_wanted.connect(self.exchange.ask_for_folder)
         self.chats.set_folded(self._kept.now().folded_groups)
         self.chats.folded_changed.connect(self._on_folded)
         self.panel.open_groups(self._kept.now().open_parameters)

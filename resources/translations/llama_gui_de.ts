@@ -551,6 +551,10 @@
         <source>Bin…</source>
         <translation>Papierkorb…</translation>
     </message>
+    <message>
+        <source>Import a folder of chats…</source>
+        <translation>Einen Ordner mit Chats importieren…</translation>
+    </message>
 </context>
 <context>
     <name>ChatListItemModel</name>
