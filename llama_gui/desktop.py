@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from llama_gui.library import shelf
 from llama_gui.library.access import HubAccess
+from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_notes import load_notes, names_in
 from llama_gui.paths import Paths
 
@@ -219,9 +220,13 @@ def _settings(paths: Paths) -> "tuple[UserSettings, str]":
 
 
 def models_on_disk(paths: Paths, opened: Sequence[str]) -> "list[ModelEntry]":
-    """Every model that the window offers: our own folder, the cache that hub tools share, and what the user opened."""
+    """Every model that the window offers.
+
+    Those of our own folder, of the cache that hub tools share, what the user opened, and what other programs keep here.
+    """
     places = [paths.models, HubAccess.from_environment().cache, *map(Path, opened)]
-    return shelf.scan(places, paths.starter_model, names_in(load_notes(paths.shelf_file)))
+    others = [neighbour.folder for neighbour in neighbours()]
+    return shelf.scan(places, paths.starter_model, names_in(load_notes(paths.shelf_file)), others)
 
 
 def engine_loader(

@@ -14,6 +14,8 @@ from llama_gui.library import catalog, shelf, shelf_care
 from llama_gui.library.access import HubAccess
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import best_choice, choices, machine_here, resolve
+from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
+from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_notes import load_notes, names_in, note_of
 from llama_gui.library.sizes import in_words
 from llama_gui.paths import Paths
@@ -34,7 +36,8 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
         return _offer(paths)
     folders = model_folders(paths)
     notes = load_notes(paths.shelf_file)
-    entries = shelf.scan(folders, paths.starter_model, names_in(notes))
+    others = [neighbour.folder for neighbour in neighbours()]
+    entries = shelf.scan(folders, paths.starter_model, names_in(notes), others)
     if options.delete is not None:
         return _delete(_named(options.delete, entries), folders, is_sure=options.yes)
     if options.verify is not None:
@@ -100,13 +103,15 @@ def _offer(paths: Paths) -> int:
     rows = [("Name", "Download", "Here", "Licence", "Repository")]
     for entry in catalog.load(paths.resources / "catalog.json"):
         context = min(entry.context, 4096)
-        fit = best_choice(choices(entry.shape, machine, context=context), resolve("auto", machine))
-        licence = f"{entry.licence}{', to be accepted' if entry.is_gated else ''}"
+        file = entry.gguf
+        stored = gguf_dtype(gguf_kind(file.path)) if file else ""
+        fit = best_choice(choices(entry.shape, machine, context=context), resolve("auto", machine, stored))
+        licence = f"{entry.licence}{', to be accepted' if entry.is_gated and not file else ''}"
         speed = (
             f", {fit.tokens_per_second:.0f} tokens/s" if fit.tokens_per_second and fit.verdict != "too large" else ""
         )
         here = f"{fit.verdict}: {in_words(fit.needed)} as {fit.dtype}{speed}"
-        rows.append((entry.name, in_words(entry.size), here, licence, entry.repo))
+        rows.append((entry.name, in_words((file or entry).size), here, licence, (file or entry).repo))
     _print_table(rows)
     print(f"{in_words(machine.free)} of memory are free now.", file=sys.stderr)
     return 0

@@ -53,6 +53,18 @@ def test_folders_that_the_window_has_added_are_listed_too(capsys, profile: Path,
     assert err == ""
 
 
+def test_what_another_program_keeps_is_listed_and_not_deleted(capsys, profile: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    file = make_gguf(tmp_path / ".lmstudio" / "models" / "org" / "a" / "Theirs-Q8_0.gguf", architecture="llama")
+    _, out, _ = models(capsys, profile)
+    assert "Theirs-Q8_0" in {line.split("  ")[0] for line in out.splitlines()}
+    status, _, err = models(capsys, profile, "--delete", "Theirs-Q8_0", "--yes")
+    assert status == 1
+    assert "is not on the shelf" in err
+    assert file.exists()
+
+
 def test_settings_that_were_broken_are_told(capsys, profile: Path):
     profile.joinpath("settings.json").write_text("{", encoding="utf-8")
     status, out, err = models(capsys, profile)

@@ -111,12 +111,32 @@ def test_only_the_owner_can_read_it(path: Path):
 
 
 def test_how_models_are_loaded_comes_back(path: Path):
-    settings = UserSettings(load_options={"/m/a": LoadOptions("int8"), "starter": LoadOptions(device="cpu")})
+    options = {
+        "/m/a": LoadOptions("int8"),
+        "starter": LoadOptions(device="cpu", max_context=1000, threads=1, guesses=True),
+    }
+    settings = UserSettings(load_options=options)
     save_settings(path, settings)
     assert load_settings(path) == (settings, "")
 
 
-@pytest.mark.parametrize("options", [{"/m/a": {"dtype": "int3"}}, {"/m/a": {"weight": 1}}, {"/m/a": 1}, [1]])
+def test_how_models_were_loaded_before_they_had_a_context_length_is_understood(path: Path):
+    path.parent.mkdir()
+    path.write_text(json.dumps({"load_options": {"/m/a": {"dtype": "int8", "device": "auto"}}}), encoding="utf-8")
+    assert load_settings(path) == (UserSettings(load_options={"/m/a": LoadOptions("int8")}), "")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"/m/a": {"guesses": 1}},
+        {"/m/a": {"dtype": "int3"}},
+        {"/m/a": {"weight": 1}},
+        {"/m/a": {"max_context": "all"}},
+        {"/m/a": 1},
+        [1],
+    ],
+)
 def test_load_options_that_cannot_be_cost_only_themselves(path: Path, options: object):
     path.parent.mkdir()
     path.write_text(json.dumps({"load_options": options, "zoom": 2.0}), encoding="utf-8")

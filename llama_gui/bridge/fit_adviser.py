@@ -16,6 +16,11 @@ CONTEXT = 4096
 _FRESH_S = 1.0
 
 
+def counted_tokens(context: int) -> int:
+    """Tokens of the chat that the verdict of a model counts with which reads so many at most; 0: nobody knows."""
+    return min(context, CONTEXT) if context > 0 else CONTEXT
+
+
 def _measure_bandwidth() -> float:
     import psutil  # here: the window shows sooner
 
@@ -68,9 +73,8 @@ class FitAdviser(QObject):
 
     def fits(self, shape: ModelShape, context: int = 0) -> tuple[Fit, ...]:
         """Every dtype that we offer, the most exact first. `context`: what the model reads at most; 0: unknown."""
-        tokens = min(context, CONTEXT) if context > 0 else CONTEXT
         machine, freed = self._here()
-        return choices(shape, machine, context=tokens, freed=freed)
+        return choices(shape, machine, context=counted_tokens(context), freed=freed)
 
     def best(self, shape: ModelShape, context: int = 0, stored: str = "") -> Fit:
         """The dtype to take: what the engine would by itself, where that fits. `stored`: see `fit.resolve`."""

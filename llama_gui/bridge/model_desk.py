@@ -11,6 +11,7 @@ from llama_gui.bridge.download_host import DownloadHost, model_path
 from llama_gui.bridge.fit_adviser import FitAdviser
 from llama_gui.bridge.hub_account import HubAccount
 from llama_gui.bridge.hub_search import HubSearch
+from llama_gui.bridge.load_planner import LoadPlanner
 from llama_gui.bridge.model_shelf import ModelShelf
 from llama_gui.errors import UserError
 from llama_gui.library.catalog import CatalogEntry, load
@@ -43,6 +44,7 @@ class ModelDesk(QObject):
         places = [paths.models, Path(self.account.cache)]
         self.shelf = ModelShelf(places, paths.starter_model, paths.shelf_file, self)
         self.adviser = FitAdviser(self)
+        self.planner = LoadPlanner(paths.starter_model, self)
         self.added_folders: tuple[str, ...] = ()
         self.apply(settings)
         self.account.changed.connect(self._on_account)
@@ -70,7 +72,7 @@ class ModelDesk(QObject):
 
     def shutdown(self) -> bool:
         """Pause the downloads, keep everything, end the threads; False: one of them did not end in time."""
-        parts = (self.downloads, self.search, self.shelf, self.account, self.adviser)
+        parts = (self.downloads, self.search, self.shelf, self.account, self.adviser, self.planner)
         ended = [part.close() for part in parts]
         return all(ended)
 

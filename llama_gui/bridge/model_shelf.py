@@ -15,6 +15,7 @@ from llama_gui.bridge.lanes import Lanes
 from llama_gui.errors import LlamaGuiError, LoadCancelledError
 from llama_gui.library import shelf, shelf_care, shelf_notes
 from llama_gui.library.model_shape import ModelShape
+from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_care import Deleted, Verified
 from llama_gui.vocabulary import ModelEntry
 
@@ -29,6 +30,7 @@ class ShelfItem:
     """One model. `shape` and `context` (tokens): as far as its config.json tells.
 
     Of a GGUF file the shape is guessed from its size (`is_guessed`), None where its name does not say how it is packed.
+    `keeper`: the program that keeps it, where that is not us, and which deletes it then.
     """
 
     entry: ModelEntry
@@ -36,6 +38,7 @@ class ShelfItem:
     shape: ModelShape | None = None
     context: int = 0
     is_guessed: bool = False
+    keeper: str = ""
 
 
 class ModelShelf(QObject):
@@ -91,9 +94,17 @@ class ModelShelf(QObject):
 
     def _scan(self, folders: Sequence[Path]) -> tuple[ShelfItem, ...]:
         notes = shelf_notes.load_notes(self._notes_file)
-        entries = shelf.scan(folders, self._starter, shelf_notes.names_in(notes))
+        others = neighbours()
+        places = [neighbour.folder for neighbour in others]
+        entries = shelf.scan(folders, self._starter, shelf_notes.names_in(notes), places)
         return tuple(
-            ShelfItem(entry, shelf_notes.note_of(notes, entry.path).last_used, *_shape_of(entry)) for entry in entries
+            ShelfItem(
+                entry,
+                shelf_notes.note_of(notes, entry.path).last_used,
+                *_shape_of(entry),
+                next((other.name for other in others if Path(entry.path).is_relative_to(other.folder)), ""),
+            )
+            for entry in entries
         )
 
     @Slot(object)

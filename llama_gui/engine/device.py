@@ -228,7 +228,12 @@ def _has_native_float16() -> bool:
 
 def kv_byte_budget(device: torch.device, held: int = 0) -> int:
     """Bytes that all conversations together may take now, after the weights are in place, where they hold `held`."""
-    return max(held + int(_free_bytes(device) * KV_SHARE), MIN_KV_BYTES)
+    return chat_bytes_of(_free_bytes(device), held)
+
+
+def chat_bytes_of(free: int, held: int = 0) -> int:
+    """The same where so many are free."""
+    return max(held + int(free * KV_SHARE), MIN_KV_BYTES)
 
 
 def bytes_to_load(weight_bytes: int) -> int:

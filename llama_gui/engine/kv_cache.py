@@ -74,6 +74,11 @@ class Slot:
         self.tokens = donor.tokens[:length]
 
 
+def token_bytes(config: NetworkConfig, dtype: torch.dtype) -> int:
+    """Bytes of one token's keys and values."""
+    return 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * dtype.itemsize
+
+
 def common_prefix(a: list[int], b: list[int]) -> int:
     """How many leading ids two lists share."""
     shorter = min(len(a), len(b))
@@ -92,6 +97,7 @@ class KVCache:
 
     def __init__(self, config: NetworkConfig, dtype: torch.dtype, device: torch.device, byte_budget: int) -> None:
         self._shape = (config.num_hidden_layers, config.num_key_value_heads, config.head_dim)
+        self._token_bytes = token_bytes(config, dtype)
         self._dtype = dtype
         self._device = device
         self.byte_budget = byte_budget
@@ -105,8 +111,7 @@ class KVCache:
 
     def bytes_for(self, tokens: int) -> int:
         """Bytes of a slot with room for `tokens`."""
-        layers, kv_heads, head_dim = self._shape
-        return 2 * layers * kv_heads * head_dim * padded(tokens, KEY_BLOCK) * self._dtype.itemsize
+        return self._token_bytes * padded(tokens, KEY_BLOCK)
 
     def has_room(self, tokens: int) -> bool:
         """Whether `tokens` more fit once every idle slot is gone."""

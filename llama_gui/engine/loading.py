@@ -20,6 +20,8 @@ from llama_gui.engine.device import (
     NetworkPart,
     Precision,
     Quantised,
+    available_bytes,
+    chat_bytes_of,
     give_memory_back,
     keep_scratch_memory,
     precision_reason,
@@ -30,12 +32,14 @@ from llama_gui.engine.device import (
 )
 from llama_gui.engine.fields import brief
 from llama_gui.engine.kernel_notes import KernelNotes
+from llama_gui.engine.kv_cache import token_bytes
 from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
+from llama_gui.engine.native_attention import serves
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
-from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
+from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadPlan, LoadProgress, ModelInfo
 from llama_gui.vocabulary.checks import check_number
 
 _GGUF = ".gguf"
@@ -195,10 +199,37 @@ def _only_gguf(folder: Path) -> Path | None:
 def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") -> int:
     """Bytes that the weights of the model at `path` will take in memory. Raises what `Engine.load` raises."""
     model = open_model(model_folder(path))
+    torch_device = resolve_device(device)
+    kernels = native_library.load() if torch_device.type == "cpu" else None
+    return _weight_bytes(model, _precision(model, dtype, torch_device, kernels), kernels)
+
+
+def plan_load(path: str | Path, dtype: str = "auto", device: str = "auto", freed: int = 0) -> LoadPlan:
+    """What the model at `path` would take, as far as its small files and the memory that is free now tell.
+
+    `freed`: bytes that would be given back before. Raises what `Engine.load` raises.
+    """
+    model = open_model(model_folder(path))
     config = model.config
     torch_device = resolve_device(device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = _precision(model, dtype, torch_device, kernels)
+    is_ours = kernels is not None and serves(precision.dtype, config.head_dim)
+    weights = _weight_bytes(model, precision, kernels)
+    return LoadPlan(
+        dtype=precision.name,
+        device=torch_device.type,
+        reason=precision_reason(dtype, precision, torch_device),
+        threads=thread_count(_layer_bytes(model, precision)),
+        trained_context=_trained_context(config),
+        weight_bytes=weights,
+        token_bytes=token_bytes(config, precision.kept_dtype if is_ours else precision.dtype),
+        chat_bytes=chat_bytes_of(available_bytes(torch_device.type) + freed - weights),
+    )
+
+
+def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
+    config = model.config
     vocabulary = config.vocab_size * config.hidden_size
     linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
     # The head is a linear of its own, unless our kernels multiply the very table that tokens are looked up in.
@@ -235,7 +266,7 @@ def load_model(
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
     context = _context(max_context, config)
-    threads = threads or thread_count(round(_parameter_count(config) * model.number_bytes("layers", precision)))
+    threads = threads or thread_count(_layer_bytes(model, precision))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
     reader = _NetworkReader(model, precision, torch_device, threads, exact, notes, kernels)
     network = reader.read(on_progress, is_cancelled)
@@ -319,10 +350,19 @@ def _opened(path: str | Path | ModelFiles) -> ModelFiles:
 
 
 def _context(max_context: int | None, config: NetworkConfig) -> int:
-    trained = max(config.max_position_embeddings, config.rope.stretched_context)
+    trained = _trained_context(config)
     if max_context is None:
         return trained
     return int(check_number("max_context", max_context, 2, trained, integer=True))
+
+
+def _trained_context(config: NetworkConfig) -> int:
+    return max(config.max_position_embeddings, config.rope.stretched_context)
+
+
+def _layer_bytes(model: ModelFiles, precision: Precision) -> int:
+    """About how many are multiplied for each token: what the number of threads goes by."""
+    return round(_parameter_count(model.config) * model.number_bytes("layers", precision))
 
 
 def _parameter_count(config: NetworkConfig) -> int:

@@ -9,9 +9,20 @@ from typing import Any
 from llama_gui.errors import UserError
 from llama_gui.library.model_shape import ModelShape
 
+_OBJECTS = ("shape", "gguf")
+
 
 class CatalogError(UserError):
     """The catalogue file is missing or damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogFile:
+    """One file of a repository, and about how many bytes it has; the hub says it exactly when it is fetched."""
+
+    repo: str
+    path: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +31,8 @@ class CatalogEntry:
 
     `repo` is its name on the hub, `size` the bytes of its weights there, in bf16, `context` the tokens it can read,
     `description` one line for the user: what it is good at. `is_gated`: its licence must be accepted on the hub.
+    `thinks`: before it answers, and at length. `gguf`: the same model in fewer bits, which anybody may fetch, and which
+    most people want.
     """
 
     name: str
@@ -27,10 +40,12 @@ class CatalogEntry:
     parameters: int
     licence: str
     is_gated: bool
+    thinks: bool
     size: int
     context: int
     description: str
     shape: ModelShape
+    gguf: CatalogFile | None = None
 
 
 def load(path: Path) -> list[CatalogEntry]:
@@ -57,9 +72,14 @@ def _entry(item: object, complaint: str) -> CatalogEntry:
     shape = item.get("shape")
     if not isinstance(shape, dict):
         raise CatalogError(f"{complaint} needs an object as shape, not {shape!r}.")
-    entry = CatalogEntry(**values, shape=ModelShape(**_checked(shape, ModelShape, complaint)))
-    if entry.repo.count("/") != 1:
-        raise CatalogError(f"{complaint} needs a repo in the form owner/name, not {entry.repo!r}.")
+    file = item.get("gguf")
+    if not isinstance(file, dict | None):
+        raise CatalogError(f"{complaint} needs an object as gguf, not {file!r}.")
+    gguf = CatalogFile(**_checked(file, CatalogFile, complaint)) if file is not None else None
+    entry = CatalogEntry(**values, shape=ModelShape(**_checked(shape, ModelShape, complaint)), gguf=gguf)
+    for repo in (entry.repo, *([gguf.repo] if gguf else [])):
+        if repo.count("/") != 1:
+            raise CatalogError(f"{complaint} needs a repo in the form owner/name, not {repo!r}.")
     return entry
 
 
@@ -67,10 +87,10 @@ def _checked(item: Mapping[str, Any], kind: type, complaint: str) -> dict[str, A
     """The plain fields of `kind`, each of its type."""
     values: dict[str, Any] = {}
     for field in fields(kind):
+        if field.name in _OBJECTS:
+            continue
         value = values[field.name] = item.get(field.name)
-        if field.type is ModelShape:
-            del values[field.name]
-        elif field.type is bool:
+        if field.type is bool:
             if not isinstance(value, bool):
                 raise CatalogError(f"{complaint} needs true or false as {field.name}, not {value!r}.")
         elif field.type is int:

@@ -13,6 +13,7 @@ _ALIGNMENT = 32
 _MOST_ENTRIES = 1_000_000
 _FIRST_BYTES, _MOST_BYTES = 16 * 2**20, 128 * 2**20
 """Of a header: Llama 3 has 8 MB. The engine takes no more, either."""
+_HEAD_BYTES = 2**14
 _STRING, _ARRAY = 8, 9
 _VALUE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _BLOCKS = {
@@ -47,6 +48,22 @@ def check_gguf(file: Path) -> None:
         )
 
 
+def gguf_architecture(file: Path) -> str:
+    """What kind of network a GGUF file holds, as its first fields tell; "" where they do not. A moment's work.
+
+    Raises:
+        BrokenModelError: it is no GGUF file.
+    """
+    with file.open("rb") as stream:
+        content = stream.read(_HEAD_BYTES)
+    if content[:4] != _MAGIC:
+        raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
+    try:
+        return _Fields(content, len(content)).text(b"general.architecture")
+    except (struct.error, ValueError, IndexError, KeyError, OverflowError):
+        return ""
+
+
 def _promised_end(stream: BinaryIO, size: int) -> int:
     """Read, not mapped: a file that another program cuts off meanwhile must not end this one."""
     most = _FIRST_BYTES
@@ -61,8 +78,8 @@ def _promised_end(stream: BinaryIO, size: int) -> int:
         most *= 2
 
 
-class _Header:
-    """Steps over the fields to the table of weights; `end` is where the last of those ends.
+class _Fields:
+    """Steps over the fields.
 
     `content` is the beginning of a file of `size` bytes; struct.error where the header goes on behind it.
     """
@@ -71,15 +88,19 @@ class _Header:
         self._content = content
         self._size = size
         self._place = 4
-        version, weights, fields = self._read("<IQQ")
-        if version not in _VERSIONS or max(weights, fields) > _MOST_ENTRIES:
-            raise ValueError(f"version {version} with {weights} weights")
-        self._alignment = _ALIGNMENT
-        for _ in range(fields):
-            self._skip_field()
-        ends = [self._weight_end() for _ in range(weights)]
-        data = -(-self._place // self._alignment) * self._alignment
-        self.end = data + max(ends, default=0)
+        version, self._weights, self._fields = self._read("<IQQ")
+        if version not in _VERSIONS or max(self._weights, self._fields) > _MOST_ENTRIES:
+            raise ValueError(f"version {version} with {self._weights} weights")
+
+    def text(self, name: bytes) -> str:
+        """The text that a field holds; "" where there is none of this name."""
+        for _ in range(self._fields):
+            key = self._string()
+            (kind,) = self._read("<I")
+            if key == name:
+                return self._string().decode(errors="replace") if kind == _STRING else ""
+            self._skip_value(kind)
+        return ""
 
     def _read(self, form: str) -> tuple[int, ...]:
         values = struct.unpack_from(form, self._content, self._place)
@@ -92,16 +113,6 @@ class _Header:
             raise ValueError("a text longer than the file")
         self._place += length
         return self._content[self._place - length : self._place]
-
-    def _skip_field(self) -> None:
-        key = self._string()
-        (kind,) = self._read("<I")
-        if key == b"general.alignment" and kind == 4:
-            (self._alignment,) = self._read("<I")
-            if not 1 <= self._alignment <= 1 << 20:
-                raise ValueError("an alignment that cannot be")
-            return
-        self._skip_value(kind)
 
     def _skip_value(self, kind: int) -> None:
         if kind == _STRING:
@@ -123,6 +134,29 @@ class _Header:
         for _ in range(count):
             place += 8 + read(content, place)[0]
         self._place = place
+
+
+class _Header(_Fields):
+    """Steps over the fields to the table of weights; `end` is where the last of those ends."""
+
+    def __init__(self, content: bytes, size: int) -> None:
+        super().__init__(content, size)
+        self._alignment = _ALIGNMENT
+        for _ in range(self._fields):
+            self._skip_field()
+        ends = [self._weight_end() for _ in range(self._weights)]
+        data = -(-self._place // self._alignment) * self._alignment
+        self.end = data + max(ends, default=0)
+
+    def _skip_field(self) -> None:
+        key = self._string()
+        (kind,) = self._read("<I")
+        if key == b"general.alignment" and kind == 4:
+            (self._alignment,) = self._read("<I")
+            if not 1 <= self._alignment <= 1 << 20:
+                raise ValueError("an alignment that cannot be")
+            return
+        self._skip_value(kind)
 
     def _weight_end(self) -> int:
         self._string()

@@ -1,15 +1,17 @@
 """What models are on disk: folders in Hugging Face layout, GGUF files, and the cache that all hub tools share."""
 
+import contextlib
 import json
 import os
 import re
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
-from llama_gui.library.gguf_check import check_gguf
+from llama_gui.library.gguf_check import check_gguf, gguf_architecture
 from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS
 from llama_gui.library.sizes import in_words
 from llama_gui.vocabulary import ModelEntry
@@ -22,25 +24,34 @@ _GGUF = ".gguf"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.(?:safetensors|gguf)$")
 _MOST_JSON_BYTES = 32 * 2**20
 _MOST_HEADER_BYTES = 16 * 2**20
+_SETTLED_S = 3600.0
+_NAMELESS = ("model", "ggml-model")
+_PARTS_OF_MODELS = ("clip",)
+GGUF_ARCHITECTURES = ("llama", "qwen2", "qwen3")
+"""What the engine runs, by the names that GGUF has for it; a test keeps them together."""
 
 
-def scan(folders: Sequence[Path], starter: Path, names: Mapping[str, str] | None = None) -> list[ModelEntry]:
+def scan(
+    folders: Sequence[Path], starter: Path, names: Mapping[str, str] | None = None, others: Sequence[Path] = ()
+) -> list[ModelEntry]:
     """Every usable model in `folders`: the starter model first, the others by name.
 
-    A folder may be a model itself, hold models one level down, or be the hub's cache; it may also be one GGUF file.
-    What cannot be read or used is left out: one bad folder must not hide the good ones. `names`: real path -> what the
-    user calls it.
+    A folder may be a model itself, hold models one or two levels down, or be the hub's cache; it may also be one GGUF
+    file. What cannot be read or used is left out: one bad folder must not hide the good ones. `names`: real path ->
+    what the user calls it. `others`: folders of other programs, of which the GGUF files count that we run.
     """
     starters = [replace(entry, name=STARTER_NAME, is_starter=True) for entry in _usable([starter])]
     found = _usable(candidate for folder in folders for candidate in _candidates(folder))
+    files = (file for folder in others for file in _gguf_files(_candidates(folder)))
+    found += _usable(file for file in files if _runs(file))
     taken = {os.path.realpath(entry.path) for entry in starters}
-    others: list[ModelEntry] = []
+    rest: list[ModelEntry] = []
     for entry in found:
         place = os.path.realpath(entry.path)
         if place not in taken:
             taken.add(place)
-            others.append(replace(entry, name=(names or {}).get(place, entry.name)))
-    return starters + sorted(_told_apart(others), key=lambda entry: (entry.name.casefold(), entry.path))
+            rest.append(replace(entry, name=(names or {}).get(place, entry.name)))
+    return starters + sorted(_told_apart(rest), key=lambda entry: (entry.name.casefold(), entry.path))
 
 
 def name_of(path: str | Path, starter: Path, names: Mapping[str, str] | None = None) -> str:
@@ -57,10 +68,15 @@ def describe(path: Path) -> ModelEntry:
         ModelNotFoundError: there is no such folder, or a file of the model is missing.
         BrokenModelError: the folder or its configuration cannot be read, or a file is cut off.
     """
+    return _described(path)
+
+
+def _described(path: Path, *, is_quick: bool = False) -> ModelEntry:
+    """`is_quick`: believe a GGUF file that is not being written any more, as far as its first bytes tell."""
     asked = _absolute(path)
     try:
         if asked.suffix.lower() == _GGUF and asked.is_file():
-            return _describe_gguf(asked)
+            return _describe_gguf(asked, is_quick=is_quick)
         if not asked.is_dir():
             raise ModelNotFoundError(f"There is no folder {asked}.")
         folder = _snapshot(asked) if asked.name.startswith(HUB_PREFIX) else asked
@@ -71,11 +87,25 @@ def describe(path: Path) -> ModelEntry:
         raise BrokenModelError(f"The folder {asked} cannot be read: {error.strerror or error}.") from error
 
 
-def _describe_gguf(file: Path) -> ModelEntry:
+def _describe_gguf(file: Path, *, is_quick: bool) -> ModelEntry:
     if _PART.search(file.name):
         raise BrokenModelError(f"The file {file} is one part of a model. Choose a version in one file.")
-    check_gguf(file)
-    return ModelEntry(name=_name(file), path=str(file), size=file.stat().st_size)
+    status = file.stat()
+    if gguf_architecture(file) in _PARTS_OF_MODELS:
+        raise BrokenModelError(f"The file {file} reads pictures for another model. Choose the file of that one.")
+    # To step over the vocabulary of Llama 3 takes 45 ms, and a shelf is looked at whenever its menu opens. A file that
+    # was cut off long ago is refused when it is chosen, with a sentence that says so.
+    if not is_quick or time.time() - status.st_mtime < _SETTLED_S:
+        check_gguf(file)
+    return ModelEntry(name=_name(file), path=str(file), size=status.st_size)
+
+
+def _runs(file: Path) -> bool:
+    """Whether we run what a GGUF file holds, as far as its first bytes tell."""
+    try:
+        return gguf_architecture(file) in GGUF_ARCHITECTURES
+    except (BrokenModelError, OSError):
+        return False
 
 
 def _absolute(path: Path) -> Path:
@@ -85,16 +115,18 @@ def _absolute(path: Path) -> Path:
         return path.absolute()
 
 
-def _usable(candidates: Sequence[Path] | Iterator[Path]) -> Iterator[ModelEntry]:
+def _usable(candidates: Iterable[Path]) -> list[ModelEntry]:
+    found: list[ModelEntry] = []
     for candidate in candidates:
-        try:
-            yield describe(candidate)
-        except ModelError:
-            continue
+        with contextlib.suppress(ModelError):
+            found.append(_described(candidate, is_quick=True))
+    return found
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
-    """The folder, the folders and files in it, and the GGUF files in those; nothing where it cannot be listed."""
+    """The folder, what lies in it and in the folders there, and the GGUF files in those; nothing where it cannot be
+    listed. LM Studio and many people keep models as OWNER/NAME.
+    """
     yield folder
     children = _children(folder)
     # A model is not a shelf of models: what lies in its folder (an "original" copy, say) belongs to it.
@@ -103,10 +135,17 @@ def _candidates(folder: Path) -> Iterator[Path]:
         return
     for child in children:
         yield child
-        yield from _gguf_files(_children(child))
+        inner = _children(child)
+        yield from _gguf_files(inner)
         if child.name.startswith(HUB_PREFIX):
             for snapshot in _children(child / SNAPSHOTS):
                 yield from _gguf_files(_children(snapshot))
+        elif not any(path.name == _CONFIG for path in inner):
+            for path in _folders(child):
+                below = _children(path)
+                if path.name.startswith(HUB_PREFIX) or any(file.name == _CONFIG for file in below):
+                    yield path
+                yield from _gguf_files(below)
 
 
 def _children(folder: Path) -> list[Path]:
@@ -116,7 +155,16 @@ def _children(folder: Path) -> list[Path]:
         return []
 
 
-def _gguf_files(paths: Sequence[Path]) -> list[Path]:
+def _folders(folder: Path) -> list[Path]:
+    """Quickly: there may be ten thousand files beside them, in a folder that holds all that somebody has."""
+    try:
+        with os.scandir(_absolute(folder)) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+    except (OSError, ValueError):
+        return []
+
+
+def _gguf_files(paths: Iterable[Path]) -> list[Path]:
     return [path for path in paths if path.suffix.lower() == _GGUF]
 
 
@@ -207,9 +255,12 @@ def _read_json(path: Path) -> object:
 
 
 def _name(folder: Path) -> str:
-    """``org/name`` in the hub's cache, the folder's own name elsewhere; a file's name without its ending."""
+    """``org/name`` in the hub's cache, the folder's own name elsewhere; a file's name without its ending.
+
+    Jan calls every file "model", in a folder that has the name.
+    """
     if folder.suffix.lower() == _GGUF:
-        return folder.stem
+        return folder.parent.name if folder.stem.lower() in _NAMELESS else folder.stem
     if folder.parent.name == SNAPSHOTS and folder.parent.parent.name.startswith(HUB_PREFIX):
         return folder.parent.parent.name.removeprefix(HUB_PREFIX).replace("--", "/")
     return folder.name or str(folder)

@@ -116,11 +116,11 @@ def _repository(place: Path) -> Path | None:
 
 
 def _check_on_shelf(target: Path, folders: Sequence[Path]) -> None:
-    """A shelf's model is one of its folders, or lies directly in one, or one folder deeper when it is a file."""
+    """A shelf's model is one of its folders, or lies in one, at most one folder deeper; a file at most two."""
     roots = {os.path.realpath(folder) for folder in folders}
     # The parent is resolved, the last step is not: a link on the shelf is a thing of the shelf.
     here = Path(os.path.realpath(target.parent), target.name)
-    near = [here, here.parent] + ([here.parent.parent] if target.is_file() else [])
+    near = [here, *list(here.parents)[: 3 if target.is_file() else 2]]
     if not any(str(place) in roots for place in near):
         raise ShelfError(f"{target} is not on the shelf, so it was not deleted. Delete it with the system's own tools.")
 

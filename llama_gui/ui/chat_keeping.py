@@ -25,6 +25,7 @@ class ChatKeeping(QObject):
     export_wanted = Signal(object)
     """list[str]: the ids of the chats to write into a file; an empty one means all."""
     import_wanted = Signal()
+    folder_import_wanted = Signal()
 
     def __init__(
         self, book: ChatBook, chats: ChatListItemModel, sidebar: Sidebar, deck: TabDeck, window: QWidget
@@ -203,6 +204,7 @@ class ChatKeeping(QObject):
     def _show_more(self, place: QPoint) -> None:
         menu = QMenu(self._window)
         _add(menu, self.tr("Import chats…"), self.import_wanted.emit)
+        _add(menu, self.tr("Import a folder of chats…"), self.folder_import_wanted.emit)
         _add(menu, self.tr("Export all chats…"), partial(self.export_wanted.emit, []))
         menu.addSeparator()
         show_archive = partial(self._chats.fold, ARCHIVE, False)

@@ -1,7 +1,7 @@
 """How full the model's context is: a bar, two numbers, and what would be left out."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from llama_gui.ui.numbers import in_marks, number_text
@@ -15,13 +15,16 @@ _BAR, _GAP = 56, 8
 
 
 class ContextMeter(QWidget):
-    """Hidden while nothing is known."""
+    """Hidden while nothing is known. A click asks for another length of the context."""
+
+    clicked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._use: ContextUse | None = None
         self.setFont(frame_font(TINY_PX))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.hide()
 
     @Slot(object)
@@ -32,7 +35,8 @@ class ContextMeter(QWidget):
         self._use = use
         self.setVisible(use is not None)
         tip = self._explanation(use) if use is not None else ""
-        self.setToolTip(plain_tip(tip))
+        way = self.tr("A click changes how much the model reads.")
+        self.setToolTip(plain_tip(f"{tip}\n{way}" if tip else ""))
         self.setAccessibleName(tip)
         self.updateGeometry()
         self.update()
@@ -90,6 +94,13 @@ class ContextMeter(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(_BAR, 20)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # else its end would go to what is around it
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         use = self._use

@@ -85,7 +85,7 @@ class ExchangeDialogs(QObject):
     @Slot()
     def ask_where_from(self) -> QFileDialog:
         """Import a file of another application, or of ours."""
-        title = self.tr("Import chats of ChatGPT, Open WebUI, LM Studio or llama-gui")
+        title = self.tr("Import chats of ChatGPT, Open WebUI, LM Studio, Jan or llama-gui")
         dialog = QFileDialog(self._window, title, str(Path.home()))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([self.tr("Exports of chats") + " (*.json *.zip)", self.tr("All files") + " (*)"])
@@ -96,7 +96,7 @@ class ExchangeDialogs(QObject):
 
     @Slot()
     def ask_for_folder(self) -> QFileDialog:
-        """Import a folder with one file for each conversation, as LM Studio keeps them."""
+        """Import a folder with one file for each conversation, as LM Studio and Jan keep them."""
         dialog = QFileDialog(self._window, self.tr("Import a folder of conversations"), str(Path.home()))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.import_from)

@@ -1,6 +1,5 @@
 """The model of the current chat: which one, how it is loaded, how far it is; its menu holds the others."""
 
-import textwrap
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -8,27 +7,24 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu
 
-from llama_gui.library.fit import OFFERED_DTYPES
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.model_menu import ModelMenu
-from llama_gui.ui.numbers import dtype_text
 from llama_gui.ui.picker import Picker
 from llama_gui.ui.theme import theme_of
 from llama_gui.ui.widgets import plain_action, plain_tip
-from llama_gui.vocabulary import LoadOptions, ModelEntry, ModelInfo, is_remote
+from llama_gui.vocabulary import ModelEntry, ModelInfo, is_remote
 
 _BAR = 3.0
-_REASON_WIDTH = 48
 _CANCEL_WIDTH = 32
 
 
 class ModelPicker(Picker):
-    """Shows the model in use; its menu holds the others, how this one is loaded, and what unloads them."""
+    """Shows the model in use; its menu holds the others, the way to how this one runs, and what unloads them."""
 
     model_chosen = Signal(str)
     """Key."""
-    options_chosen = Signal(object)
-    """`LoadOptions` for the model in use."""
+    options_wanted = Signal()
+    """How the model in use runs is to be chosen."""
     unload_wanted = Signal(str)
     cancel_wanted = Signal()
     folder_wanted = Signal()
@@ -41,18 +37,15 @@ class ModelPicker(Picker):
         self._entries: Callable[[], list[ModelEntry]] = list
         self._loaded: Callable[[], Mapping[str, tuple[str, int]]] = dict
         self._key = ""
-        self._info: ModelInfo | None = None
-        self._options = LoadOptions()
-        self._devices: tuple[str, ...] = ()
         self._fraction: float | None = None
         self.clicked.connect(self.open_menu)
         self.set_model("", "")
 
     # What it shows
 
-    def set_model(self, name: str, key: str, info: ModelInfo | None = None, options: LoadOptions | None = None) -> None:
-        """Show a model as the one in use. `info`: when it is loaded; `options`: how it is, or would be."""
-        self._key, self._info, self._options = key, info, options or LoadOptions()
+    def set_model(self, name: str, key: str, info: ModelInfo | None = None) -> None:
+        """Show a model as the one in use. `info`: when it is loaded."""
+        self._key = key
         self.setText(name or self.tr("No model"))
         self.setAccessibleName(self.tr("Model: {}").format(self.text()))
         lines = (info.path, info.source, info.reason) if info else (key,)
@@ -64,10 +57,6 @@ class ModelPicker(Picker):
     ) -> None:
         """Whom to ask for the menu: the models, and of those in memory key -> name and how many answers it writes."""
         self._entries, self._loaded = entries, loaded
-
-    def set_devices(self, devices: tuple[str, ...]) -> None:
-        """What this machine can run models on."""
-        self._devices = devices
 
     def set_progress(self, fraction: float | None) -> None:
         """How much of the model is in memory, 0 to 1; None: it is not on its way."""
@@ -98,7 +87,7 @@ class ModelPicker(Picker):
         if self.is_loading:
             menu.addAction(self.tr("Cancel loading")).triggered.connect(self.cancel_wanted)
         if self._key and not is_remote(self._key):
-            self._add_options(menu.addMenu(self.tr("Run as")))
+            menu.addAction(self.tr("Context length, precision…")).triggered.connect(self.options_wanted)
         self._add_unload(menu, loaded)
         menu.addSeparator()
         menu.addAction(self.tr("Open model folder…")).triggered.connect(self.folder_wanted)
@@ -106,32 +95,6 @@ class ModelPicker(Picker):
         menu.addAction(self.tr("Find and download models…")).triggered.connect(self.download_wanted)
         menu.addAction(self.tr("Manage models…")).triggered.connect(self.manage_wanted)
         return menu
-
-    def _add_options(self, menu: QMenu) -> None:
-        info, options = self._info, self._options
-        automatic = self.tr("Automatic")
-        if info is not None and options.dtype == "auto":
-            automatic = f"{automatic} ({dtype_text(info.dtype)})"
-        for dtype, text in {"auto": automatic, **{dtype: dtype for dtype in OFFERED_DTYPES}}.items():
-            self._add_option(menu, text, dtype == options.dtype, LoadOptions(dtype, options.device))
-        # In short lines: a menu is as wide as its longest.
-        for line in textwrap.wrap(info.reason if info is not None else "", _REASON_WIDTH):
-            menu.addAction(plain_action(line)).setEnabled(False)
-        if len(self._devices) > 1:
-            menu.addSeparator()
-            names = {"auto": self.tr("Automatic device"), "cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
-            for device in ("auto", *self._devices):
-                text = names.get(device, device)
-                self._add_option(menu, text, device == options.device, LoadOptions(options.dtype, device))
-
-    def _add_option(self, menu: QMenu, text: str, is_current: bool, options: LoadOptions) -> None:
-        action = menu.addAction(plain_action(text))
-        action.setCheckable(True)
-        action.setChecked(is_current)
-        action.triggered.connect(partial(self._choose_options, options))
-
-    def _choose_options(self, options: LoadOptions, _checked: bool = False) -> None:
-        self.options_chosen.emit(options)
 
     def _add_unload(self, menu: QMenu, loaded: Mapping[str, tuple[str, int]]) -> None:
         if not loaded:

@@ -1,6 +1,6 @@
 """One number of the settings panel: its name, its value, a slim slider, and the way back to the default."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractSlider, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
@@ -8,6 +8,8 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.parameter_table import Number, ParameterSpec
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
+
+_BY_THE_USER = (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
 class Slider(QAbstractSlider):
@@ -140,19 +142,32 @@ class ValueEdit(QLineEdit):
     """Shows "0.90 · Default" at rest and the bare number while it is typed."""
 
     typed = Signal(str)
+    entered = Signal()
+    """The user has come to it, by mouse or by keys."""
 
     def __init__(self, spec: ParameterSpec) -> None:
         super().__init__()
+        self._is_clicked_into = False
         self._at_rest = ""
         self._bare = ""
         self.setProperty("flat", True)
         self.setFont(frame_font(SMALL_PX))
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._align()
         self.setAccessibleName(spec.name_text)
         self.setAccessibleDescription(spec.tip_text)
         self.setMinimumWidth(60)
-        self.setTextMargins(0, 0, -2, 0)
         self.editingFinished.connect(self._finish)
+
+    def _align(self) -> None:
+        """The number at the outer edge. Qt turns a field around with its text only, and numbers run from the left."""
+        is_mirrored = self.isRightToLeft()
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft if is_mirrored else Qt.AlignmentFlag.AlignRight)
+        self.setTextMargins(-2 if is_mirrored else 0, 0, 0 if is_mirrored else -2, 0)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            self._align()
 
     def show_value(self, at_rest: str, bare: str, *, is_changed: bool) -> None:
         """Set what is shown at rest, and what stands there for typing."""
@@ -166,6 +181,15 @@ class ValueEdit(QLineEdit):
         super().focusInEvent(event)
         self.setText(self._bare)
         self.selectAll()
+        self._is_clicked_into = event.reason() == Qt.FocusReason.MouseFocusReason
+        if event.reason() in _BY_THE_USER:
+            self.entered.emit()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        if self._is_clicked_into and not self.hasSelectedText():
+            self.selectAll()  # the press has put the cursor into the number: what is typed would join it
+        self._is_clicked_into = False
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
@@ -191,6 +215,8 @@ class ParameterRow(QWidget):
 
     changed = Signal(str, object)
     """The name and the number, or None for the default."""
+    refused = Signal()
+    """What was typed cannot be; `problem` says why."""
 
     def __init__(self, spec: ParameterSpec, icons: Icons) -> None:
         super().__init__()
@@ -211,6 +237,7 @@ class ParameterRow(QWidget):
         self.slider = Slider(spec) if spec.slider else None
         self._lay_out()
         self.edit.typed.connect(self._take_text)
+        self.edit.entered.connect(self._forget_problem)
         self.reset_button.clicked.connect(self.reset)
         if self.slider is not None:
             self.slider.moved.connect(self._take_slider)
@@ -247,6 +274,11 @@ class ParameterRow(QWidget):
         """The user's number, or None."""
         return self._value
 
+    @property
+    def problem(self) -> str:
+        """What is wrong with what was typed last; the value is the one before."""
+        return self.error.text()
+
     @Slot()
     def reset(self) -> None:
         """Back to the default."""
@@ -266,6 +298,8 @@ class ParameterRow(QWidget):
         except ValueError as problem:
             self._say(str(problem))
             self._show()
+            self.edit.selectAll()  # what is typed next takes its place
+            self.refused.emit()
             return
         self._change(value)
 
@@ -281,6 +315,11 @@ class ParameterRow(QWidget):
             self._value = value
             self.changed.emit(self.spec.name, value)
         self._show()
+
+    @Slot()
+    def _forget_problem(self) -> None:
+        """It was read: the user has come back, and the number before is there again."""
+        self._say("")
 
     def _say(self, problem: str) -> None:
         self.error.setText(problem)

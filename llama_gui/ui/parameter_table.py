@@ -68,7 +68,10 @@ class ParameterSpec:
                 if self.is_integer
                 else translate("Parameters", "a number of at least {}")
             )
-        return words.format(in_marks(f"{self.low:g}"), in_marks(f"{self.high:g}"))
+        return words.format(self._bound(self.low), self._bound(self.high))
+
+    def _bound(self, value: float) -> str:
+        return str(int(value)) if self.is_integer and math.isfinite(value) else in_marks(f"{value:g}")
 
     def parse(self, text: str) -> Number:
         """The number in a text.

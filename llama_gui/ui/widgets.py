@@ -3,7 +3,18 @@
 import html
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QEnterEvent, QFont, QFontMetrics, QKeySequence, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QEnterEvent,
+    QFont,
+    QFontMetrics,
+    QHideEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from llama_gui.ui.icons import Icons
@@ -125,6 +136,10 @@ class Button(QAbstractButton):
         self.setAccessibleName(action.text())
         self.setToolTip(tip_with_keys(action))
         action.enabledChanged.connect(self.setEnabled)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # Qt leaves it, and it would come back lit up
 
     def sizeHint(self) -> QSize:
         if not self.text():

@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         now, keep = self._kept.now, self._kept.keep
         self.connections = WindowConnections(server, endpoints, now, keep, self)
         self.models = WindowModels(
-            ModelParts(self._host, self.deck, self.panel, self.status, icons),
+            ModelParts(self._host, self.deck, self.panel, self.status, desk.planner, icons),
             lambda opened: [*entries(opened), *self.connections.entries()],
             now,
             keep,
@@ -161,6 +161,7 @@ class MainWindow(QMainWindow):
     def _connect_rooms(self) -> None:
         self.keeping.export_wanted.connect(self.exchange.ask_where_to)
         self.keeping.import_wanted.connect(self.exchange.ask_where_from)
+        self.keeping.folder_import_wanted.connect(self.exchange.ask_for_folder)
         self.chats.set_folded(self._kept.now().folded_groups)
         self.chats.folded_changed.connect(self._on_folded)
         self.panel.open_groups(self._kept.now().open_parameters)
@@ -182,7 +183,14 @@ class MainWindow(QMainWindow):
             self.library,
         )
         connect_actions(
-            self.actions_, parts, {"palette": self._show_palette, "help": self._show_help, "quit": self.close}
+            self.actions_,
+            parts,
+            {
+                "palette": self._show_palette,
+                "help": self._show_help,
+                "full_screen": self._toggle_full_screen,
+                "quit": self.close,
+            },
         )
 
     # What happens in it
@@ -215,6 +223,10 @@ class MainWindow(QMainWindow):
         from llama_gui.ui.dialogs import KeysDialog
 
         KeysDialog(self.actions_, self).open()
+
+    @Slot()
+    def _toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

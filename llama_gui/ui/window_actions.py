@@ -103,6 +103,7 @@ def _on_window(parts: ActionParts) -> Runs:
         "presets": sides.show_presets,
         "find_models": library.show_models,
         "manage_models": library.show_shelf,
+        "load_options": models.show_options,
         "open_model": models.ask_for_folder,
         "open_model_file": models.ask_for_file,
         "sidebar": sides.toggle_sidebar,

@@ -57,7 +57,7 @@ class WindowLibrary(QObject):
         self.line = DownloadLine(parts.desk.downloads)
         self.line.clicked.connect(self.show_models)
         desk, host = parts.desk, parts.host
-        desk.adviser.freed = self._freed
+        desk.adviser.freed = desk.planner.freed = self._freed
         desk.downloads.totals_changed.connect(self._show_totals)
         desk.downloads.finished.connect(self._on_finished)
         desk.downloads.trouble.connect(self.told)
@@ -81,8 +81,8 @@ class WindowLibrary(QObject):
 
     @Slot()
     def show_models(self) -> None:
-        """Open it where it was, first on what we recommend."""
-        self._show("")
+        """Open it where models were looked for last, first on what we recommend."""
+        self._show("recommended" if self.models_window.page() == "shelf" else "")
 
     @Slot()
     def show_shelf(self) -> None:

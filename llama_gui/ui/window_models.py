@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.load_planner import LoadPlanner
 from llama_gui.settings import UserSettings
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.deck import TabDeck
@@ -20,6 +21,7 @@ from llama_gui.ui.load_news import LoadNews
 from llama_gui.ui.model_menu import ModelMenu
 from llama_gui.ui.settings_panel import SettingsPanel
 from llama_gui.ui.status_line import StatusLine
+from llama_gui.ui.window_loading import WindowLoading
 from llama_gui.vocabulary import (
     DEFAULT_SAMPLING,
     STARTER,
@@ -49,6 +51,7 @@ class ModelParts:
     deck: TabDeck
     panel: SettingsPanel
     status: StatusLine
+    planner: LoadPlanner
     icons: Icons
 
 
@@ -82,6 +85,7 @@ class WindowModels(QObject):
         self._listed: dict[str, ModelEntry] = {}  # as they were listed last
         self._former: defaultdict[str, _Former] = defaultdict(_Former)
         self._is_starting = False  # nothing was loaded yet for the tab in front
+        self._loading = WindowLoading(parts.planner, self.name_of, parts.icons, window)
         self._gone: dict[str, str] = {}  # models that did not come, and what the tabs that have them are told
         self._connect()
         # After `_connect`: what there is, is listed anew before a load is told.
@@ -96,9 +100,11 @@ class WindowModels(QObject):
         host.stats_changed.connect(self._on_stats)
         models.loading.connect(self._on_loading)
         models.changed.connect(self.show)
-        models.devices_found.connect(picker.set_devices)
+        models.devices_found.connect(self._loading.set_devices)
+        self._loading.chosen.connect(self.set_options)
+        self._loading.told.connect(self.told)
         picker.model_chosen.connect(self.choose)
-        picker.options_chosen.connect(self._on_options)
+        picker.options_wanted.connect(self.show_options)
         picker.unload_wanted.connect(models.unload)
         picker.cancel_wanted.connect(self._cancel)
         picker.folder_wanted.connect(self.ask_for_folder)
@@ -173,11 +179,17 @@ class WindowModels(QObject):
         self._host.load(key)
         self.show()
 
-    @Slot(object)
-    def _on_options(self, options: LoadOptions) -> None:
+    @Slot()
+    def show_options(self) -> None:
+        """Let the user choose how the model of the tab in front runs."""
         key = self._key()
+        self._loading.show(key, self._host.models.options_of(key))
+
+    @Slot(str, object)
+    def set_options(self, key: str, options: LoadOptions) -> None:
+        """Run a model so from now on: it is loaded again if it is there, and remembered."""
         former = self._host.models.options_of(key)
-        if not key or options == former:
+        if options == former:
             return
         self._former[key].options = self._former[key].options or former
         self._keep(load_options={**self._settings().load_options, key: options})
@@ -320,7 +332,7 @@ class WindowModels(QObject):
         key = self._key()
         models = self._host.models
         info = self._host.info_of(key) if key else None
-        self._picker.set_model(self.name_of(key), key, info, models.options_of(key))
+        self._picker.set_model(self.name_of(key), key, info)
         if is_remote(key):
             self._panel.show_server_defaults()
         else:

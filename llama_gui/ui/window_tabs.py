@@ -70,6 +70,7 @@ class WindowTabs(QObject):
         tab.session.edits.forked.connect(self._deck.open_chat)
         tab.welcome.models_wanted.connect(self.models_wanted)
         tab.model_dropped.connect(self.model_dropped)
+        tab.composer.meter.clicked.connect(self._models.show_options)
 
     @Slot(object)
     def _on_current(self, tab: ChatTab) -> None:

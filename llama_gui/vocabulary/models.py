@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from llama_gui.errors import InvalidRequestError
+from llama_gui.vocabulary.checks import check_kind, check_number
 from llama_gui.vocabulary.sampling import SamplingParams
 
 DTYPES: tuple[str, ...] = ("auto", "float32", "bfloat16", "float16", "int8", "int4")
@@ -39,20 +40,54 @@ def is_remote(key: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How a model is brought into memory: one of `DTYPES`, one of `DEVICES`.
+    """How a model is brought into memory: one of `DTYPES`, one of `DEVICES`, and as `Engine.load` has them.
+
+    `guesses`: at the next tokens, from the text itself; they change the speed and not the text.
 
     Raises:
-        InvalidRequestError: it is another.
+        InvalidRequestError: it is another. What is too much for the model, it says itself.
     """
 
     dtype: str = "auto"
     device: str = "auto"
+    max_context: int | None = None
+    threads: int | None = None
+    guesses: bool = False
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
             raise InvalidRequestError("dtype", self.dtype, f"one of {', '.join(DTYPES)}")
         if self.device not in DEVICES:
             raise InvalidRequestError("device", self.device, f"one of {', '.join(DEVICES)}")
+        if self.max_context is not None:
+            check_number("max_context", self.max_context, 2, integer=True)
+        if self.threads is not None:
+            check_number("threads", self.threads, 1, integer=True)
+        check_kind("guesses", self.guesses, bool, "true or false")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """What a model would take if it were loaded in one way. Byte counts are bytes.
+
+    `dtype`, `device` and `threads` are what "auto" and None stand for, `reason` says why, in a sentence.
+    `trained_context`: tokens that it reads at most. `token_bytes`: what is kept for each token of a chat; `chat_bytes`:
+    what all chats together may take beside the weights.
+    """
+
+    dtype: str
+    device: str
+    reason: str
+    threads: int
+    trained_context: int
+    weight_bytes: int
+    token_bytes: int
+    chat_bytes: int
+
+    @property
+    def tokens_that_fit(self) -> int:
+        """How long one chat can become with the memory that is free now, as far as the model reads."""
+        return min(self.chat_bytes // self.token_bytes, self.trained_context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,14 @@
         <source>Look at the words of the last answer</source>
         <translation>Die Wörter der letzten Antwort ansehen</translation>
     </message>
+    <message>
+        <source>Context length, precision and threads…</source>
+        <translation>Kontextlänge, Genauigkeit und Threads…</translation>
+    </message>
+    <message>
+        <source>Full screen on or off</source>
+        <translation>Vollbild ein oder aus</translation>
+    </message>
 </context>
 <context>
     <name>BackupOffer</name>
@@ -360,10 +368,6 @@
         <translation>Ein älteres offenes Modell mit kurzem Kontext.</translation>
     </message>
     <message>
-        <source>A good first choice for most computers: conversation, summaries, rewriting. Its licence must be accepted on the hub.</source>
-        <translation>Eine gute erste Wahl für die meisten Rechner: Gespräche, Zusammenfassungen, Umschreiben. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
-    </message>
-    <message>
         <source>Good for its size at code, sums and tables; many languages.</source>
         <translation>Gut für seine Größe bei Code, Rechnen und Tabellen; viele Sprachen.</translation>
     </message>
@@ -380,24 +384,28 @@
         <translation>Code, Rechnen und gegliederter Text; viele Sprachen.</translation>
     </message>
     <message>
-        <source>Clearly better answers, at about a third of the speed of 1B. Its licence must be accepted on the hub.</source>
-        <translation>Deutlich bessere Antworten bei etwa einem Drittel des Tempos von 1B. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
-    </message>
-    <message>
         <source>The best answers below 8B where there is time to think; many languages.</source>
         <translation>Die besten Antworten unter 8B, wo Zeit zum Nachdenken ist; viele Sprachen.</translation>
     </message>
     <message>
-        <source>For computers with plenty of memory or a graphics card; long texts. Its licence must be accepted on the hub.</source>
-        <translation>Für Rechner mit viel Speicher oder einer Grafikkarte; lange Texte. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
-    </message>
-    <message>
-        <source>The older 8B, with a shorter context. Its licence must be accepted on the hub.</source>
-        <translation>Das ältere 8B, mit kürzerem Kontext. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
-    </message>
-    <message>
         <source>A base model: it continues texts and holds no conversation. Its licence must be accepted on the hub.</source>
         <translation>Ein Basismodell: Es setzt Texte fort und führt kein Gespräch. Seine Lizenz muss auf dem Hub angenommen werden.</translation>
+    </message>
+    <message>
+        <source>A good first choice for most computers: conversation, summaries, rewriting.</source>
+        <translation>Eine gute erste Wahl für die meisten Rechner: Gespräche, Zusammenfassungen, Umschreiben.</translation>
+    </message>
+    <message>
+        <source>Clearly better answers, at about a third of the speed of 1B.</source>
+        <translation>Deutlich bessere Antworten bei etwa einem Drittel des Tempos von 1B.</translation>
+    </message>
+    <message>
+        <source>For computers with plenty of memory or a graphics card; long texts.</source>
+        <translation>Für Rechner mit viel Speicher oder einer Grafikkarte; lange Texte.</translation>
+    </message>
+    <message>
+        <source>The older 8B, with a shorter context.</source>
+        <translation>Das ältere 8B, mit kürzerem Kontext.</translation>
     </message>
 </context>
 <context>
@@ -542,6 +550,10 @@
     <message>
         <source>Bin…</source>
         <translation>Papierkorb…</translation>
+    </message>
+    <message>
+        <source>Import a folder of chats…</source>
+        <translation>Einen Ordner mit Chats importieren…</translation>
     </message>
 </context>
 <context>
@@ -811,6 +823,10 @@
         <source>When it is full, the oldest messages are left out; they stay in the chat.</source>
         <translation>Ist er voll, bleiben die ältesten Nachrichten weg; im Chat bleiben sie.</translation>
     </message>
+    <message>
+        <source>A click changes how much the model reads.</source>
+        <translation>Ein Klick ändert, wie viel das Modell liest.</translation>
+    </message>
 </context>
 <context>
     <name>DetailPane</name>
@@ -851,12 +867,12 @@
         <translation>die beste Wahl</translation>
     </message>
     <message>
-        <source>How it runs is chosen in the model’s menu, under “Run as”.</source>
-        <translation>Wie es läuft, wird im Menü des Modells unter „Ausführen als“ gewählt.</translation>
-    </message>
-    <message>
         <source>Which file</source>
         <translation>Welche Datei</translation>
+    </message>
+    <message>
+        <source>This is chosen in the model’s menu, under “Context length, precision”.</source>
+        <translation>Das wird im Menü des Modells unter „Kontextlänge, Genauigkeit“ gewählt.</translation>
     </message>
 </context>
 <context>
@@ -1055,10 +1071,6 @@
         <translation>Chats geschrieben in {}: {}</translation>
     </message>
     <message>
-        <source>Import chats of ChatGPT, Open WebUI, LM Studio or llama-gui</source>
-        <translation>Chats aus ChatGPT, Open WebUI, LM Studio oder llama-gui importieren</translation>
-    </message>
-    <message>
         <source>Exports of chats</source>
         <translation>Exportierte Chats</translation>
     </message>
@@ -1077,6 +1089,10 @@
     <message>
         <source>Import</source>
         <translation>Importieren</translation>
+    </message>
+    <message>
+        <source>Import chats of ChatGPT, Open WebUI, LM Studio, Jan or llama-gui</source>
+        <translation>Chats aus ChatGPT, Open WebUI, LM Studio, Jan oder llama-gui importieren</translation>
     </message>
 </context>
 <context>
@@ -1263,6 +1279,53 @@
     </message>
 </context>
 <context>
+    <name>LoadDialog</name>
+    <message>
+        <source>Apply</source>
+        <translation>Anwenden</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <source>Back to the defaults</source>
+        <translation>Zurück zum Standard</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>How {} runs</source>
+        <translation>Wie {} läuft</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>Genauigkeit</translation>
+    </message>
+    <message>
+        <source>The weights take {} of memory. A chat that fills the context takes {} more, piece by piece as it grows; all chats together may take {} now.</source>
+        <translation>Die Gewichte brauchen {} Speicher. Ein Chat, der den Kontext füllt, braucht {} mehr, Stück für Stück, wie er wächst; alle Chats zusammen dürfen jetzt {} brauchen.</translation>
+    </message>
+    <message>
+        <source>The weights take {} of memory. A chat that fills the context would take {} more, but with what is free now it can be about {} tokens long.</source>
+        <translation>Die Gewichte brauchen {} Speicher. Ein Chat, der den Kontext füllt, bräuchte {} mehr, aber mit dem, was jetzt frei ist, kann er etwa {} Token lang sein.</translation>
+    </message>
+    <message>
+        <source>Guess ahead from the text</source>
+        <translation>Aus dem Text vorausraten</translation>
+    </message>
+    <message>
+        <source>Where an answer repeats what stands before it, as in mended code, it comes two to three times as fast. The words stay the same.</source>
+        <translation>Wo eine Antwort wiederholt, was vor ihr steht, wie bei verbessertem Code, kommt sie zwei- bis dreimal so schnell. Die Worte bleiben dieselben.</translation>
+    </message>
+</context>
+<context>
     <name>LoadedModels</name>
     <message>
         <source>The model was closed before the answer was finished.</source>
@@ -1421,10 +1484,6 @@
         <translation>Laden abbrechen</translation>
     </message>
     <message>
-        <source>Run as</source>
-        <translation>Ausführen als</translation>
-    </message>
-    <message>
         <source>Open model folder…</source>
         <translation>Modellordner öffnen…</translation>
     </message>
@@ -1441,14 +1500,6 @@
         <translation>Modelle verwalten…</translation>
     </message>
     <message>
-        <source>Automatic</source>
-        <translation>Automatisch</translation>
-    </message>
-    <message>
-        <source>Automatic device</source>
-        <translation>Gerät automatisch</translation>
-    </message>
-    <message>
         <source>Unload</source>
         <translation>Entladen</translation>
     </message>
@@ -1459,6 +1510,10 @@
     <message>
         <source>  ·  ends its answers: {}</source>
         <translation>  ·  beendet seine Antworten: {}</translation>
+    </message>
+    <message>
+        <source>Context length, precision…</source>
+        <translation>Kontextlänge, Genauigkeit…</translation>
     </message>
 </context>
 <context>
@@ -1730,6 +1785,18 @@
         <source>about {} tok/s</source>
         <translation>etwa {} Tok/s</translation>
     </message>
+    <message>
+        <source>Kept by</source>
+        <translation>Liegt bei</translation>
+    </message>
+    <message>
+        <source>Comes from</source>
+        <translation>Kommt von</translation>
+    </message>
+    <message>
+        <source>Original weights</source>
+        <translation>Ursprüngliche Gewichte</translation>
+    </message>
 </context>
 <context>
     <name>ModelsWindow</name>
@@ -1855,10 +1922,6 @@
         <translation>HF_HUB_OFFLINE ist auf diesem Rechner gesetzt. Ohne diese Variable lässt sich suchen und herunterladen.</translation>
     </message>
     <message>
-        <source>Downloads go to the cache that all Hugging Face tools share. Add folders in which you keep models yourself; taking one off the list deletes nothing.</source>
-        <translation>Downloads landen in dem Cache, den sich alle Werkzeuge von Hugging Face teilen. Füge Ordner hinzu, in denen du selbst Modelle hast; einen von der Liste zu nehmen löscht nichts.</translation>
-    </message>
-    <message>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
@@ -1869,6 +1932,10 @@
     <message>
         <source>A folder with models</source>
         <translation>Ein Ordner mit Modellen</translation>
+    </message>
+    <message>
+        <source>Downloads go to the cache that all Hugging Face tools share. What LM Studio, Jan and GPT4All keep here is found as well. Add folders in which you keep models yourself; taking one off the list deletes nothing.</source>
+        <translation>Downloads landen in dem Cache, den sich alle Werkzeuge von Hugging Face teilen. Was LM Studio, Jan und GPT4All hier haben, wird auch gefunden. Füge Ordner hinzu, in denen du selbst Modelle hast; einen von der Liste zu nehmen löscht nichts.</translation>
     </message>
 </context>
 <context>
@@ -2099,6 +2166,22 @@
     <message>
         <source>Refuse the message</source>
         <translation>Nachricht ablehnen</translation>
+    </message>
+    <message>
+        <source>As many as there are cores is fastest; fewer leave some to other programs.</source>
+        <translation>So viele wie Kerne sind am schnellsten; weniger lassen anderen Programmen welche.</translation>
+    </message>
+    <message>
+        <source>CPU threads</source>
+        <translation>CPU-Threads</translation>
+    </message>
+    <message>
+        <source>Context length</source>
+        <translation>Kontextlänge</translation>
+    </message>
+    <message>
+        <source>How many tokens of a chat and its answer the model reads at once.</source>
+        <translation>Wie viele Token eines Chats und seiner Antwort das Modell auf einmal liest.</translation>
     </message>
 </context>
 <context>
@@ -3149,6 +3232,17 @@
     <message>
         <source>{} with {}. It stays where it lies, and is listed with your models from now on.</source>
         <translation>{}, {} groß. Es bleibt, wo es liegt, und steht von nun an bei deinen Modellen.</translation>
+    </message>
+</context>
+<context>
+    <name>WindowLoading</name>
+    <message>
+        <source>How {} runs is up to its server.</source>
+        <translation>Wie {} läuft, bestimmt sein Server.</translation>
+    </message>
+    <message>
+        <source>There is no model yet. Choose one first.</source>
+        <translation>Noch ist kein Modell da. Wähle zuerst eines.</translation>
     </message>
 </context>
 <context>

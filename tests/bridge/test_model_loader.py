@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.load_order import LoadOrder
 from llama_gui.bridge.model_loader import ModelLoader
-from llama_gui.engine import device
+from llama_gui.engine import Engine, device
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, NotEnoughMemoryError
 from llama_gui.server.endpoint import Endpoint
 from llama_gui.vocabulary import STARTER, LoadOptions, LoadProgress, SamplingParams
@@ -37,6 +37,26 @@ def test_the_starter_model_is_found_wherever_it_lies(loader: ModelLoader):
     assert told[-1].parameters_read == told[-1].parameters > 0
     assert "cpu" in devices[0]
     engine.close()
+
+
+def test_context_and_threads_are_those_that_were_chosen(loader: ModelLoader):
+    engine = loader(LoadOrder(STARTER, LoadOptions(max_context=512, threads=2)))
+    assert (engine.info.max_context, engine.stats().threads) == (512, 2)
+    engine.close()
+    with pytest.raises(InvalidRequestError, match=r"My starter_model was not loaded\. max_context is 999999"):
+        loader(LoadOrder(STARTER, LoadOptions(max_context=999_999)))
+
+
+def test_guesses_change_nothing_but_the_speed(loader: ModelLoader):
+    request = replace(asking("What is this application?"), sampling=SamplingParams(seed=1))
+    texts: list[str] = []
+    for guesses in (False, True):
+        engine = loader(LoadOrder(STARTER, LoadOptions(guesses=guesses)))
+        assert isinstance(engine, Engine)
+        assert (engine._loop._speculator is not None) == guesses
+        texts.append(engine.generate(request).text)
+        engine.close()
+    assert texts[0] == texts[1]
 
 
 def test_two_engines_are_stepped_by_one_thread_which_ends_with_them(loader: ModelLoader, qtbot: QtBot):

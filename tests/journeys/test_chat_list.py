@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QMess
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.bin_dialog import BinDialog
+from tests.chats.importers.test_jan import VERSIONS
+from tests.chats.importers.test_jan import write as write_thread
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import ask, name_it, shown, trigger
 
@@ -260,6 +262,22 @@ def test_an_export_is_imported_again(window, qtbot, tmp_path: Path):
     box = window.findChild(QMessageBox)
     assert "here already: 2" in box.text()
     box.reject()
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_a_folder_of_jan_comes_in_by_the_menu(window, qtbot, tmp_path: Path):
+    for name in ("a", "b"):
+        write_thread(tmp_path / "threads" / name, VERSIONS, id=name, title=f"Kites {name}")
+    qtbot.mouseClick(window.sidebar.more_button, Qt.MouseButton.LeftButton)
+    menu = next(menu for menu in window.findChildren(QMenu) if menu.isVisible())
+    entry(menu, "Import a folder of chats…").trigger()
+    menu.close()
+    dialog = window.findChild(QFileDialog)
+    dialog.fileSelected.emit(str(tmp_path / "threads"))
+    dialog.reject()
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox) is not None)
+    window.findChild(QMessageBox).reject()
+    qtbot.waitUntil(lambda: {"Kites a", "Kites b"} <= set(titles(window)))
 
 
 def test_an_export_with_another_ending_is_refused(window, qtbot, tmp_path: Path):

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from llama_gui.ui.actions import ACTIONS
 from llama_gui.ui.language import install_language
+from llama_gui.ui.load_dialog import LoadDialog
 from llama_gui.ui.picker import Picker
 from llama_gui.ui.tabs import TabBar
 from llama_gui.ui.transcript.welcome import QUESTIONS, Suggestion
@@ -172,11 +173,22 @@ def test_no_english_is_left_in_the_menus(window, qtbot, english):
     menus = [window.panel.presets.make_menu(), window.panel.picker.make_menu()]
     menus.append(window.keeping.chat_menu(window._book.summaries()[0]))
     texts = {text for menu in menus for text in texts_of_menu(menu)}
-    assert {"Umbenennen", "Automatisch (fp32)", "Als Vorlage speichern…"} <= texts
+    assert {"Umbenennen", "Kontextlänge, Genauigkeit…", "Als Vorlage speichern…"} <= texts
     assert left_in_english(texts, english) == []
     for menu in menus:
         menu.close()
         menu.deleteLater()
+
+
+def test_how_a_model_runs_is_chosen_in_german(window, qtbot, english):
+    trigger(window, "load_options")
+    qtbot.waitUntil(lambda: bool(window.findChildren(LoadDialog)), timeout=20_000)
+    (dialog,) = window.findChildren(LoadDialog)
+    said = {text for widget in (dialog, *dialog.findChildren(QWidget)) for text in texts_of(widget)}
+    assert {"Kontextlänge", "CPU-Threads", "Anwenden"} <= said
+    assert left_in_english(said - {dialog.reason.text()}, english) == []  # that is a sentence of the engine
+    widgets = [widget for widget in dialog.findChildren(QWidget) if widget.isVisible()]
+    assert [widget for widget in widgets if widget.width() < wanted_width(widget)] == []
 
 
 def test_no_english_is_left_in_the_conversation(window, english):

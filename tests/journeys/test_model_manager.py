@@ -12,6 +12,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from llama_gui.library.fit import Machine
 from llama_gui.ui import MainWindow
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.sizes import size_text
@@ -209,6 +210,93 @@ def test_delete_asks_and_frees(open_starter: OpenWindow, hub: FakeHub, qtbot: Qt
     qtbot.waitUntil(lambda: not rows(models))  # nothing is left to open
     models.show_page("search")
     qtbot.waitUntil(lambda: "download" in models.search.pane.buttons)
+
+
+def test_a_model_that_another_program_keeps_is_listed_and_left_to_it(
+    open_starter: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    write_tiny_llama(tmp_path / "source")
+    file = tmp_path / ".lmstudio" / "models" / "org" / "tiny-GGUF" / "tiny-Q8_0.gguf"
+    file.parent.mkdir(parents=True)
+    write_gguf(tmp_path / "source", file, "Q8_0")
+    window = open_starter()
+    models = open_models(window, "shelf")
+    qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 2, timeout=SECONDS)
+    assert "LM Studio" in models.shelf.list.rows.rows[1].facts
+    assert models.shelf.list.select(str(file))
+    assert ("Kept by", "LM Studio") in models.shelf.pane.content.facts  # type: ignore[union-attr]
+    assert "delete" not in models.shelf.pane.buttons
+    options = models.show_options()
+    folders = [options.folders.item(row).text() for row in range(options.folders.count())]
+    assert str(tmp_path / ".lmstudio" / "models") in folders
+    options.close()
+    press(qtbot, models.shelf.pane.buttons["open"])
+    qtbot.waitUntil(lambda: window._host.current == str(file), timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_who_looks_for_models_is_not_shown_those_that_are_here(open_starter: OpenWindow):
+    window = open_starter()
+    assert open_models(window).page() == "recommended"
+    assert open_models(window, "shelf").page() == "shelf"
+    trigger(window, "find_models")
+    assert window.library.models_window.page() == "recommended"
+    window.library.models_window.show_page("search")
+    window.library.models_window.close()
+    assert open_models(window).page() == "search"
+
+
+def test_a_recommended_model_comes_in_four_bits_or_as_it_was_made(
+    open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path
+):
+    write_tiny_llama(tmp_path / "source")
+    file = "Llama-3.2-1B-Instruct-Q4_K_M.gguf"
+    write_gguf(tmp_path / "source", tmp_path / file, "Q8_0")
+    gguf = {"total": 200_000, "architecture": "llama", "context_length": 2048}
+    hub.add("bartowski/Llama-3.2-1B-Instruct-GGUF", {file: (tmp_path / file).read_bytes()}, info={"gguf": gguf})
+    window = open_starter()
+    models = open_models(window)
+    qtbot.waitUntil(models.isActiveWindow)
+    page = models.recommended
+    assert page.list.select("meta-llama/Llama-3.2-1B-Instruct")
+    content, pane = page.pane.content, page.pane
+    assert content is not None
+    assert content.warning == ""  # anybody may fetch that one
+    assert pane.chosen_file() == file
+    assert pane.buttons["download"].text() == "Download, 808 MB"
+    original = next(button for button in pane._files.buttons() if button.objectName() != file)
+    original.setFocus()
+    qtbot.keyClick(original, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: pane.buttons["download"].text() == "Download, 2.5 GB")
+    assert "licence accepted" in pane.content.warning  # type: ignore[union-attr]
+    chosen = pane._files.checkedButton()
+    assert chosen.objectName() != file
+    assert QApplication.focusWidget() is chosen  # the keyboard stays where it was
+    next(button for button in pane._files.buttons() if button.objectName() == file).click()
+    qtbot.waitUntil(lambda: pane.buttons["download"].text() == "Download, 808 MB")
+    press(qtbot, pane.buttons["download"])
+    qtbot.waitUntil(lambda: "open" in pane.buttons, timeout=SECONDS)
+    row = next(row for row in page.list.rows.rows if row.key == "meta-llama/Llama-3.2-1B-Instruct")
+    assert row.state == "on this computer"
+    press(qtbot, pane.buttons["open"])
+    qtbot.waitUntil(lambda: window._host.current.endswith(file), timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+
+
+def test_the_first_choice_is_the_largest_that_answers_as_fast_as_people_read(open_starter: OpenWindow, qtbot: QtBot):
+    window = open_starter()
+    adviser = window.library._parts.desk.adviser
+    adviser._machine = lambda bandwidth: Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=bandwidth)
+    adviser._measure_bandwidth = lambda: 2.4e10
+    page = open_models(window).recommended
+    # Qwen3 4B writes quickly enough, too, but much of it before the answer.
+    qtbot.waitUntil(lambda: page.list.current_key() == "meta-llama/Llama-3.2-3B-Instruct", timeout=SECONDS)
+    content = page.pane.content
+    assert content is not None
+    assert (content.best, content.hint) == ("int4", "A good first choice for this computer.")
 
 
 def test_what_goes_wrong_is_said_calmly(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):

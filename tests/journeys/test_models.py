@@ -17,6 +17,7 @@ from llama_gui.library import shelf
 from llama_gui.settings import UserSettings
 from llama_gui.ui import MainWindow
 from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.ui.load_dialog import LoadDialog
 from llama_gui.vocabulary import STARTER, LoadOptions, LoadProgress, SamplingParams
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.journeys.conftest import RESOURCES, OpenWindow
@@ -275,7 +276,7 @@ def test_how_a_model_is_loaded_is_chosen_and_remembered(window: MainWindow, qtbo
     make_endless(window, tab)
     ask(qtbot, tab, "Hello")
     qtbot.waitUntil(lambda: bool(written(tab)), timeout=SECONDS)
-    window.panel.picker.options_chosen.emit(LoadOptions("float32"))
+    window.models.set_options(tiny, LoadOptions("float32"))
     qtbot.waitUntil(lambda: window._host.info_of(tiny).dtype == "float32", timeout=SECONDS)
     qtbot.waitUntil(lambda: "fp32" in window.status.costs.text())
     before = len(written(tab))
@@ -285,6 +286,44 @@ def test_how_a_model_is_loaded_is_chosen_and_remembered(window: MainWindow, qtbo
     qtbot.waitUntil(lambda: len(window._host.models._threads) == 2, timeout=SECONDS)
     kept: UserSettings = window.kept_settings[-1]  # pyright: ignore[reportAttributeAccessIssue]
     assert kept.load_options == {tiny: LoadOptions("float32")}
+
+
+def options_dialog(qtbot: QtBot, window: MainWindow) -> LoadDialog:
+    trigger(window, "load_options")
+    qtbot.waitUntil(lambda: bool(window.findChildren(LoadDialog)), timeout=SECONDS)
+    return window.findChildren(LoadDialog)[-1]
+
+
+def test_the_context_length_is_typed_and_remembered(window: MainWindow, qtbot: QtBot, gate: Gate):
+    tab = window.deck.current()
+    dialog = options_dialog(qtbot, window)
+    assert dialog.windowTitle() == "How Starter model runs"
+    qtbot.waitUntil(lambda: "6 MB more" in dialog.costs.text())
+    dialog.context.edit.setFocus()
+    qtbot.keyClicks(dialog.context.edit, "1000")
+    qtbot.keyClick(dialog.context.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: gate.orders[-1].options.max_context == 1000, timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.info_of(STARTER).max_context == 1000, timeout=SECONDS)
+    qtbot.waitUntil(lambda: tab.composer.meter.text() == "0 / 1k context", timeout=SECONDS)
+    answer(qtbot, tab, "What is this application?")
+    kept: UserSettings = window.kept_settings[-1]  # pyright: ignore[reportAttributeAccessIssue]
+    assert kept.load_options == {STARTER: LoadOptions(max_context=1000)}
+    again = options_dialog(qtbot, window)
+    assert again.context.value() == 1000
+    again.reject()
+
+
+def test_how_a_model_runs_that_is_gone_or_elsewhere_is_said(window: MainWindow, qtbot: QtBot, tiny: str):
+    tab = window.deck.current()
+    choose(window, tiny)
+    wait_for(qtbot, window, tiny)
+    (Path(tiny) / "config.json").unlink()
+    qtbot.mouseClick(tab.composer.meter, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(tab.notice.isVisible, timeout=SECONDS)
+    assert "config.json" in tab.notice.text()
+    tab.session.set_settings(replace(tab.session.settings, model="Ours#big"))
+    trigger(window, "load_options")
+    assert "is up to its server" in tab.notice.text()
 
 
 def test_an_unloaded_model_comes_back_with_the_next_message(window: MainWindow, qtbot: QtBot, gate: Gate):

@@ -46,3 +46,13 @@ def test_groups_of_parameters_stay_as_they_were_folded(open_window, qtbot):
     window.close()
     again = open_window(ScriptedEngine(), settings=window.kept_settings[-1])
     assert [name for name, group in again.panel.groups.items() if group.is_open()] == ["penalties"]
+
+
+def test_the_window_fills_the_screen_and_comes_back(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    size = window.size()
+    trigger(window, "full_screen")
+    assert window.isFullScreen()
+    trigger(window, "full_screen")
+    assert not window.isFullScreen()
+    qtbot.waitUntil(lambda: window.size() == size)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from llama_gui.library import catalog
+from llama_gui.library.gguf_kind import gguf_kind
 from llama_gui.library.model_shape import ModelShape
-from llama_gui.library.plan import check_repo
+from llama_gui.library.plan import check_repo, is_safe_path
 from llama_gui.paths import find_resources
 
 GOOD: dict[str, Any] = {
@@ -18,6 +19,7 @@ GOOD: dict[str, Any] = {
     "parameters": 10,
     "licence": "MIT",
     "is_gated": False,
+    "thinks": False,
     "size": 20,
     "context": 30,
     "description": "One line.",
@@ -38,8 +40,14 @@ def test_entries_come_in_order(tmp_path: Path):
     entries = catalog.load(write(tmp_path, [GOOD, GOOD | {"name": "B", "a surplus field": 1}]))
     assert [entry.name for entry in entries] == ["A", "B"]
     assert entries[0] == catalog.CatalogEntry(
-        "A", "owner/a", 10, "MIT", False, 20, 30, "One line.", ModelShape(1, 2, 3, 4, 5, 6, 7, is_tied=True)
+        "A", "owner/a", 10, "MIT", False, False, 20, 30, "One line.", ModelShape(1, 2, 3, 4, 5, 6, 7, is_tied=True)
     )
+
+
+def test_an_entry_may_have_a_file_in_fewer_bits(tmp_path: Path):
+    file = {"repo": "owner/a-GGUF", "path": "a-Q4_K_M.gguf", "size": 5}
+    (entry,) = catalog.load(write(tmp_path, [GOOD | {"gguf": file}]))
+    assert entry.gguf == catalog.CatalogFile("owner/a-GGUF", "a-Q4_K_M.gguf", 5)
 
 
 def test_entries_are_frozen(tmp_path: Path):
@@ -64,6 +72,9 @@ def test_entries_are_frozen(tmp_path: Path):
         ([GOOD | {"shape": 1}], "an object as shape, not 1"),
         ([GOOD | {"shape": GOOD["shape"] | {"layers": 0}}], "a whole number above 0 as layers, not 0"),
         ([GOOD | {"repo": "name"}], "owner/name, not 'name'"),
+        ([GOOD | {"gguf": "x.gguf"}], "an object as gguf, not 'x.gguf'"),
+        ([GOOD | {"gguf": {"repo": "o/a", "path": "a.gguf"}}], "a whole number above 0 as size, not None"),
+        ([GOOD | {"gguf": {"repo": "a", "path": "a.gguf", "size": 1}}], "owner/name, not 'a'"),
     ],
 )
 def test_damage_is_told(tmp_path: Path, content: Any, words: str):
@@ -99,5 +110,20 @@ def test_the_shipped_catalogue_is_good():
         assert "\n" not in entry.description
         assert len(entry.description) <= 120
         assert entry.is_gated == entry.repo.startswith("meta-llama/")
-        assert ("licence must be accepted" in entry.description) == entry.is_gated
+        assert ("licence must be accepted" in entry.description) == (entry.is_gated and entry.gguf is None)
+        assert entry.thinks == ("think" in entry.description.lower())
         assert check_repo(entry.repo)
+
+
+def test_what_is_large_is_offered_in_fewer_bits_too():
+    entries = catalog.load(find_resources() / "catalog.json")
+    files = {entry.repo: entry.gguf for entry in entries if entry.gguf}
+    large = {entry.repo for entry in entries if entry.parameters > 10**9}
+    assert files.keys() == large - {"meta-llama/Meta-Llama-3-8B"}
+    for entry in entries:
+        if file := entry.gguf:
+            assert check_repo(file.repo)
+            assert file.repo.endswith("-GGUF")
+            assert is_safe_path(file.path)
+            least, most = {"Q4_K_M": (4.7, 6.0), "Q8_0": (8.4, 9.0)}[gguf_kind(file.path)]
+            assert least < 8 * file.size / entry.parameters < most, f"{entry.name}: so many bits a number?"

@@ -11,7 +11,7 @@ import pytest
 
 from llama_gui.errors import BrokenModelError
 from llama_gui.library import gguf_check
-from llama_gui.library.gguf_check import check_gguf
+from llama_gui.library.gguf_check import check_gguf, gguf_architecture
 
 
 def write(path: Path, *, alignment: int | None = None, tokens: int = 50) -> Path:
@@ -41,6 +41,18 @@ def test_the_blocks_are_those_of_the_library():
 @pytest.mark.parametrize("alignment", [None, 64, 4096])
 def test_a_whole_file_is_sound(tmp_path: Path, alignment: int | None):
     check_gguf(write(tmp_path / "a.gguf", alignment=alignment))
+
+
+def test_the_architecture_is_told_by_the_first_bytes(tmp_path: Path):
+    file = write(tmp_path / "a.gguf", tokens=5000)
+    assert gguf_architecture(file) == "llama"
+    os.truncate(file, 100)
+    assert gguf_architecture(file) == "llama"
+    os.truncate(file, 30)
+    assert gguf_architecture(file) == ""
+    os.truncate(file, 3)
+    with pytest.raises(BrokenModelError, match="it is none"):
+        gguf_architecture(file)
 
 
 def test_a_header_longer_than_what_is_read_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

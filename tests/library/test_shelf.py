@@ -220,11 +220,14 @@ def test_a_model_has_the_same_name_everywhere(tmp_path):
     assert shelf.name_of(snapshot, starter) == "org/name"
 
 
-def make_gguf(path: Path, size: int = 100) -> Path:
-    """A file of one weight, of so many bytes."""
+def make_gguf(path: Path, size: int = 100, architecture: str = "") -> Path:
+    """A file of one weight, of so many bytes; with a field of its architecture 64 more."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    name = architecture.encode()
+    field = struct.pack("<Q20sIQ", 20, b"general.architecture", 8, len(name)) + name if name else b""
     weight = struct.pack("<Q1sIQIQ", 1, b"w", 1, size - 64, 24, 0)
-    path.write_bytes((b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + weight).ljust(64, b"\0") + bytes(size - 64))
+    header = b"GGUF" + struct.pack("<IQQ", 3, 1, bool(field)) + field + weight
+    path.write_bytes(header.ljust(128 if name else 64, b"\0") + bytes(size - 64))
     return path
 
 
@@ -239,6 +242,34 @@ def test_gguf_files_are_models(tmp_path: Path):
     entries = shelf.scan([tmp_path / "models", alone], tmp_path / "none")
     assert [entry.name for entry in entries] == ["Alone-Q8_0", "both", "Extra", "Inside-Q4_0", "Loose"]
     assert (entries[0].path, entries[0].size) == (str(alone), 150)
+
+
+def test_models_are_found_below_their_owners(tmp_path: Path):
+    make_gguf(tmp_path / "owner" / "name" / "name-Q8_0.gguf")
+    make_model(tmp_path / "owner" / "plain")
+    make_gguf(tmp_path / "owner" / "name" / "deeper" / "lost.gguf")
+    make_gguf(tmp_path / "mine" / "Mine-7B" / "model.gguf")
+    assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["Mine-7B", "name-Q8_0", "plain"]
+
+
+def test_what_reads_pictures_is_no_model_of_its_own(tmp_path: Path):
+    file = make_gguf(tmp_path / "mmproj.gguf", architecture="clip")
+    make_gguf(tmp_path / "gemma.gguf", architecture="gemma3")  # it can be chosen, and is refused by name
+    assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["gemma"]
+    with pytest.raises(BrokenModelError, match="reads pictures"):
+        shelf.describe(file)
+
+
+def test_a_shelf_of_large_vocabularies_is_looked_at_in_a_moment(tmp_path: Path, monkeypatch):
+    """Only what may still be on its way is read through, and what is shown to us."""
+    read: list[Path] = []
+    monkeypatch.setattr(shelf, "check_gguf", read.append)
+    new, old = make_gguf(tmp_path / "new.gguf"), make_gguf(tmp_path / "old.gguf")
+    os.utime(old, (10**9, 10**9))
+    assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["new", "old"]
+    assert read == [new]
+    shelf.describe(old)
+    assert read == [new, old]
 
 
 @needs_links

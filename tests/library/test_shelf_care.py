@@ -127,9 +127,9 @@ def test_a_gguf_file_goes_alone(tmp_path: Path, place: str):
     assert [path.name for path in file.parent.iterdir()] == ["other.gguf"]
 
 
-@pytest.mark.parametrize("root", ["other", "models/mine/deeper", ""])
+@pytest.mark.parametrize("root", ["other", "models/by/mine/deeper", ""])
 def test_what_is_not_on_the_shelf_stays(tmp_path: Path, root: str):
-    entry = shelf.describe(make_model(tmp_path / "models" / "mine"))
+    entry = shelf.describe(make_model(tmp_path / "models" / "by" / "mine"))
     before = everything(tmp_path)
     with pytest.raises(ShelfError, match="is not on the shelf"):
         shelf_care.delete(entry, [tmp_path / root])

@@ -1,6 +1,7 @@
 """The words and the colour of the meter."""
 
 import pytest
+from PySide6.QtCore import Qt
 
 from llama_gui.ui.context_meter import ContextMeter, short_count
 from llama_gui.vocabulary import ContextUse
@@ -40,6 +41,13 @@ def test_it_is_hidden_while_nothing_is_known(meter):
     meter.show_use(None)
     assert meter.isHidden()
     assert meter.text() == ""
+
+
+def test_a_click_asks_for_another_length(meter, qtbot):
+    meter.show_use(ContextUse(1, 2048))
+    assert "A click" in meter.toolTip()
+    with qtbot.waitSignal(meter.clicked):
+        qtbot.mouseClick(meter, Qt.MouseButton.LeftButton)
 
 
 def test_counts():

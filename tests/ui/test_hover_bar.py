@@ -136,3 +136,29 @@ def test_versions_stand_in_the_text_and_lead_to_the_others(view: TranscriptView)
 
 def test_every_button_has_a_name(view: TranscriptView):
     assert all(button.accessibleName() and button.toolTip() for button in view._buttons.bar._buttons.values())
+
+
+@pytest.mark.parametrize("by_keys", [False, True])
+def test_the_buttons_of_a_message_that_is_gone_go_with_it(view: TranscriptView, qtbot, by_keys: bool):
+    bar = view._buttons.bar  # type: ignore[union-attr]
+    if by_keys:
+        view.setFocus()
+        view.step_message(-1)
+    else:
+        hover(view, "text of a2")
+    assert (bar.isVisible(), bar.node_id) == (True, "a2")
+    view.show_path(NODES[:3])
+    assert not bar.isVisible()
+    view.show_path(NODES)
+    hover(view, "text of a1")
+    view.show_path(NODES[:3])
+    assert (bar.isVisible(), bar.node_id) == (True, "a1")
+
+
+def test_a_button_that_comes_back_is_not_lit_up(view: TranscriptView, qtbot):
+    hover(view, "text of a2")
+    bar = view._buttons.bar  # type: ignore[union-attr]
+    button = bar._buttons["copy"]
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    bar.hide()
+    assert not button.underMouse()

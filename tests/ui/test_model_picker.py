@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QMenu
 
 from llama_gui.ui.model_menu import LONG, ModelMenu
 from llama_gui.ui.model_picker import ModelPicker
-from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadOptions, ModelEntry, ModelInfo
+from llama_gui.vocabulary import DEFAULT_SAMPLING, ModelEntry, ModelInfo
 
 ENTRIES = [
     ModelEntry("Starter", "/m/starter", 14_000_000, True),
@@ -73,29 +73,16 @@ def test_what_is_loaded_has_a_dot_and_the_one_in_use_a_tick(picker):
     assert [row.icon().isNull() for row in rows] == [False, False, True]
 
 
-def test_how_it_is_loaded_is_chosen(picker, qtbot):
-    picker.set_model("R & D", "/m/rd", INFO, LoadOptions())
-    menu = submenu(picker.make_menu(), "Run as")
-    assert texts(menu) == ["Automatic (bf16)", "float32", "bfloat16", "int8", "int4"]
-    assert [action.isChecked() for action in menu.actions()] == [True, False, False, False, False]
-    with qtbot.waitSignal(picker.options_chosen) as chosen:
-        menu.actions()[3].trigger()
-    assert chosen.args == [LoadOptions("int8")]
-
-
-def test_devices_are_offered_where_there_are_several(picker, qtbot):
-    picker.set_devices(("cpu", "cuda"))
-    picker.set_model("R & D", "/m/rd", INFO, LoadOptions("float32"))
-    menu = submenu(picker.make_menu(), "Run as")
-    assert texts(menu)[5:] == ["Automatic device", "CPU", "CUDA"]
-    with qtbot.waitSignal(picker.options_chosen) as chosen:
-        menu.actions()[-1].trigger()
-    assert chosen.args == [LoadOptions("float32", "cuda")]
+def test_the_way_to_how_it_runs(picker, qtbot):
+    picker.set_model("R & D", "/m/rd", INFO)
+    action = next(a for a in picker.make_menu().actions() if a.text() == "Context length, precision…")
+    with qtbot.waitSignal(picker.options_wanted):
+        action.trigger()
 
 
 def test_a_remote_model_runs_as_its_server_likes(picker):
     picker.set_model("big", "cluster#big")
-    assert "Run as" not in texts(picker.make_menu())
+    assert "Context length, precision…" not in texts(picker.make_menu())
 
 
 def test_models_are_unloaded(picker, qtbot):

@@ -34,3 +34,12 @@ def test_a_file_in_few_bits_is_advised_as_the_engine_takes_it(qapp, path: str, h
     assert f"{pace:.0f}" in row.note
     assert shelf_row(replace(item, shape=None), adviser, "").note == ""
     assert adviser.close()
+
+
+@pytest.mark.parametrize(("context", "counted"), [(0, 4096), (2048, 2048), (131_072, 4096)])
+def test_a_verdict_says_how_long_a_chat_it_counts_with(qapp, context: int, counted: int):
+    machine = Machine(32 * 10**9, 24 * 10**9, bandwidth=2e10)
+    adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)
+    item = ShelfItem(ModelEntry("x", "/models/x", 10**9), shape=SHAPE, context=context)
+    assert shelf_content(item, adviser).counted == counted
+    assert adviser.close()

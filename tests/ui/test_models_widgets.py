@@ -103,7 +103,7 @@ def test_the_pane_says_what_each_dtype_costs_and_where_it_is_chosen(pane: Detail
     texts = [label.text() for label in pane.findChildren(QLabel)]
     assert "the best choice, as exact as the original" in texts
     assert texts[texts.index("int8") :][2:4] == ["7 tok/s", "nearly as exact as the original"]
-    assert any("“Run as”" in text for text in texts)
+    assert any("“Context length, precision”" in text for text in texts)
     pane.show_content(replace(CONTENT, is_rounded=True))
     texts = [label.text() for label in pane.findChildren(QLabel)]
     assert "the best choice" in texts

@@ -270,3 +270,43 @@ def test_the_slider_begins_where_the_language_does(panel, qtbot):
     assert row.value() == pytest.approx(0.55)
     qtbot.mouseClick(row.slider, Qt.MouseButton.LeftButton, pos=QPoint(8, 9))
     assert row.value() == pytest.approx(2.0, abs=0.05)
+
+
+def test_numbers_stand_at_the_outer_edge_in_a_mirrored_panel_too(panel):
+    for direction, edge in (
+        (Qt.LayoutDirection.RightToLeft, Qt.AlignmentFlag.AlignLeft),
+        (Qt.LayoutDirection.LeftToRight, Qt.AlignmentFlag.AlignRight),
+    ):
+        panel.setLayoutDirection(direction)
+        assert panel.rows["temperature"].edit.alignment() == edge
+
+
+def test_a_click_on_a_number_and_a_new_one(panel, qtbot):
+    """Whoever clicks on it and types wants another number, and not two in one."""
+    panel.show()
+    row = panel.rows["temperature"]
+    row.set_default(0.3)
+    row.edit.window().activateWindow()
+    qtbot.waitUntil(row.edit.isVisible)
+    # As QApplication does before it hands on the press.
+    row.edit.setFocus(Qt.FocusReason.MouseFocusReason)
+    place = QPoint(row.edit.width() - 6, row.edit.height() // 2)
+    qtbot.mouseClick(row.edit, Qt.MouseButton.LeftButton, pos=place)
+    assert row.edit.selectedText() == "0.30"
+    qtbot.keyClicks(row.edit, "0.9")
+    qtbot.keyClick(row.edit, Qt.Key.Key_Return)
+    assert row.value() == 0.9
+    qtbot.mouseClick(row.edit, Qt.MouseButton.LeftButton, pos=place)  # the second click is for one of its digits
+    assert row.edit.selectedText() == ""
+
+
+def test_what_was_wrong_is_forgotten_when_the_user_comes_back(panel, qtbot):
+    row = panel.rows["top_p"]
+    row.edit.setFocus()
+    row.edit.setText("7")
+    qtbot.keyClick(row.edit, Qt.Key.Key_Return)
+    assert "7" in row.problem
+    panel.rows["top_k"].edit.setFocus()
+    assert row.problem
+    row.edit.setFocus(Qt.FocusReason.TabFocusReason)
+    assert row.problem == ""

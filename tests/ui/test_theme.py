@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QCheckBox, QRadioButton, QWidget
 
 from llama_gui.ui.theme import DARK, LIGHT, apply_theme, contrast, theme_of
 
@@ -31,3 +31,15 @@ def test_widgets_know_their_theme(qapp, qtbot, scheme, theme):
     qtbot.addWidget(widget)
     assert theme_of(widget) is theme
     assert widget.palette().color(QPalette.ColorRole.Accent).name().upper() == theme.accent
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize("kind", [QCheckBox, QRadioButton])
+def test_the_edge_of_a_box_can_be_seen(qapp, qtbot, theme, kind):
+    apply_theme(qapp, "dark" if theme.is_dark else "light")
+    box = kind("A word")
+    qtbot.addWidget(box)
+    box.show()
+    image = box.grab().toImage()
+    row = [image.pixelColor(x, image.height() // 2).name() for x in range(16)]
+    assert max(contrast(color, theme.side) for color in row) >= 3

@@ -7,6 +7,7 @@ import sys
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QImage, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QApplication
 
 from llama_gui.chats.tree import Node
 from llama_gui.ui.theme import DARK, apply_theme
@@ -223,6 +224,26 @@ def test_it_follows_the_end_only_when_it_stands_there(view):
     view.add_text("a2", "And more\n\n" * 30)
     view.flush()
     assert bar.value() == bar.maximum()
+
+
+def test_what_is_read_stays_while_the_window_changes(view):
+    words = " ".join(f"w{number}" for number in range(3000))
+    view.show_path([user(1), answer(1, words)])
+    QApplication.processEvents()
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() // 2)
+    read = view.top_position()
+    wide = view.width()
+    for width in [*range(wide, wide - 300, -17), *range(wide - 300, wide, 23), wide]:
+        view.resize(width, view.height())
+        top = view.cursorRect(view.cursor_at(read)).top()
+        assert -30 < top < 30
+    assert abs(view.top_position() - read) < 100
+    view.verticalScrollBar().setValue(0)
+    view.resize(wide - 200, view.height())
+    assert view.verticalScrollBar().value() == 0
+    view.go_to_end()
+    view.resize(wide, view.height())
+    assert view.verticalScrollBar().value() == view.verticalScrollBar().maximum()
 
 
 def test_the_end_is_announced(view, qtbot):

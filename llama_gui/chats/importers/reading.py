@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from llama_gui.chats.importers import chatgpt, lm_studio, open_webui, ours
+from llama_gui.chats.importers import chatgpt, jan, lm_studio, open_webui, ours
 from llama_gui.chats.importers.building import BrokenChatError, LeftOut, as_dict, as_list, as_title
 from llama_gui.chats.record import ChatRecord
 from llama_gui.errors import StoreError
@@ -20,14 +20,16 @@ MAX_BYTES = 400_000_000
 MAX_FILES = 20_000
 """Of a folder."""
 
+_OF_JAN = (jan.THREAD_FILE, jan.MESSAGES_FILE)
 _IN_ARCHIVE = re.compile(r"(.*/)?conversations(-\d+)?\.json")
 _KINDS: tuple[tuple[str, Callable[[object], list[Any] | None], Callable[[Any, LeftOut], ChatRecord]], ...] = (
     (ours.NAME, ours.conversations, ours.read),
     (chatgpt.NAME, chatgpt.conversations, chatgpt.read),
     (open_webui.NAME, open_webui.conversations, open_webui.read),
     (lm_studio.NAME, lm_studio.conversations, lm_studio.read),
+    (jan.NAME, jan.conversations, jan.read),
 )
-_KNOWN = "llama-gui, ChatGPT (conversations.json, or the whole .zip), Open WebUI and LM Studio"
+_KNOWN = "llama-gui, ChatGPT (conversations.json, or the whole .zip), Open WebUI, LM Studio and Jan (its threads)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ def read_import(path: Path) -> FoundChats:
     if path.is_dir():
         return _read_folder(path)
     try:
+        if path.name in _OF_JAN and all((path.parent / name).is_file() for name in _OF_JAN):
+            return _found(_jan_thread(path.parent), path)
         contents = [_json(path, content) for content in _contents(path)]
         return _found(
             contents[0] if len(contents) == 1 else [value for part in contents for value in as_list(part)], path
@@ -59,6 +63,11 @@ def read_import(path: Path) -> FoundChats:
         raise StoreError(
             f"{path} cannot be read: {error.strerror or error}. Check that it exists and that you may read it."
         ) from error
+
+
+def _jan_thread(folder: Path) -> object:
+    thread, messages = (folder / name for name in _OF_JAN)
+    return jan.joined(_json(thread, _contents(thread)[0]), _contents(messages)[0])
 
 
 def _read_folder(path: Path) -> FoundChats:

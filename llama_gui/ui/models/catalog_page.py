@@ -1,14 +1,15 @@
 """The models that we recommend. All that is shown comes with llama-gui; the hub is asked only on a press."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Slot
 
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.library.catalog import CatalogEntry
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.models.contents import catalog_content, catalog_row
+from llama_gui.ui.models.contents import ORIGINAL, catalog_content, catalog_fit, catalog_row, gguf_of
 from llama_gui.ui.models.detail_pane import PaneAction
 from llama_gui.ui.models.page import ModelPage
 from llama_gui.ui.models.row_list import ModelRow
@@ -19,8 +20,8 @@ from llama_gui.ui.widgets import plain_label
 if TYPE_CHECKING:
     from llama_gui.library.hub import ModelDetails
 
-_QUICK = 6.0
-"""Tokens per second: about as fast as people read."""
+_QUICK, _THOUGHT = 6.0, 4.0
+"""Tokens per second: about as fast as people read; and so many times as much is thought before it is said."""
 
 
 class CatalogPage(ModelPage):
@@ -39,6 +40,8 @@ class CatalogPage(ModelPage):
         self._rows: list[ModelRow] = []
         self._asked = ""
         self._proposed = ""
+        # Later: the pane is made anew, and with it the button that was pressed.
+        self.pane.file_chosen.connect(self.show_current, Qt.ConnectionType.QueuedConnection)
         desk.adviser.measured.connect(self._propose)
         desk.shelf.changed.connect(self.refresh)
         desk.downloads.changed.connect(self.refresh_states)
@@ -59,9 +62,11 @@ class CatalogPage(ModelPage):
         """Speeds are known now: begin with the largest that writes quickly here, unless the user was faster."""
         self.refresh()
         adviser = self.desk.adviser
-        fits = [(entry, adviser.best(entry.shape, entry.context)) for entry in self._entries.values()]
-        quick = [entry for entry, fit in fits if fit.verdict == "runs" and (fit.tokens_per_second or 0) >= _QUICK]
-        if quick and self.list.currentIndex().row() <= 0:
+        fits = [(entry, catalog_fit(entry, adviser)) for entry in self._entries.values()]
+        running = [(entry, fit.tokens_per_second or 0) for entry, fit in fits if fit.verdict == "runs"]
+        quick = [entry for entry, pace in running if pace >= _QUICK * (_THOUGHT if entry.thinks else 1)]
+        has_begun = self.list.currentIndex().row() > 0 or self._asked or self._card_problem
+        if quick and not has_begun:
             self._proposed = max(quick, key=lambda entry: entry.parameters).repo
             self.list.select(self._proposed)
 
@@ -90,6 +95,24 @@ class CatalogPage(ModelPage):
         self._rows = [catalog_row(entry, self.desk.adviser) for entry in self._entries.values()]
         self.show_states(self._rows)
 
+    def show_states(self, rows: Sequence[ModelRow]) -> None:
+        """The same rows, each with what happens to its model now, in whichever form."""
+        self.list.show_rows([replace(row, state=self._word(row.key)) for row in rows])
+
+    def _word(self, repo: str) -> str:
+        gguf = self._entries[repo].gguf
+        return self.states.word(repo) or (self.states.word(gguf.repo) if gguf else "")
+
+    def _file(self, repo: str) -> str:
+        """What is chosen in the pane, if it shows this model; else what is here, or on its way."""
+        content, gguf = self.pane.content, self._entries[repo].gguf
+        if content is not None and content.subtitle == repo:
+            return self.pane.chosen_file()
+        has_original = self.states.path_of(repo, "") or self.states.download_of(repo, "")
+        has_gguf = gguf and (self.states.path_of(gguf.repo) or self.states.download_of(gguf.repo))
+        return ORIGINAL if has_original and not has_gguf else ""
+
+    @Slot()
     def show_current(self) -> None:
         """The current model in the pane."""
         entry = self._entries.get(self.list.current_key())
@@ -97,18 +120,21 @@ class CatalogPage(ModelPage):
             self.pane.show_content(None)
             return
         page = f"{self.desk.account.endpoint}/{entry.repo}"
-        content = catalog_content(entry, self.desk.adviser, page, self._details.get(entry.repo))
+        file = self._file(entry.repo)
+        content = catalog_content(entry, self.desk.adviser, page, self._details.get(entry.repo), file)
         if self.states.path_of(entry.repo):
             content = replace(content, warning="", page="")  # it was allowed
         self.pane.show_content(replace(content, actions=self._actions(entry.repo), hint=self._hint(entry.repo)))
 
     def _hint(self, repo: str) -> str:
-        if repo == self._proposed and not self.states.word(repo):
+        if repo == self._proposed and not self._word(repo):
             return self._card_problem.get(repo) or self.tr("A good first choice for this computer.")
         return self._card_problem.get(repo, "")
 
     def _actions(self, repo: str) -> tuple[PaneAction, ...]:
-        made = self.states.actions(repo, self._entries[repo].size)
+        entry = self._entries[repo]
+        gguf = gguf_of(entry, self._file(repo))
+        made = self.states.actions(gguf.repo, gguf.size, gguf.path) if gguf else self.states.actions(repo, entry.size)
         if repo in self._details:
             return made
         is_asked = self._asked == repo
@@ -125,8 +151,9 @@ class CatalogPage(ModelPage):
             self._card_problem.pop(self._asked, None)
             self.desk.search.ask_details(self._asked)
             self.show_current()
-        else:
-            super().act(name)
+        elif entry := self._entries.get(self.list.current_key()):
+            gguf = gguf_of(entry, self.pane.chosen_file())
+            self._act_on(gguf.repo if gguf else entry.repo, gguf.path if gguf else "", name)
 
     @Slot(str, object)
     def _on_details(self, repo: str, details: "ModelDetails") -> None:

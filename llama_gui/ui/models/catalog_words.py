@@ -13,25 +13,15 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "Small, in many languages, with a long context; for summaries and short answers."),
     QT_TRANSLATE_NOOP("Catalog", "The smallest that can think before it answers; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "An older open model with a short context."),
-    QT_TRANSLATE_NOOP(
-        "Catalog",
-        "A good first choice for most computers: conversation, summaries, rewriting. "
-        "Its licence must be accepted on the hub.",
-    ),
+    QT_TRANSLATE_NOOP("Catalog", "A good first choice for most computers: conversation, summaries, rewriting."),
     QT_TRANSLATE_NOOP("Catalog", "Good for its size at code, sums and tables; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "Open weights and good answers in English, between Llama 3.2 1B and 3B in size."),
     QT_TRANSLATE_NOOP("Catalog", "Thinks before it answers: sums, code, puzzles; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "Code, sums and structured text; many languages."),
-    QT_TRANSLATE_NOOP(
-        "Catalog",
-        "Clearly better answers, at about a third of the speed of 1B. Its licence must be accepted on the hub.",
-    ),
+    QT_TRANSLATE_NOOP("Catalog", "Clearly better answers, at about a third of the speed of 1B."),
     QT_TRANSLATE_NOOP("Catalog", "The best answers below 8B where there is time to think; many languages."),
-    QT_TRANSLATE_NOOP(
-        "Catalog",
-        "For computers with plenty of memory or a graphics card; long texts. Its licence must be accepted on the hub.",
-    ),
-    QT_TRANSLATE_NOOP("Catalog", "The older 8B, with a shorter context. Its licence must be accepted on the hub."),
+    QT_TRANSLATE_NOOP("Catalog", "For computers with plenty of memory or a graphics card; long texts."),
+    QT_TRANSLATE_NOOP("Catalog", "The older 8B, with a shorter context."),
     QT_TRANSLATE_NOOP(
         "Catalog",
         "A base model: it continues texts and holds no conversation. Its licence must be accepted on the hub.",

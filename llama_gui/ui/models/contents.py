@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from llama_gui.bridge.fit_adviser import FitAdviser
+from llama_gui.bridge.fit_adviser import FitAdviser, counted_tokens
 from llama_gui.bridge.model_shelf import ShelfItem
-from llama_gui.library.catalog import CatalogEntry
+from llama_gui.library.catalog import CatalogEntry, CatalogFile
 from llama_gui.library.fit import Fit
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.model_shape import ModelShape
@@ -33,36 +33,76 @@ if TYPE_CHECKING:
 
 translate = QCoreApplication.translate
 _MOST_FILES = 40
+ORIGINAL = "*.safetensors"
+"""Chosen as file: the weights as their makers publish them."""
+
+
+def catalog_fit(entry: CatalogEntry, adviser: FitAdviser) -> Fit:
+    """Whether a recommended model runs here, in the bits in which most people want it."""
+    return adviser.best(entry.shape, entry.context, _stored(entry.gguf))
 
 
 def catalog_row(entry: CatalogEntry, adviser: FitAdviser) -> ModelRow:
     """A recommended model in the list."""
-    fit = adviser.best(entry.shape, entry.context)
-    facts = [size_words(entry.size), entry.licence, context_words(entry.context)]
+    fit = catalog_fit(entry, adviser)
+    size = entry.gguf.size if entry.gguf else entry.size
+    facts = [size_words(size), entry.licence, context_words(entry.context)]
     note, role = short_verdict(fit), _note_role(fit)
     return ModelRow(entry.repo, entry.name, " · ".join(facts), described(entry.description), note, role)
 
 
-def catalog_content(entry: CatalogEntry, adviser: FitAdviser, page: str, details: "ModelDetails | None") -> PaneContent:
-    """A recommended model in the pane; `page` is its address, `details` what the hub told when it was asked."""
-    fits = adviser.fits(entry.shape, entry.context)
-    facts = (
-        (translate("Models", "Download"), size_words(details.size if details and details.size else entry.size)),
-        (translate("Models", "Licence"), _licence(entry.licence, entry.is_gated)),
+def catalog_content(
+    entry: CatalogEntry, adviser: FitAdviser, page: str, details: "ModelDetails | None", file: str = ""
+) -> PaneContent:
+    """A recommended model in the pane; `page` is its address, `details` what the hub told when it was asked.
+
+    `file`: `ORIGINAL`, where that is chosen and not the file in fewer bits.
+    """
+    gguf = gguf_of(entry, file)
+    stored = _stored(gguf)
+    size = gguf.size if gguf else details.size if details and details.size else entry.size
+    is_gated = entry.is_gated and gguf is None
+    facts = [
+        (translate("Models", "Download"), size_words(size)),
+        (translate("Models", "Licence"), _licence(entry.licence, is_gated)),
         (translate("Models", "Parameters"), count_words(entry.parameters)),
         (translate("Models", "Context"), context_words(entry.context)),
-    )
+    ]
+    facts += [(translate("Models", "Comes from"), gguf.repo)] if gguf else []
     return PaneContent(
         title=entry.name,
         subtitle=entry.repo,
         lead=described(entry.description),
-        warning=_gate(entry.is_gated),
-        page=page if entry.is_gated else "",
-        facts=facts,
-        fits=fits,
-        best=adviser.best(entry.shape, entry.context).dtype,
+        warning=_gate(is_gated),
+        page=page if is_gated else "",
+        facts=tuple(facts),
+        fits=adviser.fits(entry.shape, entry.context),
+        counted=counted_tokens(entry.context),
+        best=adviser.best(entry.shape, entry.context, stored).dtype,
+        is_rounded=stored in ("int8", "int4"),
+        files=_forms(entry, entry.gguf) if entry.gguf else (),
+        file=gguf.path if gguf else ORIGINAL if entry.gguf else "",
         excerpt=details.excerpt if details else "",
     )
+
+
+def gguf_of(entry: CatalogEntry, file: str) -> CatalogFile | None:
+    """The file of a recommended model that is meant; None: its original weights."""
+    return None if file == ORIGINAL else entry.gguf
+
+
+def _forms(entry: CatalogEntry, gguf: CatalogFile) -> tuple[FileChoice, ...]:
+    kind = gguf_kind(gguf.path)
+    original = [size_words(entry.size), gguf_words("F16")]
+    original += [translate("Models", "licence to accept")] if entry.is_gated else []
+    return (
+        FileChoice(gguf.path, kind, " · ".join((size_words(gguf.size), gguf_words(kind)))),
+        FileChoice(ORIGINAL, translate("Models", "Original weights"), " · ".join(original)),
+    )
+
+
+def _stored(gguf: CatalogFile | None) -> str:
+    return gguf_dtype(gguf_kind(gguf.path)) if gguf else ""
 
 
 def found_row(found: "FoundModel", adviser: FitAdviser) -> ModelRow:
@@ -121,6 +161,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
         page=details.page if found.is_gated or details.problem else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, context) if shape and not details.problem else (),
+        counted=counted_tokens(context),
         best=adviser.best(shape, context, stored).dtype if shape else "",
         is_rounded=stored in ("int8", "int4"),
         verdict_note=rough if details.is_guessed and shape else "",
@@ -136,6 +177,7 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     used = day_words(item.last_used)
     facts = [size_words(entry.size)]
     facts += [translate("Models", "comes with llama-gui")] if entry.is_starter else []
+    facts += [item.keeper] if item.keeper else []
     facts += [translate("Models", "last used {}").format(used)] if used else []
     fit = (
         adviser.best(item.shape, item.context, gguf_dtype(gguf_kind(entry.path)))
@@ -157,6 +199,7 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     if not entry.is_starter:  # of which nobody keeps a note
         facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
+    facts += [(translate("Models", "Kept by"), item.keeper)] if item.keeper else []
     stored = gguf_dtype(gguf_kind(entry.path))
     lead = translate("Models", "The small model that comes with llama-gui, to try it with.")
     return PaneContent(
@@ -164,6 +207,7 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
         lead=lead if entry.is_starter else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context) if shape else (),
+        counted=counted_tokens(item.context),
         best=adviser.best(shape, item.context, stored).dtype if shape else "",
         is_rounded=stored in ("int8", "int4"),
         verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",

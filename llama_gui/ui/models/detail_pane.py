@@ -54,7 +54,8 @@ class PaneContent:
 
     `subtitle` is where it lies, `lead` what it is good at, `warning` what stands in the way and `page` where that is
     mended in the web; `fits` and `best` (a dtype) are the verdict, `is_rounded` says that its file holds few bits
-    already, `file` is the one of `files` that is proposed, `excerpt` is from its card, `hint` a word above the buttons.
+    already, `counted` the tokens of the chat that the verdict counts with, `file` is the one of `files` that is
+    proposed, `excerpt` is from its card, `hint` a word above the buttons.
     """
 
     title: str
@@ -67,6 +68,7 @@ class PaneContent:
     best: str = ""
     is_rounded: bool = False
     verdict_note: str = ""
+    counted: int = CONTEXT
     files: tuple[FileChoice, ...] = ()
     file: str = ""
     excerpt: str = ""
@@ -137,8 +139,11 @@ class DetailPane(Surface):
             return
         is_same = before is not None and content is not None and before.subtitle == content.subtitle
         place = self._area.verticalScrollBar().value() if is_same else 0
+        had_keyboard = is_same and any(button.hasFocus() for button in self._files.buttons())
         body = self._make_body(content, file if is_same else "") if content else QWidget()
         self._area.setWidget(body)
+        if had_keyboard and (chosen := self._files.checkedButton()) is not None:
+            chosen.setFocus()
         body.setAutoFillBackground(False)
         self._area.viewport().setAutoFillBackground(False)
         self._area.verticalScrollBar().setValue(place)
@@ -183,7 +188,7 @@ class DetailPane(Surface):
         self._add_heading(column, self.tr("On this computer"))
         best = next((fit for fit in content.fits if fit.dtype == content.best), content.fits[0])
         column.addWidget(_words(verdict_words(best), verdict_role(best), FRAME_PX))
-        note = self.tr("Counted with one chat of {} tokens.").format(CONTEXT)
+        note = self.tr("Counted with one chat of {} tokens.").format(content.counted)
         column.addWidget(_words(f"{content.verdict_note} {note}".strip(), "muted", TINY_PX))
         column.addSpacing(4)
         grid = QGridLayout()
@@ -204,7 +209,7 @@ class DetailPane(Surface):
             grid.addWidget(_words(", ".join(notes), "muted", TINY_PX), row, 3)
         column.addLayout(grid)
         column.addSpacing(4)
-        way = self.tr("How it runs is chosen in the model’s menu, under “Run as”.")
+        way = self.tr("This is chosen in the model’s menu, under “Context length, precision”.")
         column.addWidget(_words(way, "muted", TINY_PX))
 
     def _add_files(self, column: QVBoxLayout, files: Sequence[FileChoice], chosen: str) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.bridge.model_desk import ModelDesk
+from llama_gui.library.neighbours import neighbours
 from llama_gui.settings import UserSettings
 from llama_gui.ui.choice_box import ChoiceBox
 from llama_gui.ui.icons import Icons
@@ -68,8 +69,8 @@ class OptionsDialog(QDialog):
         if self._desk.account.is_offline_by_environment:
             offline = self.tr("HF_HUB_OFFLINE is set on this computer. Unset it to be able to search and download.")
         places = self.tr(
-            "Downloads go to the cache that all Hugging Face tools share. Add folders in which you keep models "
-            "yourself; taking one off the list deletes nothing."
+            "Downloads go to the cache that all Hugging Face tools share. What LM Studio, Jan and GPT4All keep here is "
+            "found as well. Add folders in which you keep models yourself; taking one off the list deletes nothing."
         )
         close = QPushButton(self.tr("Close"))
         close.setDefault(True)
@@ -99,9 +100,11 @@ class OptionsDialog(QDialog):
 
     def _show_folders(self) -> None:
         self.folders.clear()
-        fixed = [str(self._desk.own_folder), self._desk.account.cache]
+        always = self.tr("always")
+        fixed = {str(self._desk.own_folder): always, self._desk.account.cache: always}
+        fixed |= {str(neighbour.folder): neighbour.name for neighbour in neighbours()}
         for path in (*fixed, *self._settings.model_folders):
-            item = self.folders.add(path, self.tr("always") if path in fixed else "")
+            item = self.folders.add(path, fixed.get(path, ""))
             if path in fixed:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsSelectable)
         self._on_row()

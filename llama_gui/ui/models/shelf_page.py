@@ -82,9 +82,10 @@ class ShelfPage(ModelPage):
             return
         content = shelf_content(item, self.desk.adviser)
         hint = self._hints.get(item.entry.path, "")
-        self.pane.show_content(replace(content, actions=self._actions(item.entry), hint=hint))
+        self.pane.show_content(replace(content, actions=self._actions(item), hint=hint))
 
-    def _actions(self, entry: ModelEntry) -> tuple[PaneAction, ...]:
+    def _actions(self, item: ShelfItem) -> tuple[PaneAction, ...]:
+        entry = item.entry
         is_open = entry.key == self._current
         text = self.tr("Open now") if is_open else self.tr("Open")
         checking = self._checking == entry.path
@@ -95,7 +96,9 @@ class ShelfPage(ModelPage):
             else PaneAction("verify", self.tr("Check its files")),
         ]
         if not entry.is_starter:
-            made += [PaneAction("rename", self.tr("Rename…")), PaneAction("delete", self.tr("Delete…"))]
+            made.append(PaneAction("rename", self.tr("Rename…")))
+        if not entry.is_starter and not item.keeper:
+            made.append(PaneAction("delete", self.tr("Delete…")))
         return (*made, PaneAction("folder", self.tr("Show folder")))
 
     def act(self, name: str) -> None:

@@ -65,6 +65,14 @@ class MessageBar(QObject):
             self.show(node_id)
             self.bar.focus_first()
 
+    def look_again(self) -> None:
+        """Other messages are drawn: one that is gone has nothing to press."""
+        if self.bar.isVisible() and all(node.id != self.bar.node_id for node in self._drawn()):
+            if self.bar.has_focus:
+                self._leave()
+            else:
+                self.bar.hide()
+
     @Slot()
     def hide(self) -> None:
         """Take the buttons away, unless the keyboard is on them."""

@@ -40,6 +40,8 @@ class Sheet(QTextBrowser):
         self.theme = theme_of(self)
         self.place = ScrollPlace(self.verticalScrollBar(), self)
         self.has_caret = False
+        self._is_resized = False
+        self._held: tuple[QTextCursor, int] | None = None  # a line, and where the bar stood when it was held
         self._flash: tuple[QTextCursor, QTextCursor] | None = None
         self._flash_timer = QTimer(self, singleShot=True, interval=FLASH_MS)
         self._flash_timer.timeout.connect(self._end_flash)
@@ -165,8 +167,31 @@ class Sheet(QTextBrowser):
         super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        if self._is_resized or not self.place.is_settled:
+            self._resize(event)
+            return
+        self._is_resized = True  # the margins change the size once more
+        held = self._held_line()
+        bar = self.verticalScrollBar()
+        try:
+            # In a narrower column the text above is longer: Qt would keep the pixels, and lose what is read.
+            with self.place.moved_with(lambda: self.cursorRect(held).top() + bar.value()):
+                self._resize(event)
+        finally:
+            self._is_resized = False
+        self._held = held, bar.value()
+
+    def _resize(self, event: QResizeEvent) -> None:
         self.centre()
         super().resizeEvent(event)
+
+    def _held_line(self) -> QTextCursor:
+        """What stands at the upper edge. While a window is dragged larger or smaller it is one and the same, and not
+        each time the beginning of the line that it has come to stand in.
+        """
+        if self._held is not None and self._held[1] == self.verticalScrollBar().value():
+            return self._held[0]
+        return self.cursor_at(self.top_position())
 
     @Slot()
     def centre(self) -> None:

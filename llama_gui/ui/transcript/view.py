@@ -1,9 +1,12 @@
 """The transcript of one tab: what can be clicked, copied and reached by keys on the page of a chat."""
 
+from collections.abc import Mapping, Sequence
+
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.transcript.drawn_chat import DrawnChat
 from llama_gui.ui.transcript.message_bar import MessageBar
@@ -29,6 +32,12 @@ class TranscriptView(DrawnChat):
         self.place.at_end_changed.connect(self.at_end_changed)
         if self._buttons is not None:
             self._buttons.bar.chosen.connect(self.action_requested)
+
+    def show_path(self, nodes: Sequence[Node], versions: Mapping[str, tuple[int, int]] | None = None) -> None:
+        """See `DrawnChat.show_path`."""
+        super().show_path(nodes, versions)
+        if self._buttons is not None:
+            self._buttons.look_again()
 
     def last_answer(self) -> str:
         """The Markdown of the last answer, without what was thought before it."""

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from llama_gui.chats.importers import building, reading
+from llama_gui.chats.importers import building, jan, reading
 from llama_gui.chats.importers.building import as_time
 from llama_gui.chats.importers.reading import read_import
 from llama_gui.chats.tree import ChatTree
@@ -27,6 +27,7 @@ from tests.chats.importers.samples import (
     webui_chat,
     webui_message,
 )
+from tests.chats.importers.test_jan import THREAD, VERSIONS
 
 OURS = {
     "format": "llama-gui chats",
@@ -57,6 +58,7 @@ EXPORTS = [
     [gpt_chat([gpt_entry("q", "sys"), gpt_entry("a", "q", "assistant")], "a")],
     [webui_chat([webui_message("q", None, "user", "x"), webui_message("a", "q", "assistant", "y")], "a")],
     studio_chat([studio_user("x"), studio_answer("y", "z")]),
+    jan.joined(THREAD, b"\n".join(json.dumps(message).encode() for message in VERSIONS)),
 ]
 
 
