@@ -14,6 +14,7 @@ from llama_gui.bridge.chat_news import ChatNews
 from llama_gui.bridge.chat_saver import ChatSaver
 from llama_gui.bridge.chat_turn import ChatTurn
 from llama_gui.bridge.context_watch import ContextWatch
+from llama_gui.bridge.document_recall import DocumentRecall
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.message_post import MessagePost
 from llama_gui.bridge.store_lane import StoreLane
@@ -41,7 +42,8 @@ class ChatSession(ChatNews):
         self._card = ChatCard(chat_id, self._path, store, self._saver, self)
         self._flight = AnswerFlight(chat_id, self._path, host, self._saver, self)
         post = MessagePost(chat_id, self._path, self._card, store, self._saver, self)
-        self._turn = ChatTurn(chat_id, self._path, self._card, post, self._flight, self)
+        recall = DocumentRecall(self._path, lambda: self.settings, host, self)
+        self._turn = ChatTurn(chat_id, self._path, self._card, recall, post, self._flight, self)
         self.queue = self._turn.queue
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.draft_files = DraftFileKeeper(chat_id, store, self)

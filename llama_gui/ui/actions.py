@@ -60,6 +60,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("copy_answer", QT_TRANSLATE_NOOP("Actions", "Copy last answer"), ("Ctrl+Shift+C",), "Chat"),
     ActionSpec("branches", QT_TRANSLATE_NOOP("Actions", "Show branches"), ("Ctrl+Shift+M",), "Chat"),
     ActionSpec("reasoning", QT_TRANSLATE_NOOP("Actions", "Show or hide the reasoning"), ("Ctrl+Shift+R",), "Chat"),
+    ActionSpec("passages", QT_TRANSLATE_NOOP("Actions", "Show or hide the passages of the documents"), (), "Chat"),
     ActionSpec("find", QT_TRANSLATE_NOOP("Actions", "Find in this chat"), ("Ctrl+F",), "Chat"),
     ActionSpec("find_next", QT_TRANSLATE_NOOP("Actions", "Find next"), ("F3",), "Chat", in_palette=False),
     ActionSpec("find_previous", QT_TRANSLATE_NOOP("Actions", "Find previous"), ("Shift+F3",), "Chat", in_palette=False),

@@ -65,6 +65,12 @@ class TabVerbs(QObject):
             tab.transcript.toggle_last_reasoning()
 
     @Slot()
+    def toggle_passages(self) -> None:
+        """Unfold the passages of the last question that has any, or fold them."""
+        if tab := self._deck.current():
+            tab.transcript.toggle_last_passages()
+
+    @Slot()
     def find(self) -> None:
         """Open the search in this chat."""
         if (tab := self._deck.current()) and tab.session.path():

@@ -54,6 +54,7 @@ def _on_tabs(parts: ActionParts) -> Runs:
         **{f"tab_{number}": partial(deck.go_to, number) for number in range(1, 10)},
         "branches": verbs.show_branches,
         "reasoning": verbs.toggle_reasoning,
+        "passages": verbs.toggle_passages,
         "find": verbs.find,
         "find_next": partial(verbs.find_step, 1),
         "find_previous": partial(verbs.find_step, -1),

@@ -37,7 +37,7 @@ class DrawnChat(Sheet):
         self._secret = f"act-{secrets.token_hex(8)}"
         self._nodes: list[Node] = []
         self._versions: Mapping[str, tuple[int, int]] = {}
-        self._unfolded: set[str] = set()  # the messages whose reasoning is shown
+        self._unfolded: set[str] = set()  # the answers whose reasoning is shown, and the questions whose passages are
         self._arrived: list[str] = []
         self._waiting = ""
         self._zoom = 1.0
@@ -245,7 +245,7 @@ class DrawnChat(Sheet):
         if hidden.kind == "fold":
             return self.unfold(int(hidden.key), offset)
         if hidden.kind == "reasoning":
-            self.toggle_reasoning(hidden.key)
+            self.toggle_folded(hidden.key)
         else:
             self.draw_node(hidden.key)
         extent = self.extent_of(hidden.key)
@@ -259,8 +259,8 @@ class DrawnChat(Sheet):
             below = self.document().findBlock(gap[0]).next().position()
             self._insert(lambda: self._page.draw_gap(first), below if first == 0 else min(gap[0], self.top_position()))
 
-    def toggle_reasoning(self, node_id: str) -> None:
-        """Show or hide what was thought before an answer."""
+    def toggle_folded(self, node_id: str) -> None:
+        """Show or hide what was thought before an answer, or the passages that went along with a question."""
         self._unfolded.symmetric_difference_update({node_id})
         place = self.extent_of(node_id)
         if place is not None:

@@ -160,7 +160,7 @@ class PageEnd:
 
     def _write_node(self, writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
         if node.role == "user":
-            write_user(writer, node, self.versions.get(node.id))
+            write_user(writer, node, self.versions.get(node.id), is_unfolded=node.id in self._unfolded)
         elif node.role == "assistant":
             write_answer(writer, node, is_unfolded=node.id in self._unfolded)
             if is_last:

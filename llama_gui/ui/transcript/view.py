@@ -1,9 +1,13 @@
 """The transcript of one tab: what can be clicked, copied and reached by keys on the page of a chat."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from llama_gui.chats.attachments import sources_of
+from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.transcript.drawn_chat import DrawnChat
 from llama_gui.ui.transcript.message_bar import MessageBar
@@ -55,8 +59,8 @@ class TranscriptView(DrawnChat):
             case "unfold":
                 self._page.ask_for(int(argument))
                 self._draw_rest()
-            case "reasoning":
-                self.toggle_reasoning(argument)
+            case "reasoning" | "passages":
+                self.toggle_folded(argument)
             case "copy-code":
                 self._copy(self._page.code(int(argument)))
             case "previous" | "next":
@@ -65,10 +69,17 @@ class TranscriptView(DrawnChat):
                 self._copy(next((answer_text(node.content) for node in self._nodes if node.id == argument), ""))
 
     def toggle_last_reasoning(self) -> None:
-        """The same for the last answer that has any."""
+        """Show or hide what was thought before the last answer that has any of it."""
+        self._toggle_last(lambda node: node.role == "assistant" and split_reasoning(node.content).reasoning is not None)
+
+    def toggle_last_passages(self) -> None:
+        """Show or hide the passages of the last question that has any."""
+        self._toggle_last(lambda node: node.role == "user" and bool(sources_of(node.attachments)))
+
+    def _toggle_last(self, has_folded: Callable[[Node], bool]) -> None:
         for node in reversed(self._drawn_nodes()):
-            if node.role == "assistant" and split_reasoning(node.content).reasoning is not None:
-                self.toggle_reasoning(node.id)
+            if has_folded(node):
+                self.toggle_folded(node.id)
                 extent = self.extent_of(node.id)
                 if extent is not None and not self.viewport().rect().contains(
                     self.cursorRect(self.cursor_at(extent[0]))

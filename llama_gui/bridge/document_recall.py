@@ -1,0 +1,109 @@
+"""Gives a question, before it is saved, the passages that fit it of the documents further up in its conversation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject
+
+from llama_gui.bridge import asking
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.token_counter import Counts
+from llama_gui.chats.attachments import Draft, sources_text
+from llama_gui.chats.recall import Documents, recalled
+from llama_gui.chats.shown_path import ShownPath
+from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message
+
+SHARE, MOST = 8, 2000
+"""An eighth of the context, and no more tokens than that: they are read before the answer begins."""
+SHARE_AFRESH, MOST_AFRESH = 4, 4000
+"""The same where no message with a document is before the model any more."""
+FULL = 0.75
+"""Of the context: from there on the oldest messages are left out, as the rest is kept for the answer."""
+UNCOUNTED = 600
+"""Tokens, taken as `_CHARACTERS` each, where nothing can be counted: the model is not loaded, or a server's."""
+_CHARACTERS = 4
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What is asked, as it would be sent without passages."""
+
+    draft: Draft
+    documents: Callable[[], Documents]
+    make: Callable[[], GenerateRequest]
+    may_drop: bool
+
+
+class DocumentRecall(QObject):
+    """Chooses for one chat. What was sent stays as it is: passages are added to the new message, none twice.
+
+    So the prompt up to it is found in the cache. Only when there is no room are so many passages taken as if there
+    were, and the oldest messages are left out: perhaps the document's own, whose passages can then come again.
+    """
+
+    def __init__(
+        self, path: ShownPath, settings: Callable[[], ChatSettings], host: EngineHost, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._path = path
+        self._settings = settings
+        self._host = host
+
+    def add(self, draft: Draft, replaces: str | None, done: Callable[[Draft | None], None]) -> None:
+        """Give `done` the draft with its passages; None: as it is. At once where the chat has no documents."""
+        settings = self._settings()
+        nodes = asking.before_draft(self._path, replaces)
+        make = asking.would_send(self._path, draft, replaces, settings)
+        if make is None or not any(node.attachments for node in nodes):
+            done(None)
+            return
+        may_drop = settings.overflow != "error" and not draft.files  # else the question is about its own files
+        wish = _Wish(draft, lambda: Documents(nodes, draft.text), make, may_drop)
+        engine = self._host.models.engine_of(settings.model or self._host.current)
+        info = self._host.info_of(settings.model)
+        if isinstance(engine, Counts) and info is not None and info.max_context:
+            most = info.max_context
+            self._host.counter.ask(engine, lambda counts: _counted(wish, counts, most), done)
+        else:
+            self._host.counter.run(lambda: _uncounted(wish), done)
+
+
+def _counted(wish: _Wish, engine: Counts, max_context: int) -> Draft:
+    request, documents = wish.make(), wish.documents()
+    use = engine.measure(request)
+    if use.is_too_long or (documents.are_whole and not use.dropped_messages):
+        return wish.draft
+    found, tokens, dropped = wish.draft, use.tokens, use.dropped_messages
+    for _ in range(_TRIES):
+        before = _before(request, dropped)
+        is_before = documents.are_before(before)
+        share = min(max_context // SHARE, MOST) if is_before else min(max_context // SHARE_AFRESH, MOST_AFRESH)
+        room = max(0, int(FULL * max_context) - tokens)
+        has_room = room >= share // 2 or not wish.may_drop
+        found = recalled(wish.draft, documents, before, min(share, room) if has_room else share, engine.count)
+        use = engine.measure(_with_sources(request, found))
+        if use.is_too_long:
+            return wish.draft
+        if use.dropped_messages == dropped:
+            break
+        dropped, tokens = use.dropped_messages, use.tokens - engine.count(sources_text(found.sources))
+    return found
+
+
+def _before(request: GenerateRequest, dropped: int) -> list[str]:
+    """The texts that the model has before it when so many of the oldest messages are left out."""
+    messages = [message.content for message in request.messages or () if message.role != "system"]
+    return messages[dropped:-1]
+
+
+def _with_sources(request: GenerateRequest, draft: Draft) -> GenerateRequest:
+    *former, last = request.messages or ()
+    return replace(request, messages=[*former, Message(last.role, sources_text(draft.sources) + last.content)])
+
+
+def _uncounted(wish: _Wish) -> Draft:
+    request, documents = wish.make(), wish.documents()
+    if documents.are_whole:
+        return wish.draft
+    return recalled(wish.draft, documents, _before(request, 0), UNCOUNTED, lambda text: len(text) // _CHARACTERS)
