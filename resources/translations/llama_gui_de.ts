@@ -4,6 +4,10 @@
 <context>
     <name>Actions</name>
     <message>
+        <source>Show or hide the passages of the documents</source>
+        <translation>Abschnitte der Dokumente zeigen oder verbergen</translation>
+    </message>
+    <message>
         <source>Attach files…</source>
         <translation>Dateien anhängen…</translation>
     </message>
@@ -2989,6 +2993,18 @@
 </context>
 <context>
     <name>Transcript</name>
+    <message>
+        <source>Hide</source>
+        <translation>Verbergen</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>Zeigen</translation>
+    </message>
+    <message>
+        <source>{} more of {} passages, those that fit the question</source>
+        <translation>{} weitere von {} Abschnitten, die zur Frage passen</translation>
+    </message>
     <message>
         <source>{} of {} passages, those that fit the question</source>
         <translation>{} von {} Abschnitten, die zur Frage passen</translation>
