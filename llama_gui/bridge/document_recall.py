@@ -1,4 +1,4 @@
-"""Gives a question, before it is saved, the passages that fit it of the documents further up in its conversation."""
+"""Gives a question, before it is saved, the passages that fit it: of documents further up, and of the chat's folder."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -7,11 +7,12 @@ from PySide6.QtCore import QObject
 
 from llama_gui.bridge import asking
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.token_counter import Counts
 from llama_gui.chats.attachments import Draft, sources_text
 from llama_gui.chats.recall import Documents, recalled
 from llama_gui.chats.shown_path import ShownPath
-from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message
+from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, is_remote
 
 SHARE, MOST = 8, 2000
 """An eighth of the context, and no more tokens than that: they are read before the answer begins."""
@@ -19,8 +20,8 @@ SHARE_AFRESH, MOST_AFRESH = 4, 4000
 """The same where no message with a document is before the model any more."""
 FULL = 0.75
 """Of the context: from there on the oldest messages are left out, as the rest is kept for the answer."""
-UNCOUNTED = 600
-"""Tokens, taken as `_CHARACTERS` each, where nothing can be counted: the model is not loaded, or a server's."""
+UNCOUNTED, UNCOUNTED_REMOTE = 600, 1200
+"""Tokens of `_CHARACTERS` each, where nothing can be counted: the model is not loaded yet, or it is a server's."""
 _CHARACTERS = 4
 _TRIES = 3
 
@@ -43,9 +44,15 @@ class DocumentRecall(QObject):
     """
 
     def __init__(
-        self, path: ShownPath, settings: Callable[[], ChatSettings], host: EngineHost, parent: QObject
+        self,
+        path: ShownPath,
+        settings: Callable[[], ChatSettings],
+        host: EngineHost,
+        folders: FolderDesk,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
+        self._folders = folders
         self._path = path
         self._settings = settings
         self._host = host
@@ -55,18 +62,23 @@ class DocumentRecall(QObject):
         settings = self._settings()
         nodes = asking.before_draft(self._path, replaces)
         make = asking.would_send(self._path, draft, replaces, settings)
-        if make is None or not any(node.attachments for node in nodes):
+        folder = settings.folder
+        if make is None or not (folder or any(node.attachments for node in nodes)):
             done(None)
             return
+        find = self._folders.finder(folder) if folder else None
+        if folder:
+            self._folders.read(folder)  # for the next question; this one is asked of what was read
         may_drop = settings.overflow != "error" and not draft.files  # else the question is about its own files
-        wish = _Wish(draft, lambda: Documents(nodes, draft.text), make, may_drop)
+        wish = _Wish(draft, lambda: Documents(nodes, draft.text, find), make, may_drop)
         engine = self._host.models.engine_of(settings.model or self._host.current)
         info = self._host.info_of(settings.model)
         if isinstance(engine, Counts) and info is not None and info.max_context:
             most = info.max_context
             self._host.counter.ask(engine, lambda counts: _counted(wish, counts, most), done)
         else:
-            self._host.counter.run(lambda: _uncounted(wish), done)
+            most = UNCOUNTED_REMOTE if is_remote(settings.model or self._host.current) else UNCOUNTED
+            self._host.counter.run(lambda: _uncounted(wish, most), done)
 
 
 def _counted(wish: _Wish, engine: Counts, max_context: int) -> Draft:
@@ -102,8 +114,8 @@ def _with_sources(request: GenerateRequest, draft: Draft) -> GenerateRequest:
     return replace(request, messages=[*former, Message(last.role, sources_text(draft.sources) + last.content)])
 
 
-def _uncounted(wish: _Wish) -> Draft:
+def _uncounted(wish: _Wish, most: int) -> Draft:
     request, documents = wish.make(), wish.documents()
     if documents.are_whole:
         return wish.draft
-    return recalled(wish.draft, documents, _before(request, 0), UNCOUNTED, lambda text: len(text) // _CHARACTERS)
+    return recalled(wish.draft, documents, _before(request, 0), most, lambda text: len(text) // _CHARACTERS)

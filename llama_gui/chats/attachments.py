@@ -68,7 +68,9 @@ class FileLine:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Passages that go along with a message of a file that is not its own: an earlier message has brought it."""
+    """Passages that go along with a message of a file that is not its own: an earlier message has brought it, or it
+    lies in the folder of the chat.
+    """
 
     name: str
     excerpt: Excerpt
@@ -267,7 +269,7 @@ def sources_text(sources: Sequence[Source]) -> str:
     for source in sources:
         name, excerpt = _clean_name(source.name), source.excerpt
         body = _clean(excerpt.text)
-        said = f"More of the file “{name}”, {excerpt.chosen} of its {excerpt.total} passages"
+        said = f"From the file “{name}”, {excerpt.chosen} of its {excerpt.total} passages"
         text += body.join(_fenced(said, body, name))
     return text
 

@@ -18,6 +18,8 @@ _ENDINGS = re.compile("(?:en|er|es|[ens])$")
 _K1, _B = 1.2, 0.75  # BM25 as everybody uses it: how soon more of a word says no more, how much long passages lose
 _FORMER = 0.5
 """What a word of the question before counts, and of the one before that the half of it, and so on."""
+_FEW = 3
+"""Passages, that may all have a word: where there are hardly any, none is frequent."""
 _WORTH = 0.3
 """Of the best passage's score: a passage with less of it says nothing about a question that asks on."""
 
@@ -45,6 +47,18 @@ class Passage:
         return len(self.text) + len(self.mark) + len(_LEFT_OUT) + 3
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage that fits a question. `place`: among the `total` of the file `name`; `size`: of each, about."""
+
+    name: str
+    place: int
+    total: int
+    passage: Passage
+    score: float
+    size: int = PASSAGE
+
+
 class Passages:
     """The passages of a text, ranked for a question. Some seconds for a text of five million characters."""
 
@@ -65,17 +79,19 @@ class Passages:
             if self._passages[place].room <= left or not chosen:
                 chosen.add(place)
                 left -= self._passages[place].room
-        text = joined(self._passages, chosen)[: max(most, 1)]
-        return Excerpt(text, len(chosen), len(self._passages), self._size)
+        text = joined({place: self._passages[place] for place in chosen}, len(self._passages))
+        return Excerpt(text[: max(most, 1)], len(chosen), len(self._passages), self._size)
 
     def _ranked(self, question: str) -> list[int]:
         count = len(self._passages)
-        scores = _scores(self._passages, dict.fromkeys(stems(question), 1.0))
+        asked = dict.fromkeys(stems(question), 1.0)
+        found = _counted(self._passages, asked)
+        scores = _scores(self._passages, asked, _stock_of(self._passages, found, asked), found)
         if not any(scores):
             return list(range(count))
-        best = sorted((place for place in range(count) if scores[place]), key=lambda place: -scores[place])
-        around = (near for place in best for near in (place + 1, place - 1) if 0 <= near < count)
-        return list(dict.fromkeys((best[0], 0, *best, *around)))
+        first = sorted((place for place in range(count) if scores[place]), key=lambda place: -scores[place])
+        around = (near for place in first for near in (place + 1, place - 1) if 0 <= near < count)
+        return list(dict.fromkeys((first[0], 0, *first, *around)))
 
 
 def cut(text: str, size: int = PASSAGE) -> list[Passage]:
@@ -83,64 +99,98 @@ def cut(text: str, size: int = PASSAGE) -> list[Passage]:
     return list(_joined_ends(_cut(text, size), size))
 
 
-def joined(passages: Sequence[Passage], places: Iterable[int]) -> str:
-    """Some of the passages of a document as a text that shows where others are left out."""
+def joined(passages: Mapping[int, Passage], total: int) -> str:
+    """Some of the passages of a document, by their places among `total`, as a text that shows where others are."""
     parts: list[str] = []
     last, mark = -1, ""
-    for place in sorted(places):
-        passage = passages[place]
+    for place, passage in sorted(passages.items()):
         if place != last + 1:
             parts.append(f"{_LEFT_OUT}\n")
         if passage.mark != mark and not passage.text.startswith(passage.mark):
             parts.append(f"{passage.mark}\n")
         parts.append(passage.text if passage.text.endswith("\n") else f"{passage.text}\n")
         last, mark = place, passage.mark
-    if parts and last != len(passages) - 1:
+    if parts and last != total - 1:
         parts.append(_LEFT_OUT)
     return "".join(parts)
 
 
-def best(passages: Sequence[Passage], question: str, former: Sequence[str] = ()) -> list[int]:
-    """The places of the passages that fit a question of a conversation, the best first; none where none says more.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The words of a question, without endings. `counts`: what each of them, or of the questions before, counts."""
 
-    `former`: the questions before it, the newest first. Their words say what "it" is, so they help to rank, but only
-    passages with a word of the question itself are found, and one that most of them have ("the") is none.
+    own: frozenset[str]
+    counts: Mapping[str, float]
+
+    @classmethod
+    def of(cls, question: str, former: Sequence[str] = ()) -> "Asked":
+        """`former`: the questions before it, the newest first. Their words say what "it" is, so they help to rank."""
+        own = frozenset(stems(question))
+        counts = dict.fromkeys(own, 1.0)
+        for number, words_before in enumerate(former, 1):
+            for stem in stems(words_before):
+                counts.setdefault(stem, _FORMER**number)
+        return cls(own, counts)
+
+    def telling(self, stock: "Stock") -> frozenset[str]:
+        """The words of the question itself that say which passages it is about: most have "the"."""
+        return frozenset(stem for stem in self.own if 0 < stock.having.get(stem, 0) <= max(stock.passages / 2, _FEW))
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """All the passages among which some are chosen: how many, how long on average, how many have each word asked."""
+
+    passages: int
+    usual: float
+    having: Mapping[str, int]
+
+
+def best(passages: Sequence[Passage], question: str, former: Sequence[str] = ()) -> list[tuple[float, int]]:
+    """Score and place of the passages that fit a question of a conversation, the best first; see `fitting`."""
+    asked = Asked.of(question, former)
+    found = _counted(passages, asked.counts)
+    return fitting(passages, asked, _stock_of(passages, found, asked.counts), found)
+
+
+def fitting(
+    passages: Sequence[Passage], asked: Asked, stock: Stock, found: Sequence[Counter[str]] | None = None
+) -> list[tuple[float, int]]:
+    """The passages with a telling word of the question itself that have something to say beside the best; BM25.
+
+    Score and place, the best first. None where none says more. `found`: what is asked of, counted, if it is known.
     """
-    own = stems(question)
-    asked = dict.fromkeys(own, 1.0)
-    for number, words_before in enumerate(former, 1):
-        for stem in stems(words_before):
-            asked.setdefault(stem, _FORMER**number)
-    found = _counted(passages, asked)
-    telling = {stem for stem in own if 0 < 2 * sum(stem in having for having in found) <= len(passages)}
-    scores = _scores(passages, asked, found)
+    found = found if found is not None else _counted(passages, asked.counts)
+    telling = asked.telling(stock)
+    scores = _scores(passages, asked.counts, stock, found)
     least = _WORTH * max(scores, default=0.0)
-    fitting = (n for n, having in enumerate(found) if scores[n] >= least and not telling.isdisjoint(having))
-    return sorted(fitting, key=lambda place: -scores[place])
+    fit = [(scores[n], n) for n, had in enumerate(found) if scores[n] >= least and not telling.isdisjoint(had)]
+    return sorted(fit, key=lambda one: (-one[0], one[1]))
 
 
 def _counted(passages: Sequence[Passage], asked: Mapping[str, float]) -> list[Counter[str]]:
     return [Counter(stem for stem in stems(passage.text) if stem in asked) for passage in passages]
 
 
+def _stock_of(passages: Sequence[Passage], found: Sequence[Counter[str]], asked: Iterable[str]) -> Stock:
+    usual = sum(len(passage.text) for passage in passages) / max(len(passages), 1)
+    return Stock(len(passages), usual, {stem: sum(stem in counted for counted in found) for stem in asked})
+
+
 def _scores(
-    passages: Sequence[Passage], asked: Mapping[str, float], found: Sequence[Counter[str]] | None = None
+    passages: Sequence[Passage], asked: Mapping[str, float], stock: Stock, found: Sequence[Counter[str]]
 ) -> list[float]:
-    """What each passage has to say about words that count for so much: BM25."""
-    found = found if found is not None else _counted(passages, asked)
-    sizes = [len(passage.text) for passage in passages]
-    count, usual = len(sizes), sum(sizes) / max(len(sizes), 1)
     weights = {
-        stem: much * math.log(1 + (count - having + 0.5) / (having + 0.5))
+        stem: much * math.log(1 + (stock.passages - having + 0.5) / (having + 0.5))
         for stem, much in asked.items()
-        if (having := sum(stem in counted for counted in found))
+        if (having := stock.having.get(stem, 0))
     }
     return [
         sum(
-            weights[stem] * times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * size / usual))
+            weights.get(stem, 0.0) * times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * len(passage.text) / stock.usual))
             for stem, times in counted.items()
         )
-        for counted, size in zip(found, sizes, strict=True)
+        for counted, passage in zip(found, passages, strict=True)
     ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from llama_gui.chats.attachments import Attachment, Draft, Source, cut_files, sources_text, split
-from llama_gui.chats.passages import PASSAGE, Excerpt, Passage, best, cut, joined
+from llama_gui.chats.passages import PASSAGE, Excerpt, Found, best, cut, joined
 from llama_gui.chats.tree import Node, clean_text
 
 _QUESTIONS = 3
@@ -11,14 +11,19 @@ _QUESTIONS = 3
 _TRIES = 8
 
 
-class Documents:
-    """The files of the messages above a question, and what was asked before it.
+Find = Callable[[str, Sequence[str]], Sequence[Found]]
+"""A question, and those before it, the newest first -> the passages of a folder that fit it."""
 
-    The passages of all of them are ranked together, so that the best of all documents come; ranking takes a second
-    for a million characters, and is done when it is first needed.
+
+class Documents:
+    """The files of the messages above a question and those of the chat's folder, and what was asked before it.
+
+    All passages are ranked by how well they fit, so that the best of all documents come. Ranking takes some tenths of
+    a second for a million characters, and is done when it is first needed. Those of a file that is in the folder, too,
+    are taken from the message.
     """
 
-    def __init__(self, nodes: Sequence[Node], question: str) -> None:
+    def __init__(self, nodes: Sequence[Node], question: str, find: Find | None = None) -> None:
         asked = [node for node in nodes if node.role == "user"]
         files: dict[tuple[str, str], Attachment] = {}
         for node in asked:
@@ -28,13 +33,13 @@ class Documents:
         self._contents = [node.content for node in asked if node.attachments]
         self._former = [split(node.content, node.attachments)[0] for node in asked[: -_QUESTIONS - 1 : -1]]
         self._question = clean_text(question)
-        self._passages: list[list[Passage]] = []
-        self._ranked: list[tuple[int, int]] | None = None  # which file, and which of its passages
+        self._find = find
+        self._ranked: list[tuple[int, Found]] | None = None  # with the number of the file; -1: one of the folder
 
     @property
     def are_whole(self) -> bool:
         """Whether all of them went along whole with their messages."""
-        return all(file.excerpt is None for file in self._files)
+        return self._find is None and all(file.excerpt is None for file in self._files)
 
     def are_before(self, seen: Sequence[str]) -> bool:
         """Whether one of these texts is, or has in it, a message with a document or passages of one."""
@@ -45,29 +50,42 @@ class Documents:
 
         What is seen already takes its part of `most`: the model has it before it.
         """
-        chosen: dict[int, list[int]] = {}
-        for number, place in self._order():
-            passage = self._passages[number][place]
-            if passage.room > most:
+        chosen: dict[tuple[int, str], list[Found]] = {}
+        for number, found in self._order():
+            if found.passage.room > most:
                 continue
-            most -= passage.room
-            if not any(passage.text.strip() in text for text in seen):
-                chosen.setdefault(number, []).append(place)
-        return tuple(self._source(number, places) for number, places in sorted(chosen.items()))
+            most -= found.passage.room
+            if not any(found.passage.text.strip() in text for text in seen):
+                chosen.setdefault((number, found.name), []).append(found)
+        return tuple(_source(of_file) for of_file in chosen.values())
 
-    def _source(self, number: int, places: Sequence[int]) -> Source:
-        file, passages = self._files[number], self._passages[number]
-        size = file.excerpt.size if file.excerpt is not None else PASSAGE
-        return Source(file.name, Excerpt(joined(passages, places), len(places), len(passages), size))
-
-    def _order(self) -> Sequence[tuple[int, int]]:
+    def _order(self) -> Sequence[tuple[int, Found]]:
         if self._ranked is None:
-            sizes = [file.excerpt.size if file.excerpt is not None else PASSAGE for file in self._files]
-            self._passages = [cut(file.text, size) for file, size in zip(self._files, sizes, strict=True)]
-            places = [(n, place) for n, passages in enumerate(self._passages) for place in range(len(passages))]
-            everything = [passage for passages in self._passages for passage in passages]
-            self._ranked = [places[index] for index in best(everything, self._question, self._former)]
+            ranked = [*self._of_files(), *self._of_folder()]
+            self._ranked = sorted(ranked, key=lambda one: -one[1].score)
         return self._ranked
+
+    def _of_files(self) -> list[tuple[int, Found]]:
+        sizes = [file.excerpt.size if file.excerpt is not None else PASSAGE for file in self._files]
+        passages = [cut(file.text, size) for file, size in zip(self._files, sizes, strict=True)]
+        places = [(n, place) for n, of_file in enumerate(passages) for place in range(len(of_file))]
+        ranked = best([passages[n][place] for n, place in places], self._question, self._former)
+        found: list[tuple[int, Found]] = []
+        for score, index in ranked:
+            n, place = places[index]
+            one = Found(self._files[n].name, place, len(passages[n]), passages[n][place], score, sizes[n])
+            found.append((n, one))
+        return found
+
+    def _of_folder(self) -> list[tuple[int, Found]]:
+        found = self._find(self._question, self._former) if self._find is not None else ()
+        return [(-1, one) for one in found if not any(one.passage.text.strip() in file.text for file in self._files)]
+
+
+def _source(found: Sequence[Found]) -> Source:
+    """Passages of one file."""
+    text = joined({one.place: one.passage for one in found}, found[0].total)
+    return Source(found[0].name, Excerpt(text, len(found), found[0].total, found[0].size))
 
 
 def recalled(

@@ -147,6 +147,7 @@ class Composer(QWidget):
         self.clip_button.setToolTip(
             plain_tip(self.tr("Attach files: PDF, Word, texts and others. They can be dropped here, too."))
         )
+        self.folder_button = Button(icons, "folder", height=28)
         self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
         self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
@@ -155,6 +156,7 @@ class Composer(QWidget):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.clip_button)
+        row.addWidget(self.folder_button)
         row.addWidget(self.meter)
         row.addStretch(1)
         row.addWidget(self._hint)

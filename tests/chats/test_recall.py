@@ -47,7 +47,7 @@ def test_a_follow_up_gets_the_passages_that_fit_it_and_none_twice():
     )
     content, where = compose(found.text, found.files, found.sources)
     assert content.startswith(
-        "More of the file “book.pdf”, 1 of its 42 passages:\n```\n[…]\n[page 12]\nQuokkas eat grass."
+        "From the file “book.pdf”, 1 of its 42 passages:\n```\n[…]\n[page 12]\nQuokkas eat grass."
     )
     assert content.endswith("```\n\nAnd what do quokkas eat?")
     assert sources_of(where) == found.sources
@@ -66,8 +66,8 @@ def test_what_was_asked_before_says_what_it_is_about():
         Passage("The quokka: its price is 5."),
     ]
     passages += [Passage("Nothing of the sort.")] * 5
-    assert best(passages, "And its price?", ["Tell me of the llama"])[0] == 1
-    assert best(passages, "And its price?", ["Tell me of the quokka"])[0] == 2
+    assert best(passages, "And its price?", ["Tell me of the llama"])[0][1] == 1
+    assert best(passages, "And its price?", ["Tell me of the quokka"])[0][1] == 2
     assert best(passages, "Thank you!", ["Tell me of the llama"]) == []
     assert best(passages, "the", ["Tell me of the llama"]) == []
     assert best([], "llama") == []
@@ -76,7 +76,7 @@ def test_what_was_asked_before_says_what_it_is_about():
 def test_passages_of_several_documents_are_ranked_together():
     nodes = [cut_down("?"), asked("and this", Attachment("short.txt", "A quokka weighs 3 kg.", 9))]
     found = Documents(nodes, "How much does the quokka weigh, and what do quokkas eat?").chosen([], 10**6)
-    assert [(source.name, source.excerpt.chosen) for source in found] == [("book.pdf", 1), ("short.txt", 1)]
+    assert [(source.name, source.excerpt.chosen) for source in found] == [("short.txt", 1), ("book.pdf", 1)]
     assert not Documents(nodes, "").are_whole
     assert Documents(nodes[1:], "").are_whole
     assert Documents(nodes, "").are_before(["x", f"before\n\n{nodes[1].content}"])

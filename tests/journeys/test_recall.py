@@ -74,7 +74,7 @@ def test_a_follow_up_gets_what_fits_it_and_what_was_sent_stays(tab: ChatTab, qtb
     content = asked_with(qtbot, tab, "What do quokkas eat?")
     assert "Quokkas eat grass." in content
     assert "Köln" not in content
-    assert content.startswith("More of the file “book.txt”, 1 of its ")
+    assert content.startswith("From the file “book.txt”, 1 of its ")
     assert tab.session.path()[0] == first
     engine = tab.session._host.models.engine_of(tab.session.model)
     assert isinstance(engine, ScriptedEngine)
@@ -85,12 +85,11 @@ def test_a_follow_up_gets_what_fits_it_and_what_was_sent_stays(tab: ChatTab, qtb
 
 def test_what_went_along_is_said_and_can_be_read(tab: ChatTab, qtbot):
     asked_with(qtbot, tab, "What do quokkas eat?")
-    assert "book.txt  ·  1 more of " in shown(tab)
+    assert "book.txt  1 passage ▸" in shown(tab)
     assert shown(tab).count("Quokkas eat grass.") == 1  # in the answer, which repeats what it reads
-    tab.transcript.anchorClicked.emit(_command(tab, "passages"))
+    tab.transcript.anchorClicked.emit(_command(tab, "sources"))
     assert shown(tab).count("Quokkas eat grass.") == 2
-    assert "Hide" in shown(tab)
-    trigger(window_of_tab(tab), "passages")
+    trigger(window_of_tab(tab), "sources")
     assert shown(tab).count("Quokkas eat grass.") == 1
 
 

@@ -78,7 +78,7 @@ def test_a_click_unfolds_it_and_another_folds_it(view):
 def test_it_streams_and_ends_as_the_whole(view, unfolded):
     rng = random.Random(5)
     if unfolded:
-        view.toggle_folded("a1")
+        view.toggle_reasoning("a1")
     for text in (THOUGHT, "thinking without a tag\n</think>\nHi", "<think>never", "<think></think>Hi", "No thought."):
         view.show_path([user(1), answer(1, status="streaming")])
         seen, place = set(), 0

@@ -61,7 +61,7 @@ def change(view: TranscriptView, rng: random.Random, nodes: list) -> None:
         case 0:
             view.draw_node(node.id)
         case 1:
-            view.toggle_folded(node.id)
+            view.toggle_reasoning(node.id)
         case 2:
             view._draw_rest()
         case 3:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any, get_args
 
 from llama_gui.chats.chat_list import TitleSource, clean_name
@@ -66,7 +67,9 @@ def read(values: Any, _left_out: LeftOut) -> ChatRecord:
         title=as_text(values.get("title")) or as_title(None),
         created=created,
         nodes=nodes,
-        settings=settings_from_json(json.dumps(values.get("settings") or "")),
+        settings=replace(
+            settings_from_json(json.dumps(values.get("settings") or "")), folder=""
+        ),  # a stranger names none
         leaf_id=_id(leaf_id) if leaf_id is not None else None,
         title_source=source if source in get_args(TitleSource) else "user",
         folder=clean_name(as_text(values.get("folder"))),

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from llama_gui.chats.attachments import Source, listed, sources_of
+from llama_gui.chats.attachments import listed
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Box, Property
@@ -83,13 +83,8 @@ def read_recipe(text: str) -> dict[str, Any]:
 _FILE_MARK = "▤"
 
 
-def write_user(
-    writer: DocumentWriter, node: Node, version: tuple[int, int] | None = None, *, is_unfolded: bool = False
-) -> None:
-    """The user's words as they were typed, on a band; the reason of a refusal stands above the composer.
-
-    `is_unfolded`: with the text of the passages that went along of documents further up.
-    """
+def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | None = None) -> None:
+    """The user's words as they were typed, on a band; the reason of a refusal stands above the composer."""
     formats = writer.formats
     box_id = next(writer.shelf.numbers)
     end = _end_of_question(node.content)
@@ -109,9 +104,6 @@ def write_user(
             said = translate("Transcript", "{} of {} passages, those that fit the question")
             facts += "  ·  " + said.format(number_text(file.chosen), number_text(file.total))
         writer.line(facts, block, formats.small())
-    for number, source in enumerate(sources_of(node.attachments)):
-        top = 0 if lines or files or number else 36
-        _write_source(writer, node.id, source, box_id, top=top, is_unfolded=is_unfolded)
     below = formats.paragraph(16)
     below.setProperty(Property.CHROME, True)
     if node.status == "failed":
@@ -119,23 +111,6 @@ def write_user(
     if version is not None:
         writer.begin_block(below, formats.small())
         _write_version(writer, node, version)
-
-
-def _write_source(
-    writer: DocumentWriter, node_id: str, source: Source, box_id: int, *, top: float, is_unfolded: bool
-) -> None:
-    """Passages that went along of a document further up: how many, and when they are wanted, what they say."""
-    formats, excerpt = writer.formats, source.excerpt
-    block = formats.boxed(Box.USER, box_id, top=top)
-    block.setProperty(Property.CHROME, True)
-    writer.begin_block(block, formats.small())
-    said = translate("Transcript", "{} more of {} passages, those that fit the question")
-    counts = said.format(number_text(excerpt.chosen), number_text(excerpt.total))
-    writer.insert(f"{_FILE_MARK} {source.name}  ·  {counts}  ", formats.small())
-    label = translate("Transcript", "Hide") if is_unfolded else translate("Transcript", "Show")
-    writer.command(f"{label} {'▾' if is_unfolded else '▸'}", "passages", node_id)
-    for line in excerpt.text.rstrip("\n").split("\n") if is_unfolded else ():
-        writer.line(line, formats.boxed(Box.USER, box_id, top=0), formats.small("text"))
 
 
 def _end_of_question(text: str) -> int:
@@ -169,8 +144,7 @@ def write_name(writer: DocumentWriter, name: str) -> None:
 
 
 def write_answer(writer: DocumentWriter, node: Node, *, is_unfolded: bool) -> None:
-    """A whole answer that is no longer written, without its footer."""
-    write_name(writer, node.model)
+    """A whole answer that is no longer written, without its name and its footer."""
     write_answer_text(writer, node.id, node.content, is_unfolded=is_unfolded)
 
 

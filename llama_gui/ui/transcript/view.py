@@ -1,6 +1,6 @@
 """The transcript of one tab: what can be clicked, copied and reached by keys on the page of a chat."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
@@ -59,8 +59,10 @@ class TranscriptView(DrawnChat):
             case "unfold":
                 self._page.ask_for(int(argument))
                 self._draw_rest()
-            case "reasoning" | "passages":
-                self.toggle_folded(argument)
+            case "reasoning":
+                self.toggle_reasoning(argument)
+            case "sources":
+                self.toggle_sources(argument)
             case "copy-code":
                 self._copy(self._page.code(int(argument)))
             case "previous" | "next":
@@ -70,22 +72,23 @@ class TranscriptView(DrawnChat):
 
     def toggle_last_reasoning(self) -> None:
         """Show or hide what was thought before the last answer that has any of it."""
-        self._toggle_last(lambda node: node.role == "assistant" and split_reasoning(node.content).reasoning is not None)
+        answers = (node for node in self._drawn_nodes()[::-1] if node.role == "assistant")
+        found = (node for node in answers if split_reasoning(node.content).reasoning is not None)
+        self._toggle_first(found, self.toggle_reasoning)
 
-    def toggle_last_passages(self) -> None:
-        """Show or hide the passages of the last question that has any."""
-        self._toggle_last(lambda node: node.role == "user" and bool(sources_of(node.attachments)))
+    def toggle_last_sources(self) -> None:
+        """Show or hide the passages that the last answer is made from that has any."""
+        drawn = self._drawn_nodes()[::-1]
+        asked = {node.id for node in drawn if sources_of(node.attachments)}
+        self._toggle_first((node for node in drawn if node.parent_id in asked), self.toggle_sources)
 
-    def _toggle_last(self, has_folded: Callable[[Node], bool]) -> None:
-        for node in reversed(self._drawn_nodes()):
-            if has_folded(node):
-                self.toggle_folded(node.id)
-                extent = self.extent_of(node.id)
-                if extent is not None and not self.viewport().rect().contains(
-                    self.cursorRect(self.cursor_at(extent[0]))
-                ):
-                    self.scroll_to(extent[0], 0.08)
-                return
+    def _toggle_first(self, nodes: Iterator[Node], toggle: Callable[[str], None]) -> None:
+        if (node := next(nodes, None)) is None:
+            return
+        toggle(node.id)
+        extent = self.extent_of(node.id)
+        if extent is not None and not self.viewport().rect().contains(self.cursorRect(self.cursor_at(extent[0]))):
+            self.scroll_to(extent[0], 0.08)
 
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
