@@ -166,7 +166,7 @@ class FolderIndex:
         try:
             with contextlib.closing(self._connected()) as db:
                 yield db
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise StoreError(
                 f"What was read of the folder {self._folder} cannot be used: {error}. Check that there is room on the "
                 f"disk and that {self._file} may be written, or delete that file: it is made anew."

@@ -1,0 +1,151 @@
+"""A folder of documents for a chat."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from llama_gui.chats.attachments import split
+from llama_gui.ui.chat_tab import ChatTab
+from llama_gui.ui.folder_dialog import FolderDialog
+from llama_gui.vocabulary import ModelEntry
+from tests.fakes.documents import pdf
+from tests.fakes.scripted_engine import ScriptedEngine, loader
+from tests.journeys.driving import shown, trigger
+from tests.journeys.test_attachments import drop, names, window_of_tab
+from tests.journeys.test_recall import _command, asked_with
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "Berichte"
+    (folder / "2024").mkdir(parents=True)
+    (folder / "llamas.txt").write_text("The blue llama lives in Köln.\n")
+    pdf(folder / "2024" / "quokkas.pdf", ["About animals", "Quokkas eat grass."])
+    (folder / "photo.png").write_bytes(b"\x89PNG")
+    return folder
+
+
+@pytest.fixture
+def tab(open_window) -> ChatTab:
+    return open_window(ScriptedEngine()).deck.current()
+
+
+def wait_read(qtbot, tab: ChatTab, says: str = "Berichte · 2 files, 1 not read") -> None:
+    qtbot.waitUntil(lambda: tab.composer.folder_button.text() == says, timeout=10_000)
+
+
+def choose(tab: ChatTab, folder: Path) -> None:
+    dialog = next(found for found in tab.findChildren(QFileDialog) if found.isVisible())
+    dialog.fileSelected.emit(str(folder))
+    dialog.close()
+
+
+def test_questions_get_passages_of_a_folder_which_are_shown_as_sources(tab: ChatTab, folder: Path, qtbot):
+    assert tab.composer.folder_button.text() == ""
+    trigger(window_of_tab(tab), "folder")
+    choose(tab, folder)
+    wait_read(qtbot, tab)
+    assert "They stay on this machine." in tab.composer.folder_button.toolTip()
+    content = asked_with(qtbot, tab, "What do quokkas eat?")
+    assert content.startswith(
+        "From the file “2024/quokkas.pdf”, 1 of its 2 passages:\n```\n[…]\n[page 2]\nQuokkas eat grass."
+    )
+    asked = tab.session.path()[0]
+    assert split(asked.content, asked.attachments) == ("What do quokkas eat?", ())
+    assert "▤ 2024/quokkas.pdf, page 2  1 passage ▸" in shown(tab)
+    assert shown(tab).count("Quokkas eat grass.") == 1  # in the answer, which repeats what it reads
+    tab.transcript.anchorClicked.emit(_command(tab, "sources"))
+    assert shown(tab).count("Quokkas eat grass.") == 2
+    assert "2024/quokkas.pdf  ·  1 of 2 passages" in shown(tab)
+    trigger(window_of_tab(tab), "sources")
+    assert shown(tab).count("Quokkas eat grass.") == 1
+    assert asked_with(qtbot, tab, "Really, quokkas?") == "Really, quokkas?"  # it is there already
+    assert "lives in Köln" in asked_with(qtbot, tab, "And where is the llama?")
+
+
+def test_a_folder_can_be_dropped_and_left_again(tab: ChatTab, folder: Path, tmp_path: Path, qtbot):
+    notes = tmp_path / "notes.md"
+    notes.write_text("one")
+    drop(tab, folder, notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    wait_read(qtbot, tab)
+    menu = tab.folder.make_menu()
+    next(action for action in menu.actions() if "no longer" in action.text()).trigger()
+    menu.deleteLater()
+    assert tab.composer.folder_button.text() == ""
+    tab.composer.files.set_files(())
+    assert asked_with(qtbot, tab, "What do quokkas eat?") == "What do quokkas eat?"
+
+
+def test_a_folder_with_a_model_in_it_is_no_folder_of_documents(tab: ChatTab, folder: Path, qtbot):
+    (folder / "config.json").write_text("{}")
+    with qtbot.waitSignal(tab.model_dropped):
+        drop(tab, folder)
+    assert tab.session.settings.folder == ""
+
+
+def test_it_is_there_at_the_next_start_and_may_be_gone_by_then(open_window, folder: Path, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab)
+    asked_with(qtbot, tab, "Hello")
+    window.close()
+    folder.rename(folder.with_name("elsewhere"))
+    again = open_window(ScriptedEngine()).deck.current()
+    wait_read(qtbot, again, "Berichte · not found")
+    assert "Quokkas eat grass." in asked_with(qtbot, again, "What do quokkas eat?")
+    again.folder.show_contents()
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, FolderDialog)
+    assert "not there now" in dialog.facts.text()
+    dialog.close()
+
+
+def test_chats_share_a_folder_and_new_ones_have_none(tab: ChatTab, folder: Path, qtbot):
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab)
+    other = window_of_tab(tab).deck.new_tab()
+    assert other.composer.folder_button.text() == ""
+    other.folder.use(str(folder))
+    wait_read(qtbot, other)
+    tab.folder.leave()
+    assert "lives in Köln" in asked_with(qtbot, other, "Where is the llama?")
+
+
+def test_what_was_not_read_is_listed_with_its_reason(tab: ChatTab, folder: Path, qtbot):
+    tab.folder.use(str(folder))
+    tab.folder.show_contents()
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, FolderDialog)
+    qtbot.waitUntil(lambda: dialog.facts.text() == "Read: 2. Not read: 1.", timeout=10_000)
+    assert dialog.list.item(0).text().startswith("photo.png is neither text nor a document")
+    dialog.close()
+    (folder / "photo.png").unlink()
+    tab.folder._read_again()
+    wait_read(qtbot, tab, "Berichte · 2 files")
+
+
+def test_a_preset_leaves_the_folder_alone(tab: ChatTab, folder: Path, qtbot):
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab)
+    window = window_of_tab(tab)
+    window.panel.presets.make_menu().actions()[0].trigger()
+    assert tab.session.settings.folder == str(folder)
+
+
+def test_of_a_servers_model_it_is_said_where_passages_go(show_window, folder: Path, qtbot):
+    key = "office#big"
+    entries = [
+        ModelEntry("Scripted", "/models/Scripted", 14_000_000, is_starter=True),
+        ModelEntry("big", key, 0, endpoint="office"),
+    ]
+    tab = show_window(loader(ScriptedEngine(), ScriptedEngine()), entries).deck.current()
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab)
+    window_of_tab(tab).models.choose(key)
+    wait_read(qtbot, tab, "Berichte · 2 files, 1 not read · passages go to office")
+    assert "They are sent to office" in tab.composer.folder_button.toolTip()
+    assert "passages go to office" in tab.composer.folder_button.accessibleName()
+    assert "Quokkas eat grass." in asked_with(qtbot, tab, "What do quokkas eat?")
