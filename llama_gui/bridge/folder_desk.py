@@ -26,10 +26,14 @@ _TELL_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class FolderState:
-    """How it stands with a folder. `done` of `total` files are read while it `is_reading`; `error`: why it is not."""
+    """How it stands with a folder. `done` of `total` files are read while it `is_reading`; `error`: why it is not.
+
+    `others`: how many files are pictures, recordings and the like.
+    """
 
     files: int = 0
     problems: tuple[Problem, ...] = ()
+    others: int = 0
     is_cut: bool = False
     is_reading: bool = False
     done: int = 0
@@ -153,7 +157,9 @@ class FolderDesk(QObject):
         contents = read.contents
         self._put(
             read.folder,
-            FolderState(contents.files, contents.problems, contents.is_cut, is_missing=not read.is_there),
+            FolderState(
+                contents.files, contents.problems, contents.others, contents.is_cut, is_missing=not read.is_there
+            ),
         )
 
     def _on_failed(self, folder: str, error: Exception) -> None:

@@ -30,7 +30,7 @@ _NO_TEXT = re.compile(
     r"gguf|safetensors|pth?|onnx|np[yz]|h5|parquet|db|db-shm|db-wal|sqlite3?|[to]tf|woff2?|psd",
     re.IGNORECASE,
 )
-"""Endings of names that need not be opened to know that there is no text in them."""
+"""Endings of names of pictures, recordings, archives and programs: these are not opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class FolderContents:
-    """What the index has of a folder: how many files were read, and those that could not be."""
+    """What the index has of a folder: how many files were read, those that could not be, and how many are no texts."""
 
     files: int = 0
     problems: tuple[Problem, ...] = ()
+    others: int = 0
 
     @property
     def is_cut(self) -> bool:
         """Whether there may be more files than are ever read."""
-        return self.files + len(self.problems) >= MOST_FILES
+        return self.files + len(self.problems) + self.others >= MOST_FILES
 
 
 class FolderIndex:
@@ -102,7 +103,7 @@ class FolderIndex:
 
     def _read(self, db: sqlite3.Connection, name: str, size: int, changed: int, cancelled: threading.Event) -> None:
         passages, why = [], ""
-        if _NO_TEXT.fullmatch(Path(name).suffix[1:]):
+        if _has_no_text(name):
             why = sentence("unknown", Path(name).name, MOST_TEXT)
         else:
             try:
@@ -131,7 +132,8 @@ class FolderIndex:
         with self._opened() as db:
             files = db.execute("SELECT count(*) FROM files WHERE problem = ''").fetchone()[0]
             rows = db.execute("SELECT name, problem FROM files WHERE problem <> '' ORDER BY name").fetchall()
-        return FolderContents(files, tuple(Problem(*row) for row in rows))
+        problems = tuple(Problem(*row) for row in rows if not _has_no_text(row[0]))
+        return FolderContents(files, problems, len(rows) - len(problems))
 
     # --- searching
 
@@ -219,6 +221,10 @@ def _create(db: sqlite3.Connection, folder: Path) -> None:
         db.execute('CREATE VIRTUAL TABLE search USING fts5(stems, tokenize = "unicode61 remove_diacritics 0")')
         db.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(search, row)")
         db.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _has_no_text(name: str) -> bool:
+    return _NO_TEXT.fullmatch(Path(name).suffix[1:]) is not None
 
 
 def _forget(db: sqlite3.Connection, name: str) -> None:

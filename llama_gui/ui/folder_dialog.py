@@ -1,7 +1,7 @@
 """What was read of a folder of documents, and which of its files could not be."""
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QHBoxLayout, QListWidget, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from llama_gui.bridge.folder_desk import FolderDesk, FolderState
 from llama_gui.chats.folder_index import MOST_FILES
@@ -26,13 +26,9 @@ class FolderDialog(QDialog):
         self.facts = plain_label("", "muted", FRAME_PX)
         for label in (self.place, self.facts):
             label.setWordWrap(True)
-        self.list = QListWidget()
+        self.list = QPlainTextEdit()
+        self.list.setReadOnly(True)
         self.list.setAccessibleName(self.tr("Files that could not be read"))
-        self.list.setWordWrap(True)
-        self.list.setSpacing(4)
-        self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._lay_out()
         desk.changed.connect(self._on_changed)
         self._show()
@@ -63,13 +59,14 @@ class FolderDialog(QDialog):
         if self._shown is not None and state.problems == self._shown.problems:
             return
         self._shown = state
-        self.list.clear()
+        lines: list[str] = []
         for problem in state.problems[:_MOST_ROWS]:
             inside, _, name = problem.name.rpartition("/")
-            self.list.addItem(f"{inside}/ · {problem.why}" if inside and name in problem.why else problem.why)
+            lines.append(f"{inside}/ · {problem.why}" if inside and name in problem.why else problem.why)
         if len(state.problems) > _MOST_ROWS:
-            self.list.addItem(self.tr("And {} more.").format(number_text(len(state.problems) - _MOST_ROWS)))
-        self.list.setVisible(bool(state.problems))
+            lines.append(self.tr("And {} more.").format(number_text(len(state.problems) - _MOST_ROWS)))
+        self.list.setPlainText("\n\n".join(lines))
+        self.list.setVisible(bool(lines))
 
     def _words(self, state: FolderState) -> str:
         if state.is_reading:
@@ -83,6 +80,9 @@ class FolderDialog(QDialog):
         if state.error:
             return state.error
         words = self.tr("Read: {}. Not read: {}.").format(number_text(state.files), number_text(len(state.problems)))
+        if state.others:
+            more = self.tr("Left out: {}, as they are pictures, recordings, archives or programs.")
+            words += " " + more.format(number_text(state.others))
         if state.is_cut:
             words += " " + self.tr("Only the first {} files of a folder are read.").format(number_text(MOST_FILES))
         return words

@@ -23,6 +23,7 @@ def folder(tmp_path: Path) -> Path:
     (folder / "llamas.txt").write_text("The blue llama lives in Köln.\n")
     pdf(folder / "2024" / "quokkas.pdf", ["About animals", "Quokkas eat grass."])
     (folder / "photo.png").write_bytes(b"\x89PNG")
+    (folder / "damaged.pdf").write_bytes(b"%PDF-1.7 nothing else")
     return folder
 
 
@@ -119,10 +120,16 @@ def test_what_was_not_read_is_listed_with_its_reason(tab: ChatTab, folder: Path,
     tab.folder.show_contents()
     dialog = QApplication.activeModalWidget()
     assert isinstance(dialog, FolderDialog)
-    qtbot.waitUntil(lambda: dialog.facts.text() == "Read: 2. Not read: 1.", timeout=10_000)
-    assert dialog.list.item(0).text().startswith("photo.png is neither text nor a document")
+    qtbot.waitUntil(
+        lambda: (
+            dialog.facts.text()
+            == "Read: 2. Not read: 1. Left out: 1, as they are pictures, recordings, archives or programs."
+        ),
+        timeout=10_000,
+    )
+    assert dialog.list.toPlainText().startswith("damaged.pdf is damaged")
     dialog.close()
-    (folder / "photo.png").unlink()
+    (folder / "damaged.pdf").unlink()
     tab.folder._read_again()
     wait_read(qtbot, tab, "Berichte · 2 files")
 

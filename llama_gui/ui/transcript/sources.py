@@ -48,10 +48,15 @@ def _write_passages(writer: DocumentWriter, source: Source) -> None:
     counts = translate("Transcript", "{} of {} passages")
     facts = counts.format(number_text(excerpt.chosen), number_text(excerpt.total))
     writer.line(f"{source.name}  ·  {facts}", head, formats.small("text"))
-    for line in excerpt.text.strip("\n").split("\n"):
-        block = formats.paragraph(3)
+    top = 3
+    for line in excerpt.text.split("\n"):
+        if not line.strip():
+            top = 8  # a line of nothing but air would be twice that
+            continue
+        block = formats.paragraph(top)
         formats.quote(block, _DEPTH)
         writer.line(line, block, formats.small())
+        top = 3
 
 
 def _named(source: Source) -> str:
