@@ -218,7 +218,9 @@ def _create(db: sqlite3.Connection, folder: Path) -> None:
         )
         db.execute("CREATE INDEX passages_by_file ON passages(file)")
         # The words are folded and cut by ourselves, so that they are the same here and in `passages`.
-        db.execute('CREATE VIRTUAL TABLE search USING fts5(stems, tokenize = "unicode61 remove_diacritics 0")')
+        db.execute(
+            "CREATE VIRTUAL TABLE search USING fts5(stems, detail = none, tokenize = 'unicode61 remove_diacritics 0')"
+        )
         db.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(search, row)")
         db.execute(f"PRAGMA user_version = {_VERSION}")
 

@@ -93,21 +93,19 @@ class TabFolder(QObject):
         """Say how it stands with the folder, and with the model that its passages go to."""
         folder = self._session.settings.folder
         if not folder:
-            self._button.setText("")
+            self._button.set_words("")
             says = tip = self.tr("Documents of a folder: what fits a question goes along with it")
         else:
             name = Path(folder).name or folder
             short = QFontMetrics(self._button.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, _MOST_NAME)
             facts = [self._facts(self._session.folders.state(folder))]
             if server := self._server():
-                facts.append(self.tr("passages go to {}").format(server))
-            self._button.setText(" · ".join([short, *facts]))
+                facts.insert(0, self.tr("passages go to {}").format(server))  # where it is narrow the rest is cut off
+            self._button.set_words(" · ".join([short, *facts]))
             says = " · ".join([self.tr("Folder of documents: {}").format(name), *facts])
             tip = f"{folder}\n{self._promise(server)}"
         self._button.setAccessibleName(says)
         self._button.setToolTip(plain_tip(tip))
-        self._button.updateGeometry()
-        self._button.update()
 
     def _server(self) -> str:
         key = self._session.model

@@ -36,7 +36,8 @@ def write_sources(writer: DocumentWriter, node_id: str, sources: Sequence[Source
     writer.insert(f"{_FILE_MARK} {'  ·  '.join(names)}  ", formats.small())
     count = sum(source.excerpt.chosen for source in sources)
     label = translate("Transcript", "{} passage") if count == 1 else translate("Transcript", "{} passages")
-    writer.command(f"{label.format(number_text(count))} {'▾' if is_unfolded else '▸'}", "sources", node_id)
+    label = f"{label.format(number_text(count))} {'▾' if is_unfolded else '▸'}"
+    writer.command(label.replace(" ", "\u00a0"), "sources", node_id)  # a narrow window breaks the line before it
     for source in sources if is_unfolded else ():
         _write_passages(writer, source)
 
