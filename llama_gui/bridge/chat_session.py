@@ -234,11 +234,11 @@ class ChatSession(ChatNews):
 
     def set_folder(self, folder: str) -> None:
         """Let the passages of the documents in a folder go along with the questions from now on; "": none."""
-        self.set_settings(replace(self.settings, folder=folder))
+        self.set_settings(replace(self.settings, documents=folder))
 
     @Slot()
     def _hold_folder(self) -> None:
-        self.folders.hold(self.chat_id, self.settings.folder)
+        self.folders.hold(self.chat_id, self.settings.documents)
 
     # --- keeping it
 

@@ -62,7 +62,7 @@ class DocumentRecall(QObject):
         settings = self._settings()
         nodes = asking.before_draft(self._path, replaces)
         make = asking.would_send(self._path, draft, replaces, settings)
-        folder = settings.folder
+        folder = settings.documents
         if make is None or not (folder or any(node.attachments for node in nodes)):
             done(None)
             return

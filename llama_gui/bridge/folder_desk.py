@@ -134,10 +134,11 @@ class FolderDesk(QObject):
         return _Read(folder, is_there or cancelled.is_set(), index.contents())
 
     def _forget_old(self) -> None:
-        for file in self._root.glob("*.db*") if self._root.is_dir() else ():
+        for file in self._root.glob("*.db") if self._root.is_dir() else ():
             with contextlib.suppress(OSError):
                 if time.time() - file.stat().st_mtime > KEPT_DAYS * 86_400:
-                    file.unlink()
+                    for part in self._root.glob(f"{file.name}*"):  # with what SQLite has beside it
+                        part.unlink()
 
     # --- told
 

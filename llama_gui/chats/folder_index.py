@@ -99,6 +99,8 @@ class FolderIndex:
                     self._read(db, name, *there[name], cancelled)
             else:
                 tell(len(stale), len(stale))
+        with contextlib.suppress(OSError):
+            os.utime(self._file)  # it is in use, though nothing may have changed
         return True
 
     def _read(self, db: sqlite3.Connection, name: str, size: int, changed: int, cancelled: threading.Event) -> None:
@@ -248,6 +250,7 @@ def _stock(db: sqlite3.Connection, asked: Mapping[str, float]) -> Stock:
 
 def _files_in(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
     """Name in the folder, size and time of change of its files and those in folders below it; hidden ones are left."""
+    os.listdir(folder)  # `os.walk` would take one that cannot be listed for an empty one
     count = 0
     for place, folders, names in os.walk(folder):  # follows no link to a folder: it might lead back
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -255,6 +258,8 @@ def _files_in(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
             path = Path(place, name)
             with contextlib.suppress(OSError):  # gone meanwhile, or a link to nowhere
                 facts = path.stat()
-                if stat.S_ISREG(facts.st_mode) and count < MOST_FILES:
-                    count += 1
+                if stat.S_ISREG(facts.st_mode):
                     yield path.relative_to(folder).as_posix(), (facts.st_size, facts.st_mtime_ns)
+                    count += 1
+            if count == MOST_FILES:
+                return

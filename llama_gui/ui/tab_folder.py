@@ -36,7 +36,7 @@ class TabFolder(QObject):
     @Slot()
     def open(self) -> None:
         """Choose a folder; where there is one, what can be done with it."""
-        if not self._session.settings.folder:
+        if not self._session.settings.documents:
             self.ask()
             return
         menu = self.make_menu()
@@ -56,7 +56,7 @@ class TabFolder(QObject):
     @Slot()
     def ask(self) -> None:
         """Let the user choose a folder."""
-        former = self._session.settings.folder or self._reader.folder or documents_folder()
+        former = self._session.settings.documents or self._reader.folder or documents_folder()
         dialog = QFileDialog(self._tab, self.tr("Choose a folder of documents"), former)
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
@@ -77,21 +77,21 @@ class TabFolder(QObject):
     @Slot()
     def show_contents(self) -> None:
         """List what was read and what could not be."""
-        FolderDialog(self._session.folders, self._session.settings.folder, self._tab).open()
+        FolderDialog(self._session.folders, self._session.settings.documents, self._tab).open()
 
     @Slot()
     def _read_again(self) -> None:
-        self._session.folders.read(self._session.settings.folder, again=True)
+        self._session.folders.read(self._session.settings.documents, again=True)
 
     @Slot(str)
     def _on_changed(self, folder: str) -> None:
-        if folder == self._session.settings.folder:
+        if folder == self._session.settings.documents:
             self.show()
 
     @Slot()
     def show(self) -> None:
         """Say how it stands with the folder, and with the model that its passages go to."""
-        folder = self._session.settings.folder
+        folder = self._session.settings.documents
         if not folder:
             self._button.set_words("")
             says = tip = self.tr("Documents of a folder: what fits a question goes along with it")

@@ -104,6 +104,16 @@ def test_a_folder_that_is_gone_keeps_what_was_read(index: FolderIndex, folder: P
     assert names(index, "roses") == ["plants.txt"]
 
 
+def test_a_folder_that_cannot_be_listed_keeps_what_was_read(index: FolderIndex, monkeypatch):
+    def refuse(_folder: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(StoreError, match="cannot be read: Permission denied"):
+        index.refresh(threading.Event())
+    assert names(index, "roses") == ["plants.txt"]
+
+
 def test_reading_can_be_cancelled_and_goes_on_later(index: FolderIndex, folder: Path, monkeypatch):
     for number in range(3):
         (folder / f"{number}.txt").write_text(f"number{number}\n")

@@ -83,7 +83,7 @@ def test_a_folder_with_a_model_in_it_is_no_folder_of_documents(tab: ChatTab, fol
     (folder / "config.json").write_text("{}")
     with qtbot.waitSignal(tab.model_dropped):
         drop(tab, folder)
-    assert tab.session.settings.folder == ""
+    assert tab.session.settings.documents == ""
 
 
 def test_it_is_there_at_the_next_start_and_may_be_gone_by_then(open_window, folder: Path, qtbot):
@@ -139,7 +139,7 @@ def test_a_preset_leaves_the_folder_alone(tab: ChatTab, folder: Path, qtbot):
     wait_read(qtbot, tab)
     window = window_of_tab(tab)
     window.panel.presets.make_menu().actions()[0].trigger()
-    assert tab.session.settings.folder == str(folder)
+    assert tab.session.settings.documents == str(folder)
 
 
 def test_of_a_servers_model_it_is_said_where_passages_go(show_window, folder: Path, qtbot):
