@@ -110,7 +110,7 @@ def _before(request: GenerateRequest, dropped: int) -> list[str]:
 
 
 def _with_sources(request: GenerateRequest, draft: Draft) -> GenerateRequest:
-    *former, last = request.messages or ()
+    *former, last = request.messages or (Message("user", ""),)
     return replace(request, messages=[*former, Message(last.role, sources_text(draft.sources) + last.content)])
 
 
