@@ -85,7 +85,10 @@ class FolderDesk(QObject):
             self._reading[former].set()
 
     def read(self, folder: str, *, again: bool = False) -> None:
-        """Look for what has changed in a folder, and read that. `again`: also if that was done just now."""
+        """Look for what has changed in a folder, and read that.
+
+        `again`: also if that was done just now, and also what could not be read.
+        """
         is_fresh = time.monotonic() - self._read_at.get(folder, -AGAIN_S) < AGAIN_S and not again
         if self._closed or folder in self._reading or is_fresh:
             return
@@ -94,7 +97,7 @@ class FolderDesk(QObject):
             self._lane.run(self._forget_old, None, self._ignore)
         cancelled = self._reading[folder] = threading.Event()
         self._put(folder, replace(self.state(folder), is_reading=True, done=0, total=0))
-        self._lane.run(partial(self._read, folder, cancelled), self._on_read, partial(self._on_failed, folder))
+        self._lane.run(partial(self._read, folder, cancelled, again), self._on_read, partial(self._on_failed, folder))
 
     def finder(self, folder: str) -> Callable[[str, Sequence[str]], Sequence[Found]]:
         """Finds passages in what was read so far of a folder; to be called on any thread."""
@@ -121,7 +124,7 @@ class FolderDesk(QObject):
         name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
         return FolderIndex(self._root / f"{name}.db", Path(folder))
 
-    def _read(self, folder: str, cancelled: threading.Event) -> _Read:
+    def _read(self, folder: str, cancelled: threading.Event, retry: bool) -> _Read:
         index, told_at = self._index(folder), -_TELL_S
 
         def tell(done: int, total: int) -> None:
@@ -130,7 +133,7 @@ class FolderDesk(QObject):
                 told_at = time.monotonic()
                 self._told.emit(folder, done, total)
 
-        is_there = not cancelled.is_set() and index.refresh(cancelled, tell)
+        is_there = not cancelled.is_set() and index.refresh(cancelled, tell, retry=retry)
         return _Read(folder, is_there or cancelled.is_set(), index.contents())
 
     def _forget_old(self) -> None:

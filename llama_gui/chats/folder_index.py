@@ -68,12 +68,16 @@ class FolderIndex:
     # --- reading
 
     def refresh(
-        self, cancelled: threading.Event, tell: Callable[[int, int], object] = lambda _done, _total: None
+        self,
+        cancelled: threading.Event,
+        tell: Callable[[int, int], object] = lambda _done, _total: None,
+        *,
+        retry: bool = False,
     ) -> bool:
         """Read what is new or has changed, by size and time, and forget what is gone. Blocks, perhaps for hours.
 
         `tell`: how many files are done of how many that have to be read. What was read is kept if `cancelled` is set.
-        False: there is no such folder now; what was read before stays.
+        `retry`: also what could not be read before. False: there is no such folder now; what was read before stays.
 
         Raises:
             StoreError: the index cannot be written, or the folder cannot be listed; in plain words.
@@ -85,18 +89,23 @@ class FolderIndex:
         except OSError as error:
             raise StoreError(f"The folder {self._folder} cannot be read: {error.strerror or error}.") from error
         with self._opened() as db:
+            rows = db.execute("SELECT name, size, changed, problem FROM files").fetchall()
             known = {
-                name: (size, changed) for name, size, changed in db.execute("SELECT name, size, changed FROM files")
+                name: (size, changed)
+                for name, size, changed, problem in rows
+                if not (retry and problem) or _has_no_text(name)
             }
-            for name in known.keys() - there.keys():
+            for name in {row[0] for row in rows} - {clean_text(name) for name in there}:
                 _forget(db, name)
-            stale = [name for name, facts in there.items() if known.get(name) != facts]
+            stale = [name for name, facts in there.items() if known.get(clean_text(name)) != facts]
             for done, name in enumerate(stale):
                 if cancelled.is_set():
                     break
                 tell(done, len(stale))
                 with contextlib.suppress(ReadingCancelledError):
                     self._read(db, name, *there[name], cancelled)
+                if not self._folder.is_dir():
+                    return False
             else:
                 tell(len(stale), len(stale))
         with contextlib.suppress(OSError):
@@ -111,6 +120,8 @@ class FolderIndex:
             try:
                 passages = cut(read_attachment(self._folder / name, cancelled).text)
             except UserError as error:
+                if not os.path.lexists(self._folder / name):  # deleted since it was listed, perhaps with the folder
+                    return
                 why = str(error)
         db.execute("BEGIN")
         with db:

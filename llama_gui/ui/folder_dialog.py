@@ -45,6 +45,7 @@ class FolderDialog(QDialog):
         layout.addWidget(self.place)
         layout.addWidget(self.facts)
         layout.addWidget(self.list, 1)
+        layout.addStretch()  # in its place, where there is nothing to list
         layout.addLayout(foot)
         self.resize(560, 420)
 

@@ -77,11 +77,13 @@ class TabFolder(QObject):
     @Slot()
     def show_contents(self) -> None:
         """List what was read and what could not be."""
-        FolderDialog(self._session.folders, self._session.settings.documents, self._tab).open()
+        if folder := self._session.settings.documents:
+            FolderDialog(self._session.folders, folder, self._tab).open()
 
     @Slot()
     def _read_again(self) -> None:
-        self._session.folders.read(self._session.settings.documents, again=True)
+        if folder := self._session.settings.documents:
+            self._session.folders.read(folder, again=True)
 
     @Slot(str)
     def _on_changed(self, folder: str) -> None:

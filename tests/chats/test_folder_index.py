@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import sys
 import threading
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from llama_gui.chats import folder_index
 from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.chats.folder_index import FolderContents, FolderIndex
-from llama_gui.errors import StoreError
+from llama_gui.errors import StoreError, UserError
 from tests.fakes.documents import pdf
 
 FILLER = "Words about nothing at all, again and again. " * 17
@@ -112,6 +113,48 @@ def test_a_folder_that_cannot_be_listed_keeps_what_was_read(index: FolderIndex, 
     with pytest.raises(StoreError, match="cannot be read: Permission denied"):
         index.refresh(threading.Event())
     assert names(index, "roses") == ["plants.txt"]
+
+
+def test_a_folder_that_goes_while_it_is_read_blames_no_file(index: FolderIndex, folder: Path, monkeypatch):
+    for number in range(3):
+        (folder / f"{number}.txt").write_text(f"number{number}\n")
+    read = folder_index.read_attachment
+
+    def unplug(path: Path, cancelled: threading.Event):
+        if path.name == "1.txt":
+            folder.rename(folder.with_name("elsewhere"))
+        return read(path, cancelled)
+
+    monkeypatch.setattr(folder_index, "read_attachment", unplug)
+    assert not index.refresh(threading.Event())
+    assert index.contents() == FolderContents(3)
+    monkeypatch.undo()
+    folder.with_name("elsewhere").rename(folder)
+    (folder / "2.txt").unlink()
+    assert refreshed(index) == [(0, 1), (1, 1)]
+    assert index.contents() == FolderContents(4)
+
+
+def test_what_could_not_be_read_is_tried_again_when_somebody_says_so(index: FolderIndex, folder: Path, monkeypatch):
+    def refuse(path: Path, _cancelled: threading.Event):
+        raise UserError(f"{path.name} cannot be read: Permission denied.")
+
+    (folder / "new.txt").write_text("Cats sleep.\n")
+    monkeypatch.setattr(folder_index, "read_attachment", refuse)
+    refreshed(index)
+    assert [problem.name for problem in index.contents().problems] == ["new.txt"]
+    monkeypatch.undo()
+    assert refreshed(index) == [(0, 0)]
+    assert index.refresh(threading.Event(), retry=True)
+    assert index.contents() == FolderContents(3)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such names")
+def test_a_name_that_is_no_text_is_read_once(index: FolderIndex, folder: Path):
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_text("Espresso\n")
+    assert refreshed(index) == [(0, 1), (1, 1)]
+    assert names(index, "espresso") == ["caf\ufffd.txt"]
+    assert refreshed(index) == [(0, 0)]
 
 
 def test_reading_can_be_cancelled_and_goes_on_later(index: FolderIndex, folder: Path, monkeypatch):
