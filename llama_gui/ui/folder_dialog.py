@@ -28,10 +28,12 @@ class FolderDialog(QDialog):
             label.setWordWrap(True)
         self.list = QPlainTextEdit()
         self.list.setReadOnly(True)
+        self.list.setMinimumHeight(160)
         self.list.setAccessibleName(self.tr("Files that could not be read"))
         self._lay_out()
         desk.changed.connect(self._on_changed)
         self._show()
+        self.resize(560, 420 if self.list.isVisibleTo(self) else self.sizeHint().height())
 
     def _lay_out(self) -> None:
         close = QPushButton(self.tr("Close"))
@@ -47,7 +49,6 @@ class FolderDialog(QDialog):
         layout.addWidget(self.list, 1)
         layout.addStretch()  # in its place, where there is nothing to list
         layout.addLayout(foot)
-        self.resize(560, 420)
 
     @Slot(str)
     def _on_changed(self, folder: str) -> None:
@@ -80,7 +81,9 @@ class FolderDialog(QDialog):
             )
         if state.error:
             return state.error
-        words = self.tr("Read: {}. Not read: {}.").format(number_text(state.files), number_text(len(state.problems)))
+        words = self.tr("Read: {}.").format(number_text(state.files))
+        if state.problems:
+            words += " " + self.tr("Not read: {}.").format(number_text(len(state.problems)))
         if state.others:
             more = self.tr("Left out: {}, as they are pictures, recordings, archives or programs.")
             words += " " + more.format(number_text(state.others))

@@ -3351,8 +3351,12 @@
         <translation>Der Ordner ist gerade nicht da. Bis er zurück ist, wird benutzt, was vorher gelesen wurde; wähle einen anderen, wenn er umgezogen ist.</translation>
     </message>
     <message>
-        <source>Read: {}. Not read: {}.</source>
-        <translation>Gelesen: {}. Nicht gelesen: {}.</translation>
+        <source>Read: {}.</source>
+        <translation>Gelesen: {}.</translation>
+    </message>
+    <message>
+        <source>Not read: {}.</source>
+        <translation>Nicht gelesen: {}.</translation>
     </message>
     <message>
         <source>Only the first {} files of a folder are read.</source>

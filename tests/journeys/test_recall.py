@@ -9,6 +9,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QTextCursor
 
 from llama_gui.chats.attachments import split
+from llama_gui.chats.recipe import read_recipe
 from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.vocabulary import ChatSettings, ContextUse, GenerateRequest
@@ -163,3 +164,14 @@ def test_a_model_that_counts_nothing_gets_some(tab: ChatTab, qtbot, monkeypatch)
     content = asked_with(qtbot, tab, "What do quokkas eat?")
     assert "Quokkas eat grass." in content
     assert len(content) < 4000
+
+
+def test_what_was_sent_is_found_in_the_cache(open_starter, book: Path, qtbot):
+    tab = open_starter().deck.current()
+    drop(tab, book)
+    qtbot.waitUntil(lambda: names(tab) == ["book.txt"])
+    asked_with(qtbot, tab, "Where does the llama live?")
+    assert "Quokkas eat grass." in asked_with(qtbot, tab, "What do quokkas eat?")
+    first, second = (read_recipe(node.recipe).usage for node in tab.session.path()[1::2])
+    assert second.cached_tokens >= first.prompt_tokens
+    assert second.prompt_tokens - second.cached_tokens < 2048 // 8 + 50
