@@ -6,6 +6,7 @@ import re
 import sqlite3
 import stat
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,7 +134,7 @@ class FolderIndex:
             for place, passage in enumerate(passages):
                 row = (added.lastrowid, place, passage.mark, passage.text)
                 kept = db.execute("INSERT INTO passages (file, place, mark, text) VALUES (?, ?, ?, ?)", row)
-                words = " ".join(stems(passage.text))
+                words = " ".join(_words(name, passage.text))
                 db.execute("INSERT INTO search (rowid, stems) VALUES (?, ?)", (kept.lastrowid, words))
 
     def contents(self) -> FolderContents:
@@ -169,9 +170,10 @@ class FolderIndex:
                 (" OR ".join(f'"{stem}"' for stem in telling), _MOST_FOUND),
             ).fetchall()
         passages = [Passage(text, mark) for _name, _total, _place, mark, text in rows]
+        had = [Counter(stem for stem in _words(row[0], row[4]) if stem in asked.counts) for row in rows]
         return [
             Found(rows[n][0], rows[n][2], rows[n][1], passages[n], score)
-            for score, n in fitting(passages, asked, stock)
+            for score, n in fitting(passages, asked, stock, had)
         ]
 
     # --- the file
@@ -236,6 +238,11 @@ def _create(db: sqlite3.Connection, folder: Path) -> None:
         )
         db.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(search, row)")
         db.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _words(name: str, text: str) -> list[str]:
+    """What a passage is found by: also the name of its file, so that a question may name it."""
+    return [*stems(name), *stems(text)]
 
 
 def _has_no_text(name: str) -> bool:

@@ -92,6 +92,11 @@ def test_what_cannot_be_read_is_listed_with_its_reason(index: FolderIndex, folde
     assert not found.is_cut
 
 
+def test_a_question_may_name_a_file(index: FolderIndex):
+    (found, *_) = index.find("What do you know from plants.txt?")
+    assert (found.name, found.passage.text) == ("plants.txt", "Roses need water.\n")
+
+
 def test_pages_are_told(index: FolderIndex, folder: Path):
     pdf(folder / "book.pdf", ["First", "The quokka eats grass"])
     refreshed(index)

@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "Berichte"
     (folder / "2024").mkdir(parents=True)
     (folder / "llamas.txt").write_text("The blue llama lives in Köln.\n")
-    pdf(folder / "2024" / "quokkas.pdf", ["About animals", "Quokkas eat grass."])
+    pdf(folder / "2024" / "zoo.pdf", ["About animals", "Quokkas eat grass."])
     (folder / "photo.png").write_bytes(b"\x89PNG")
     (folder / "damaged.pdf").write_bytes(b"%PDF-1.7 nothing else")
     return folder
@@ -50,15 +50,15 @@ def test_questions_get_passages_of_a_folder_which_are_shown_as_sources(tab: Chat
     assert "They stay on this machine." in tab.composer.folder_button.toolTip()
     content = asked_with(qtbot, tab, "What do quokkas eat?")
     assert content.startswith(
-        "From the file “2024/quokkas.pdf”, 1 of its 2 passages:\n```\n[…]\n[page 2]\nQuokkas eat grass."
+        "From the file “2024/zoo.pdf”, 1 of its 2 passages:\n```\n[…]\n[page 2]\nQuokkas eat grass."
     )
     asked = tab.session.path()[0]
     assert split(asked.content, asked.attachments) == ("What do quokkas eat?", ())
-    assert "▤ 2024/quokkas.pdf, page 2  1 passage ▸" in shown(tab)
+    assert "▤ 2024/zoo.pdf, page 2  1 passage ▸" in shown(tab)
     assert shown(tab).count("Quokkas eat grass.") == 1  # in the answer, which repeats what it reads
     tab.transcript.anchorClicked.emit(_command(tab, "sources"))
     assert shown(tab).count("Quokkas eat grass.") == 2
-    assert "2024/quokkas.pdf  ·  1 of 2 passages" in shown(tab)
+    assert "2024/zoo.pdf  ·  1 of 2 passages" in shown(tab)
     trigger(window_of_tab(tab), "sources")
     assert shown(tab).count("Quokkas eat grass.") == 1
     assert asked_with(qtbot, tab, "Really, quokkas?") == "Really, quokkas?"  # it is there already
