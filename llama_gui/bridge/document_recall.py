@@ -22,7 +22,7 @@ FULL = 0.75
 """Of the context: from there on the oldest messages are left out, as the rest is kept for the answer."""
 UNCOUNTED, UNCOUNTED_REMOTE = 600, 1200
 """Tokens of `_CHARACTERS` each, where nothing can be counted: the model is not loaded yet, or it is a server's."""
-_CHARACTERS = 4
+_CHARACTERS = 3
 _TRIES = 3
 
 
@@ -78,7 +78,8 @@ class DocumentRecall(QObject):
             self._host.counter.ask(engine, lambda counts: _counted(wish, counts, most), done)
         else:
             most = UNCOUNTED_REMOTE if is_remote(settings.model or self._host.current) else UNCOUNTED
-            self._host.counter.run(lambda: _uncounted(wish, most), done)
+            reads = info.max_context if info is not None else 0
+            self._host.counter.run(lambda: _uncounted(wish, most, reads), done)
 
 
 def _counted(wish: _Wish, engine: Counts, max_context: int) -> Draft:
@@ -114,8 +115,11 @@ def _with_sources(request: GenerateRequest, draft: Draft) -> GenerateRequest:
     return replace(request, messages=[*former, Message(last.role, sources_text(draft.sources) + last.content)])
 
 
-def _uncounted(wish: _Wish, most: int) -> Draft:
+def _uncounted(wish: _Wish, most: int, max_context: int) -> Draft:
     request, documents = wish.make(), wish.documents()
     if documents.are_whole:
         return wish.draft
+    if max_context:  # servers leave nothing out: they refuse what is too long
+        said = sum(len(message.content) for message in request.messages or ()) // _CHARACTERS
+        most = max(0, min(most, max_context // SHARE_AFRESH, int(FULL * max_context) - said))
     return recalled(wish.draft, documents, _before(request, 0), most, lambda text: len(text) // _CHARACTERS)

@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from llama_gui.chats.attachments import read_attachment
 from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.chats.documents.faults import sentence
 from llama_gui.chats.documents.markdown import MOST_TEXT
-from llama_gui.chats.passages import Asked, Found, Passage, Stock, cut, fitting, stems
+from llama_gui.chats.passages import Found, Passage, cut
+from llama_gui.chats.ranking import Asked, Stock, fitting, stems
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import StoreError, UserError
 
@@ -159,7 +160,7 @@ class FolderIndex:
         """
         asked = Asked.of(question, former)
         with self._opened() as db:
-            stock = _stock(db, asked.counts)
+            stock = _stock(db, asked.words)
             telling = sorted(asked.telling(stock), key=lambda stem: (stock.having[stem], stem))[:_MOST_WORDS]
             if not telling:
                 return []
@@ -170,10 +171,10 @@ class FolderIndex:
                 (" OR ".join(f'"{stem}"' for stem in telling), _MOST_FOUND),
             ).fetchall()
         passages = [Passage(text, mark) for _name, _total, _place, mark, text in rows]
-        had = [Counter(stem for stem in _words(row[0], row[4]) if stem in asked.counts) for row in rows]
+        had = [Counter(stem for stem in _words(row[0], row[4]) if stem in asked.words) for row in rows]
         return [
             Found(rows[n][0], rows[n][2], rows[n][1], passages[n], score)
-            for score, n in fitting(passages, asked, stock, had)
+            for score, n in fitting([passage.text for passage in passages], asked, stock, had)
         ]
 
     # --- the file
@@ -257,7 +258,7 @@ def _forget(db: sqlite3.Connection, name: str) -> None:
         db.execute("DELETE FROM files WHERE id = ?", row)
 
 
-def _stock(db: sqlite3.Connection, asked: Mapping[str, float]) -> Stock:
+def _stock(db: sqlite3.Connection, asked: Iterable[str]) -> Stock:
     count, usual = db.execute("SELECT count(*), avg(length(text)) FROM passages").fetchone()
     having: dict[str, int] = {}
     for stem in asked:

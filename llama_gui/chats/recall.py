@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from llama_gui.chats.attachments import Attachment, Draft, Source, cut_files, sources_text, split
-from llama_gui.chats.passages import PASSAGE, Excerpt, Found, best, cut, joined
+from llama_gui.chats.passages import PASSAGE, Excerpt, Found, cut, joined
+from llama_gui.chats.ranking import best
 from llama_gui.chats.tree import Node, clean_text
 
 _QUESTIONS = 3
@@ -69,7 +70,7 @@ class Documents:
         sizes = [file.excerpt.size if file.excerpt is not None else PASSAGE for file in self._files]
         passages = [cut(file.text, size) for file, size in zip(self._files, sizes, strict=True)]
         places = [(n, place) for n, of_file in enumerate(passages) for place in range(len(of_file))]
-        ranked = best([passages[n][place] for n, place in places], self._question, self._former)
+        ranked = best([passages[n][place].text for n, place in places], self._question, self._former)
         found: list[tuple[int, Found]] = []
         for score, index in ranked:
             n, place = places[index]

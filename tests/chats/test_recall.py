@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from llama_gui.chats.attachments import Attachment, Draft, compose, cut_files, fitted, sources_of, sources_text
-from llama_gui.chats.passages import PASSAGE, SMALLEST, Passage, best
+from llama_gui.chats.passages import PASSAGE, SMALLEST
 from llama_gui.chats.recall import Documents, recalled
 from llama_gui.chats.tree import Node, new_node
 
@@ -57,20 +57,6 @@ def test_a_follow_up_gets_the_passages_that_fit_it_and_none_twice():
     assert again.chosen(seen, 10**6) == ()
     assert again.chosen([first.content], 10**6) == found.sources
     assert [source.name for source in again.chosen([], 10**6)] == ["book.pdf"]
-
-
-def test_what_was_asked_before_says_what_it_is_about():
-    passages = [
-        Passage("The llama: wool."),
-        Passage("The llama: its price is 90."),
-        Passage("The quokka: its price is 5."),
-    ]
-    passages += [Passage("Nothing of the sort.")] * 5
-    assert best(passages, "And its price?", ["Tell me of the llama"])[0][1] == 1
-    assert best(passages, "And its price?", ["Tell me of the quokka"])[0][1] == 2
-    assert best(passages, "Thank you!", ["Tell me of the llama"]) == []
-    assert best(passages, "the", ["Tell me of the llama"]) == []
-    assert best([], "llama") == []
 
 
 def test_passages_of_several_documents_are_ranked_together():

@@ -164,6 +164,8 @@ def test_a_model_that_counts_nothing_gets_some(tab: ChatTab, qtbot, monkeypatch)
     content = asked_with(qtbot, tab, "What do quokkas eat?")
     assert "Quokkas eat grass." in content
     assert len(content) < 4000
+    asked_with(qtbot, tab, "blah " * 300)
+    assert asked_with(qtbot, tab, "What of wombats?") == "What of wombats?"  # by the characters it is nearly full
 
 
 def test_what_was_sent_is_found_in_the_cache(open_starter, book: Path, qtbot):
