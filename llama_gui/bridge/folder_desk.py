@@ -39,6 +39,8 @@ class FolderState:
     done: int = 0
     total: int = 0
     is_missing: bool = False
+    is_stopped: bool = False
+    """Somebody has stopped the reading; questions are asked of what was read by then."""
     error: str = ""
 
 
@@ -67,6 +69,7 @@ class FolderDesk(QObject):
         self._states: dict[str, FolderState] = {}
         self._reading: dict[str, threading.Event] = {}
         self._read_at: dict[str, float] = {}
+        self._awaited: set[str] = set()  # wanted again, while their reading ends because nobody did
         self._closed = False
         self._told.connect(self._on_told)
 
@@ -81,23 +84,34 @@ class FolderDesk(QObject):
             self._held[chat_id] = folder
             if folder != former:
                 self.read(folder)
-        if former != folder and former in self._reading and former not in self._held.values():
-            self._reading[former].set()
+        if former and former not in self._held.values():
+            self._put(former, replace(self.state(former), is_stopped=False))
+            if former in self._reading:
+                self._reading[former].set()
 
     def read(self, folder: str, *, again: bool = False) -> None:
         """Look for what has changed in a folder, and read that.
 
-        `again`: also if that was done just now, and also what could not be read.
+        `again`: also if that was done just now, or stopped, and also what could not be read.
         """
-        is_fresh = time.monotonic() - self._read_at.get(folder, -AGAIN_S) < AGAIN_S and not again
-        if self._closed or folder in self._reading or is_fresh:
+        is_fresh = time.monotonic() - self._read_at.get(folder, -AGAIN_S) < AGAIN_S
+        if folder in self._reading and self._reading[folder].is_set():
+            self._awaited.add(folder)
+        if self._closed or folder in self._reading or ((is_fresh or self.state(folder).is_stopped) and not again):
             return
         if self._lane is None:
             self._lane = TaskLane("document-folders", self)
             self._lane.run(self._forget_old, None, self._ignore)
         cancelled = self._reading[folder] = threading.Event()
-        self._put(folder, replace(self.state(folder), is_reading=True, done=0, total=0))
+        self._put(folder, replace(self.state(folder), is_reading=True, is_stopped=False, done=0, total=0))
         self._lane.run(partial(self._read, folder, cancelled, again), self._on_read, partial(self._on_failed, folder))
+
+    def stop(self, folder: str) -> None:
+        """Read no more of a folder until somebody says so."""
+        if folder in self._reading:
+            self._awaited.discard(folder)
+            self._reading[folder].set()
+            self._put(folder, replace(self.state(folder), is_stopped=True))
 
     def finder(self, folder: str) -> Callable[[str, Sequence[str]], Sequence[Found]]:
         """Finds passages in what was read so far of a folder; to be called on any thread."""
@@ -157,26 +171,23 @@ class FolderDesk(QObject):
 
     @Slot(object)
     def _on_read(self, read: _Read) -> None:
-        self._end(read.folder)
         contents = read.contents
-        self._put(
+        state = FolderState(contents.files, contents.problems, contents.others, contents.is_cut)
+        self._end(
             read.folder,
-            FolderState(
-                contents.files, contents.problems, contents.others, contents.is_cut, is_missing=not read.is_there
-            ),
+            replace(state, is_missing=not read.is_there, is_stopped=self.state(read.folder).is_stopped),
         )
 
     def _on_failed(self, folder: str, error: Exception) -> None:
-        self._end(folder)
-        self._put(folder, replace(self.state(folder), is_reading=False, error=str(error)))
+        self._end(folder, replace(self.state(folder), is_reading=False, error=str(error)))
 
-    def _end(self, folder: str) -> None:
-        cancelled = self._reading.pop(folder)
-        self._read_at[folder] = time.monotonic()
-        if cancelled.is_set():
-            del self._read_at[folder]
-            if folder in self._held.values():  # somebody wants it again
-                self.read(folder)
+    def _end(self, folder: str, state: FolderState) -> None:
+        if not self._reading.pop(folder).is_set():
+            self._read_at[folder] = time.monotonic()
+        self._put(folder, state)
+        if folder in self._awaited:
+            self._awaited.remove(folder)
+            self.read(folder)
 
     @Slot(object)
     def _ignore(self, _error: Exception) -> None:

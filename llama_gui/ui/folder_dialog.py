@@ -81,6 +81,10 @@ class FolderDialog(QDialog):
             )
         if state.error:
             return state.error
+        if state.is_stopped:
+            return self.tr("Read: {}. It was stopped there; “Look for changes now” goes on.").format(
+                number_text(state.files)
+            )
         words = self.tr("Read: {}.").format(number_text(state.files))
         if state.problems:
             words += " " + self.tr("Not read: {}.").format(number_text(len(state.problems)))

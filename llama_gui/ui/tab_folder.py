@@ -47,7 +47,10 @@ class TabFolder(QObject):
         menu = QMenu(self._button)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("What was read…")).triggered.connect(self.show_contents)
-        menu.addAction(self.tr("Look for changes now")).triggered.connect(self._read_again)
+        if self._session.folders.state(self._session.settings.documents).is_reading:
+            menu.addAction(self.tr("Stop reading")).triggered.connect(self._stop)
+        else:
+            menu.addAction(self.tr("Look for changes now")).triggered.connect(self._read_again)
         menu.addAction(self.tr("Another folder…")).triggered.connect(self.ask)
         menu.addSeparator()
         menu.addAction(self.tr("Use this folder no longer")).triggered.connect(self.leave)
@@ -84,6 +87,10 @@ class TabFolder(QObject):
     def _read_again(self) -> None:
         if folder := self._session.settings.documents:
             self._session.folders.read(folder, again=True)
+
+    @Slot()
+    def _stop(self) -> None:
+        self._session.folders.stop(self._session.settings.documents)
 
     @Slot(str)
     def _on_changed(self, folder: str) -> None:
@@ -124,6 +131,8 @@ class TabFolder(QObject):
             return self.tr("cannot be read")
         label = self.tr("{} file") if state.files == 1 else self.tr("{} files")
         files = label.format(number_text(state.files))
+        if state.is_stopped:
+            files += self.tr(", stopped")
         if state.problems:
             files += self.tr(", {} not read").format(number_text(len(state.problems)))
         return files

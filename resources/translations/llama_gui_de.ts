@@ -3343,6 +3343,10 @@
 <context>
     <name>FolderDialog</name>
     <message>
+        <source>Read: {}. It was stopped there; “Look for changes now” goes on.</source>
+        <translation>Gelesen: {}. Da wurde angehalten; „Jetzt nach Änderungen sehen“ liest weiter.</translation>
+    </message>
+    <message>
         <source>{} of {} files are read.</source>
         <translation>{} von {} Dateien sind gelesen.</translation>
     </message>
@@ -3389,6 +3393,14 @@
 </context>
 <context>
     <name>TabFolder</name>
+    <message>
+        <source>, stopped</source>
+        <translation>, angehalten</translation>
+    </message>
+    <message>
+        <source>Stop reading</source>
+        <translation>Nicht weiterlesen</translation>
+    </message>
     <message>
         <source>{} of {} read</source>
         <translation>{} von {} gelesen</translation>

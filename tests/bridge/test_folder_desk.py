@@ -106,6 +106,31 @@ def test_who_comes_back_meanwhile_has_it_read(
     wait_read(qtbot, desk, folder)
 
 
+def test_reading_can_be_stopped_and_gone_on_with(desk: FolderDesk, folder: Path, qtbot, hanging, monkeypatch):
+    desk.hold("one", str(folder))
+    qtbot.waitUntil(hanging.is_set)
+    desk.stop(str(folder))
+    assert wait_read(qtbot, desk, folder) == FolderState(is_stopped=True)
+    monkeypatch.undo()
+    desk.read(str(folder))  # by the next question
+    assert not desk.state(str(folder)).is_reading
+    desk.read(str(folder), again=True)
+    assert wait_read(qtbot, desk, folder) == FolderState(1)
+    desk.stop(str(folder))
+    assert desk.state(str(folder)) == FolderState(1)
+
+
+def test_who_chooses_a_stopped_folder_anew_has_it_read(desk: FolderDesk, folder: Path, qtbot, hanging, monkeypatch):
+    desk.hold("one", str(folder))
+    qtbot.waitUntil(hanging.is_set)
+    desk.stop(str(folder))
+    wait_read(qtbot, desk, folder)
+    monkeypatch.undo()
+    desk.hold("one", "")
+    desk.hold("two", str(folder))
+    assert wait_read(qtbot, desk, folder) == FolderState(1)
+
+
 def test_the_end_does_not_wait_for_the_rest(tmp_path: Path, qapp, folder: Path, qtbot, hanging: threading.Event):
     desk = FolderDesk(tmp_path / "folders")
     desk.hold("one", str(folder))

@@ -1,11 +1,14 @@
 """A folder of documents for a chat."""
 
+import threading
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from llama_gui.chats import folder_index
 from llama_gui.chats.attachments import split
+from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.folder_dialog import FolderDialog
 from llama_gui.vocabulary import ModelEntry
@@ -77,6 +80,28 @@ def test_a_folder_can_be_dropped_and_left_again(tab: ChatTab, folder: Path, tmp_
     assert tab.composer.folder_button.words == ""
     tab.composer.files.set_files(())
     assert asked_with(qtbot, tab, "What do quokkas eat?") == "What do quokkas eat?"
+
+
+def test_the_reading_can_be_stopped(tab: ChatTab, folder: Path, qtbot, monkeypatch):
+    began = threading.Event()
+
+    def read(_path: Path, cancelled: threading.Event):
+        began.set()
+        assert cancelled.wait(10)
+        raise ReadingCancelledError
+
+    monkeypatch.setattr(folder_index, "read_attachment", read)
+    tab.folder.use(str(folder))
+    qtbot.waitUntil(began.is_set)
+    menu = tab.folder.make_menu()
+    next(action for action in menu.actions() if action.text() == "Stop reading").trigger()
+    wait_read(qtbot, tab, "Berichte · 0 files, stopped")
+    menu.deleteLater()
+    monkeypatch.undo()
+    menu = tab.folder.make_menu()
+    next(action for action in menu.actions() if action.text() == "Look for changes now").trigger()
+    wait_read(qtbot, tab)
+    menu.deleteLater()
 
 
 def test_a_folder_with_a_model_in_it_is_no_folder_of_documents(tab: ChatTab, folder: Path, qtbot):
