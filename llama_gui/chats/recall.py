@@ -1,4 +1,4 @@
-"""What a new question gets of the documents further up that the model does not have whole before it. Pure."""
+"""What a new question gets of documents further up that did not go along whole, and of the chat's folder. Pure."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,6 @@ from llama_gui.chats.tree import Node, clean_text
 _QUESTIONS = 3
 """The questions before the new one that may say what it is about."""
 _TRIES = 8
-
 
 Find = Callable[[str, Sequence[str]], Sequence[Found]]
 """A question, and those before it, the newest first -> the passages of a folder that fit it."""
