@@ -57,11 +57,7 @@ def would_send(
 
     `replaces`: the message in whose place the draft will stand. What takes time is left to the callable.
     """
-    shown = path.nodes()
-    place = next((index for index, node in enumerate(shown) if node.id == replaces), len(shown))
-    shown = shown[:place]
-    if shown and not draft.is_empty and shown[-1].role == "user" and shown[-1].status == "failed":
-        shown.pop()  # the draft takes its place
+    shown = before_draft(path, replaces, is_empty=draft.is_empty)
     messages = path.tree.messages(shown[-1].id, settings.system_prompt) if shown else []
     if not shown and settings.system_prompt.strip():
         messages = [Message("system", settings.system_prompt)]
@@ -70,7 +66,7 @@ def would_send(
 
     def make() -> GenerateRequest:
         if not draft.is_empty:
-            said = compose(draft.text, draft.files)[0]
+            said = compose(draft.text, draft.files, draft.sources)[0]
             if messages and messages[-1].role == "user":  # two turns of one role in a row are refused by many templates
                 said = f"{messages.pop().content}\n\n{said}"
             messages.append(Message("user", said))
@@ -78,6 +74,16 @@ def would_send(
         return GenerateRequest(messages=messages, max_tokens=settings.max_tokens, overflow=overflow)
 
     return make
+
+
+def before_draft(path: ShownPath, replaces: str | None, *, is_empty: bool = False) -> list[Node]:
+    """The messages behind which a draft will stand. `replaces`: the message in whose place it will."""
+    shown = path.nodes()
+    place = next((index for index, node in enumerate(shown) if node.id == replaces), len(shown))
+    shown = shown[:place]
+    if shown and not is_empty and shown[-1].role == "user" and shown[-1].status == "failed":
+        shown.pop()  # the draft takes its place
+    return shown
 
 
 def go_on(

@@ -12,6 +12,7 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.chat_shelving import ChatShelving
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.exchange import Exchange
+from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.presets import PresetBook
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.titler import Titler
@@ -50,6 +51,7 @@ class ChatBook(QObject):
         self._host = host
         self.presets = PresetBook(store, self)
         self.reader = AttachmentReader(self)
+        self.folders = FolderDesk(store.path.parent / "folders", self)
         self.first_settings = ChatSettings()
         """What new chats ask of the model."""
         self._sessions: dict[str, ChatSession] = {}
@@ -114,7 +116,7 @@ class ChatBook(QObject):
         return session is not None and session.answering
 
     def _add_session(self, chat_id: str) -> ChatSession:
-        session = ChatSession(chat_id, self._host, self._store, self)
+        session = ChatSession(chat_id, self._host, self._store, self.folders, self)
         session.accepted.connect(self.refresh)
         session.title_changed.connect(self._on_title_changed)
         session.answering_changed.connect(self._on_answering_changed)
@@ -126,6 +128,7 @@ class ChatBook(QObject):
         if session.chat_id in self._closing and session.is_settled:
             self._closing.discard(session.chat_id)
             del self._sessions[session.chat_id]
+            self.folders.hold(session.chat_id, "")
             session.deleteLater()
             self.chat_closed.emit(session.chat_id)
 
@@ -277,6 +280,7 @@ class ChatBook(QObject):
         self._flush_tabs()
         self._closed = True
         self.reader.close()
+        self.folders.close()
         self._has_ended = self._store.close() and ended
         return self._has_ended
 

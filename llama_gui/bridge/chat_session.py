@@ -14,7 +14,9 @@ from llama_gui.bridge.chat_news import ChatNews
 from llama_gui.bridge.chat_saver import ChatSaver
 from llama_gui.bridge.chat_turn import ChatTurn
 from llama_gui.bridge.context_watch import ContextWatch
+from llama_gui.bridge.document_recall import DocumentRecall
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.message_post import MessagePost
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.word_reader import WordReader, Words, no_writer, turning
@@ -32,16 +34,20 @@ class ChatSession(ChatNews):
     (the answer), and the turn, which has them work one after the other.
     """
 
-    def __init__(self, chat_id: str, host: EngineHost, store: StoreLane, parent: QObject | None = None) -> None:
+    def __init__(
+        self, chat_id: str, host: EngineHost, store: StoreLane, folders: FolderDesk, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.chat_id = chat_id
+        self.folders = folders
         self._host = host
         self._path = ShownPath()
         self._saver = ChatSaver(chat_id, store, self)
         self._card = ChatCard(chat_id, self._path, store, self._saver, self)
         self._flight = AnswerFlight(chat_id, self._path, host, self._saver, self)
         post = MessagePost(chat_id, self._path, self._card, store, self._saver, self)
-        self._turn = ChatTurn(chat_id, self._path, self._card, post, self._flight, self)
+        recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self)
+        self._turn = ChatTurn(chat_id, self._path, self._card, recall, post, self._flight, self)
         self.queue = self._turn.queue
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.draft_files = DraftFileKeeper(chat_id, store, self)
@@ -52,6 +58,7 @@ class ChatSession(ChatNews):
     def _connect(self) -> None:
         for signal in (self.changed, self.message_added, self.node_changed, self.settings_changed):
             signal.connect(self.context.note_change)
+        self.settings_changed.connect(self._hold_folder)
         self.tokens_added.connect(self.context.note_written)
         self.draft_files.failed.connect(self.failed)
         self.edits.changed.connect(self.changed)
@@ -121,6 +128,7 @@ class ChatSession(ChatNews):
     def start_new(self, settings: ChatSettings | None = None) -> None:
         """Begin a chat that the store does not know, with these settings."""
         self._card.start_new(settings or ChatSettings())
+        self._hold_folder()
 
     def load(self, first_settings: ChatSettings | None = None) -> None:
         """Read the chat from the store; `changed` tells when it is there. One that is empty has `first_settings`."""
@@ -224,6 +232,14 @@ class ChatSession(ChatNews):
         """Ask differently from the next message on."""
         self._card.set_settings(settings)
 
+    def set_folder(self, folder: str) -> None:
+        """Let the passages of the documents in a folder go along with the questions from now on; "": none."""
+        self.set_settings(replace(self.settings, documents=folder))
+
+    @Slot()
+    def _hold_folder(self) -> None:
+        self.folders.hold(self.chat_id, self.settings.documents)
+
     # --- keeping it
 
     def flush(self) -> None:
@@ -233,6 +249,7 @@ class ChatSession(ChatNews):
     def close(self) -> None:
         """The end of the session: what still streams is marked as broken off, and all is handed to the store."""
         self.words.cancel()
+        self.folders.hold(self.chat_id, "")
         self._turn.break_off()
         self._saver.close()
 

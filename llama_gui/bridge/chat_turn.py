@@ -1,6 +1,7 @@
 """Whose turn it is in a chat: from sending a message to the end of its answer it is busy, and what comes then waits."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -9,6 +10,7 @@ from llama_gui.bridge.answer_flight import AnswerEnd, AnswerFlight
 from llama_gui.bridge.asking import Question
 from llama_gui.bridge.chat_card import ChatCard
 from llama_gui.bridge.chat_news import ChatNews
+from llama_gui.bridge.document_recall import DocumentRecall
 from llama_gui.bridge.message_post import MessagePost, Posted
 from llama_gui.bridge.message_queue import MessageQueue
 from llama_gui.chats.attachments import Draft
@@ -16,10 +18,18 @@ from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
 
 
+@dataclass(frozen=True, slots=True)
+class _Coming:
+    """A message that gets its passages, and the one in whose place it will stand."""
+
+    draft: Draft
+    replaces: Node | None
+
+
 class ChatTurn(QObject):
     """Lets one message, or one question anew, through at a time: to the disk, to the engine, answered; then the next.
 
-    All methods are called on the GUI thread and return at once.
+    Before it is saved a message gets its passages. All methods are called on the GUI thread and return at once.
     """
 
     answered = Signal()
@@ -28,12 +38,20 @@ class ChatTurn(QObject):
     """Nothing is on its way any more; told after `answering_changed`."""
 
     def __init__(
-        self, chat_id: str, path: ShownPath, card: ChatCard, post: MessagePost, flight: AnswerFlight, news: ChatNews
+        self,
+        chat_id: str,
+        path: ShownPath,
+        card: ChatCard,
+        recall: DocumentRecall,
+        post: MessagePost,
+        flight: AnswerFlight,
+        news: ChatNews,
     ) -> None:
         super().__init__(news)
         self._chat_id = chat_id
         self._path = path
         self._card = card
+        self._recall = recall
         self._post = post
         self._flight = flight
         self._news = news
@@ -42,6 +60,7 @@ class ChatTurn(QObject):
         self._is_stopping = False
         self._early: Draft | None = None  # sent before the chat was read
         self._queued: Draft | None = None  # sent from the queue, and not on disk yet
+        self._coming: _Coming | None = None
         card.loaded.connect(self._on_loaded)
         card.unreadable.connect(self._on_unreadable)
         post.posted.connect(self._on_posted)
@@ -89,7 +108,7 @@ class ChatTurn(QObject):
         if self.may_send(draft):
             self._take()
             if self._card.is_loaded:
-                self._post.save(draft, is_typed=self._queued is None)
+                self._save(draft)
             else:
                 self._early = draft
                 self._card.read_on()
@@ -110,7 +129,17 @@ class ChatTurn(QObject):
     def replace(self, node: Node, draft: Draft) -> None:
         """Send a message in the place of another one. Only when `may_send` has said so."""
         self._take()
-        self._post.save(draft, node)
+        self._save(draft, node)
+
+    def _save(self, draft: Draft, replaces: Node | None = None) -> None:
+        self._coming = _Coming(draft, replaces)
+        self._recall.add(draft, replaces.id if replaces is not None else None, self._on_recalled)
+
+    @Slot(object)
+    def _on_recalled(self, draft: Draft | None) -> None:
+        coming, self._coming = self._coming, None
+        if coming is not None:
+            self._post.save(draft or coming.draft, coming.replaces, is_typed=self._queued is None)
 
     def _send_next(self) -> None:
         draft = None if self._is_busy else self.queue.take_next()
@@ -122,7 +151,7 @@ class ChatTurn(QObject):
     def _on_loaded(self) -> None:
         early, self._early = self._early, None
         if early is not None:
-            self._post.save(early, is_typed=self._queued is None)
+            self._save(early)
 
     @Slot()
     def _on_unreadable(self) -> None:

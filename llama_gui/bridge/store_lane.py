@@ -27,7 +27,8 @@ class StoreLane(QObject):
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._path = path
+        self.path = path
+        """The file."""
         self._store: ChatStore | None = None
         self._open_error = StoreError(self.tr("The chat store is not open."))
         self._lane = TaskLane("chat-store", self)
@@ -78,7 +79,7 @@ class StoreLane(QObject):
 
     def _open(self) -> str:
         try:
-            self._store = ChatStore.open(self._path)
+            self._store = ChatStore.open(self.path)
         except StoreError as error:
             self._open_error = error
             raise

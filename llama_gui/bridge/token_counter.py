@@ -44,6 +44,10 @@ class TokenCounter(QObject):
         else:
             done(None)
 
+    def run(self, work: Callable[[], Answer], done: Callable[[Answer | None], None]) -> None:
+        """What belongs to counting and takes a while, but needs no engine."""
+        self._run(work, done)
+
     def count(self, engine: object, key: Key, text: str, done: Callable[[tuple[Key, int | None]], None]) -> None:
         """How many tokens a text has; `key` comes back with the number."""
         if isinstance(engine, Counts):

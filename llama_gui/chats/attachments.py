@@ -67,11 +67,25 @@ class FileLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Passages that go along with a message of a file that is not its own: an earlier message has brought it, or it
+    lies in the folder of the chat.
+    """
+
+    name: str
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """A message as the user writes it: the words, and the files that go along."""
+    """A message as the user writes it: the words, and the files that go along.
+
+    `sources`: what else goes along; not the user's doing, and chosen anew when the message is edited.
+    """
 
     text: str = ""
     files: tuple[Attachment, ...] = ()
+    sources: tuple[Source, ...] = ()
 
     def whole(self) -> "Draft":
         """The same with all of its files, whatever question they were cut for."""
@@ -222,29 +236,60 @@ def _share(sizes: Sequence[int], room: int) -> int:
 # --- in the message
 
 
-def compose(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
+def compose(text: str, attachments: Sequence[Attachment], sources: Sequence[Source] = ()) -> tuple[str, str]:
     """The message as the model reads it, and the JSON text that says where in it the files and the user's words are.
 
     That text also holds the whole of a file of which an excerpt goes along: nothing of it is lost.
     The files come first: models answer better when the question follows what it is about.
     """
     text = clean_text(text)
-    if not attachments:
+    if not attachments and not sources:
         return text, ""
-    content, files = "", []
+    content, files = sources_text(sources), []
     for attachment in attachments:
         name, whole, excerpt = _clean_name(attachment.name), _clean(attachment.text), attachment.excerpt
         body = _clean(excerpt.text) if excerpt is not None else whole
-        fence = _fence_for(body)
         parts = f", {excerpt.chosen} of its {excerpt.total} passages" if excerpt is not None else ""
-        content += f"File “{name}”{parts}:\n{fence}{_language(name)}\n"
+        beginning, end = _fenced(f"File “{name}”{parts}", body, name)
+        content += beginning
         file: dict[str, Any] = {"name": name, "size": attachment.size, "start": len(content), "length": len(body)}
         if excerpt is not None:
-            file |= {"whole": whole, "chosen": excerpt.chosen, "total": excerpt.total}
+            file |= {"whole": whole, "chosen": excerpt.chosen, "total": excerpt.total, "cut": excerpt.size}
         files.append(file)
-        content += body + ("" if body.endswith("\n") else "\n") + f"{fence}\n\n"
-    where = {"text": len(content), "files": files}
+        content += body + end
+    where: dict[str, Any] = {"text": len(content), "files": files}
+    if sources:
+        where["sources"] = [_source_entry(source) for source in sources]
     return content + text, json.dumps(where, ensure_ascii=False)
+
+
+def sources_text(sources: Sequence[Source]) -> str:
+    """What stands of them at the beginning of a message."""
+    text = ""
+    for source in sources:
+        name, excerpt = _clean_name(source.name), source.excerpt
+        body = _clean(excerpt.text)
+        said = f"From the file “{name}”, {excerpt.chosen} of its {excerpt.total} passages"
+        text += body.join(_fenced(said, body, name))
+    return text
+
+
+def _source_entry(source: Source) -> dict[str, Any]:
+    """Its text once more, beside where it stands in the message: so it can be shown by itself."""
+    excerpt = source.excerpt
+    return {
+        "name": _clean_name(source.name),
+        "text": _clean(excerpt.text),
+        "chosen": excerpt.chosen,
+        "total": excerpt.total,
+        "cut": excerpt.size,
+    }
+
+
+def _fenced(headline: str, body: str, name: str) -> tuple[str, str]:
+    """What stands before and behind a text that is not the user's own words."""
+    fence = _fence_for(body)
+    return f"{headline}:\n{fence}{_language(name)}\n", ("" if body.endswith("\n") else "\n") + f"{fence}\n\n"
 
 
 def split(content: str, where: str) -> tuple[str, tuple[Attachment, ...]]:
@@ -275,6 +320,36 @@ def listed(where: str) -> tuple[FileLine, ...]:
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return ()
+
+
+def sources_of(where: str) -> tuple[Source, ...]:
+    """The passages that went along with a message of files that are not its own."""
+    try:
+        entries = json.loads(where).get("sources", ()) if where else ()
+        return tuple(Source(_clean_name(str(entry["name"])), _excerpt(str(entry["text"]), entry)) for entry in entries)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        return ()
+
+
+def cut_files(content: str, where: str) -> tuple[Attachment, ...]:
+    """The files of a message as they went along: with the excerpt of those that did not go whole."""
+    files = split(content, where)[1]
+    try:
+        entries = json.loads(where)["files"] if files else ()
+        return tuple(_as_sent(file, content, entry) for file, entry in zip(files, entries, strict=True))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        return files
+
+
+def _as_sent(file: Attachment, content: str, entry: Any) -> Attachment:
+    if not entry.get("total"):
+        return file
+    return replace(file, excerpt=_excerpt(content[entry["start"] : entry["start"] + entry["length"]], entry))
+
+
+def _excerpt(text: str, entry: Any) -> Excerpt:
+    size = int(entry.get("cut", PASSAGE))
+    return Excerpt(_clean(text), int(entry["chosen"]), int(entry["total"]), min(max(size, SMALLEST), PASSAGE))
 
 
 def _file(content: str, entry: Any) -> Attachment:

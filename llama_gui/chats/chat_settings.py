@@ -38,6 +38,7 @@ def _with_sound_parts(settings: ChatSettings) -> ChatSettings:
     return replace(
         settings,
         model=settings.model if isinstance(settings.model, str) else "",  # pyright: ignore[reportUnnecessaryIsInstance]
+        documents=settings.documents if isinstance(settings.documents, str) else "",  # pyright: ignore[reportUnnecessaryIsInstance]
         max_tokens=settings.max_tokens if _is_count(settings.max_tokens, 1) else None,
         min_tokens=settings.min_tokens if _is_count(settings.min_tokens, 0) else None,
         stop=tuple(text for text in settings.stop if text),

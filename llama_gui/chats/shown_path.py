@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from llama_gui.chats.attachments import split
 from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.vocabulary import Role
 
@@ -87,7 +88,8 @@ class ShownPath:
             node, parent, row, lane = waiting.pop()
             if lane < 0:
                 lane, lanes = lanes, lanes + 1
-            text = " ".join(node.content[: 4 * _MAP_TEXT].split())[:_MAP_TEXT]
+            said = (node.attachments and split(node.content, node.attachments)[0]) or node.content
+            text = " ".join(said[: 4 * _MAP_TEXT].split())[:_MAP_TEXT]
             found.append(MapDot(node.id, parent, row, lane, node.role, text, node.id in shown))
             here = len(found) - 1
             children = [

@@ -26,6 +26,7 @@ from llama_gui.ui.message_actions import MessageActions
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.tab_drafts import TabDrafts
 from llama_gui.ui.tab_files import TabFiles
+from llama_gui.ui.tab_folder import TabFolder
 from llama_gui.ui.tab_news import TabNews
 from llama_gui.ui.tab_pages import TabPages
 from llama_gui.ui.theme import COLUMN_WIDTH
@@ -65,6 +66,7 @@ class ChatTab(Surface):
         self.messages = MessageActions(session, self.composer, self.bar, self)
         self.drafts = TabDrafts(session, self.composer, self.messages, self.queue, self.bar, self.notice, self)
         self.files = TabFiles(session, reader, self.composer, self.drafts, self.notice, self)
+        self.folder = TabFolder(session, reader, self.composer, self)
         self.news = TabNews(session, self.transcript, self.composer, self.queue, self.notice, self)
         self._connect()
         self.pages.show_chat()
@@ -94,6 +96,7 @@ class ChatTab(Surface):
         self.drafts.changed.connect(self.draft_changed)
         self.drafts.about_to_send.connect(self.about_to_send)
         self.files.model_dropped.connect(self.model_dropped)
+        self.files.folder_dropped.connect(self.folder.use)
         self.pages.refused.connect(self.news.fail)
         self.pages.emptied.connect(self.jump_button.hide)
         self.welcome.asked.connect(self.drafts.ask)
@@ -138,6 +141,7 @@ class ChatTab(Surface):
         """Name the model in the greeting and in the empty field."""
         self.welcome.greet(name, is_starter=is_starter, is_coming=is_coming, models_keys=models_keys)
         self.composer.set_placeholder(self.tr("Message {} …").format(name) if name else self.tr("Message …"))
+        self.folder.show()
 
     # What is read
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, 
 from llama_gui.chats.attachments import Draft, pasted_attachment
 from llama_gui.ui.attachment_bar import AttachmentBar
 from llama_gui.ui.context_meter import ContextMeter
+from llama_gui.ui.folder_button import FolderButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import TINY_PX, TRANSCRIPT_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
@@ -147,6 +148,7 @@ class Composer(QWidget):
         self.clip_button.setToolTip(
             plain_tip(self.tr("Attach files: PDF, Word, texts and others. They can be dropped here, too."))
         )
+        self.folder_button = FolderButton(icons)
         self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
         self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
@@ -155,6 +157,7 @@ class Composer(QWidget):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.clip_button)
+        row.addWidget(self.folder_button)
         row.addWidget(self.meter)
         row.addStretch(1)
         row.addWidget(self._hint)

@@ -75,7 +75,7 @@ class PresetPicker(Picker):
         self.update()
 
     def _is_plain(self) -> bool:
-        return replace(self._settings, preset="", model="") == ChatSettings()
+        return replace(self._settings, preset="", model="", documents="") == ChatSettings()
 
     # The menu
 
@@ -120,7 +120,7 @@ class PresetPicker(Picker):
         default.triggered.connect(lambda checked: self.default_wanted.emit(name if checked else ""))
 
     def _apply(self, settings: ChatSettings, _checked: bool = False) -> None:
-        self.chosen.emit(replace(settings, model=self._settings.model))
+        self.chosen.emit(replace(settings, model=self._settings.model, documents=self._settings.documents))
 
     @Slot()
     def ask_for_name(self) -> None:

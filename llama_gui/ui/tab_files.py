@@ -23,12 +23,16 @@ _TEXTS = (
 )  # fmt: skip
 """How the names of texts end, as far as a dialog can say it; all others can be chosen as well."""
 
+_OF_MODELS = ("config.json", "*.gguf", "*/config.json", "*/*.gguf", "snapshots/*/config.json")
+
 
 class TabFiles(QObject):
     """Brings files to the composer, and says which cannot go along."""
 
     model_dropped = Signal(str)
     """A file or folder that could be a model."""
+    folder_dropped = Signal(str)
+    """A folder of documents."""
 
     def __init__(
         self,
@@ -74,6 +78,9 @@ class TabFiles(QObject):
     @Slot(object)
     def attach(self, paths: Sequence[str]) -> None:
         """Read files and put them beside the message; a sentence says which cannot go along, and why."""
+        if folder := next((path for path in paths if is_documents(path)), ""):
+            self.folder_dropped.emit(folder)
+            paths = [path for path in paths if path != folder]
         if model := model_among(paths):
             self.model_dropped.emit(model)
             paths = [path for path in paths if path != model]
@@ -129,6 +136,15 @@ class TabFiles(QObject):
     def _on_not_read(self, reading: FileReading, why: str) -> None:
         self._composer.files.finish(reading, None)
         self._notice.add(why)
+
+
+def is_documents(path: str) -> bool:
+    """Whether a folder that was dropped holds no model, as far as it is seen at once."""
+    folder = Path(path)
+    try:
+        return folder.is_dir() and not any(next(folder.glob(pattern), None) for pattern in _OF_MODELS)
+    except OSError:
+        return False
 
 
 def documents_folder() -> str:

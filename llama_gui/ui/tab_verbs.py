@@ -46,6 +46,12 @@ class TabVerbs(QObject):
             tab.files.ask()
 
     @Slot()
+    def open_folder(self) -> None:
+        """Let the user choose a folder of documents for the chat, or say what is to be done with the one it has."""
+        if tab := self._deck.current():
+            tab.folder.open()
+
+    @Slot()
     def copy_answer(self) -> None:
         """Put the last answer on the clipboard, and say so."""
         tab = self._deck.current()
@@ -63,6 +69,12 @@ class TabVerbs(QObject):
         """Unfold the last reasoning, or fold it."""
         if tab := self._deck.current():
             tab.transcript.toggle_last_reasoning()
+
+    @Slot()
+    def toggle_sources(self) -> None:
+        """Unfold the sources of the last answer that has any, or fold them."""
+        if tab := self._deck.current():
+            tab.transcript.toggle_last_sources()
 
     @Slot()
     def find(self) -> None:

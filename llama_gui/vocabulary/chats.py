@@ -22,3 +22,5 @@ class ChatSettings:
     preset: str = ""
     model: str = ""
     """The key of its model (see `ModelEntry`); "": the one that the application uses for new chats."""
+    documents: str = ""
+    """The folder of documents whose passages go along with its questions; "": none."""

@@ -4,6 +4,14 @@
 <context>
     <name>Actions</name>
     <message>
+        <source>Show or hide the sources of the last answer</source>
+        <translation>Quellen der letzten Antwort zeigen oder verbergen</translation>
+    </message>
+    <message>
+        <source>Documents of a folder…</source>
+        <translation>Dokumente eines Ordners…</translation>
+    </message>
+    <message>
         <source>Attach files…</source>
         <translation>Dateien anhängen…</translation>
     </message>
@@ -3073,6 +3081,38 @@
 <context>
     <name>Transcript</name>
     <message>
+        <source>{}, slides {}</source>
+        <translation>{}, Folien {}</translation>
+    </message>
+    <message>
+        <source>{}, slide {}</source>
+        <translation>{}, Folie {}</translation>
+    </message>
+    <message>
+        <source>{}, pages {}</source>
+        <translation>{}, Seiten {}</translation>
+    </message>
+    <message>
+        <source>{}, page {}</source>
+        <translation>{}, Seite {}</translation>
+    </message>
+    <message>
+        <source>{} passages</source>
+        <translation>{} Abschnitte</translation>
+    </message>
+    <message>
+        <source>{} passage</source>
+        <translation>{} Abschnitt</translation>
+    </message>
+    <message>
+        <source>{} of {} passages</source>
+        <translation>{} von {} Abschnitten</translation>
+    </message>
+    <message>
+        <source>{} more</source>
+        <translation>{} weitere</translation>
+    </message>
+    <message>
         <source>{} of {} passages, those that fit the question</source>
         <translation>{} von {} Abschnitten, die zur Frage passen</translation>
     </message>
@@ -3392,6 +3432,140 @@
     <message>
         <source>Open the page of this model in the browser</source>
         <translation>Seite dieses Modells im Browser öffnen</translation>
+    </message>
+</context>
+<context>
+    <name>FolderDialog</name>
+    <message>
+        <source>Read: {}. It was stopped there; “Look for changes now” goes on.</source>
+        <translation>Gelesen: {}. Da wurde angehalten; „Jetzt nach Änderungen sehen“ liest weiter.</translation>
+    </message>
+    <message>
+        <source>{} of {} files are read.</source>
+        <translation>{} von {} Dateien sind gelesen.</translation>
+    </message>
+    <message>
+        <source>The folder is not there now. What was read of it before is used until it is back; choose another one if it has moved.</source>
+        <translation>Der Ordner ist gerade nicht da. Bis er zurück ist, wird benutzt, was vorher gelesen wurde; wähle einen anderen, wenn er umgezogen ist.</translation>
+    </message>
+    <message>
+        <source>Read: {}.</source>
+        <translation>Gelesen: {}.</translation>
+    </message>
+    <message>
+        <source>Not read: {}.</source>
+        <translation>Nicht gelesen: {}.</translation>
+    </message>
+    <message>
+        <source>Only the first {} files of a folder are read.</source>
+        <translation>Nur die ersten {} Dateien eines Ordners werden gelesen.</translation>
+    </message>
+    <message>
+        <source>Looking for what has changed …</source>
+        <translation>Es wird nachgesehen, was sich geändert hat …</translation>
+    </message>
+    <message>
+        <source>Left out: {}, as they are pictures, recordings, archives or programs.</source>
+        <translation>Ausgelassen: {}, denn es sind Bilder, Aufnahmen, Archive oder Programme.</translation>
+    </message>
+    <message>
+        <source>Folder of documents</source>
+        <translation>Ordner mit Dokumenten</translation>
+    </message>
+    <message>
+        <source>Files that could not be read</source>
+        <translation>Dateien, die nicht gelesen werden konnten</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>And {} more.</source>
+        <translation>Und {} weitere.</translation>
+    </message>
+</context>
+<context>
+    <name>TabFolder</name>
+    <message>
+        <source>, stopped</source>
+        <translation>, angehalten</translation>
+    </message>
+    <message>
+        <source>Stop reading</source>
+        <translation>Nicht weiterlesen</translation>
+    </message>
+    <message>
+        <source>{} of {} read</source>
+        <translation>{} von {} gelesen</translation>
+    </message>
+    <message>
+        <source>{} files</source>
+        <translation>{} Dateien</translation>
+    </message>
+    <message>
+        <source>{} file</source>
+        <translation>{} Datei</translation>
+    </message>
+    <message>
+        <source>reading …</source>
+        <translation>wird gelesen …</translation>
+    </message>
+    <message>
+        <source>passages go to {}</source>
+        <translation>Abschnitte gehen an {}</translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>cannot be read</source>
+        <translation>nicht lesbar</translation>
+    </message>
+    <message>
+        <source>What was read…</source>
+        <translation>Was gelesen wurde…</translation>
+    </message>
+    <message>
+        <source>Use this folder no longer</source>
+        <translation>Diesen Ordner nicht mehr benutzen</translation>
+    </message>
+    <message>
+        <source>They stay on this machine.</source>
+        <translation>Sie bleiben auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>They are sent to {}, as the rest of this chat is.</source>
+        <translation>Sie werden an {} geschickt, wie der Rest dieses Chats.</translation>
+    </message>
+    <message>
+        <source>Of its documents the passages that fit a question, by its words, go along with it.</source>
+        <translation>Von seinen Dokumenten gehen die Abschnitte, die nach ihren Wörtern zu einer Frage passen, mit ihr mit.</translation>
+    </message>
+    <message>
+        <source>Look for changes now</source>
+        <translation>Jetzt nach Änderungen sehen</translation>
+    </message>
+    <message>
+        <source>Folder of documents: {}</source>
+        <translation>Ordner mit Dokumenten: {}</translation>
+    </message>
+    <message>
+        <source>Documents of a folder: what fits a question goes along with it</source>
+        <translation>Dokumente eines Ordners: Was zu einer Frage passt, geht mit ihr mit</translation>
+    </message>
+    <message>
+        <source>Choose a folder of documents</source>
+        <translation>Einen Ordner mit Dokumenten wählen</translation>
+    </message>
+    <message>
+        <source>Another folder…</source>
+        <translation>Anderer Ordner…</translation>
+    </message>
+    <message>
+        <source>, {} not read</source>
+        <translation>, {} nicht gelesen</translation>
     </message>
 </context>
 </TS>

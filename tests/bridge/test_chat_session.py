@@ -91,7 +91,7 @@ def test_the_message_is_on_disk_before_the_engine_is_asked(qtbot: QtBot, make_ho
 
     class Looking(ScriptedEngine):
         def submit(self, request, on_output=None, on_finish=None):
-            other = ChatStore.open(book._store._path)
+            other = ChatStore.open(book._store.path)
             on_disk.append(other.nodes(session.chat_id))
             other.close()
             return super().submit(request, on_output, on_finish)

@@ -1,5 +1,7 @@
 """Presets over a store on its lane."""
 
+from dataclasses import replace
+
 from llama_gui.bridge.presets import differing
 from llama_gui.vocabulary import ChatSettings, SamplingParams
 
@@ -15,8 +17,9 @@ def test_they_are_saved_renamed_deleted_and_brought_back(qtbot, make_book):
     said, renamed = [], []
     presets.done.connect(lambda what, name: said.append((what, name)))
     presets.renamed.connect(lambda *names: renamed.append(names))
-    presets.save("Warm", WARM)
+    presets.save("Warm", replace(WARM, model="/models/llama", documents="/home/me"))
     names(presets, qtbot, ["Warm"])
+    assert presets.presets()["Warm"] == replace(WARM, preset="Warm")
     assert presets.presets()["Warm"].preset == "Warm"
     assert presets.presets()["Warm"].system_prompt == "Be kind."
     presets.save("Warm", ChatSettings(max_tokens=5))

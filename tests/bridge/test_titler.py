@@ -9,6 +9,8 @@ from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.titler import Titler
+from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.title import title_request
 from tests.fakes.scripted_engine import ScriptedEngine
 
 
@@ -132,6 +134,21 @@ def test_another_model_in_memory_names_where_the_current_one_is_too_small(qtbot:
     assert (host.current, session.title) == ("small", "Trams of Lisbon")
     titler.stop()
     assert book.shutdown()
+
+
+def test_the_title_is_of_what_was_asked_and_not_of_the_files_beside_it(qtbot: QtBot, make_host, make_book):
+    host = make_host(engine := engine_that_says("Trams of Lisbon"))
+    book = make_book(host)
+    book.titler.set_on(False)
+    session = book.new_chat()
+    session.send("where does the tram go", [Attachment("map.txt", "secret paths", 12)])
+    qtbot.waitUntil(lambda: session.is_settled and bool(book.summaries()))
+    titler = titler_of(book, host)
+    with qtbot.waitSignal(titler.named):
+        titler.set_on(True)
+    asked = title_request("where does the tram go", session.path()[1].content)
+    assert (engine.requests[-1].messages or ())[0].content == asked
+    titler.stop()
 
 
 def test_a_small_model_is_not_asked(qtbot: QtBot, make):

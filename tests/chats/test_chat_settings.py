@@ -9,19 +9,22 @@ from llama_gui.vocabulary import ChatSettings, SamplingParams
 
 
 def test_they_come_back():
-    settings = ChatSettings("Be kind.", SamplingParams(temperature=0.5), 5, ("x",), model="/models/llama")
+    settings = ChatSettings(
+        "Be kind.", SamplingParams(temperature=0.5), 5, ("x",), model="/models/llama", documents="/home/me"
+    )
     assert settings_from_json(settings_to_json(settings)) == settings
 
 
-def test_those_of_a_version_without_models_have_none():
+def test_those_of_a_version_without_models_or_documents_have_none():
     values = json.loads(settings_to_json(ChatSettings("Be kind.")))
-    del values["model"]
+    del values["model"], values["documents"]
     assert settings_from_json(json.dumps(values)) == ChatSettings("Be kind.")
 
 
-@pytest.mark.parametrize("model", [None, 5, ["x"], {}])
-def test_a_model_that_is_no_name_costs_only_itself(model: object):
-    values = {**json.loads(settings_to_json(ChatSettings("Be kind."))), "model": model}
+@pytest.mark.parametrize("name", ["model", "documents"])
+@pytest.mark.parametrize("value", [None, 5, ["x"], {}])
+def test_a_name_that_is_none_costs_only_itself(name: str, value: object):
+    values = {**json.loads(settings_to_json(ChatSettings("Be kind."))), name: value}
     assert settings_from_json(json.dumps(values)) == ChatSettings("Be kind.")
 
 

@@ -175,6 +175,11 @@ def test_any_tree_comes_back(tmp_path: Path, drawn, title: str, data: st.DataObj
     assert read_import(tmp_path / "x.json").chats == (chat,)
 
 
+def test_an_import_names_no_folder_to_be_read(tmp_path: Path):
+    write_export(tmp_path / "x.json", to_json([replace(CHAT, settings=ChatSettings("kind", documents="/home"))]))
+    assert read_import(tmp_path / "x.json").chats[0].settings == ChatSettings("kind")
+
+
 def test_a_store_is_exported_whole_and_imported_into_another(store: ChatStore, tmp_path: Path):
     store.create_chat("chat", "Title")
     store.save_settings("chat", ChatSettings("kind"))

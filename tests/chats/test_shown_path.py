@@ -1,7 +1,10 @@
 """Which branch is shown: versions by number, the newest answers behind them, and the question of an answer."""
 
+from dataclasses import replace
+
 import pytest
 
+from llama_gui.chats.attachments import Attachment, compose
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
 
@@ -87,6 +90,15 @@ def test_the_map_has_a_lane_for_each_end(path: ShownPath):
         "ub",
     ]
     assert [dot.node_id for dot in dots if dot.is_shown] == ["ub", "a4"]
+
+
+def test_the_map_has_the_words_of_the_user_and_not_those_of_files():
+    content, where = compose("What is it?", [Attachment("a.txt", "x" * 100, 100)])
+    asked = replace(node("u1", None), content=content, attachments=where)
+    assert ShownPath([asked]).map_dots()[0].text == "What is it?"
+    content, where = compose("", [Attachment("a.txt", "x", 1)])
+    asked = replace(node("u1", None), content=content, attachments=where)
+    assert ShownPath([asked]).map_dots()[0].text.startswith("File “a.txt”")
 
 
 def test_a_very_long_chat_has_a_map():

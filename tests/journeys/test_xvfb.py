@@ -69,8 +69,9 @@ class Desk:
 @pytest.fixture
 def desk() -> Iterator[Desk]:
     reader, writer = os.pipe()
+    # Without -noreset the screen begins anew when the last program leaves it, and refuses one that comes just then.
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1280x860x24", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1280x860x24", "-nolisten", "tcp", "-noreset"],
         pass_fds=[writer],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

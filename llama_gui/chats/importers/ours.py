@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any, get_args
 
 from llama_gui.chats.chat_list import TitleSource, clean_name
@@ -21,6 +22,7 @@ from llama_gui.chats.importers.building import (
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import Node, sound_nodes
 from llama_gui.errors import StoreError
+from llama_gui.vocabulary import ChatSettings
 
 NAME = "llama-gui"
 
@@ -66,7 +68,7 @@ def read(values: Any, _left_out: LeftOut) -> ChatRecord:
         title=as_text(values.get("title")) or as_title(None),
         created=created,
         nodes=nodes,
-        settings=settings_from_json(json.dumps(values.get("settings") or "")),
+        settings=_settings(values.get("settings")),
         leaf_id=_id(leaf_id) if leaf_id is not None else None,
         title_source=source if source in get_args(TitleSource) else "user",
         folder=clean_name(as_text(values.get("folder"))),
@@ -78,6 +80,11 @@ def read(values: Any, _left_out: LeftOut) -> ChatRecord:
 def _id(value: object) -> str:
     """An id of ours as it is; anything else becomes one that is always the same for it."""
     return value if isinstance(value, str) and _ID.fullmatch(value) else stable_id(NAME, json.dumps(value))
+
+
+def _settings(values: Any) -> ChatSettings:
+    """Without a folder of documents: the file may be a stranger's, and the chat would read it."""
+    return replace(settings_from_json(json.dumps(values or "")), documents="")
 
 
 def _node(chat_id: str, row: dict[str, Any], created: float) -> Node:

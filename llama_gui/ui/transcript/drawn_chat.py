@@ -16,6 +16,7 @@ from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.page import Page
 from llama_gui.ui.transcript.place import Reading
 from llama_gui.ui.transcript.sheet import Sheet
+from llama_gui.ui.transcript.sources import sources_key
 
 FRAME_MS = 33
 PAINTING_S = 0.008
@@ -37,7 +38,7 @@ class DrawnChat(Sheet):
         self._secret = f"act-{secrets.token_hex(8)}"
         self._nodes: list[Node] = []
         self._versions: Mapping[str, tuple[int, int]] = {}
-        self._unfolded: set[str] = set()  # the messages whose reasoning is shown
+        self._unfolded: set[str] = set()  # the answers whose reasoning is shown, or by `sources_key` their sources
         self._arrived: list[str] = []
         self._waiting = ""
         self._zoom = 1.0
@@ -261,7 +262,14 @@ class DrawnChat(Sheet):
 
     def toggle_reasoning(self, node_id: str) -> None:
         """Show or hide what was thought before an answer."""
-        self._unfolded.symmetric_difference_update({node_id})
+        self._toggle(node_id, node_id)
+
+    def toggle_sources(self, node_id: str) -> None:
+        """Show or hide the passages that an answer is made from."""
+        self._toggle(node_id, sources_key(node_id))
+
+    def _toggle(self, node_id: str, key: str) -> None:
+        self._unfolded.symmetric_difference_update({key})
         place = self.extent_of(node_id)
         if place is not None:
             self.place.leave_end()

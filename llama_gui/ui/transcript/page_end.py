@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QTextDocument
 
+from llama_gui.chats.attachments import sources_of
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats, Property
@@ -15,6 +16,7 @@ from llama_gui.ui.markdown.shelf import Mark
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.transcript.answer import AnswerStream
 from llama_gui.ui.transcript.message import write_answer, write_footer, write_name, write_user
+from llama_gui.ui.transcript.sources import sources_key, write_sources
 
 TOP_MARGIN = 48
 BOTTOM_MARGIN = 12
@@ -149,7 +151,7 @@ class PageEnd:
         self._last_mark = self._writer.mark()
         self._items.append(Item(self._writer.next_start(), index, index + 1))
         if node.status == "streaming" and is_last and node.role == "assistant":
-            write_name(self._writer, node.model)
+            self._write_head(self._writer, node)
             self._answer_mark = self._writer.mark()
             self._stream = AnswerStream(self._writer, node.id, is_unfolded=node.id in self._unfolded)
             self.stream(node.content, self._waiting)
@@ -162,10 +164,18 @@ class PageEnd:
         if node.role == "user":
             write_user(writer, node, self.versions.get(node.id))
         elif node.role == "assistant":
+            self._write_head(writer, node)
             write_answer(writer, node, is_unfolded=node.id in self._unfolded)
             if is_last:
                 self._footer_mark = writer.mark()
             self._write_footer(writer, node, is_last=is_last)
+
+    def _write_head(self, writer: DocumentWriter, node: Node) -> None:
+        """Who answers, and from what."""
+        write_name(writer, node.model)
+        asked = next((known for known in reversed(self._nodes) if known.id == node.parent_id), None)
+        if asked is not None and (sources := sources_of(asked.attachments)):
+            write_sources(writer, node.id, sources, is_unfolded=sources_key(node.id) in self._unfolded)
 
     def _write_footer(self, writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
         write_footer(writer, node, self.versions.get(node.id), is_last=is_last)

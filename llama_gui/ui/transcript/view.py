@@ -1,11 +1,12 @@
 """The transcript of one tab: what can be clicked, copied and reached by keys on the page of a chat."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from llama_gui.chats.attachments import sources_of
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.transcript.drawn_chat import DrawnChat
@@ -66,6 +67,8 @@ class TranscriptView(DrawnChat):
                 self._draw_rest()
             case "reasoning":
                 self.toggle_reasoning(argument)
+            case "sources":
+                self.toggle_sources(argument)
             case "copy-code":
                 self._copy(self._page.code(int(argument)))
             case "previous" | "next":
@@ -74,16 +77,24 @@ class TranscriptView(DrawnChat):
                 self._copy(next((answer_text(node.content) for node in self._nodes if node.id == argument), ""))
 
     def toggle_last_reasoning(self) -> None:
-        """The same for the last answer that has any."""
-        for node in reversed(self._drawn_nodes()):
-            if node.role == "assistant" and split_reasoning(node.content).reasoning is not None:
-                self.toggle_reasoning(node.id)
-                extent = self.extent_of(node.id)
-                if extent is not None and not self.viewport().rect().contains(
-                    self.cursorRect(self.cursor_at(extent[0]))
-                ):
-                    self.scroll_to(extent[0], 0.08)
-                return
+        """Show or hide what was thought before the last answer that has any of it."""
+        answers = (node for node in self._drawn_nodes()[::-1] if node.role == "assistant")
+        found = (node for node in answers if split_reasoning(node.content).reasoning is not None)
+        self._toggle_first(found, self.toggle_reasoning)
+
+    def toggle_last_sources(self) -> None:
+        """Show or hide the passages that the last answer is made from that has any."""
+        drawn = self._drawn_nodes()[::-1]
+        asked = {node.id for node in drawn if sources_of(node.attachments)}
+        self._toggle_first((node for node in drawn if node.parent_id in asked), self.toggle_sources)
+
+    def _toggle_first(self, nodes: Iterator[Node], toggle: Callable[[str], None]) -> None:
+        if (node := next(nodes, None)) is None:
+            return
+        toggle(node.id)
+        extent = self.extent_of(node.id)
+        if extent is not None and not self.viewport().rect().contains(self.cursorRect(self.cursor_at(extent[0]))):
+            self.scroll_to(extent[0], 0.08)
 
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)

@@ -1,0 +1,125 @@
+"""Gives a question, before it is saved, the passages that fit it: of documents further up, and of the chat's folder."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject
+
+from llama_gui.bridge import asking
+from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.folder_desk import FolderDesk
+from llama_gui.bridge.token_counter import Counts
+from llama_gui.chats.attachments import Draft, sources_text
+from llama_gui.chats.recall import Documents, recalled
+from llama_gui.chats.shown_path import ShownPath
+from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, is_remote
+
+SHARE, MOST = 8, 2000
+"""An eighth of the context, and no more tokens than that: they are read before the answer begins."""
+SHARE_AFRESH, MOST_AFRESH = 4, 4000
+"""The same where no message with a document is before the model any more."""
+FULL = 0.75
+"""Of the context: from there on the oldest messages are left out, as the rest is kept for the answer."""
+UNCOUNTED, UNCOUNTED_REMOTE = 600, 1200
+"""Tokens of `_CHARACTERS` each, where nothing can be counted: the model is not loaded yet, or it is a server's."""
+_CHARACTERS = 3
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What is asked, as it would be sent without passages."""
+
+    draft: Draft
+    documents: Callable[[], Documents]
+    make: Callable[[], GenerateRequest]
+    may_drop: bool
+
+
+class DocumentRecall(QObject):
+    """Chooses for one chat. What was sent stays as it is: passages are added to the new message, none twice.
+
+    So the prompt up to it is found in the cache. Only when there is no room are so many passages taken as if there
+    were, and the oldest messages are left out: perhaps the document's own, whose passages can then come again.
+    """
+
+    def __init__(
+        self,
+        path: ShownPath,
+        settings: Callable[[], ChatSettings],
+        host: EngineHost,
+        folders: FolderDesk,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._folders = folders
+        self._path = path
+        self._settings = settings
+        self._host = host
+
+    def add(self, draft: Draft, replaces: str | None, done: Callable[[Draft | None], None]) -> None:
+        """Give `done` the draft with its passages; None: as it is. At once where the chat has no documents."""
+        settings = self._settings()
+        nodes = asking.before_draft(self._path, replaces)
+        make = asking.would_send(self._path, draft, replaces, settings)
+        folder = settings.documents
+        if make is None or not (folder or any(node.attachments for node in nodes)):
+            done(None)
+            return
+        find = self._folders.finder(folder) if folder else None
+        if folder:
+            self._folders.read(folder)  # for the next question; this one is asked of what was read
+        may_drop = settings.overflow != "error" and not draft.files  # else the question is about its own files
+        wish = _Wish(draft, lambda: Documents(nodes, draft.text, find), make, may_drop)
+        engine = self._host.models.engine_of(settings.model or self._host.current)
+        info = self._host.info_of(settings.model)
+        if isinstance(engine, Counts) and info is not None and info.max_context:
+            most = info.max_context
+            self._host.counter.ask(engine, lambda counts: _counted(wish, counts, most), done)
+        else:
+            most = UNCOUNTED_REMOTE if is_remote(settings.model or self._host.current) else UNCOUNTED
+            reads = info.max_context if info is not None else 0
+            self._host.counter.run(lambda: _uncounted(wish, most, reads), done)
+
+
+def _counted(wish: _Wish, engine: Counts, max_context: int) -> Draft:
+    request, documents = wish.make(), wish.documents()
+    use = engine.measure(request)
+    if use.is_too_long or (documents.are_whole and not use.dropped_messages):
+        return wish.draft
+    found, tokens, dropped = wish.draft, use.tokens, use.dropped_messages
+    for _ in range(_TRIES):
+        before = _before(request, dropped)
+        is_before = documents.are_before(before)
+        share = min(max_context // SHARE, MOST) if is_before else min(max_context // SHARE_AFRESH, MOST_AFRESH)
+        room = max(0, int(FULL * max_context) - tokens)
+        has_room = room >= share // 2 or not wish.may_drop
+        found = recalled(wish.draft, documents, before, min(share, room) if has_room else share, engine.count)
+        use = engine.measure(_with_sources(request, found))
+        if use.is_too_long:
+            return wish.draft
+        if use.dropped_messages == dropped:
+            break
+        dropped, tokens = use.dropped_messages, use.tokens - engine.count(sources_text(found.sources))
+    return found
+
+
+def _before(request: GenerateRequest, dropped: int) -> list[str]:
+    """The texts that the model has before it when so many of the oldest messages are left out."""
+    messages = [message.content for message in request.messages or () if message.role != "system"]
+    return messages[dropped:-1]
+
+
+def _with_sources(request: GenerateRequest, draft: Draft) -> GenerateRequest:
+    *former, last = request.messages or (Message("user", ""),)
+    return replace(request, messages=[*former, Message(last.role, sources_text(draft.sources) + last.content)])
+
+
+def _uncounted(wish: _Wish, most: int, max_context: int) -> Draft:
+    request, documents = wish.make(), wish.documents()
+    if documents.are_whole:
+        return wish.draft
+    if max_context:  # servers leave nothing out: they refuse what is too long
+        said = sum(len(message.content) for message in request.messages or ()) // _CHARACTERS
+        most = max(0, min(most, max_context // SHARE_AFRESH, int(FULL * max_context) - said))
+    return recalled(wish.draft, documents, _before(request, 0), most, lambda text: len(text) // _CHARACTERS)
