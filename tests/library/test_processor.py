@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_windows_is_not_asked_for_a_file_of_linux(monkeypatch: pytest.MonkeyPatc
     """It has none, and all models would be judged as where there are no kernels."""
     asked: list[Path] = []
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(os, "add_dll_directory", lambda _folder: open(os.devnull), raising=False)
+    monkeypatch.setattr(os, "add_dll_directory", lambda _folder: nullcontext(), raising=False)
     monkeypatch.setattr(processor, "native_kernels", lambda: tmp_path / "kernels.dll")
     monkeypatch.setattr(processor, "flags_by", lambda library: asked.append(library) or frozenset({"avx2"}))
     assert cpu_flags() == {"avx2"}
