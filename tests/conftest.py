@@ -1,11 +1,13 @@
 """For every test: no display, no network, no home folder; and what a test leaves behind fails it."""
 
+import glob
 import os
 import sys
 
 # Before anything imports Qt, tokenizers or the hub's client, which read these once.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
-if sys.platform == "win32":  # where Qt without a screen looks for fonts beside itself, and finds none
+if sys.platform == "win32" and glob.glob(r"Fonts\*.ttf", root_dir=os.environ["SYSTEMROOT"]):
+    # Without a screen Qt looks for fonts beside itself.
     os.environ.setdefault("QT_QPA_FONTDIR", os.path.join(os.environ["SYSTEMROOT"], "Fonts"))
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"
