@@ -1,5 +1,6 @@
 """What the processor can, without torch: which kernels the engine will have is known before it is loaded."""
 
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -14,23 +15,17 @@ NAMES = ("avx2", "fma", "f16c", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_t
 
 def cpu_flags() -> frozenset[str]:
     """What it can, of `NAMES` and maybe more; nothing where nobody says."""
-    if sys.platform == "win32":
-        return _asked_on_windows()
+    if sys.platform == "win32":  # which itself tells of no more than AVX2: the processor is asked, by our own kernels
+        library, torch = native_kernels(), importlib.util.find_spec("torch")  # not imported by that
+        if library is None or torch is None or torch.origin is None:
+            return frozenset()
+        # It brings the OpenMP that they need.
+        with contextlib.suppress(OSError), os.add_dll_directory(str(Path(torch.origin).parent / "lib")):
+            return flags_by(library)
+        return frozenset()
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             return next((frozenset(line.split()) for line in file if line.startswith("flags")), frozenset())
-    except OSError:
-        return frozenset()
-
-
-def _asked_on_windows() -> frozenset[str]:
-    """Windows itself tells of no more than AVX2, so the processor is asked, by our own kernels."""
-    library, torch = native_kernels(), importlib.util.find_spec("torch")  # which is not imported by that
-    if library is None or torch is None or torch.origin is None:
-        return frozenset()
-    try:
-        with os.add_dll_directory(str(Path(torch.origin).parent / "lib")):  # it brings the OpenMP that they need
-            return flags_by(library)
     except OSError:
         return frozenset()
 
