@@ -49,7 +49,10 @@ class InvalidRequestError(UserError):
         self.field = field
         self.value = value
         self.allowed = allowed
-        super().__init__(f"{field} is {value!r}, but it must be {allowed}.")
+        shown = repr(value)
+        if isinstance(value, str):  # a folder of Windows as its user writes it
+            shown = shown.replace(2 * "\\", "\\")
+        super().__init__(f"{field} is {shown}, but it must be {allowed}.")
 
 
 class PromptTooLongError(InvalidRequestError):

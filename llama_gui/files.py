@@ -1,6 +1,7 @@
 """Files that are written whole or not at all: settings, keys, lists, notes, exports."""
 
 import contextlib
+import errno
 import os
 import secrets
 import sys
@@ -19,7 +20,7 @@ _WAITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # seconds
 
 def write_whole(path: Path, content: bytes, mode: int = PRIVATE) -> None:
     """Let `path` hold `content`; its folder is made when it is missing. See `open_whole`."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_folder(path.parent)
     with open_whole(path, mode) as file:
         file.write(content)
 
@@ -48,7 +49,7 @@ def make_whole(path: Path, content: bytes, mode: int = PRIVATE) -> None:
         FileExistsError: there is something already; it stays as it is, and is whole if it was made here.
         OSError: it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_folder(path.parent)
     with _fresh_beside(path, mode) as (file, fresh):
         file.write(content)
         _finish(file)
@@ -60,6 +61,13 @@ def make_whole(path: Path, content: bytes, mode: int = PRIVATE) -> None:
             if os.path.lexists(path):
                 raise FileExistsError(f"{path} is there already.") from None
             _replace(fresh, path)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except FileExistsError as error:  # a file; what is to be written into it is not there
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from error
 
 
 def _replace(fresh: Path, target: Path) -> None:

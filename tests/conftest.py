@@ -1,9 +1,14 @@
 """For every test: no display, no network, no home folder; and what a test leaves behind fails it."""
 
+import glob
 import os
+import sys
 
 # Before anything imports Qt, tokenizers or the hub's client, which read these once.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
+if sys.platform == "win32" and glob.glob(r"Fonts\*.ttf", root_dir=os.environ["SYSTEMROOT"]):
+    # Without a screen Qt looks for fonts beside itself.
+    os.environ.setdefault("QT_QPA_FONTDIR", os.path.join(os.environ["SYSTEMROOT"], "Fonts"))
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["GOMP_SPINCOUNT"] = "10000"  # as the application does, see llama_gui/__main__.py

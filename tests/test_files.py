@@ -168,3 +168,11 @@ def test_of_many_makers_one_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyP
         make_whole(path, b"second")
     assert path.read_bytes() == b"first"
     assert names(tmp_path) == ["key"]
+
+
+def test_a_file_where_the_folder_should_be_is_not_taken_for_what_is_written(write, tmp_path: Path):
+    """Windows says of a file in it only that it is not there."""
+    (tmp_path / "folder").write_bytes(b"a file")
+    with pytest.raises(NotADirectoryError):
+        write(tmp_path / "folder" / "key", b"new")
+    assert names(tmp_path) == ["folder"]

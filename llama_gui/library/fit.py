@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from llama_gui.library.model_shape import Matrix, ModelShape
+from llama_gui.library.processor import cpu_flags
 from llama_gui.library.sizes import in_words
 from llama_gui.paths import native_kernels
 
@@ -54,7 +55,7 @@ _INT4_BESIDE_BFLOAT16 = 0.6
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_tile"})
 _VNNI_FLAGS = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
 _KERNEL_FLAGS = frozenset({"avx2", "fma", "f16c"})
-"""As /proc/cpuinfo has them: one of the first or second is enough, all of the third are needed."""
+"""As `processor` has them: one of the first or second is enough, all of the third are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ def machine_here(bandwidth: float | None = None) -> Machine:
     import psutil  # here: the window shows sooner
 
     memory = psutil.virtual_memory()
-    flags = _cpu_flags()
+    flags = cpu_flags()
     return Machine(
         memory.total,
         memory.available,
@@ -288,12 +289,3 @@ def _words(dtype: str, needed: int, free: int, verdict: str, speed: float | None
         advice = "Close other programs first."
         return f"Tight as {dtype}: needs {in_words(needed)} of {in_words(free)} free ({parts}). {advice}{pace}"
     return f"Too large as {dtype}: needs {in_words(needed)}, and {in_words(free)} are free ({parts})."
-
-
-def _cpu_flags() -> frozenset[str]:
-    """What the processor can, without torch; nothing where nobody says."""
-    try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-            return next((frozenset(line.split()) for line in file if line.startswith("flags")), frozenset())
-    except OSError:
-        return frozenset()

@@ -6,9 +6,13 @@ import socket
 
 _NETWORKS = tuple(map(ipaddress.IPv4Network, ("192.168.0.0/16", "10.0.0.0/8", "172.16.0.0/12")))
 """The ranges that homes and offices use (RFC 1918)."""
-_INSIDE = re.compile(r"(docker|br-|veth|virbr|vmnet|vnet|vboxnet|lxc|lxd|cni|podman|vethernet|virtualbox|vmware)", re.I)
+_INSIDE = re.compile(
+    r"docker|br-|veth(?!ernet)|virbr|vmnet|vnet|vboxnet|lxc|lxd|cni|podman|virtualbox|vmware"
+    r"|vethernet \((default switch|wsl|docker|nat)",  # others of Hyper-V's may hold the address of the whole machine
+    re.I,
+)
 """Networks between this machine and the machines in it: other devices are not there."""
-_TUNNEL = re.compile(r"(tun|tap|utun|wg|tailscale|zt|ppp|ipsec)", re.I)
+_TUNNEL = re.compile(r"tun|tap|utun|wg|zt|ppp|ipsec|nordlynx|.*(tailscale|zerotier|wireguard|wintun|vpn|warp)", re.I)
 
 
 def addresses_here() -> tuple[str, ...]:
@@ -31,7 +35,7 @@ def _rank(interface: str, address: ipaddress.IPv4Address) -> int:
         return -1
     if address.is_link_local:  # what a machine gives itself where nobody gives it one
         return 3
-    if _TUNNEL.match(interface):
+    if _TUNNEL.match(interface) or interface.startswith("vEthernet"):
         return 2
     return 0 if any(address in network for network in _NETWORKS) else 1
 

@@ -174,10 +174,9 @@ def test_a_compiler_that_fails_is_not_the_last_that_is_tried(
 
 
 def test_a_compiler_that_does_not_end(monkeypatch: pytest.MonkeyPatch, small_source: Path, tmp_path: Path):
-    slow = tmp_path / "slow"
-    slow.write_text("#!/bin/sh\nexec sleep 60\n", encoding="utf-8")
-    slow.chmod(0o755)
-    monkeypatch.setenv("CC", str(slow))
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ntime.sleep(60)\n", encoding="utf-8")
+    monkeypatch.setenv("CC", f"{sys.executable} {slow}")
     monkeypatch.setattr(build, "_COMPILERS", ())
     monkeypatch.setattr(build, "_SECONDS", 0.1)
     said = compile_kernels(tmp_path / "small.so")

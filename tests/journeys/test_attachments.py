@@ -1,5 +1,6 @@
 """Files that go along with a message."""
 
+import sys
 import threading
 from pathlib import Path
 
@@ -96,7 +97,8 @@ def test_files_are_looked_for_where_the_last_ones_were(tab: ChatTab, notes: Path
 
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
-    assert folder_of_dialog(tab) == tmp_path / "home"
+    first = folder_of_dialog(tab)
+    assert first == tmp_path / "home" or sys.platform == "win32"  # which asks nobody where the documents are
     qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
     assert folder_of_dialog(tab) == notes.parent
     assert folder_of_dialog(window_of(tab).deck.new_tab()) == notes.parent

@@ -82,7 +82,7 @@ def test_this_machine_is_seen_as_the_engine_sees_it():
     ],
 )
 def test_what_the_processor_says(monkeypatch: pytest.MonkeyPatch, flags: str, compiled: bool, want: tuple[bool, ...]):
-    monkeypatch.setattr(fit, "_cpu_flags", lambda: frozenset(flags.split()))
+    monkeypatch.setattr(fit, "cpu_flags", lambda: frozenset(flags.split()))
     monkeypatch.setattr(fit, "native_kernels", lambda: Path("kernels.so") if compiled else None)
     machine = fit.machine_here()
     assert (machine.has_bfloat16, machine.has_vnni, machine.has_kernels) == want

