@@ -13,6 +13,7 @@ typedef enum { Q4_K = 0, Q5_K = 1, Q6_K = 2, Q4_0 = 3, Q7_K = 4 } BlockKind;
  * what blocks have: factors in half precision, those of all channels side by side. */
 typedef struct {
     uint8_t *parts[4];
+    ptrdiff_t ahead; /* bytes from what is multiplied to what the memory is to fetch meanwhile */
 } Blocks;
 
 /* Bytes that a block of a channel takes of each part. */
@@ -233,14 +234,18 @@ INLINE void q4_0_channels(const int8_t *x, const int16_t *x_sums, const float *x
  * sign to be moved, so that a pair takes three operations where numbers of eight bits take four. Levels are
  * [channels / 8][width / 4][8 channels][4 inputs], steps [channels / 8][width / 64][8 channels][2 groups], factors float32. */
 
+enum { MOST_AHEAD = 1 << 16 };  /* bytes that are fetched before they are wanted, and then are still there */
 enum { Q7_ZERO = 64 }; /* the level that stands for zero */
 
 /* One of the two groups at `levels` of each of `count` weights, times all rows and the group's steps, added to `whole`. */
 INLINE void add_q7_k_group(const int8_t *x, const uint8_t *const *levels, int count, ptrdiff_t width, int rows,
-                           const __m256i *steps, __m256i *whole) {
+                           const __m256i *steps, ptrdiff_t ahead, __m256i *whole) {
     AS_A_LOOP for (int j = 0; j < GROUP; j += 4) {
         __m256i level[4];
-        UNROLL for (int i = 0; i < count; i++) level[i] = _mm256_loadu_si256((const __m256i *)(levels[i] + j * TOGETHER));
+        UNROLL for (int i = 0; i < count; i++) {
+            level[i] = _mm256_loadu_si256((const __m256i *)(levels[i] + j * TOGETHER));
+            _mm_prefetch((const char *)(levels[i] + j * TOGETHER + ahead), _MM_HINT_T0);
+        }
         UNROLL for (int r = 0; r < rows; r++) {
             const __m256i four = _mm256_set1_epi32(four_bytes(x + r * width + j));
             UNROLL for (int i = 0; i < count; i++)
@@ -271,8 +276,8 @@ INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x
                 UNROLL for (int r = 0; r < rows; r++)
                     whole[i * rows + r] = _mm256_add_epi32(whole[i * rows + r], _mm256_madd_epi16(lows, two_sums(x_sums, r, width, k)));
             }
-            add_q7_k_group(x + k, levels, count, width, rows, first, whole);
-            add_q7_k_group(x + k + GROUP, others, count, width, rows, second, whole);
+            add_q7_k_group(x + k, levels, count, width, rows, first, streams[0].ahead, whole);
+            add_q7_k_group(x + k + GROUP, others, count, width, rows, second, streams[0].ahead, whole);
         }
         UNROLL for (int r = 0; r < count * rows; r++) {
             const __m256 factor = _mm256_loadu_ps((const float *)(streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER));
@@ -327,10 +332,12 @@ typedef struct {
 static void multiply_blocks(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
     const BlockWeight *weight = of->weight;
     BlockTile *const tile = block_tiles[weight->kind][places - 1][rows - 1];
+    const ptrdiff_t pair = apart == TOGETHER ? 2 * TOGETHER * of->width : 0; /* bytes of its levels */
     __m256 sums[MOST_SUMS];
     for (ptrdiff_t c = channels.begin; c < channels.end; c += TOGETHER) {
         Blocks from[4];
         for (int i = 0; i < places; i++) from[i] = blocks_from(weight->blocks, weight->kind, c + i * apart, of->width);
+        from[0].ahead = pair <= MOST_AHEAD ? pair : 0; /* the next pair */
         tile(of->x + row * of->width, of->x_sums + row * of->sums, of->x_scales + row * of->scales, from, of->width, sums);
         for (int i = 0; i < places * rows; i++) {
             const ptrdiff_t channel = c + i / rows * apart;
@@ -359,7 +366,7 @@ static Product block_product(const int8_t *x, const int16_t *x_sums, const float
 EXPORT int llama_gui_blocks(int kind, const int8_t *x, ptrdiff_t rows, ptrdiff_t width, uint8_t *first, uint8_t *second,
                             uint8_t *third, uint8_t *fourth, ptrdiff_t channels, const float *x_scales, void *y,
                             int result) {
-    const BlockWeight w = {{{first, second, third, fourth}}, (BlockKind)kind};
+    const BlockWeight w = {{{first, second, third, fourth}, 0}, (BlockKind)kind};
     int16_t *x_sums = aligned(rows * block_sums(w.kind, width) * sizeof *x_sums);
     if (x_sums == NULL) return 1;
     sum_blocks(w.kind, x, rows * width, x_sums);

@@ -159,7 +159,7 @@ EXPORT int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t cha
                                        uint8_t *first, uint8_t *second, uint8_t *third, uint8_t *fourth) {
     const ptrdiff_t bytes = bytes_of_block[kind], row = width / K_BLOCK * bytes;
     const int *shares = shares_of_parts[kind];
-    const Blocks all = {{first, second, third, fourth}};
+    const Blocks all = {{first, second, third, fourth}, 0};
 #pragma omp parallel for if (channels * width > WORTH_SHARING)
     for (ptrdiff_t channel = 0; channel < channels; channel += TOGETHER) {
         const Blocks to = blocks_from(all, (BlockKind)kind, channel, width);
@@ -222,7 +222,7 @@ INLINE void take_q7_k(Blocks from, ptrdiff_t k, int channel, float *to) {
 /* The numbers of some channels, each as of the file, or as they were rounded. */
 EXPORT int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8_t *second, uint8_t *third,
                                      uint8_t *fourth, const int64_t *channels, ptrdiff_t count, float *to) {
-    const Blocks all = {{first, second, third, fourth}};
+    const Blocks all = {{first, second, third, fourth}, 0};
 #pragma omp parallel for if (count * width > WORTH_SHARING)
     for (ptrdiff_t row = 0; row < count; row++) {
         const int channel = (int)(channels[row] % TOGETHER);

@@ -154,7 +154,7 @@ INLINE void round_q7_k(const float *w, ptrdiff_t k, int channel, Blocks to) {
 /* As `llama_gui_int4_round`. */
 EXPORT int llama_gui_round_blocks(const char *w, int kind, ptrdiff_t channels, ptrdiff_t width, uint8_t *first,
                                   uint8_t *second, uint8_t *third, uint8_t *fourth) {
-    const Blocks all = {{first, second, third, fourth}};
+    const Blocks all = {{first, second, third, fourth}, 0};
     int failed = 0;
 #pragma omp parallel if (channels * width > WORTH_SHARING)
     {
