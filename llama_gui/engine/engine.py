@@ -15,10 +15,11 @@ from llama_gui.engine.decode_graph import decode_graphs
 from llama_gui.engine.device import MOST_THREADS, kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.linear import StackedLinear
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop
-from llama_gui.engine.native_linear import NativeHalfLinear, NativeQuantisedLinear
+from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeQuantisedLinear
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
@@ -351,8 +352,9 @@ def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> N
 def _token_budget(network: Llama) -> TokenBudget:
     if not network.is_exact:
         return TokenBudget(PROMPT_TILE, shares_tiles=False)
-    is_native = all(isinstance(linear, NativeHalfLinear | NativeQuantisedLinear) for linear in network.linears)
-    tile = FINE_TILE if is_native else TILE
+    kinds = NativeHalfLinear | NativeQuantisedLinear | NativeBlocksLinear
+    stacks = [linear.parts if isinstance(linear, StackedLinear) else [linear] for linear in network.linears]
+    tile = FINE_TILE if all(isinstance(part, kinds) for parts in stacks for part in parts) else TILE
     return TokenBudget(tile, overhead=max(linear.overhead for linear in network.linears))
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from llama_gui.engine import linear as linear_module
 from llama_gui.engine import loading
 from llama_gui.engine.device import Precision, torch_threads
+from llama_gui.engine.engine import _token_budget
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.gguf_blocks import block_shape
 from llama_gui.engine.linear import LinearFactory, StackedLinear
@@ -24,6 +25,7 @@ from llama_gui.engine.native_linear import (
     NativeSevenBitLinear,
 )
 from llama_gui.engine.packed_weights import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, block_bytes
+from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.token_table import BlocksTable
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError
@@ -420,6 +422,15 @@ def test_auto_keeps_about_as_many_bits_as_the_file(
     assert info.dtype == (stored or load_model(folder, device="cpu", threads=1).info.dtype)
     assert info.reason.startswith("The file holds the weights in") == (stored is not None)
     assert load_model(file, dtype="bfloat16", device="cpu", threads=1).info.dtype == "bfloat16"
+
+
+def test_pieces_of_prompts_beside_answers_are_fine(
+    kernels: NativeKernels, mixed: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    network = load_model(mixed, device="cpu", threads=1).network
+    assert any(isinstance(linear, StackedLinear) for linear in network.linears)
+    assert _token_budget(network).tokens(1) == 2 * FINE_TILE
 
 
 def test_rows_that_are_no_whole_blocks_are_rounded(

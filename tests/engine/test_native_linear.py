@@ -482,3 +482,10 @@ def test_pieces_of_prompts_are_fine_where_rows_cost_the_same_in_any_number(
     network = load_model(folders["llama-3.2"], dtype=dtype, device="cpu", threads=1).network
     tokens = _token_budget(network).tokens(1)
     assert tokens == 2 * FINE_TILE if dtype != "float32" else tokens > 2 * FINE_TILE
+
+
+def test_so_they_are_in_seven_bits(kernels: NativeKernels, old_cpu: None, tmp_path: Path):
+    folder = write_tiny_llama(tmp_path, "llama-3.2", hidden_size=256, intermediate_size=512)
+    network = load_model(folder, dtype="int8", device="cpu", threads=1).network
+    assert type(network.head) is NativeSevenBitLinear
+    assert _token_budget(network).tokens(1) == 2 * FINE_TILE
