@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
@@ -28,6 +29,8 @@ NODES = [node("u1", "user"), node("a1"), node("u2", "user"), node("a2")]
 
 @pytest.fixture
 def view(qtbot) -> TranscriptView:
+    for other in QApplication.topLevelWidgets():
+        other.hide()  # all windows lie at one place here, and the mouse would move over one that is about to go
     view = TranscriptView(Icons(ICONS))
     qtbot.addWidget(view)
     view.resize(800, 600)
