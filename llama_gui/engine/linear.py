@@ -252,8 +252,7 @@ class LinearFactory:
             case "int4":
                 return NativeInt4Linear(weight, bias, self._kernels, self._dtype, writes_out=self._writes_out)
             case "int8":
-                kind = NativeInt8Linear if weight.width % BLOCK_NUMBERS else NativeSevenBitLinear
-                return kind(weight, bias, self._kernels, self._dtype)
+                return self._native_int8(weight, bias, self._kernels)
             case _:
                 return NativeBlocksLinear(weight, bias, self._kernels, self._dtype)
 
@@ -268,8 +267,13 @@ class LinearFactory:
             raise ValueError("there are no kernels of our own")
         if self._stays(weight):
             return NativeBlocksLinear(weight, None, self._kernels, self._dtype)
+        return self._native_int8(weight, None, self._kernels)
+
+    def _native_int8(
+        self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels
+    ) -> NativeInt8Linear | NativeSevenBitLinear:
         kind = NativeInt8Linear if weight.width % BLOCK_NUMBERS else NativeSevenBitLinear
-        return kind(weight, None, self._kernels, self._dtype)
+        return kind(weight, bias, kernels, self._dtype)
 
     def head(self, weight: Tensor) -> Linear:
         """The vocabulary projection, of at least eight bits. `weight` may be of another dtype than what comes out."""

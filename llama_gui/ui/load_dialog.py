@@ -4,8 +4,7 @@ import os
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from llama_gui.bridge.load_planner import LoadPlanner
 from llama_gui.library.fit import OFFERED_DTYPES
@@ -17,7 +16,7 @@ from llama_gui.ui.parameter_table import ParameterSpec
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
-from llama_gui.ui.widgets import RoleLabel, plain_label
+from llama_gui.ui.widgets import FittingDialog, RoleLabel, plain_label
 from llama_gui.vocabulary import LoadOptions, LoadPlan
 
 _LEAST_CONTEXT = 256
@@ -55,7 +54,7 @@ def threads_spec(most: int) -> ParameterSpec:
     )
 
 
-class LoadDialog(QDialog):
+class LoadDialog(FittingDialog):
     """Shows how a model of this machine runs, and lets it run in another way.
 
     `plan` is what the planner says of `options`; it is asked again where another precision or device is chosen.
@@ -104,7 +103,7 @@ class LoadDialog(QDialog):
             box.currentIndexChanged.connect(self._on_choice)
         self.context.changed.connect(self._show_costs)
         for row in (self.context, self.threads):
-            row.refused.connect(self._fit)
+            row.refused.connect(self.fit)
         self.context.edit.setFocus()
 
     def _choice(self, name: str, values: dict[str, str], current: str, icons: Icons) -> ChoiceBox:
@@ -207,7 +206,7 @@ class LoadDialog(QDialog):
             ).format(weights, chat, number_text(plan.tokens_that_fit))
         self.costs.set_role("text" if plan.tokens_that_fit >= tokens else "accent")
         self.costs.setText(text)
-        self._fit()
+        self.fit()
 
     def _say(self, text: str, role: str = "muted") -> None:
         self.reason.set_role(role)
@@ -268,15 +267,4 @@ class LoadDialog(QDialog):
     def _on_failed(self, key: str, options: LoadOptions, problem: str) -> None:
         if self._is_asked(key, options):
             self._say(problem, "error")
-            self._fit()
-
-    @Slot()
-    def _fit(self) -> None:
-        """Be at least as high as what is said: Qt does not ask texts that wrap how much they need."""
-        layout = self.layout()
-        if layout is not None:
-            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
+            self.fit()

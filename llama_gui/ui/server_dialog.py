@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QIntValidator, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QIntValidator
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
@@ -18,14 +17,14 @@ from PySide6.QtWidgets import (
 
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
-from llama_gui.ui.widgets import RoleLabel, plain_label
+from llama_gui.ui.widgets import FittingDialog, RoleLabel, plain_label
 
 _HIDDEN = "•" * 16
 _MOST_ADDRESSES = 3
 _LOOK_MS = 3000
 
 
-class ServerDialog(QDialog):
+class ServerDialog(FittingDialog):
     """Switches the server of a `ServerHost`."""
 
     wanted = Signal(bool, int, bool)
@@ -223,7 +222,7 @@ class ServerDialog(QDialog):
         self._more_addresses.setText(self.tr("or {}").format(", ".join(urls[1:_MOST_ADDRESSES])))
         self._more_addresses.setVisible(len(urls) > 1)
         self._copy_network.setEnabled(bool(urls))
-        self._fit()
+        self.fit()
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
@@ -231,13 +230,3 @@ class ServerDialog(QDialog):
         self._show_switch(False)
         self._show()
         self._tell_wanted(False)
-
-    def _fit(self) -> None:
-        """Be at least as high as what is said: Qt does not ask texts that wrap how much they need."""
-        layout = self.layout()
-        if layout is not None:
-            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()

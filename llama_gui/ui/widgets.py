@@ -2,7 +2,7 @@
 
 import html
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QColor,
@@ -14,8 +14,9 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialog, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
@@ -279,3 +280,18 @@ class Notice(QFrame):
         painter.setBrush(theme.color("raised"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
         painter.drawPixmap(12, 10, self._icons.pixmap("alert", theme.color("error"), 16, self.devicePixelRatioF()))
+
+
+class FittingDialog(QDialog):
+    """A dialog whose texts wrap, and say more or less while it is open."""
+
+    @Slot()
+    def fit(self) -> None:
+        """Be at least as high as what is said: Qt does not ask texts that wrap how much they need."""
+        layout = self.layout()
+        if layout is not None:
+            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()

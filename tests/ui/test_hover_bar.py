@@ -29,8 +29,6 @@ NODES = [node("u1", "user"), node("a1"), node("u2", "user"), node("a2")]
 
 @pytest.fixture
 def view(qtbot) -> TranscriptView:
-    for other in QApplication.topLevelWidgets():
-        other.hide()  # all windows lie at one place here, and the mouse would move over one that is about to go
     view = TranscriptView(Icons(ICONS))
     qtbot.addWidget(view)
     view.resize(800, 600)

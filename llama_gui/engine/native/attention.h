@@ -20,6 +20,20 @@ typedef struct {
     Kind kind; /* of the keys and values of all conversations */
 } Attention;
 
+/* What is wanted soon: a stretch of some channels. The memory fetches it while others are computed with. */
+typedef struct {
+    const char *at;
+    ptrdiff_t channels, stride;      /* bytes from channel to channel */
+    ptrdiff_t lines, line, together; /* cache lines of a channel, fetched so far, and to be fetched together */
+} Ahead;
+
+INLINE void fetch_some(Ahead *ahead) {
+    for (ptrdiff_t i = 0; i < ahead->together && ahead->channels; i++) {
+        _mm_prefetch(ahead->at + ahead->line * ALIGNMENT, _MM_HINT_T0);
+        if (++ahead->line == ahead->lines) ahead->line = 0, ahead->at += ahead->stride, ahead->channels--;
+    }
+}
+
 /* The sums of four vectors, and of four others, side by side. */
 INLINE __m256 sums_of(const __m256 *v) {
     __m256 first = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));

@@ -257,8 +257,6 @@ INLINE void add_q7_k_group(const int8_t *x, const uint8_t *const *levels, int co
 /* As `stepped_channels`. */
 INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams, int count,
                           ptrdiff_t width, int rows, __m256 *sums) {
-    const __m256i first_of_two = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13));
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
@@ -268,10 +266,10 @@ INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x
             __m256i first[4], second[4];
             const uint8_t *levels[4], *others[4];
             UNROLL for (int i = 0; i < count; i++) {
-                const __m256i both = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(streams[i].parts[2] + k / 4)));
-                const __m256i lows = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(both, 6)); /* Q7_ZERO times */
-                first[i] = _mm256_shuffle_epi8(both, first_of_two);
-                second[i] = _mm256_shuffle_epi8(both, _mm256_add_epi8(first_of_two, _mm256_set1_epi8(2)));
+                const __m256i steps = pair_steps(streams[i].parts[2] + k / 4);
+                const __m256i lows = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(steps, 6)); /* Q7_ZERO times */
+                const PairScales of = pair_of(steps, lows);
+                first[i] = of.first_steps, second[i] = of.second_steps;
                 levels[i] = streams[i].parts[0] + k * TOGETHER, others[i] = levels[i] + GROUP * TOGETHER;
                 UNROLL for (int r = 0; r < rows; r++)
                     whole[i * rows + r] = _mm256_add_epi32(whole[i * rows + r], _mm256_madd_epi16(lows, two_sums(x_sums, r, width, k)));

@@ -173,17 +173,3 @@ INLINE void put_eight(const Result *to, ptrdiff_t row, ptrdiff_t channel, ptrdif
     _mm256_storeu_ps(each, sums);
     narrow(each, to->kind, 8, at);
 }
-
-/* What is wanted soon: a stretch of some channels. The memory fetches it while others are computed with. */
-typedef struct {
-    const char *at;
-    ptrdiff_t channels, stride;      /* bytes from channel to channel */
-    ptrdiff_t lines, line, together; /* cache lines of a channel, fetched so far, and to be fetched together */
-} Ahead;
-
-INLINE void fetch_some(Ahead *ahead) {
-    for (ptrdiff_t i = 0; i < ahead->together && ahead->channels; i++) {
-        _mm_prefetch(ahead->at + ahead->line * ALIGNMENT, _MM_HINT_T0);
-        if (++ahead->line == ahead->lines) ahead->line = 0, ahead->at += ahead->stride, ahead->channels--;
-    }
-}

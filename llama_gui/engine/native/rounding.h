@@ -117,16 +117,6 @@ EXPORT int llama_gui_int4_round(const char *w, int kind, ptrdiff_t channels, ptr
 
 enum { Q7_TOP = 63, Q7_STEPS = 255 }; /* the largest number that a level stands for, and the largest step */
 
-INLINE float largest_size(const float *w, ptrdiff_t count) {
-    __m256 largest = _mm256_setzero_ps(), unordered = _mm256_setzero_ps();
-    for (ptrdiff_t k = 0; k < count; k += 8) {
-        __m256 value = _mm256_load_ps(w + k);
-        largest = _mm256_max_ps(largest, size_of(value));
-        unordered = _mm256_or_ps(unordered, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
-    }
-    return _mm256_movemask_ps(unordered) ? __builtin_nanf("") : largest_of(largest);
-}
-
 /* A block from input `k` on of one of the channels at `to`. */
 INLINE void round_q7_k(const float *w, ptrdiff_t k, int channel, Blocks to) {
     float factor = largest_size(w, K_BLOCK) / (Q7_TOP * Q7_STEPS);

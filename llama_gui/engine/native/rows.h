@@ -41,16 +41,21 @@ INLINE void norm_row(const float *x, const float *weight, ptrdiff_t width, doubl
     }
 }
 
-/* The scale of a row is its largest number / 127; NaN where that is none or infinite. `width` is a multiple of eight. */
-INLINE float quantise_row(const float *x, ptrdiff_t width, int8_t *levels) {
+/* Of `count` numbers, a multiple of eight; NaN where one of them is none. */
+INLINE float largest_size(const float *x, ptrdiff_t count) {
     __m256 largest = _mm256_setzero_ps(), unordered = _mm256_setzero_ps();
-    for (ptrdiff_t k = 0; k < width; k += 8) {
+    for (ptrdiff_t k = 0; k < count; k += 8) {
         __m256 value = _mm256_loadu_ps(x + k);
         largest = _mm256_max_ps(largest, size_of(value));
         unordered = _mm256_or_ps(unordered, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
     }
-    float scale = largest_of(largest) * (1.0f / 127) + LEAST;
-    if (_mm256_movemask_ps(unordered) || !(scale <= 3.402823466e38f)) scale = __builtin_nanf("");
+    return _mm256_movemask_ps(unordered) ? __builtin_nanf("") : largest_of(largest);
+}
+
+/* The scale of a row is its largest number / 127; NaN where that is none or infinite. `width` is a multiple of eight. */
+INLINE float quantise_row(const float *x, ptrdiff_t width, int8_t *levels) {
+    float scale = largest_size(x, width) * (1.0f / 127) + LEAST;
+    if (!(scale <= 3.402823466e38f)) scale = __builtin_nanf("");
     const __m256 divisor = _mm256_set1_ps(scale);
     for (ptrdiff_t k = 0; k < width; k += 8) {
         __m256i whole = _mm256_cvtps_epi32(_mm256_div_ps(_mm256_loadu_ps(x + k), divisor)); /* halves to even */

@@ -93,15 +93,20 @@ typedef struct {
     __m256i first_steps, second_steps, lows;
 } PairScales;
 
-/* 16 bytes each. */
-INLINE PairScales pair_scales(const uint8_t *steps_at, const void *lows_at) {
+/* Both in 16 bits, those of a channel's two groups side by side. */
+INLINE PairScales pair_of(__m256i steps, __m256i lows) {
     /* The bytes of the first of two groups' 16 bits, in both halves of each lane; and of the second. */
     const __m256i first_of_two = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13));
     const __m256i second_of_two = _mm256_add_epi8(first_of_two, _mm256_set1_epi8(2));
-    __m256i steps = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)steps_at));
-    __m256i lows = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)lows_at));
     return (PairScales){_mm256_shuffle_epi8(steps, first_of_two), _mm256_shuffle_epi8(steps, second_of_two), lows};
+}
+
+INLINE __m256i pair_steps(const uint8_t *at) { return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)at)); }
+
+/* 16 bytes each. */
+INLINE PairScales pair_scales(const uint8_t *steps, const void *lows) {
+    return pair_of(pair_steps(steps), _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)lows)));
 }
 
 /* One of the two groups at `levels` of each of `count` weights, times all rows, in pairs of products: those of the first
