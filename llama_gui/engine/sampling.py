@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from llama_gui.engine.largest import argmax, topk
 from llama_gui.engine.penalties import apply_allowed, apply_dry, apply_logit_bias, apply_penalties
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
@@ -58,7 +59,7 @@ def likeliest(logits: Tensor, mass: float, count: int) -> tuple[tuple[int, float
     """The `count` likeliest (id, log-probability) of raw `logits` ``[vocab]``, whose `log_mass` is `mass`."""
     if not count:
         return ()
-    values, ids = torch.topk(logits, min(count, len(logits)))
+    values, ids = topk(logits, min(count, len(logits)))
     return tuple(zip(ids.tolist(), (values - mass).tolist(), strict=True))
 
 
@@ -75,7 +76,7 @@ def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[
     whole = torch.logsumexp(scores, 0).double() if limit == size else None
     count = min(limit, max(_FIRST_CANDIDATES, top_k) if top_k else _FIRST_CANDIDATES)
     while True:
-        values, ids = torch.topk(scores, count)
+        values, ids = topk(scores, count)
         log_mass = torch.logsumexp(values, 0).double() if whole is None else whole
         probabilities = (values.double() - log_mass).exp()
         before = probabilities.cumsum(0) - probabilities
@@ -200,7 +201,7 @@ class Sampler:
             )
         temperature = params.temperature if params.temperature is not None else 1.0
         if temperature == 0 or params.top_k == 1:
-            return int(scores.argmax())
+            return argmax(scores)
         # Shifted first, so that a tiny temperature cannot overflow.
         return self._draw((scores - best) / max(temperature, 1e-6), index)
 
