@@ -122,20 +122,6 @@ class Precision:
         """
         return torch.bfloat16 if self.quantised and self.dtype == torch.float32 else self.table_dtype
 
-    def bytes_of(self, part: NetworkPart) -> float:
-        """Bytes of one number of a part of a network whose files hold plain numbers."""
-        return self.weight_bytes if part == "layers" else self.head_bytes
-
-    @property
-    def weight_bytes(self) -> float:
-        """Bytes of one weight of a layer; four bits come with a step and an offset for each group of 32."""
-        return {"int8": 1.0, "int4": 0.5 + 4 / 32}.get(self.quantised or "", self.table_dtype.itemsize)
-
-    @property
-    def head_bytes(self) -> float:
-        """Bytes of one number of the embedding and of the vocabulary projection, which four bits would hurt most."""
-        return 1.0 if self.quantised else self.table_dtype.itemsize
-
 
 def resolve_precision(
     name: str,

@@ -18,6 +18,7 @@ from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
 from llama_gui.engine.gguf_weights import GgufWeights, check_kind, tensors_of
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
+from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
@@ -107,22 +108,23 @@ class GgufModel:
         )
         return "int4" if 2 * four > numbers.total() else "int8"
 
-    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
+    def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
         """As plain numbers take, and where the weights stay as they are stored, of each type what it takes."""
         counts = self._numbers_of_kinds[part] or self._numbers_of_kinds["table"]
         if not precision.as_stored or not counts:
-            return precision.bytes_of(part)
-        return sum(count * self._kept_bytes(*kind, precision) for kind, count in counts.items()) / counts.total()
+            return rounded.number_bytes(part, precision)
+        kept = (count * self._kept_bytes(*kind, precision, rounded) for kind, count in counts.items())
+        return sum(kept) / counts.total()
 
     @staticmethod
     def _kept_name(kind: str, precision: Precision) -> str:
         return "int4" if kind in FOUR_BITS and precision.quantised == "int4" else "int8"
 
     @classmethod
-    def _kept_bytes(cls, kind: str, stays: bool, precision: Precision) -> float:
+    def _kept_bytes(cls, kind: str, stays: bool, precision: Precision, rounded: RoundedBytes) -> float:
         if stays:
             return block_bytes(kind)
-        return precision.weight_bytes if cls._kept_name(kind, precision) == "int4" else 1.0
+        return rounded.int4 if cls._kept_name(kind, precision) == "int4" else rounded.int8
 
     def source(self, precision: Precision) -> str:
         """What the file is and what was done to it, as in "Q4_K_M GGUF, dequantised to bfloat16"."""

@@ -1,8 +1,8 @@
 """The largest of very many numbers: torch's own `topk` and `argmax` take ten times as long as reading them does.
 
 Most of a vocabulary is far from likely. So blocks are compared first, by their largest numbers, and only the best are
-looked into: the `count` largest numbers lie in the `count` blocks whose largest are the largest. NaN counts as more than
-any number, as in torch.
+looked into: the `count` largest numbers lie in the `count` blocks whose largest are the largest. NaN counts as more
+than any number, as in torch.
 """
 
 import torch

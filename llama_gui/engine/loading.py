@@ -37,6 +37,7 @@ from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
 from llama_gui.engine.native_attention import serves
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
+from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadPlan, LoadProgress, ModelInfo
@@ -123,9 +124,9 @@ class ModelFiles(Protocol):
         """In how few bits the files hold the weights; None: they are plain numbers."""
         return None
 
-    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
-        """Bytes of a number of that part in memory, on average."""
-        return precision.bytes_of(part)
+    def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
+        """Bytes of a number of that part in memory, on average; `rounded`: of one that is rounded to few bits."""
+        return rounded.number_bytes(part, precision)
 
     def source(self, precision: Precision) -> str:
         """What the files are and what is done to them, for people; "" where the window shows it anyway."""
@@ -220,7 +221,7 @@ def plan_load(path: str | Path, dtype: str = "auto", device: str = "auto", freed
         dtype=precision.name,
         device=torch_device.type,
         reason=precision_reason(dtype, precision, torch_device),
-        threads=thread_count(_layer_bytes(model, precision)),
+        threads=thread_count(_layer_bytes(model, precision, kernels)),
         trained_context=_trained_context(config),
         weight_bytes=weights,
         token_bytes=token_bytes(config, precision.kept_dtype if is_ours else precision.dtype),
@@ -237,10 +238,10 @@ def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernel
     if precision.quantised is not None and kernels is not None:
         is_ours = not int8_linear.works()
     is_shared = config.tie_word_embeddings and (is_ours or precision.as_stored)
-    table, head = model.number_bytes("table", precision), model.number_bytes("head", precision)
-    return round(
-        vocabulary * (table if is_shared else table + head) + linears * model.number_bytes("layers", precision)
-    )
+    rounded = RoundedBytes.of(config.hidden_size, kernels is not None)
+    table, head = (model.number_bytes(part, precision, rounded) for part in ("table", "head"))
+    vocabulary_bytes = vocabulary * (table if is_shared else table + head)
+    return round(vocabulary_bytes + linears * model.number_bytes("layers", precision, rounded))
 
 
 def load_model(
@@ -266,7 +267,7 @@ def load_model(
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
     context = _context(max_context, config)
-    threads = threads or thread_count(_layer_bytes(model, precision))
+    threads = threads or thread_count(_layer_bytes(model, precision, kernels))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
     reader = _NetworkReader(model, precision, torch_device, threads, exact, notes, kernels)
     network = reader.read(on_progress, is_cancelled)
@@ -360,9 +361,10 @@ def _trained_context(config: NetworkConfig) -> int:
     return max(config.max_position_embeddings, config.rope.stretched_context)
 
 
-def _layer_bytes(model: ModelFiles, precision: Precision) -> int:
+def _layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
     """About how many are multiplied for each token: what the number of threads goes by."""
-    return round(_parameter_count(model.config) * model.number_bytes("layers", precision))
+    rounded = RoundedBytes.of(model.config.hidden_size, kernels is not None)
+    return round(_parameter_count(model.config) * model.number_bytes("layers", precision, rounded))
 
 
 def _parameter_count(config: NetworkConfig) -> int:

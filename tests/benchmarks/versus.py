@@ -33,6 +33,7 @@ from llama_gui.engine.device import physical_cores, resolve_precision
 from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
+from llama_gui.engine.rounded_bytes import RoundedBytes
 from tests.benchmarks.peers import STARTER
 
 ROOT = Path(__file__).parents[2]
@@ -193,7 +194,8 @@ def bytes_per_step(preset: str, dtype: str) -> float:
     vocabulary = config.vocab_size * config.hidden_size
     names = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
     layers = sum(size for name, size in names.items() if name.startswith("model.layers."))
-    return layers * precision.weight_bytes + vocabulary * precision.head_bytes
+    rounded = RoundedBytes.of(config.hidden_size, native_library.load() is not None)
+    return layers * rounded.number_bytes("layers", precision) + vocabulary * rounded.number_bytes("head", precision)
 
 
 def print_row(work: str, dtype: str, names: list[str], speeds: list[list[float]], buses: list[float]) -> None:

@@ -108,12 +108,12 @@ def test_a_named_dtype_is_taken_anywhere(machine, name):
     }
 
 
-@pytest.mark.parametrize(("name", "size"), [("int8", 1), ("int4", 0.625)])
-def test_quantised_weights_have_the_best_activations_beside_them(machine, name, size):
+@pytest.mark.parametrize("name", ["int8", "int4"])
+def test_quantised_weights_have_the_best_activations_beside_them(machine, name):
     machine(bf16=True)
     precision = device.resolve_precision(name, torch.device("cpu"))
     assert precision == device.Precision(torch.bfloat16, quantised=name)
-    assert (precision.name, precision.weight_bytes, precision.head_bytes) == (name, size, 1)
+    assert precision.name == name
     with pytest.raises(UnsupportedModelError, match=f"{name} runs on the CPU (and CUDA )?only"):
         device.resolve_precision(name, torch.device("mps"))
 

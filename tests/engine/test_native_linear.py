@@ -484,6 +484,17 @@ def test_pieces_of_prompts_are_fine_where_rows_cost_the_same_in_any_number(
     assert tokens == 2 * FINE_TILE if dtype != "float32" else tokens > 2 * FINE_TILE
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int4"])
+@pytest.mark.parametrize("shape", ["llama-3.2", "llama-3.1"])
+def test_the_estimate_knows_what_a_group_takes(
+    kernels: NativeKernels, old_cpu: None, tmp_path: Path, shape: Shape, dtype: str
+):
+    folder = write_tiny_llama(tmp_path, shape, hidden_size=256, intermediate_size=1024, vocab_size=4096)
+    network = load_model(folder, dtype=dtype, device="cpu", threads=1).network
+    # What remains are norms, and the scales of channels in four bits.
+    assert estimate_bytes(folder, dtype, "cpu") == pytest.approx(network.weight_bytes, rel=0.02)
+
+
 def test_so_they_are_in_seven_bits(kernels: NativeKernels, old_cpu: None, tmp_path: Path):
     folder = write_tiny_llama(tmp_path, "llama-3.2", hidden_size=256, intermediate_size=512)
     network = load_model(folder, dtype="int8", device="cpu", threads=1).network

@@ -1,0 +1,38 @@
+"""What weights take in memory that are rounded to few bits while they are loaded: see `LinearFactory`."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from llama_gui.engine import int8_linear
+from llama_gui.engine.device import NetworkPart, Precision
+from llama_gui.engine.int4_levels import GROUP
+from llama_gui.engine.packed_weights import BLOCK_NUMBERS, SEVEN_BITS, WIDTH_UNIT, block_bytes
+
+_OURS, _TORCHS = 1, 2
+"""Bytes of each step and each offset of a group of four bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedBytes:
+    """Bytes of one number in "int8" and in "int4", but for what comes once for each channel."""
+
+    int8: float
+    int4: float
+
+    @classmethod
+    def of(cls, width: int, has_kernels: bool) -> Self:
+        """For weights of `width` inputs, with kernels of our own or without."""
+        if not has_kernels:
+            return cls(1.0, 0.5 + 2 * _TORCHS / GROUP if width % GROUP == 0 else 1.0)
+        is_ours = not int8_linear.works() and width % BLOCK_NUMBERS == 0
+        int8 = block_bytes(SEVEN_BITS) if is_ours else 1.0
+        return cls(int8, 0.5 + 2 * _OURS / GROUP if width % WIDTH_UNIT == 0 else int8)
+
+    def number_bytes(self, part: NetworkPart, precision: Precision) -> float:
+        """Of one number of a part of a network whose files hold plain numbers.
+
+        Four bits would hurt the embedding and the vocabulary projection most, so these have eight.
+        """
+        if precision.quantised is None:
+            return precision.table_dtype.itemsize
+        return self.int4 if part == "layers" and precision.quantised == "int4" else self.int8
