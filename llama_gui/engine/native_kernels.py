@@ -8,6 +8,7 @@ OpenMP's threads are torch's own: both libraries use the same libgomp, so `torch
 """
 
 import ctypes
+import math
 
 import torch
 from torch import Tensor
@@ -55,6 +56,7 @@ class NativeKernels:
         self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
         self._dequantise = _function(library.llama_gui_dequantise, _POINTER, _INT, _SIZE, _POINTER)
         self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
+        self._mass = _function(library.llama_gui_mass, _POINTER, _SIZE, _POINTER)
         step = (_POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _INT)
         self._layer = _function(library.llama_gui_layer, _POINTER, *rows[:2], *step)
         heads = (_POINTER, _SIZE)
@@ -198,6 +200,13 @@ class NativeKernels:
         y = torch.empty(count * numbers)
         _check(self._dequantise(blocks.data_ptr(), DEQUANTISED_KINDS.index(kind), count, y.data_ptr()))
         return y
+
+    def log_mass(self, logits: Tensor) -> float:
+        """As ``torch.logsumexp``, of float32 ``[vocab]``; NaN or an infinity where that is one."""
+        largest_and_sum = (ctypes.c_double * 2)()
+        _check(self._mass(logits.data_ptr(), len(logits), ctypes.addressof(largest_and_sum)))
+        largest, total = largest_and_sum
+        return largest + math.log(total) if total > 0 else largest + total
 
     def attend(
         self,

@@ -52,7 +52,7 @@ def adds_right(kernels: NativeKernels) -> bool:
         return False
     if not all(_takes_blocks_right(kernels, kind) for kind in BLOCK_KINDS):
         return False
-    if not _rounds_to_seven_bits_right(kernels):
+    if not _rounds_to_seven_bits_right(kernels) or not _adds_logits_right(kernels):
         return False
     sums = [kernels.half(floats, half, scales) for half in halves]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
@@ -70,6 +70,13 @@ def adds_right(kernels: NativeKernels) -> bool:
             )
             for rows in _ROW_COUNTS
         )
+
+
+def _adds_logits_right(kernels: NativeKernels) -> bool:
+    logits = 4 * torch.randn(40_003, generator=torch.Generator().manual_seed(0))
+    want = float(torch.logsumexp(logits.double(), 0))
+    with torch_threads(1):
+        return abs(kernels.log_mass(logits) - want) < 1e-5
 
 
 def _rounds_right(kernels: NativeKernels, weight: Tensor) -> bool:

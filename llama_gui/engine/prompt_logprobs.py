@@ -6,6 +6,7 @@ rows, which are read at once and let go: the logits of a whole prompt are never 
 
 from torch import Tensor
 
+from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.sampling import likeliest, log_mass
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.vocabulary import TokenOutput, TopLogprob
@@ -18,13 +19,22 @@ class PromptLogprobs:
     """Collects the log-probabilities of `tokens` from the place `first` on: of each, and of the `top` likeliest there.
 
     The logits of a place are those of the token before it, so place 0 has none. `rows`: how many the network's head
-    has; the tokenizer may have fewer tokens.
+    has; the tokenizer may have fewer tokens. `kernels`: our own, where they are.
     """
 
-    def __init__(self, tokens: list[int], first: int, top: int, tokenizer: Tokenizer, rows: int) -> None:
+    def __init__(
+        self,
+        tokens: list[int],
+        first: int,
+        top: int,
+        tokenizer: Tokenizer,
+        rows: int,
+        kernels: NativeKernels | None = None,
+    ) -> None:
         self._tokens = tokens
         self._first = first
         self._top = top
+        self._kernels = kernels
         self._tokenizer = tokenizer
         self._detokenizer = tokenizer.detokenizer()
         self._most_rows = max(32, _MOST_LOGITS // rows)
@@ -65,7 +75,7 @@ class PromptLogprobs:
     def _output(self, logits: Tensor, place: int) -> TokenOutput:
         token_id = self._tokens[place]
         drawable = logits[: self._tokenizer.vocab_size]  # a given token may be one that is nobody's
-        mass = log_mass(drawable)
+        mass = log_mass(drawable, self._kernels)
         text = self._detokenizer.push(token_id)
         if place == len(self._tokens) - 1:
             text += self._detokenizer.flush()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from llama_gui.engine import native_library
 from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.callbacks import blamed
 from llama_gui.engine.chat_template import plain_prompt
@@ -60,6 +61,7 @@ class RequestReader:
         self._info = model.info
         self._vocab_size = model.network.config.vocab_size
         self._eos_token_ids = model.eos_token_ids
+        self._kernels = native_library.load()  # logits are on the CPU, wherever the network is
         # The head may have more rows than the tokenizer has tokens, and the other way round.
         self._drawable = min(self._tokenizer.vocab_size, self._vocab_size)
         self._ending = [token_id for token_id in self._eos_token_ids if token_id < self._drawable]
@@ -174,7 +176,8 @@ class RequestReader:
         if request.prompt_logprobs is None:
             return None
         first = len(prompt) if former else 0
-        return PromptLogprobs([*prompt, *former], first, request.prompt_logprobs, self._tokenizer, self._vocab_size)
+        tokens = [*prompt, *former]
+        return PromptLogprobs(tokens, first, request.prompt_logprobs, self._tokenizer, self._vocab_size, self._kernels)
 
     def _sampler(self, request: GenerateRequest) -> Sampler:
         params = request.sampling.or_else(self._info.sampling)
@@ -194,6 +197,7 @@ class RequestReader:
             ending=self._ending,
             token_text=self._tokenizer.token_text,
             rows=self._vocab_size,
+            kernels=self._kernels,
         )
 
     def _check_some_token_is_left(self, params: SamplingParams, must_go_on: bool) -> None:

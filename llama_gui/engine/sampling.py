@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.largest import argmax, topk
+from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.penalties import apply_allowed, apply_dry, apply_logit_bias, apply_penalties
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
@@ -40,13 +41,13 @@ def uniform(seed: int, index: int, purpose: bytes = b"") -> float:
     return (int.from_bytes(digest, "little") >> 11) / 2**53
 
 
-def log_mass(logits: Tensor) -> float:
+def log_mass(logits: Tensor, kernels: NativeKernels | None = None) -> float:
     """What to subtract from raw float32 `logits` ``[vocab]`` to get log-probabilities.
 
     Raises:
         GenerationError: they are not finite.
     """
-    mass = float(torch.logsumexp(logits, 0))
+    mass = float(torch.logsumexp(logits, 0)) if kernels is None else kernels.log_mass(logits)
     if not math.isfinite(mass):
         raise GenerationError(
             "The model computed numbers that are not finite (NaN), so there is no next word. "
@@ -128,7 +129,7 @@ class Sampler:
 
     `params` must be complete. `processor` receives (ids so far, float32 logits ``[rows]``) and returns logits. `ending`
     are the ids that end an answer, which must not come before `min_tokens`. `token_text` tells the text of a token.
-    `rows`: those of the network's head, where it has more than there are tokens.
+    `rows`: those of the network's head, where it has more than there are tokens. `kernels`: our own, where they are.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Sampler:
         ending: Collection[int] = (),
         token_text: Callable[[int], str] = str,
         rows: int | None = None,
+        kernels: NativeKernels | None = None,
     ) -> None:
         self.params = params
         self.seed = seed
@@ -151,6 +153,7 @@ class Sampler:
         self._ending = ending
         self._token_text = token_text
         self._rows = rows
+        self._kernels = kernels
 
     def draw(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None = None) -> Draw:
         """The next token, from raw float32 `logits` ``[vocab]``, which stay as they are.
@@ -160,7 +163,7 @@ class Sampler:
         Raises:
             GenerationError: the logits, or what a processor made of them, are not finite.
         """
-        mass = log_mass(logits)
+        mass = log_mass(logits, self._kernels)
         token_id = self._pick(self._processed(logits, prompt, answer, allowed), len(answer))
         return Draw(token_id, float(logits[token_id]) - mass, likeliest(logits, mass, self._logprobs))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from llama_gui.engine import Engine, GenerateRequest, SamplingParams
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams, native_library
 from llama_gui.engine.sampling import Sampler
 from llama_gui.vocabulary import DEFAULT_SAMPLING
 from tests.benchmarks.chats import REAL_SHAPES, prompt, random_model
@@ -35,7 +35,8 @@ SETTINGS = {
 
 def draw_seconds(params: SamplingParams, rows: torch.Tensor, context: list[int], logprobs: int) -> float:
     """The median of one draw from each of `rows`."""
-    sampler = Sampler(params.or_else(DEFAULT_SAMPLING), seed=1, logprobs=logprobs)
+    kernels = native_library.load()
+    sampler = Sampler(params.or_else(DEFAULT_SAMPLING), seed=1, logprobs=logprobs, kernels=kernels)
     seconds: list[float] = []
     for row in rows:
         started = time.perf_counter()

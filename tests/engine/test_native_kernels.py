@@ -1,5 +1,6 @@
 """Our own kernels: right numbers, the same bits in calls of any size and on any threads, or torch's instead."""
 
+import math
 import sys
 import threading
 from collections.abc import Callable
@@ -402,3 +403,25 @@ def test_shapes_that_do_not_fit_are_refused(kernels: NativeKernels):
         kernels.int4(torch.ones(1, 128, dtype=torch.int8), weight, torch.ones(3), torch.float32)
     with pytest.raises(ValueError, match=r"rows of 64 in torch\.bfloat16"):
         kernels.half(torch.ones(1, 64, dtype=torch.bfloat16), torch.ones(3, 64, dtype=torch.bfloat16), None)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 511, 513, 32_000, 40_003, 128_256])
+def test_log_mass(kernels: NativeKernels, size: int):
+    for logits in (5 * numbers(size), numbers(size) - 1000, 100 * numbers(size)):
+        want = float(torch.logsumexp(logits.double(), 0))
+        found = kernels.log_mass(logits)
+        assert found == pytest.approx(want, abs=1e-6 * max(10, abs(want)))
+        with torch_threads(1):
+            assert kernels.log_mass(logits) == found
+        logits[size // 2] = -torch.inf
+        assert size == 1 or kernels.log_mass(logits) == pytest.approx(float(torch.logsumexp(logits, 0)), abs=1e-3)
+
+
+@pytest.mark.parametrize("size", [1, 9, 40_003])
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_log_mass_of_what_is_not_finite(kernels: NativeKernels, size: int, bad: float):
+    for place in {0, size // 2, size - 1}:
+        logits = numbers(size)
+        logits[place] = bad
+        assert not math.isfinite(kernels.log_mass(logits))
+    assert not math.isfinite(kernels.log_mass(torch.full((size,), -torch.inf)))

@@ -32,6 +32,7 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "block_products.h"
 #include "half_products.h"
 #include "rows.h"
+#include "logits.h"
 #include "rounding.h"
 #include "gguf_blocks.h"
 #include "attention.h"
