@@ -1,6 +1,7 @@
 """config.json and generation_config.json, read into values. What we do not run is refused by name, never guessed."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from llama_gui.engine.families import FAMILIES, Family
@@ -18,7 +19,9 @@ _MOST_LAYERS = 10_000  # a table with a row for each is made before the weights 
 class NetworkConfig:
     """Everything that shapes the network, under the field names of config.json where it has them.
 
-    `sliding_layers` see only the last `sliding_window` tokens, themselves included; None: there are none.
+    `sliding_layers` see only the last `sliding_window` tokens, themselves included; None: there are none. The heads of
+    `unrotated_layers` do not know positions (NoPE). `embedding_scale` and `logits_scale` multiply what is looked up and
+    what comes out; the other two multipliers of Granite are in `rms_norm_eps` and `rope`, see `_multiplied`.
     """
 
     architecture: str
@@ -39,6 +42,9 @@ class NetworkConfig:
     qk_norm: bool
     sliding_window: int | None
     sliding_layers: frozenset[int]
+    unrotated_layers: frozenset[int]
+    embedding_scale: float
+    logits_scale: float
     dtype: str
     eos_token_ids: frozenset[int]
 
@@ -87,13 +93,16 @@ def network_config(fields: Fields) -> NetworkConfig:
         rms_norm_eps=fields.number("rms_norm_eps", 1e-6),
         max_position_embeddings=fields.integer("max_position_embeddings", 2048),
         rope=read_rope(fields),
-        tie_word_embeddings=fields.flag("tie_word_embeddings", False),
+        tie_word_embeddings=fields.flag("tie_word_embeddings", family.tied),
         qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
         out_bias=attention_bias if family.out_bias is None else family.out_bias,
         mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
         qk_norm=family.qk_norm,
         sliding_window=window,
         sliding_layers=_sliding_layers(fields, family, layers) if window else frozenset(),
+        unrotated_layers=_unrotated_layers(fields, family, layers),
+        embedding_scale=1.0,
+        logits_scale=1.0,
         dtype=_dtype(fields),
         eos_token_ids=fields.token_ids("eos_token_id"),
     )
@@ -102,7 +111,29 @@ def network_config(fields: Fields) -> NetworkConfig:
     if config.head_dim % 2:
         # Not `fields.wrong`: where the file does not say, the number was worked out.
         raise BrokenModelError(f"{fields.file}: head_dim is {config.head_dim}, but it must be an even number.")
-    return config
+    return _multiplied(config, fields) if family.multiplies else config
+
+
+def _multiplied(config: NetworkConfig, fields: Fields) -> NetworkConfig:
+    """With Granite's multipliers, which so cost nothing in the layers.
+
+    Each layer adds `residual_multiplier` times what it computes. Divided by that, what goes through the layers is a
+    sum without factors, and the norms, which take any factor out, only need another epsilon. Scores are products of
+    rotated queries and keys, so `attention_multiplier`, which stands instead of ``head_dim ** -0.5``, goes into the
+    rotation.
+    """
+    embedding, residual, attention, logits = (
+        fields.number(name, 1.0)
+        for name in ("embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling")
+    )
+    turned = config.rope.attention_factor * math.sqrt(attention * math.sqrt(config.head_dim))
+    return replace(
+        config,
+        embedding_scale=embedding / residual,
+        logits_scale=1 / logits,
+        rms_norm_eps=config.rms_norm_eps / residual**2,
+        rope=replace(config.rope, attention_factor=turned),
+    )
 
 
 def _architecture(fields: Fields) -> str:
@@ -143,6 +174,8 @@ def _sliding_layers(fields: Fields, family: Family, layers: int) -> frozenset[in
     if family.window == "always":
         return frozenset(range(layers))
     kinds = fields.values.get("layer_types")
+    if kinds is None and family.rope_interval is not None:
+        return _unrotated_layers(fields, family, layers)
     if kinds is None:
         first = fields.values.get("max_window_layers", 28)
         if isinstance(first, bool) or not isinstance(first, int) or first < 0:
@@ -152,6 +185,18 @@ def _sliding_layers(fields: Fields, family: Family, layers: int) -> frozenset[in
     if not isinstance(kinds, list) or len(kinds) != layers or not all(kind in known for kind in kinds):
         raise fields.wrong("layer_types", f"a list of {layers} names, each {' or '.join(known)}")
     return frozenset(layer for layer, kind in enumerate(kinds) if kind == "sliding_attention")
+
+
+def _unrotated_layers(fields: Fields, family: Family, layers: int) -> frozenset[int]:
+    if family.rope_interval is None:
+        return frozenset()
+    flags = fields.values.get("no_rope_layers")  # 1 for those that are rotated
+    if flags is None:
+        interval = fields.integer("no_rope_layer_interval", family.rope_interval)
+        return frozenset(range(interval - 1, layers, interval))
+    if not isinstance(flags, list) or len(flags) != layers or not all(flag in (0, 1) for flag in flags):
+        raise fields.wrong("no_rope_layers", f"a list of {layers} numbers, each 0 or 1")
+    return frozenset(layer for layer, flag in enumerate(flags) if not flag)
 
 
 def _dtype(fields: Fields) -> str:

@@ -10,8 +10,10 @@ class Family:
 
     A bias of None is for the configuration to decide (`attention_bias`, `mlp_bias`). `qk_norm`: each head of the
     queries and keys is normed before it is rotated. `window`: which layers see only the last `sliding_window` tokens;
-    "when used" are those that `layer_types`, or `use_sliding_window` and `max_window_layers`, name. `head_dim` and
-    `sliding_window` are what transformers takes when config.json does not say.
+    "when used" are those that `layer_types`, or `use_sliding_window` and `max_window_layers`, name. `head_dim`,
+    `sliding_window` and `tied` are what transformers takes when config.json does not say. `rope_interval`: of so many
+    layers the last is not rotated, where `no_rope_layers` does not say otherwise. `multiplies`: config.json has four
+    multipliers.
     """
 
     model_type: str
@@ -22,6 +24,9 @@ class Family:
     window: Literal["never", "always", "when used"] = "never"
     head_dim: int | None = None
     sliding_window: int | None = None
+    tied: bool = False
+    rope_interval: int | None = None
+    multiplies: bool = False
 
 
 FAMILIES: dict[str, Family] = {
@@ -38,4 +43,7 @@ FAMILIES: dict[str, Family] = {
     "Qwen3ForCausalLM": Family(
         "qwen3", mlp_bias=False, qk_norm=True, window="when used", head_dim=128, sliding_window=4096
     ),
+    "SmolLM3ForCausalLM": Family("smollm3", window="when used", tied=True, rope_interval=4),
+    # Granite 3.0 to 3.3, the dense ones
+    "GraniteForCausalLM": Family("granite", multiplies=True),
 }

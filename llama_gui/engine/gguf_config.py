@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, generation_defaults, network_config
+from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import Fields, shown
 from llama_gui.engine.gguf_file import StoredTensor
 from llama_gui.engine.gguf_names import ROPE_DIVISORS
@@ -18,7 +19,22 @@ from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import inverse_frequencies
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
-ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
+ARCHITECTURES = {
+    "llama": "LlamaForCausalLM",
+    "qwen2": "Qwen2ForCausalLM",
+    "qwen3": "Qwen3ForCausalLM",
+    "smollm3": "SmolLM3ForCausalLM",
+    "granite": "GraniteForCausalLM",
+}
+_PAIRED = ("llama", "smollm3", "granite")
+"""Whose queries and keys are stored with the halves of a head in turn."""
+
+_MULTIPLIERS = {
+    "embedding_multiplier": "embedding_scale",
+    "residual_multiplier": "residual_scale",
+    "attention_multiplier": "attention.scale",
+    "logits_scaling": "logit_scale",
+}
 
 # What a relative of these architectures may ask for, and the value that asks for nothing.
 _REFUSED: dict[str, Any] = {
@@ -94,7 +110,14 @@ class GgufConfig:
             "tie_word_embeddings": "lm_head.weight" not in self._tensors,
             "eos_token_id": self._enders(),
             **self._window(),
+            **self._multipliers(),
         }
+
+    def _multipliers(self) -> dict[str, float]:
+        """Those of Granite; a file that has none means that nothing is multiplied."""
+        if not FAMILIES[self._architecture].multiplies:
+            return {}
+        return {name: self._fields.number(self._prefix + key) for name, key in _MULTIPLIERS.items()}
 
     def _heads(self, hidden: int) -> dict[str, int]:
         heads = self._integer("attention.head_count")
@@ -112,7 +135,7 @@ class GgufConfig:
 
     def turned_heads(self, config: NetworkConfig) -> dict[str, int]:
         """Weight -> heads, for the weights whose rows are in pairs; see `gguf_weights`."""
-        if self._prefix != "llama.":
+        if self._prefix.removesuffix(".") not in _PAIRED:
             return {}
         heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
         return {
@@ -128,8 +151,9 @@ class GgufConfig:
         return generation_defaults(Fields({**values, "eos_token_id": self._enders()}, self._path))
 
     def _refuse_options(self) -> None:
+        multipliers = _MULTIPLIERS.values() if FAMILIES[self._architecture].multiplies else ()
         for key, harmless in _REFUSED.items():
-            value = self._get(key)
+            value = None if key in multipliers else self._get(key)
             if value is not None and (isinstance(value, np.ndarray | list) or value != harmless):
                 raise UnsupportedModelError(
                     f"{self._path}: {self._prefix}{key} is {shown(value)}, which is not supported. "

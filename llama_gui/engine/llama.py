@@ -43,16 +43,19 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One layer. `native`: all of it in one call, where our own kernels can do that."""
+    """One layer. `native`: all of it in one call, where our own kernels can do that. `rotated`: its heads are."""
 
     attention_norm: RMSNorm
     attention: Attention
     mlp_norm: RMSNorm
     mlp: MLP | Int8MLP
     native: NativeLayer | None = None
+    rotated: bool = True
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; `x` may be changed."""
+        if not self.rotated:
+            cos, sin = torch.ones_like(cos), torch.zeros_like(sin)
         if self.native is not None and isinstance(spans, NativeSpans):
             return self.native(x, layer, cos, sin, spans)
         x = x + self.attention(self.attention_norm(x), layer, cos, sin, spans)
@@ -145,7 +148,8 @@ class Llama:
 
     def look_up(self, ids: Tensor) -> Tensor:
         """The embedding of `ids` ``[rows]``: ``[rows, hidden]``."""
-        return self.embedding.look_up(ids, self.dtype)
+        rows, scale = self.embedding.look_up(ids, self.dtype), self.config.embedding_scale
+        return rows if scale == 1 else rows * scale
 
     @property
     def is_exact(self) -> bool:
@@ -280,6 +284,7 @@ class NetworkLoader:
         embedding, head = self._vocabulary()
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
+        norm.weight = norm.weight * config.logits_scale
         cache_dtype = self._kept_dtype if self._kernels is not None else None
         return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, cache_dtype)
 
@@ -322,7 +327,7 @@ class NetworkLoader:
         native = None
         if self._kernels is not None and all(operands):
             native = NativeLayer(self._kernels, attention, operands, (norm, mlp_norm))
-        return Block(norm, attention, mlp_norm, _mlp(gate_up, down), native)
+        return Block(norm, attention, mlp_norm, _mlp(gate_up, down), native, layer not in config.unrotated_layers)
 
     def _head_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")

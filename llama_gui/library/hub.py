@@ -29,10 +29,19 @@ from llama_gui.library.transfer import gated
 Sort = Literal["downloads", "likes", "lastModified", "trendingScore", "createdAt"]
 SORTS: tuple[Sort, ...] = ("downloads", "likes", "lastModified", "trendingScore", "createdAt")
 
-ARCHITECTURES = frozenset({"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"})
+ARCHITECTURES = frozenset(
+    {
+        "LlamaForCausalLM",
+        "MistralForCausalLM",
+        "Qwen2ForCausalLM",
+        "Qwen3ForCausalLM",
+        "SmolLM3ForCausalLM",
+        "GraniteForCausalLM",
+    }
+)
 """What the engine runs, see `engine.families`; a test keeps the two together."""
 
-MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3"})
+MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3", "smollm3", "granite"})
 
 _WHO = {"user-agent": "llama-gui"}
 """The client would tell the versions of Python and torch, too."""

@@ -59,7 +59,7 @@ class ModelShape:
             heads=heads,
             kv_heads=_integer(config, "num_key_value_heads", heads),
             head_dim=_integer(config, "head_dim", default_head),
-            is_tied=config.get("tie_word_embeddings") is True,
+            is_tied=config.get("tie_word_embeddings", kind == "smollm3") is True,
             has_qkv_bias=kind == "qwen2" or config.get("attention_bias") is True,
             has_head_norms=kind == "qwen3",
         )

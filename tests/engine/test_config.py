@@ -234,6 +234,8 @@ def test_impossible_recommendations(recommended, name, value):
         ("mistral", (False, False, False), False),
         ("qwen2", (True, False, False), False),
         ("qwen3", (True, True, False), True),
+        ("smollm3", (True, True, True), False),
+        ("granite", (True, True, True), False),
     ],
 )
 def test_each_family_decides_what_the_file_may_say(read, model_type, biases, qk_norm):

@@ -86,6 +86,21 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "Qwen2, untied": ("qwen2", {"tie_word_embeddings": False}),
     "Mistral without a window": ("mistral", {"sliding_window": None}),
     "Mistral with its own head_dim": ("mistral", {"head_dim": 24}),
+    "SmolLM3 that says only every how many layers": (
+        "smollm3", {"no_rope_layers": None, "no_rope_layer_interval": 2, "layer_types": None}),
+    "SmolLM3 with a window": (
+        "smollm3", {"use_sliding_window": True, "sliding_window": 20,
+                    "layer_types": [*3 * ["full_attention"], *2 * ["sliding_attention"]]}),
+    "SmolLM3 with a window where positions are not known": (
+        "smollm3", {"use_sliding_window": True, "sliding_window": 20, "layer_types": None}),
+    "SmolLM3, untied, with biases": ("smollm3", {"tie_word_embeddings": False, "attention_bias": True}),
+    "SmolLM3, stretched": ("smollm3", {"rope_scaling": {"rope_type": "yarn", "factor": 4.0,
+                                                        "original_max_position_embeddings": 64}}),
+    "Granite 8B": ("granite", {"tie_word_embeddings": False, "attention_multiplier": 0.0078125,
+                               "logits_scaling": 16.0, "attention_bias": True, "head_dim": 32}),
+    "Granite without multipliers": ("llama-2", {"architectures": ["GraniteForCausalLM"], "model_type": "granite"}),
+    "Granite, stretched": ("granite", {"rope_scaling": {"rope_type": "yarn", "factor": 4.0,
+                                                        "original_max_position_embeddings": 64}}),
     "fields that are null": ("llama-2", {"num_key_value_heads": None, "head_dim": None, "rope_scaling": None}),
     "no architectures": ("llama-2", {"architectures": None}),
     "a large eps": ("llama-3.1", {"rms_norm_eps": 0.1}),

@@ -18,7 +18,10 @@ ARCHITECTURES = {
     "MistralForCausalLM": "llama",
     "Qwen2ForCausalLM": "qwen2",
     "Qwen3ForCausalLM": "qwen3",
+    "SmolLM3ForCausalLM": "smollm3",
+    "GraniteForCausalLM": "granite",
 }
+PAIRED = ("llama", "smollm3", "granite")
 _SPREADS = {"Q3_K": 2.3 * 18.5, "Q4_K": 4.6 * 32, "Q5_K": 9.2 * 32, "Q6_K": 18.5 * 64, "IQ4_XS": 68 * 18.5}
 """Kinds of which the package makes no blocks: the spread of a quantised number, times that of a scale."""
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
@@ -127,6 +130,13 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
     if config.get("use_sliding_window"):
         layers = range(config["num_hidden_layers"])
         values["attention.sliding_window_pattern"] = [layer >= config["max_window_layers"] for layer in layers]
+    if arch == "granite":
+        values |= {
+            "embedding_scale": config["embedding_multiplier"],
+            "residual_scale": config["residual_multiplier"],
+            "attention.scale": config["attention_multiplier"],
+            "logit_scale": config["logits_scaling"],
+        }
     return {f"{arch}.{key}": value for key, value in values.items()}
 
 
@@ -176,9 +186,9 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
     stored: dict[str, torch.Tensor] = {}
     for file in sorted(folder.glob("*.safetensors")):
         for name, weight in load_file(file).items():
-            if arch == "llama" and ".q_proj." in name:
+            if arch in PAIRED and ".q_proj." in name:
                 weight = _paired(weight, heads)
-            if arch == "llama" and ".k_proj." in name:
+            if arch in PAIRED and ".k_proj." in name:
                 weight = _paired(weight, kv_heads)
             target = names.get_name(name, try_suffixes=(".weight", ".bias"))
             assert target is not None, name
@@ -253,7 +263,7 @@ def write_twin(path: Path, folder: Path, twin: Path) -> Path:
         weight = torch.from_numpy(gguf.dequantize(tensor.data, tensor.tensor_type).copy())
         weight = weight.view(*tensor.shape[::-1].tolist())
         for part, count in ((".q_proj.", heads), (".k_proj.", kv_heads)):
-            if arch == "llama" and part in ours[tensor.name]:
+            if arch in PAIRED and part in ours[tensor.name]:
                 pairs = weight.view(count, -1, 2, *weight.shape[1:])
                 weight = pairs.transpose(1, 2).reshape(weight.shape)
         weights[ours[tensor.name]] = weight.contiguous()

@@ -17,9 +17,11 @@ from tests.fakes.tiny_tokenizers import (
     write_tokenizer,
 )
 
-Shape = Literal["llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3"]
+Shape = Literal[
+    "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite"
+]
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
-FAMILY_SHAPES: tuple[Shape, ...] = ("llama-2", "smollm2", "mistral", "qwen2", "qwen3")
+FAMILY_SHAPES: tuple[Shape, ...] = ("llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite")
 """Relatives: the same numbers, but for what makes the family."""
 
 _COMMON: dict[str, Any] = {
@@ -71,6 +73,15 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
               "rope_theta": 1e6, "use_sliding_window": True, "sliding_window": 30, "max_window_layers": 1},
     "qwen3": {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "head_dim": 24, "rope_theta": 1e6,
               "attention_bias": False, "use_sliding_window": False, "sliding_window": None},
+    # Of four layers one does not know positions; that it is tied, only the family says.
+    "smollm3": {"architectures": ["SmolLM3ForCausalLM"], "model_type": "smollm3", "num_hidden_layers": 5,
+                "no_rope_layers": [1, 1, 1, 0, 1], "no_rope_layer_interval": 4, "layer_types": 5 * ["full_attention"],
+                "rope_theta": 5e6, "rope_scaling": None, "use_sliding_window": False, "sliding_window": None,
+                "pad_token_id": None},
+    # The multipliers of Granite 3.3 2B.
+    "granite": {"architectures": ["GraniteForCausalLM"], "model_type": "granite", "tie_word_embeddings": True,
+                "rope_theta": 1e7, "rope_scaling": None, "embedding_multiplier": 12.0, "residual_multiplier": 0.22,
+                "attention_multiplier": 0.015625, "logits_scaling": 8.0},
 }  # fmt: skip
 
 
