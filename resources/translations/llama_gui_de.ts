@@ -404,6 +404,18 @@
         <translation>Eine gute erste Wahl für die meisten Rechner: Gespräche, Zusammenfassungen, Umschreiben.</translation>
     </message>
     <message>
+        <source>Summaries, extracts and questions about long texts; twelve languages.</source>
+        <translation>Zusammenfassungen, Auszüge und Fragen zu langen Texten; zwölf Sprachen.</translation>
+    </message>
+    <message>
+        <source>Thinks before it answers, or not (/no_think); six languages, long texts.</source>
+        <translation>Denkt nach, bevor es antwortet, oder nicht (/no_think); sechs Sprachen, lange Texte.</translation>
+    </message>
+    <message>
+        <source>Sums, code and clear answers, at once; many languages, long texts.</source>
+        <translation>Rechnen, Code und klare Antworten, ohne Umschweife; viele Sprachen, lange Texte.</translation>
+    </message>
+    <message>
         <source>Clearly better answers, at about a third of the speed of 1B.</source>
         <translation>Deutlich bessere Antworten bei etwa einem Drittel des Tempos von 1B.</translation>
     </message>

@@ -32,7 +32,13 @@ from llama_gui.paths import find_resources
 STARTER = find_resources() / "starter_model"
 CONTEXT = 1024
 MODELS = ("SmolLM2 135M Instruct", "Qwen2.5 0.5B Instruct")
-_FAMILIES = {"Qwen2.5": ("Qwen2ForCausalLM", "qwen2"), "Qwen3": ("Qwen3ForCausalLM", "qwen3")}
+_FAMILIES = {
+    "Qwen2.5": ("Qwen2ForCausalLM", "qwen2"),
+    "Qwen3": ("Qwen3ForCausalLM", "qwen3"),
+    "SmolLM3": ("SmolLM3ForCausalLM", "smollm3"),
+    "Granite": ("GraniteForCausalLM", "granite"),
+    "Phi-4-mini": ("Phi3ForCausalLM", "phi3"),
+}
 
 
 def random_model(folder: Path, entry: catalog.CatalogEntry) -> Path:

@@ -93,7 +93,8 @@ WANTED = {
     "meta-llama/Meta-Llama-3-8B-Instruct", "meta-llama/Meta-Llama-3-8B", "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
     "HuggingFaceTB/SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-360M-Instruct", "HuggingFaceTB/SmolLM2-1.7B-Instruct",
     "Qwen/Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-3B-Instruct", "Qwen/Qwen3-0.6B",
-    "Qwen/Qwen3-1.7B", "Qwen/Qwen3-4B",
+    "Qwen/Qwen3-1.7B", "Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM3-3B", "ibm-granite/granite-3.3-2b-instruct",
+    "microsoft/Phi-4-mini-instruct",
 }  # fmt: skip
 
 
