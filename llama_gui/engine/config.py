@@ -3,10 +3,11 @@
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
-from llama_gui.engine.rope_config import RopeConfig, read_rope, refuse_partial_rotary
+from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, rotary_dim
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
 
@@ -40,6 +41,7 @@ class NetworkConfig:
     out_bias: bool
     mlp_bias: bool
     qk_norm: bool
+    fused: bool
     sliding_window: int | None
     sliding_layers: frozenset[int]
     unrotated_layers: frozenset[int]
@@ -47,6 +49,15 @@ class NetworkConfig:
     logits_scale: float
     dtype: str
     eos_token_ids: frozenset[int]
+
+    @property
+    def rotary_dim(self) -> int:
+        """How many numbers of each head are rotated, the first ones."""
+        return rotary_dim(self.head_dim, self.rope)
+
+    def within(self, context: int) -> Self:
+        """The same for conversations of at most `context` tokens."""
+        return replace(self, rope=self.rope.within(context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +103,13 @@ def network_config(fields: Fields) -> NetworkConfig:
         head_dim=fields.integer("head_dim", family.head_dim or max(hidden // heads, 1)),
         rms_norm_eps=fields.number("rms_norm_eps", 1e-6),
         max_position_embeddings=fields.integer("max_position_embeddings", 2048),
-        rope=read_rope(fields),
+        rope=read_rope(fields, rotates_partly=family.rotates_partly),
         tie_word_embeddings=fields.flag("tie_word_embeddings", family.tied),
         qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
         out_bias=attention_bias if family.out_bias is None else family.out_bias,
         mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
         qk_norm=family.qk_norm,
+        fused=family.fused,
         sliding_window=window,
         sliding_layers=_sliding_layers(fields, family, layers) if window else frozenset(),
         unrotated_layers=_unrotated_layers(fields, family, layers),
@@ -111,6 +123,7 @@ def network_config(fields: Fields) -> NetworkConfig:
     if config.head_dim % 2:
         # Not `fields.wrong`: where the file does not say, the number was worked out.
         raise BrokenModelError(f"{fields.file}: head_dim is {config.head_dim}, but it must be an even number.")
+    check_rotation(fields, config.head_dim, config.rope)
     return _multiplied(config, fields) if family.multiplies else config
 
 
@@ -158,14 +171,13 @@ def _refuse_options(fields: Fields) -> None:
         raise UnsupportedModelError(
             f"{fields.file}: weights that are stored quantised are not supported. Use the unquantised model."
         )
-    refuse_partial_rotary(fields)
 
 
 def _window(fields: Fields, family: Family) -> int | None:
     """Tokens that a layer with a sliding window sees; None: no layer has one."""
     if family.window == "never" or (family.window == "when used" and not fields.flag("use_sliding_window", False)):
         return None
-    if "sliding_window" in fields.values and fields.values["sliding_window"] is None:
+    if fields.values.get("sliding_window", family.sliding_window) is None:
         return None
     return fields.integer("sliding_window", family.sliding_window)
 

@@ -13,7 +13,8 @@ class Family:
     "when used" are those that `layer_types`, or `use_sliding_window` and `max_window_layers`, name. `head_dim`,
     `sliding_window` and `tied` are what transformers takes when config.json does not say. `rope_interval`: of so many
     layers the last is not rotated, where `no_rope_layers` does not say otherwise. `multiplies`: config.json has four
-    multipliers.
+    multipliers. `fused`: checkpoints hold queries, keys and values in one weight, and gate and up. `rotates_partly`:
+    `partial_rotary_factor` says which part of each head is rotated.
     """
 
     model_type: str
@@ -27,6 +28,8 @@ class Family:
     tied: bool = False
     rope_interval: int | None = None
     multiplies: bool = False
+    fused: bool = False
+    rotates_partly: bool = False
 
 
 FAMILIES: dict[str, Family] = {
@@ -46,4 +49,8 @@ FAMILIES: dict[str, Family] = {
     "SmolLM3ForCausalLM": Family("smollm3", window="when used", tied=True, rope_interval=4),
     # Granite 3.0 to 3.3, the dense ones
     "GraniteForCausalLM": Family("granite", multiplies=True),
+    # Phi-3, Phi-3.5 mini, Phi-4, Phi-4-mini
+    "Phi3ForCausalLM": Family(
+        "phi3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", fused=True, rotates_partly=True
+    ),
 }

@@ -47,6 +47,16 @@ class Fields:
             raise self.wrong(name, f"a number from {least:g} to {_MOST_NUMBER:g}")
         return float(value)
 
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """A list of positive numbers."""
+        values = self.values.get(name)
+        if not isinstance(values, list) or not all(
+            not isinstance(value, bool) and isinstance(value, int | float) and _LEAST_NUMBER <= value <= _MOST_NUMBER
+            for value in values
+        ):
+            raise self.wrong(name, "a list of numbers above 0")
+        return tuple(map(float, values))
+
     def flag(self, name: str, default: bool) -> bool:
         """True or false."""
         value = self._value(name, default)

@@ -11,9 +11,9 @@ import torch
 
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, generation_defaults, network_config
 from llama_gui.engine.families import FAMILIES
-from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.fields import AGAIN, Fields, shown
 from llama_gui.engine.gguf_file import StoredTensor
-from llama_gui.engine.gguf_names import ROPE_DIVISORS
+from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import read_numbers
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import inverse_frequencies
@@ -25,6 +25,7 @@ ARCHITECTURES = {
     "qwen3": "Qwen3ForCausalLM",
     "smollm3": "SmolLM3ForCausalLM",
     "granite": "GraniteForCausalLM",
+    "phi3": "Phi3ForCausalLM",
 }
 _PAIRED = ("llama", "smollm3", "granite")
 """Whose queries and keys are stored with the halves of a head in turn."""
@@ -75,6 +76,7 @@ class GgufConfig:
         # Mistral has the name of its parent; only the window tells it.
         is_mistral = name == "llama" and self._slides
         self._architecture = "MistralForCausalLM" if is_mistral else ARCHITECTURES[name]
+        self._family = FAMILIES[self._architecture]
 
     def network(self) -> NetworkConfig:
         """What shapes the network."""
@@ -115,14 +117,15 @@ class GgufConfig:
 
     def _multipliers(self) -> dict[str, float]:
         """Those of Granite; a file that has none means that nothing is multiplied."""
-        if not FAMILIES[self._architecture].multiplies:
+        if not self._family.multiplies:
             return {}
         return {name: self._fields.number(self._prefix + key) for name, key in _MULTIPLIERS.items()}
 
-    def _heads(self, hidden: int) -> dict[str, int]:
+    def _heads(self, hidden: int) -> Mapping[str, int | float]:
         heads = self._integer("attention.head_count")
         head_dim = self._integer("attention.key_length", max(hidden // heads, 1))
-        for key in ("attention.value_length", "rope.dimension_count"):
+        must_be_whole = ("attention.value_length", *(() if self._family.rotates_partly else ("rope.dimension_count",)))
+        for key in must_be_whole:
             if self._integer(key, head_dim) != head_dim:
                 raise UnsupportedModelError(
                     f"{self._path}: {self._prefix}{key} is {self._get(key)} beside heads of {head_dim}, "
@@ -131,7 +134,13 @@ class GgufConfig:
         kv_heads = self._integer("attention.head_count_kv", heads)
         if heads % kv_heads:
             raise self._fields.wrong(self._prefix + "attention.head_count_kv", f"a divisor of the {heads} heads")
-        return {"num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim}
+        sizes = {"num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim}
+        if not self._family.rotates_partly:
+            return sizes
+        rotated = self._integer("rope.dimension_count", head_dim)
+        if rotated > head_dim:
+            raise self._fields.wrong(self._prefix + "rope.dimension_count", f"at most {head_dim}, the width of a head")
+        return {**sizes, "partial_rotary_factor": rotated / head_dim}
 
     def turned_heads(self, config: NetworkConfig) -> dict[str, int]:
         """Weight -> heads, for the weights whose rows are in pairs; see `gguf_weights`."""
@@ -151,7 +160,7 @@ class GgufConfig:
         return generation_defaults(Fields({**values, "eos_token_id": self._enders()}, self._path))
 
     def _refuse_options(self) -> None:
-        multipliers = _MULTIPLIERS.values() if FAMILIES[self._architecture].multiplies else ()
+        multipliers = _MULTIPLIERS.values() if self._family.multiplies else ()
         for key, harmless in _REFUSED.items():
             value = None if key in multipliers else self._get(key)
             if value is not None and (isinstance(value, np.ndarray | list) or value != harmless):
@@ -201,7 +210,7 @@ class GgufConfig:
         if not self._slides:
             return {}
         window: dict[str, Any] = {"sliding_window": self._integer("attention.sliding_window")}
-        if self._architecture == "MistralForCausalLM":
+        if self._family.window == "always":
             return window
         pattern = self._get("attention.sliding_window_pattern")
         if pattern is None:
@@ -218,6 +227,8 @@ class GgufConfig:
     def _rope(self) -> dict[str, Any]:
         """As `rope_parameters` of a config.json."""
         theta = self._fields.number(self._prefix + "rope.freq_base", 10000.0, least=2.0)
+        if LONGROPE_DIVISORS[0] in self._tensors or self._get("rope.scaling.type") == "longrope":
+            return {"rope_theta": theta, **self._longrope()}
         factor = self._rope_factor()
         kind = self._get("rope.scaling.type")
         if kind is None:
@@ -228,6 +239,18 @@ class GgufConfig:
             return {"rope_theta": theta}
         values = {"rope_theta": theta, "rope_type": kind, "factor": factor}
         return {**values, **self._yarn(factor)} if kind == "yarn" else values
+
+    def _longrope(self) -> dict[str, Any]:
+        long, short = (self._tensors.get(name) for name in LONGROPE_DIVISORS)
+        if long is None or short is None:
+            raise BrokenModelError(f"{self._path}: {' or '.join(LONGROPE_DIVISORS)} is missing. {AGAIN}")
+        return {
+            "rope_type": "longrope",
+            "long_factor": read_numbers(long),
+            "short_factor": read_numbers(short),
+            "original_max_position_embeddings": self._integer("rope.scaling.original_context_length"),
+            "attention_factor": self._fields.number(self._prefix + "rope.scaling.attn_factor", 1.0),
+        }
 
     def _rope_factor(self) -> float:
         """By how much the context is stretched; 0 stands for not at all, as 1 does."""

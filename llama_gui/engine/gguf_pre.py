@@ -44,6 +44,15 @@ _LLAMA3 = PreTokenizer(
 )
 _QWEN2_STEPS = (_split(rf"{_ENDINGS}|{_WORDS}|\p{{N}}|{_REST}"), _bytes(cuts_words=False))
 _SMOLLM = PreTokenizer((_DIGITS, _bytes(cuts_words=True)))
+_GPT4O = PreTokenizer(
+    (
+        _split(
+            rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_ENDINGS}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_ENDINGS}?"
+            r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        _bytes(cuts_words=False),
+    )
+)
 _TEKKEN = PreTokenizer(
     (
         _split(
@@ -70,7 +79,11 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "llama-bpe": _LLAMA3,
     "llama3": _LLAMA3,
     "llama-v3": _LLAMA3,
+    "falcon3": _LLAMA3,
+    "pixtral": _LLAMA3,
     "smaug-bpe": PreTokenizer(_LLAMA3.steps),
+    "dbrx": PreTokenizer(_LLAMA3.steps),
+    "gpt-4o": _GPT4O,
     "qwen2": PreTokenizer(_QWEN2_STEPS, composes=True),
     "deepseek-r1-qwen": PreTokenizer(_QWEN2_STEPS),
     "smollm": _SMOLLM,

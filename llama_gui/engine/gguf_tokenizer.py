@@ -16,6 +16,7 @@ _PREFIX = "tokenizer.ggml."
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED = 1, 2, 3, 4
 _NAMED = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
 _CONTROLS = ("bos", "eos", "eot", "eom", "padding")
+_PHI3_LEAVES = ("<unk>", "<s>", "<|endoftext|>")
 _VERSION_LINE = "#version"
 _MOST_SPLITS = 2**28
 """Characters that are looked at to find the merges of a SentencePiece vocabulary; Llama 2 takes two million."""
@@ -127,9 +128,15 @@ class _Vocabulary:
             kind = int(self._kinds[token_id])
             special = kind in (_CONTROL, _UNKNOWN) or token_id in controls
             if special or kind == _USER_DEFINED:
-                flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-                added.append({"id": token_id, "content": token, **flags, "special": special})
+                flags = dict.fromkeys(("single_word", "lstrip", "normalized"), False)
+                strips = special and self._strips_behind and token not in _PHI3_LEAVES
+                added.append({"id": token_id, "content": token, **flags, "rstrip": strips, "special": special})
         return added
+
+    @property
+    def _strips_behind(self) -> bool:
+        """Whether control tokens take the blanks behind them away: no file says so, but Phi-3's tokenizer.json does."""
+        return self._fields.values.get("general.architecture") == "phi3" and self._get("model") == "llama"
 
     def _frame(self, adds_bos: bool) -> dict[str, Any] | None:
         """What is put before and behind a text."""

@@ -17,11 +17,13 @@ from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import AGAIN, brief, brief_list
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
-from llama_gui.engine.gguf_names import ROPE_DIVISORS, engine_name, stored_name
+from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
+
+_FUSED = ".attn_qkv.weight"
 
 _PIECE = 2**20
 """Numbers that are dequantised at once: whole blocks, and few enough for the processor's cache."""
@@ -76,7 +78,7 @@ class GgufWeights:
             raise BrokenModelError(f"{self._path}: {brief_list(missing)} missing. {AGAIN}")
         for name, shape in expected.items():
             self._check_one(self._tensors[name], shape)
-        ignored = (*ignored_suffixes, ROPE_DIVISORS)
+        ignored = (*ignored_suffixes, ROPE_DIVISORS, *LONGROPE_DIVISORS)
         surplus = sorted(name for name in self._tensors.keys() - expected.keys() if not name.endswith(ignored))
         if surplus:
             raise UnsupportedModelError(
@@ -160,9 +162,10 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
         BrokenModelError: two files hold the same tensor.
     """
     tensors: dict[str, StoredTensor] = {}
+    fused = any(stored.endswith(_FUSED) for file in files for stored in file.tensors)
     for file in files:
         for stored, tensor in file.tensors.items():
-            other = tensors.setdefault(engine_name(stored), tensor)
+            other = tensors.setdefault(engine_name(stored, fused=fused), tensor)
             if other is not tensor:
                 raise BrokenModelError(f"{file.path} and {other.file.name} both hold {brief(other.name)}. {AGAIN}")
     return tensors

@@ -78,11 +78,12 @@ class RMSNorm:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """Query heads, key heads, and the width of each."""
+    """Query heads, key heads, the width of each, and how much of it is rotated; 0: all."""
 
     count: int
     kv_count: int
     dim: int
+    rotary_dim: int = 0
 
 
 class Attention:

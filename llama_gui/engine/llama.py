@@ -210,6 +210,8 @@ def _table_of(linear: NativeInt8Linear | NativeBlocksLinear) -> TokenTable:
 
 
 _TABLE, _HEAD = "model.embed_tokens.weight", "lm_head.weight"
+_QKV, _QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
+_GATE_UP, _GATE_UP_FUSED = ("gate_proj", "up_proj"), ("gate_up_proj",)
 
 
 def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
@@ -220,13 +222,12 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {_TABLE: vocabulary, "model.norm.weight": (hidden,)}
     if not config.tie_word_embeddings:
         shapes[_HEAD] = vocabulary
+    attention = {"qkv_proj": q + 2 * kv} if config.fused else {"q_proj": q, "k_proj": kv, "v_proj": kv}
+    mlp = {"gate_up_proj": 2 * inner} if config.fused else {"gate_proj": inner, "up_proj": inner}
     parts: dict[str, tuple[Shape, bool]] = {
-        "self_attn.q_proj": ((q, hidden), config.qkv_bias),
-        "self_attn.k_proj": ((kv, hidden), config.qkv_bias),
-        "self_attn.v_proj": ((kv, hidden), config.qkv_bias),
+        **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in attention.items()},
         "self_attn.o_proj": ((hidden, q), config.out_bias),
-        "mlp.gate_proj": ((inner, hidden), config.mlp_bias),
-        "mlp.up_proj": ((inner, hidden), config.mlp_bias),
+        **{f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in mlp.items()},
         "mlp.down_proj": ((hidden, inner), config.mlp_bias),
     }
     norms: dict[str, Shape] = {"input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)}
@@ -312,14 +313,14 @@ class NetworkLoader:
         config, prefix = self._config, f"model.layers.{layer}."
         give_memory_back()  # what the layer before needed while it was converted
         attention = Attention(
-            self._fused(prefix + "self_attn.", ("q_proj", "k_proj", "v_proj"), config.qkv_bias),
+            self._fused(prefix + "self_attn.", _QKV_FUSED if config.fused else _QKV, config.qkv_bias),
             self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
-            Heads(config.num_attention_heads, config.num_key_value_heads, config.head_dim),
+            Heads(config.num_attention_heads, config.num_key_value_heads, config.head_dim, config.rotary_dim),
             self._blocks,
             self._head_norms(prefix) if config.qk_norm else None,
             config.sliding_window if layer in config.sliding_layers else None,
         )
-        gate_up = self._fused(prefix + "mlp.", ("gate_proj", "up_proj"), config.mlp_bias)
+        gate_up = self._fused(prefix + "mlp.", _GATE_UP_FUSED if config.fused else _GATE_UP, config.mlp_bias)
         down = self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias)
         norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
         mlp_norm = self._norm(prefix + "post_attention_layernorm.weight", gate_up)

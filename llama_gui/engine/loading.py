@@ -269,7 +269,7 @@ def load_model(
     context = _context(max_context, config)
     threads = threads or thread_count(_layer_bytes(model, precision, kernels))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
-    reader = _NetworkReader(model, precision, torch_device, threads, exact, notes, kernels)
+    reader = _NetworkReader(model, context, precision, torch_device, threads, exact, notes, kernels)
     network = reader.read(on_progress, is_cancelled)
     info = ModelInfo(
         name=name or model.name,
@@ -293,6 +293,7 @@ class _NetworkReader:
     """How the weights of a model get into memory."""
 
     model: ModelFiles
+    context: int
     precision: Precision
     device: torch.device
     threads: int
@@ -321,7 +322,7 @@ class _NetworkReader:
         # As many threads as later: the rows of a product are probed while it is loaded.
         with torch_threads(self.threads), self.model.weights(watch.read) as checkpoint:
             network = NetworkLoader(
-                self.model.config,
+                self.model.config.within(self.context),
                 checkpoint,
                 self.precision,
                 self.device,

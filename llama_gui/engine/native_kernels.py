@@ -239,8 +239,8 @@ class NativeKernels:
     ) -> None:
         """Send float32 rows ``x [rows, hidden]`` through a whole layer, in place.
 
-        `of`: where it is described, see `NativeLayer`. `turns`: cosines and sines, float32 ``[rows, dim]``. `spans` as
-        in `attend`, of caches of the dtype `kept`, of which this is layer `number`.
+        `of`: where it is described, see `NativeLayer`. `turns`: cosines and sines, float32 ``[rows, rotary_dim]``.
+        `spans` as in `attend`, of caches of the dtype `kept`, of which this is layer `number`.
         """
         cosines, sines = turns
         step = (cosines.data_ptr(), sines.data_ptr(), spans.data_ptr(), len(spans), number, _KINDS[kept])

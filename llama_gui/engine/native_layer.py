@@ -34,7 +34,7 @@ class _Layer(ctypes.Structure):
         *((name, _Linear) for name in ("qkv", "out", "gate_up", "down")),
         *((name, _Address) for name in ("attention_norm", "mlp_norm", "q_norm", "k_norm")),
         ("eps", ctypes.c_double),
-        *((name, _Number) for name in ("heads", "kv_heads", "dim", "window")),
+        *((name, _Number) for name in ("heads", "kv_heads", "dim", "window", "rotary_dim")),
     )
 
 
@@ -60,6 +60,7 @@ class NativeLayer:
             attention.heads.kv_count,
             attention.heads.dim,
             attention.window or 0,
+            attention.heads.rotary_dim or attention.heads.dim,
         )
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: NativeSpans) -> Tensor:

@@ -1,13 +1,13 @@
 """The part of config.json about rotary embedding. transformers 5 writes it otherwise than before."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, Self, get_args
 
-from llama_gui.engine.fields import MOST_INTEGER, Fields, shown
-from llama_gui.errors import UnsupportedModelError
+from llama_gui.engine.fields import AGAIN, MOST_INTEGER, Fields, shown
+from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
-RopeKind = Literal["default", "linear", "dynamic", "llama3", "yarn"]
+RopeKind = Literal["default", "linear", "dynamic", "llama3", "yarn", "longrope"]
 ROPE_KINDS: tuple[RopeKind, ...] = get_args(RopeKind)
 
 
@@ -17,7 +17,9 @@ class RopeConfig:
 
     See `rotary.inverse_frequencies` for the kinds. "llama3" reads the fields up to
     `original_max_position_embeddings`, "yarn" those from there on; `attention_factor` scales cosines and sines.
-    `divisors` slow each pair down by a number of its own: all that a GGUF file knows of how a model was stretched.
+    `divisors` slow each pair down by a number of its own: all that a GGUF file knows of how a model was stretched, and
+    what LongRoPE is, which has others (`short_divisors`) for conversations within the original context. `share`: which
+    part of each head is rotated, the first numbers.
     """
 
     theta: float = 10000.0
@@ -31,32 +33,63 @@ class RopeConfig:
     beta_slow: float = 1.0
     truncate: bool = True
     divisors: tuple[float, ...] = ()
+    short_divisors: tuple[float, ...] = ()
+    share: float = 1.0
 
     @property
     def stretched_context(self) -> int:
         """Tokens that YaRN makes of the trained context; 0 for the kinds that leave max_position_embeddings alone."""
         return int(self.original_max_position_embeddings * self.factor) if self.kind == "yarn" else 0
 
+    def within(self, context: int) -> Self:
+        """The same for conversations of at most `context` tokens.
 
-def read_rope(fields: Fields) -> RopeConfig:
-    """transformers 5 writes `rope_parameters` with theta inside; before, `rope_scaling` stood beside `rope_theta`."""
+        As in vLLM, all of them are rotated alike: a key that is in the cache cannot be rotated again when its
+        conversation outgrows the original context.
+        """
+        is_short = self.kind == "longrope" and context <= self.original_max_position_embeddings
+        return replace(self, divisors=self.short_divisors) if is_short else self
+
+
+def rotary_dim(head_dim: int, rope: RopeConfig) -> int:
+    """How many numbers of each head are rotated."""
+    return int(head_dim * rope.share)
+
+
+def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
+    """transformers 5 writes `rope_parameters` with theta inside; before, `rope_scaling` stood beside `rope_theta`.
+
+    `rotates_partly`: whether the network knows `partial_rotary_factor`; others that have it are refused.
+    """
     name = next((n for n in ("rope_parameters", "rope_scaling") if fields.values.get(n) is not None), None)
     inner = fields.values[name] if name else {}
     if not isinstance(inner, dict):
         raise fields.wrong(str(name), "an object")
     rope = Fields(inner, fields.file)
-    refuse_partial_rotary(rope)
+    share = _share(rope if "partial_rotary_factor" in inner else fields, rotates_partly)
     kind = inner.get("rope_type", inner.get("type", "default"))
+    if kind == "su" or (kind == "yarn" and "long_factor" in inner):  # what it was called before it had its name
+        kind = "longrope"
     if kind not in ROPE_KINDS:
         raise UnsupportedModelError(
             f"{fields.file}: the rope type {shown(kind)} is not supported. Supported: {', '.join(ROPE_KINDS)}."
         )
     theta = (rope if "rope_theta" in inner else fields).number("rope_theta", 10000.0, least=2.0)
-    if kind in ("default", "dynamic"):
-        return RopeConfig(theta, kind)
-    if kind == "linear":
-        return RopeConfig(theta, "linear", rope.number("factor"))
-    return _llama3_rope(rope, theta) if kind == "llama3" else _yarn_rope(rope, theta, fields)
+    return replace(_rope_of(kind, rope, theta, fields), share=share)
+
+
+def _rope_of(kind: RopeKind, rope: Fields, theta: float, fields: Fields) -> RopeConfig:
+    match kind:
+        case "linear":
+            return RopeConfig(theta, "linear", rope.number("factor"))
+        case "llama3":
+            return _llama3_rope(rope, theta)
+        case "yarn":
+            return _yarn_rope(rope, theta, fields)
+        case "longrope":
+            return _longrope(rope, theta, fields)
+        case _:
+            return RopeConfig(theta, kind)
 
 
 def _llama3_rope(rope: Fields, theta: float) -> RopeConfig:
@@ -103,7 +136,44 @@ def _yarn_attention_factor(rope: Fields, factor: float) -> float:
     return scale(1.0)
 
 
-def refuse_partial_rotary(fields: Fields) -> None:
-    """Heads that are turned in part only are not supported; both layouts may ask for them."""
-    if fields.values.get("partial_rotary_factor", 1) not in (1, None):
-        raise UnsupportedModelError(f"{fields.file}: partial_rotary_factor is not supported.")
+def _longrope(rope: Fields, theta: float, fields: Fields) -> RopeConfig:
+    """LongRoPE (Ding et al. 2024), with the attention factor of Phi-3 where the file has none."""
+    trained = fields.integer("max_position_embeddings", 2048)
+    beside = fields.integer("original_max_position_embeddings", trained)  # where Phi-3 has it
+    original = rope.integer("original_max_position_embeddings", beside)
+    factor = rope.number("factor", trained / original)
+    attention = math.sqrt(1 + math.log(factor) / math.log(original)) if factor > 1 and original > 1 else 1.0
+    return RopeConfig(
+        theta,
+        "longrope",
+        factor,
+        original_max_position_embeddings=original,
+        attention_factor=rope.number("attention_factor", attention),
+        divisors=rope.numbers("long_factor"),
+        short_divisors=rope.numbers("short_factor"),
+    )
+
+
+def _share(fields: Fields, rotates_partly: bool) -> float:
+    if not rotates_partly:
+        if fields.values.get("partial_rotary_factor", 1) not in (1, None):
+            raise UnsupportedModelError(f"{fields.file}: partial_rotary_factor is not supported.")
+        return 1.0
+    share = fields.number("partial_rotary_factor", 1.0)
+    if share > 1:
+        raise fields.wrong("partial_rotary_factor", "a number up to 1")
+    return share
+
+
+def check_rotation(fields: Fields, head_dim: int, rope: RopeConfig) -> None:
+    """BrokenModelError where heads of `head_dim` numbers cannot be rotated so."""
+    rotated = rotary_dim(head_dim, rope)
+    if rotated % 2 or not rotated:
+        raise BrokenModelError(
+            f"{fields.file}: {rotated} numbers of each head would be rotated, but they must be pairs."
+        )
+    for numbers in (rope.divisors, rope.short_divisors):
+        if rope.kind == "longrope" and len(numbers) != rotated // 2:
+            raise BrokenModelError(
+                f"{fields.file}: LongRoPE has {len(numbers)} factors for {rotated // 2} pairs of each head. {AGAIN}"
+            )

@@ -5,15 +5,16 @@ import math
 import torch
 from torch import Tensor
 
-from llama_gui.engine.rope_config import RopeConfig
+from llama_gui.engine.rope_config import RopeConfig, rotary_dim
 
 
 def inverse_frequencies(head_dim: int, rope: RopeConfig) -> Tensor:
-    """Float32 ``[head_dim / 2]``: how fast each pair of a head turns. As in `transformers.modeling_rope_utils`.
+    """Float32 ``[rotary_dim / 2]``: how fast each pair of a head turns. As in `transformers.modeling_rope_utils`.
 
     "dynamic" (NTK) changes the base only behind the trained context, where we do not go.
     """
-    steps = torch.arange(0, head_dim, 2, dtype=torch.int64).float() / head_dim
+    dim = rotary_dim(head_dim, rope)
+    steps = torch.arange(0, dim, 2, dtype=torch.int64).float() / dim
     frequencies = 1.0 / (rope.theta**steps)
     if rope.divisors:
         return frequencies / torch.tensor(rope.divisors)
@@ -22,7 +23,7 @@ def inverse_frequencies(head_dim: int, rope: RopeConfig) -> Tensor:
     if rope.kind == "llama3":
         return _llama3(frequencies, rope)
     if rope.kind == "yarn":
-        return _yarn(frequencies, head_dim, rope)
+        return _yarn(frequencies, dim, rope)
     return frequencies
 
 
@@ -59,10 +60,10 @@ class Rotary:
         self._frequencies = inverse_frequencies(head_dim, rope).to(device)
         self._scale = rope.attention_factor
         self._dtype = dtype
-        self._cos = self._sin = torch.empty(0, head_dim, dtype=dtype, device=device)
+        self._cos = self._sin = torch.empty(0, rotary_dim(head_dim, rope), dtype=dtype, device=device)
 
     def rows(self, positions: Tensor, last: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines ``[rows, 1, head_dim]`` for int64 `positions` ``[rows]``, none above `last`.
+        """Cosines and sines ``[rows, 1, rotary_dim]`` for int64 `positions` ``[rows]``, none above `last`.
 
         The sines of the first half are negative: what `rotate` adds to it.
         """
@@ -70,7 +71,7 @@ class Rotary:
         return cos[positions].unsqueeze(1), sin[positions].unsqueeze(1)
 
     def table(self, length: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines ``[at least length, head_dim]`` of all positions below `length`."""
+        """Cosines and sines ``[at least length, rotary_dim]`` of all positions below `length`."""
         if length > len(self._cos):
             self._grow(length)
         return self._cos, self._sin
@@ -87,6 +88,9 @@ class Rotary:
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Turn the halves of each head ``[rows, heads, head_dim]`` against each other (Hugging Face's layout).
 
-    `cos` and `sin` come from `Rotary.rows`.
+    `cos` and `sin` come from `Rotary.rows`; where they are of fewer numbers than a head, its last ones stay.
     """
+    rotary_dim = cos.shape[-1]
+    if rotary_dim < x.shape[-1]:
+        return torch.cat((rotate(x[..., :rotary_dim], cos, sin), x[..., rotary_dim:]), -1)
     return (x * cos).add_(x.roll(x.shape[-1] // 2, -1).mul_(sin))

@@ -37,11 +37,12 @@ ARCHITECTURES = frozenset(
         "Qwen3ForCausalLM",
         "SmolLM3ForCausalLM",
         "GraniteForCausalLM",
+        "Phi3ForCausalLM",
     }
 )
 """What the engine runs, see `engine.families`; a test keeps the two together."""
 
-MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3", "smollm3", "granite"})
+MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3"})
 
 _WHO = {"user-agent": "llama-gui"}
 """The client would tell the versions of Python and torch, too."""

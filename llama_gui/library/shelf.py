@@ -27,7 +27,7 @@ _MOST_HEADER_BYTES = 16 * 2**20
 _SETTLED_S = 3600.0
 _NAMELESS = ("model", "ggml-model")
 _PARTS_OF_MODELS = ("clip",)
-GGUF_ARCHITECTURES = ("llama", "qwen2", "qwen3", "smollm3", "granite")
+GGUF_ARCHITECTURES = ("llama", "qwen2", "qwen3", "smollm3", "granite", "phi3")
 """What the engine runs, by the names that GGUF has for it; a test keeps them together."""
 
 

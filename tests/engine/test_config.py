@@ -117,12 +117,46 @@ def test_an_impossible_value_is_named_with_its_field(read, name, value):
         ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "quantised"),
         ({"partial_rotary_factor": 0.5}, "partial_rotary_factor"),
         ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor"),
-        ({"rope_parameters": {"rope_type": "longrope"}}, "rope type 'longrope'.*linear, dynamic, llama3, yarn"),
+        ({"rope_parameters": {"rope_type": "mrope"}}, "rope type 'mrope'.*linear, dynamic, llama3, yarn, longrope"),
     ],
 )
 def test_what_is_not_supported_is_named(read, changes, said):
     with pytest.raises(UnsupportedModelError, match=rf"config\.json: .*{said}"):
         read(**changes)
+
+
+LONGROPE = {"type": "longrope", "short_factor": [1.0], "long_factor": [2.0]}
+
+
+@pytest.mark.parametrize(
+    ("model_type", "changes", "said"),
+    [
+        ("smollm3", {"no_rope_layers": [1, 0]}, "no_rope_layers is .*a list of 3 numbers, each 0 or 1"),
+        ("smollm3", {"no_rope_layers": [1, 0, 2]}, "no_rope_layers is .*a list of 3 numbers"),
+        ("smollm3", {"no_rope_layer_interval": 0}, "no_rope_layer_interval is 0"),
+        ("granite", {"residual_multiplier": 0}, "residual_multiplier is 0"),
+        ("granite", {"attention_multiplier": "x"}, "attention_multiplier is 'x'"),
+        ("phi3", {"partial_rotary_factor": 1.5}, "partial_rotary_factor is 1.5"),
+        ("phi3", {"partial_rotary_factor": 0.01}, "0 numbers of each head would be rotated"),
+        ("phi3", {"head_dim": 16, "partial_rotary_factor": 0.6}, "9 numbers of each head would be rotated"),
+        ("phi3", {"rope_scaling": LONGROPE}, "LongRoPE has 1 factors for 8 pairs"),
+        ("phi3", {"rope_scaling": {**LONGROPE, "long_factor": 8 * [0]}}, "long_factor is .*numbers above 0"),
+        ("phi3", {"rope_scaling": {"type": "longrope"}}, "long_factor is None"),
+    ],
+)
+def test_what_families_cannot_have(read, model_type, changes, said):
+    values = {"architectures": None, "model_type": model_type, "num_hidden_layers": 3, "head_dim": 16, **changes}
+    with pytest.raises(BrokenModelError, match=rf"config\.json: {said}"):
+        read(**values)
+
+
+def test_granites_multipliers_are_folded_in(read):
+    config = read(
+        architectures=None, model_type="granite", head_dim=64, rms_norm_eps=1e-5, embedding_multiplier=12.0,
+        residual_multiplier=0.5, attention_multiplier=1 / 64, logits_scaling=8.0,
+    )  # fmt: skip
+    assert (config.embedding_scale, config.logits_scale, config.rms_norm_eps) == (24.0, 0.125, 4e-5)
+    assert config.rope.attention_factor**2 == pytest.approx(64**0.5 / 64)
 
 
 def test_no_value_ends_in_another_error(read):
@@ -236,6 +270,7 @@ def test_impossible_recommendations(recommended, name, value):
         ("qwen3", (True, True, False), True),
         ("smollm3", (True, True, True), False),
         ("granite", (True, True, True), False),
+        ("phi3", (False, False, False), False),
     ],
 )
 def test_each_family_decides_what_the_file_may_say(read, model_type, biases, qk_norm):

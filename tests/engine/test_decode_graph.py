@@ -83,7 +83,7 @@ def accept(segments):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", pytest.param("int8", marks=needs_torch_int8)])
-@pytest.mark.parametrize("shape", [*SHAPES, "mistral", "qwen3", "smollm3", "granite"])
+@pytest.mark.parametrize("shape", [*SHAPES, "mistral", "qwen3", "smollm3", "granite", "phi4-mini"])
 @torch.inference_mode()
 def test_a_fixed_step_has_the_bits_of_an_ordinary_one(networks, shape, dtype):
     network = networks(shape, dtype)

@@ -214,7 +214,7 @@ def test_a_name_that_cannot_be_a_part(tmp_path, name):
         ({"llama.expert_count": 8}, "llama.expert_count is 8, which is not supported"),
         ({"llama.rope.dimension_count": 4}, "llama.rope.dimension_count is 4 beside heads of 8"),
         ({"llama.attention.head_count_kv": [1, 1, 2]}, "llama.attention.head_count_kv is not the same for all layers"),
-        ({"llama.rope.scaling.type": "longrope"}, "the rope type 'longrope' is not supported"),
+        ({"llama.rope.scaling.type": "mrope"}, "the rope type 'mrope' is not supported"),
         ({"tokenizer.ggml.model": "t5"}, "the tokenizer 't5' is not supported. Supported: gpt2, llama"),
     ],
 )

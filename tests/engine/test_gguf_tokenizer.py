@@ -96,6 +96,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "qwen2": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["qwen2"]), nfc=True, bos=False),
     "deepseek-r1-qwen": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["qwen2"])),
     "tekken": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["tekken"]), ignore_merges=True),
+    "gpt-4o": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["gpt-4o"]), bos=False),
     "smollm": lambda: byte_level(smollm(), bos=False),
     "gpt-2": lambda: byte_level(pre_tokenizers.ByteLevel(False)),
 }
@@ -125,7 +126,7 @@ def test_byte_level_tokens_are_the_same_for_any_text(pair, text):
 
 
 def test_the_names_of_one_way_to_cut_are_the_same_way():
-    for name in ("llama3", "llama-v3", "smaug-bpe"):
+    for name in ("llama3", "llama-v3", "falcon3", "pixtral", "smaug-bpe", "dbrx"):
         assert PRE_TOKENIZERS[name].steps == PRE_TOKENIZERS["llama-bpe"].steps
     assert PRE_TOKENIZERS["starcoder"] == PRE_TOKENIZERS["refact"] == PRE_TOKENIZERS["smollm"]
 
@@ -279,3 +280,10 @@ def test_tokens_that_are_too_long_to_look_for_merges_in(folder):
     fields["tokenizer.ggml.tokens"][-1] = "x" * 2**15
     with pytest.raises(BrokenModelError, match="tokens are far too long"):
         load_tokenizer(folder / "x.gguf", fields)
+
+
+def test_control_tokens_of_phi3_take_the_blanks_behind_them(tmp_path: Path):
+    write_tokenizer(tmp_path, sentencepiece_tokenizer(), bos="<s>", eos="</s>")
+    phi, llama = (rebuilt(tmp_path, **{"general.architecture": name}) for name in ("phi3", "llama"))
+    assert phi.encode("</s>\n\n a") == phi.encode("</s>a") != llama.encode("</s>\n\n a")
+    assert phi.encode("<s>\na") == llama.encode("<s>\na")

@@ -455,7 +455,7 @@ def test_a_network_of_them(
     assert (network.head.packed[0].data_ptr() == network.embedding.rows.data_ptr()) == is_tied
     assert network.weight_bytes == held_bytes(network)
     # Norms, biases and the scales of channels are what else differs.
-    channels = sum(len(linear.packed[0]) for linear in network.linears)
+    channels = sum(8 * len(linear.packed[0]) for linear in network.linears)  # of four bits eight lie together
     norms = (2 * len(network.blocks) + 1) * network.config.hidden_size
     difference = estimate_bytes(folders[shape], dtype, "cpu") - network.weight_bytes
     assert -(channels + network.config.vocab_size) * 8 <= difference <= norms * network.dtype.itemsize

@@ -101,6 +101,9 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "Granite without multipliers": ("llama-2", {"architectures": ["GraniteForCausalLM"], "model_type": "granite"}),
     "Granite, stretched": ("granite", {"rope_scaling": {"rope_type": "yarn", "factor": 4.0,
                                                         "original_max_position_embeddings": 64}}),
+    "Phi-3 without a window": ("phi3", {"sliding_window": None, "num_key_value_heads": 4}),
+    "Phi-4": ("phi3", {"sliding_window": None, "rope_theta": 250000, "num_key_value_heads": 1}),
+    "Phi-3, half of each head rotated": ("phi3", {"partial_rotary_factor": 0.5}),
     "fields that are null": ("llama-2", {"num_key_value_heads": None, "head_dim": None, "rope_scaling": None}),
     "no architectures": ("llama-2", {"architectures": None}),
     "a large eps": ("llama-3.1", {"rms_norm_eps": 0.1}),
@@ -115,6 +118,26 @@ def test_an_odd_configuration_computes_what_transformers_does(
 ) -> None:
     folder = write_tiny_llama(tmp_path / "model", shape, **changes)
     assert_same_as_transformers(load(folder=folder), folder)
+
+
+LONGROPE = {"type": "longrope", "long_factor": [1.0, 1.2, 2.0, 4.5, 9.0, 30.0, 31.0, 33.0],
+            "short_factor": [1.0, 1.0, 1.1, 1.2, 1.5, 2.0, 2.5, 3.0]}  # fmt: skip
+
+
+def test_longrope_rotates_by_the_context_that_a_model_is_loaded_for(tmp_path: Path, load: Load) -> None:
+    folder = write_tiny_llama(
+        tmp_path / "model", "phi3", rope_scaling=LONGROPE, original_max_position_embeddings=64,
+        max_position_embeddings=1024,
+    )  # fmt: skip
+    model, prompt = reference(folder), 2 * PROMPT
+    with torch.no_grad():
+        within, beyond = (model(torch.tensor([ids])).logits[0] for ids in (prompt[:64], prompt))
+    short, long = load(folder=folder, max_context=64), load(folder=folder)
+    torch.testing.assert_close(short.logits(prompt[:64]), within, atol=1e-4, rtol=0)
+    torch.testing.assert_close(long.logits(prompt), beyond, atol=1e-4, rtol=0)
+    assert (long.logits(prompt[:64]) - within).abs().max() > 0.01
+    change_json(folder / "config.json", rope_scaling={**LONGROPE, "type": "su"})  # its first name
+    assert torch.equal(load(folder=folder, max_context=64).logits(PROMPT[:64]), short.logits(PROMPT[:64]))
 
 
 LLAMA3_ROPE = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}

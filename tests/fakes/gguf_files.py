@@ -20,6 +20,7 @@ ARCHITECTURES = {
     "Qwen3ForCausalLM": "qwen3",
     "SmolLM3ForCausalLM": "smollm3",
     "GraniteForCausalLM": "granite",
+    "Phi3ForCausalLM": "phi3",
 }
 PAIRED = ("llama", "smollm3", "granite")
 _SPREADS = {"Q3_K": 2.3 * 18.5, "Q4_K": 4.6 * 32, "Q5_K": 9.2 * 32, "Q6_K": 18.5 * 64, "IQ4_XS": 68 * 18.5}
@@ -117,7 +118,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         "attention.layer_norm_rms_epsilon": float(config["rms_norm_eps"]),
         "attention.key_length": head_dim,
         "attention.value_length": head_dim,
-        "rope.dimension_count": head_dim,
+        "rope.dimension_count": int(head_dim * config.get("partial_rotary_factor", 1.0)),
         "rope.freq_base": float(rope.get("rope_theta", config.get("rope_theta", 10000.0))),
         "vocab_size": config["vocab_size"],
     }
@@ -130,6 +131,11 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
     if config.get("use_sliding_window"):
         layers = range(config["num_hidden_layers"])
         values["attention.sliding_window_pattern"] = [layer >= config["max_window_layers"] for layer in layers]
+    if "long_factor" in rope:
+        values["rope.scaling.original_context_length"] = config["original_max_position_embeddings"]
+        factor = config["max_position_embeddings"] / config["original_max_position_embeddings"]
+        original = config["original_max_position_embeddings"]
+        values["rope.scaling.attn_factor"] = float(np.sqrt(1 + np.log(factor) / np.log(original)))
     if arch == "granite":
         values |= {
             "embedding_scale": config["embedding_multiplier"],
@@ -197,6 +203,10 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
     if rope.get("rope_type") == "llama3":
         dim = config.get("head_dim") or config["hidden_size"] // heads
         stored["rope_freqs.weight"] = _divisors(rope, dim)
+    scaling = config.get("rope_scaling") or {}
+    for length in ("long", "short"):
+        if f"{length}_factor" in scaling:
+            stored[f"rope_factors_{length}.weight"] = torch.tensor(scaling[f"{length}_factor"])
     return stored
 
 

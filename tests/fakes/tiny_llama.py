@@ -18,10 +18,13 @@ from tests.fakes.tiny_tokenizers import (
 )
 
 Shape = Literal[
-    "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite"
-]
+    "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
+    "phi3", "phi4-mini",
+]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
-FAMILY_SHAPES: tuple[Shape, ...] = ("llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite")
+FAMILY_SHAPES: tuple[Shape, ...] = (
+    "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini",
+)  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
 _COMMON: dict[str, Any] = {
@@ -82,6 +85,14 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     "granite": {"architectures": ["GraniteForCausalLM"], "model_type": "granite", "tie_word_embeddings": True,
                 "rope_theta": 1e7, "rope_scaling": None, "embedding_multiplier": 12.0, "residual_multiplier": 0.22,
                 "attention_multiplier": 0.015625, "logits_scaling": 8.0},
+    "phi3": {"architectures": ["Phi3ForCausalLM"], "model_type": "phi3", "sliding_window": 47, "rope_theta": 10000.0,
+             "rope_scaling": None, "pad_token_id": None},
+    # Of each head three quarters are rotated. Both contexts are alike: transformers stays with one rotation, too.
+    "phi4-mini": {"architectures": ["Phi3ForCausalLM"], "model_type": "phi3", "tie_word_embeddings": True,
+                  "partial_rotary_factor": 0.75, "sliding_window": 4096, "pad_token_id": None, "rope_theta": 10000.0,
+                  "original_max_position_embeddings": 2048,
+                  "rope_scaling": {"type": "longrope", "long_factor": [1.0, 1.2, 2.0, 4.5, 9.0, 30.0],
+                                   "short_factor": [1.0, 1.0, 1.1, 1.2, 1.5, 2.0]}},
 }  # fmt: skip
 
 

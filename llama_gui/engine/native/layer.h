@@ -24,6 +24,7 @@ typedef struct {
     const float *q_norm, *k_norm; /* of each head, before it is rotated; or NULL */
     double eps;
     int64_t heads, kv_heads, dim, window;
+    int64_t rotary_dim; /* the first numbers of each head that are rotated */
 } Layer;
 
 /* Rows as the products want them: with a scale for each row, with one for each block of it, and arranged. */
@@ -191,14 +192,14 @@ INLINE void rotate_head(float *head, const float *cosines, const float *sines, p
 
 /* Queries and keys of all rows, in place. */
 static void turn_heads(const Layer *layer, const float *cosines, const float *sines, ptrdiff_t rows, float *y) {
-    const ptrdiff_t dim = layer->dim, turned = layer->heads + layer->kv_heads;
+    const ptrdiff_t dim = layer->dim, rotary = layer->rotary_dim, turned = layer->heads + layer->kv_heads;
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++)
         for (ptrdiff_t h = 0; h < turned; h++) {
             float *head = y + r * layer->qkv.channels + h * dim;
             const float *norm = h < layer->heads ? layer->q_norm : layer->k_norm;
             if (norm) norm_row(head, norm, dim, layer->eps, head);
-            rotate_head(head, cosines + r * dim, sines + r * dim, dim);
+            rotate_head(head, cosines + r * rotary, sines + r * rotary, rotary);
         }
 }
 
@@ -217,7 +218,7 @@ static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, float *to
     }
 }
 
-/* `x` [rows][hidden] through one layer; `cosines` and `sines` are [rows][dim]. 1: there was no memory. */
+/* `x` [rows][hidden] through one layer; `cosines` and `sines` are [rows][rotary_dim]. 1: there was no memory. */
 EXPORT int llama_gui_layer(const Layer *layer, float *x, ptrdiff_t rows, const float *cosines, const float *sines,
                            const Span *spans, ptrdiff_t count, ptrdiff_t number, int cache_kind) {
     Stock stock = {NULL, 0};
