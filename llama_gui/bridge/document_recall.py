@@ -66,11 +66,11 @@ class DocumentRecall(QObject):
         if make is None or not (folder or any(node.attachments for node in nodes)):
             done(None)
             return
-        find = self._folders.finder(folder) if folder else None
+        reader = self._folders.reader(folder) if folder else None
         if folder:
             self._folders.read(folder)  # for the next question; this one is asked of what was read
         may_drop = settings.overflow != "error" and not draft.files  # else the question is about its own files
-        wish = _Wish(draft, lambda: Documents(nodes, draft.text, find), make, may_drop)
+        wish = _Wish(draft, lambda: Documents(nodes, draft.text, reader), make, may_drop)
         engine = self._host.models.engine_of(settings.model or self._host.current)
         info = self._host.info_of(settings.model)
         if isinstance(engine, Counts) and info is not None and info.max_context:

@@ -15,7 +15,7 @@ from llama_gui.chats.attachments import read_attachment
 from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.chats.documents.faults import sentence
 from llama_gui.chats.documents.markdown import MOST_TEXT
-from llama_gui.chats.passages import Found, Passage, cut
+from llama_gui.chats.passages import Beginning, Found, Passage, cut
 from llama_gui.chats.ranking import Asked, Stock, fitting, stems
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import StoreError, UserError
@@ -177,6 +177,25 @@ class FolderIndex:
             for score, n in fitting([passage.text for passage in passages], asked, stock, had)
         ]
 
+    def names(self) -> list[str]:
+        """The files with text, in order.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        with self._opened() as db:
+            return [row[0] for row in db.execute("SELECT name FROM files WHERE passages > 0 ORDER BY name")]
+
+    def beginnings(self, names: Sequence[str], most: int) -> list[Beginning]:
+        """How these files begin, with as many passages of each as so many characters take.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        with self._opened() as db:
+            found = (_beginning(db, name, most) for name in names)
+            return [beginning for beginning in found if beginning.passages]
+
     # --- the file
 
     @contextlib.contextmanager
@@ -215,6 +234,17 @@ class FolderIndex:
             db.close()
             raise
         return db
+
+
+def _beginning(db: sqlite3.Connection, name: str, most: int) -> Beginning:
+    file, total = db.execute("SELECT id, passages FROM files WHERE name = ?", (name,)).fetchone() or (0, 0)
+    passages: list[Passage] = []
+    for mark, text in db.execute("SELECT mark, text FROM passages WHERE file = ? ORDER BY place", (file,)):
+        passages.append(Passage(text, mark))
+        most -= len(text)
+        if most < 0:
+            break
+    return Beginning(name, passages, total)
 
 
 def _create(db: sqlite3.Connection, folder: Path) -> None:

@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 from llama_gui.chats import folder_index
 from llama_gui.chats.attachments import split
@@ -181,3 +181,41 @@ def test_of_a_servers_model_it_is_said_where_passages_go(show_window, folder: Pa
     assert "They are sent to office" in tab.composer.folder_button.toolTip()
     assert "passages go to office" in tab.composer.folder_button.accessibleName()
     assert "Quokkas eat grass." in asked_with(qtbot, tab, "What do quokkas eat?")
+
+
+def test_a_question_about_all_of_it_gets_the_beginnings(tab: ChatTab, folder: Path, qtbot):
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab)
+    content = asked_with(qtbot, tab, "What is in this folder?")
+    assert "[page 1]\nAbout animals" in content
+    assert "The blue llama lives in Köln." in content
+    assert "▤ 2024/zoo.pdf, pages 1, 2  ·  llamas.txt  3 passages ▸" in shown(tab)
+
+
+def test_it_is_said_where_no_passage_fits(tab: ChatTab, folder: Path, qtbot):
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab)
+    says = "▤ Nothing that was read of the folder has the words of this question."
+    assert asked_with(qtbot, tab, "Who is Zaphod?") == "Who is Zaphod?"
+    assert says in shown(tab)
+    tab.session.regenerate()
+    qtbot.waitUntil(lambda: not tab.session.answering)
+    assert shown(tab).count(says) == 1
+    assert asked_with(qtbot, tab, "Thanks!") == "Thanks!"
+    assert shown(tab).count(says) == 1
+
+
+def test_the_dialog_grows_with_what_it_says(tab: ChatTab, folder: Path, qtbot):
+    (folder / "damaged.pdf").rename(folder / "sound.pdf")
+    (folder / "sound.pdf").unlink()
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab, "Berichte · 2 files")
+    tab.folder.show_contents()
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, FolderDialog)
+    (folder / "damaged.pdf").write_bytes(b"%PDF-1.7 nothing else")
+    tab.folder._read_again()
+    wait_read(qtbot, tab)
+    (close,) = dialog.findChildren(QPushButton)
+    qtbot.waitUntil(lambda: dialog.list.isVisible() and dialog.list.geometry().bottom() < close.geometry().top())
+    dialog.close()
