@@ -54,13 +54,7 @@ def _write_passages(writer: DocumentWriter, source: Source) -> None:
     formats, excerpt = writer.formats, source.excerpt
     head = formats.paragraph(14)
     formats.quote(head, _DEPTH)
-    counts = (
-        translate("Transcript", "names of {} of {} files")
-        if source.is_listing
-        else translate("Transcript", "{} of {} passages")
-    )
-    facts = counts.format(number_text(excerpt.chosen), number_text(excerpt.total))
-    writer.line(f"{source.name}  ·  {facts}", head, formats.small("text"))
+    writer.line("  ·  ".join([source.name, *_facts(source)]), head, formats.small("text"))
     top = 3
     for line in excerpt.text.split("\n"):
         if not line.strip():
@@ -70,6 +64,18 @@ def _write_passages(writer: DocumentWriter, source: Source) -> None:
         formats.quote(block, _DEPTH)
         writer.line(line, block, formats.small())
         top = 3
+
+
+def _facts(source: Source) -> list[str]:
+    """How much of it went along, where that is not all there is."""
+    chosen, total = source.excerpt.chosen, source.excerpt.total
+    if total == 1:
+        return []
+    if source.is_listing:
+        says = translate("Transcript", "names of {} of {} files")
+    else:
+        says = translate("Transcript", "{} of {} passages")
+    return [says.format(number_text(chosen), number_text(total))]
 
 
 def _named(source: Source) -> str:
