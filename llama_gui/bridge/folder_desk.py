@@ -67,7 +67,7 @@ class FolderReader:
         return ()
 
     def names(self) -> Sequence[str]:
-        """The files with text, in order."""
+        """The files that were read, in order."""
         with contextlib.suppress(StoreError):
             return self._index.names()
         return ()

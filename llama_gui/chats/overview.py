@@ -64,7 +64,7 @@ class Folder(Protocol):
         ...
 
     def names(self) -> Sequence[str]:
-        """The files with text, in order."""
+        """The files that were read, in order."""
         ...
 
     def beginnings(self, names: Sequence[str], most: int) -> Sequence[Beginning]:
