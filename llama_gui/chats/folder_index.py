@@ -238,9 +238,10 @@ class FolderIndex:
 
 def _beginning(db: sqlite3.Connection, name: str, most: int) -> Beginning:
     file, total = db.execute("SELECT id, passages FROM files WHERE name = ?", (name,)).fetchone() or (0, 0)
-    passages: list[Passage] = []
-    for mark, text in db.execute("SELECT mark, text FROM passages WHERE file = ? ORDER BY place", (file,)):
-        passages.append(Passage(text, mark))
+    passages: dict[int, Passage] = {}
+    rows = db.execute("SELECT place, mark, text FROM passages WHERE file = ? ORDER BY place", (file,))
+    for place, mark, text in rows:
+        passages[place] = Passage(text, mark)
         most -= len(text)
         if most < 0:
             break

@@ -93,7 +93,8 @@ class Overview:
         """
         names = [*self._attached, *self._in_folder]
         count, room_for_names = _parts(len(names), most)
-        beginnings = self._beginnings(_spread(names, count), most)
+        known = self._beginnings(_spread(names, count), most)
+        beginnings = [new for beginning in known if (new := beginning.but_for(seen)).passages]
         room = most - room_for_names - _FRAME * len(beginnings)
         share = fair_share([beginning.size for beginning in beginnings], room)
         sources = [Source(beginning.name, beginning.excerpt(share)) for beginning in beginnings]

@@ -51,27 +51,34 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The first passages of a document, which has `total`."""
+    """The first passages of a document, which has `total`, by their places."""
 
     name: str
-    passages: Sequence[Passage]
+    passages: Mapping[int, Passage]
     total: int
 
     @property
     def size(self) -> int:
         """How many characters there are of it."""
-        return sum(passage.room for passage in self.passages)
+        return sum(passage.room for passage in self.passages.values())
+
+    def but_for(self, seen: Sequence[str]) -> "Beginning":
+        """The same without the passages that one of these texts has."""
+        new = {n: p for n, p in self.passages.items() if not any(p.text.strip() in text for text in seen)}
+        return Beginning(self.name, new, self.total)
 
     def excerpt(self, most: int) -> Excerpt:
         """So much of it as is in `most` characters; what is cut off ends between two words."""
-        text, count = "", 0
-        while count < len(self.passages) and len(text) <= most:
-            count += 1
-            text = joined(dict(enumerate(self.passages[:count])), self.total)
+        text, chosen = "", {}
+        for place, passage in self.passages.items():
+            if len(text) > most:
+                break
+            chosen[place] = passage
+            text = joined(chosen, self.total)
         if len(text) > most:
             text = text[:most]
             text = f"{text[: max(text.rfind(' '), text.rfind(chr(10)), most // 2)].rstrip()} {LEFT_OUT}"
-        return Excerpt(text, count, self.total)
+        return Excerpt(text, len(chosen), self.total)
 
 
 class Passages:

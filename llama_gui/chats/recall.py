@@ -73,8 +73,8 @@ class Documents:
     @cached_property
     def _overview(self) -> Overview:
         attached = {file.name: cut(file.text, size) for file, size in zip(self._files, self._sizes, strict=True)}
-        beginnings = {name: Beginning(name, passages, len(passages)) for name, passages in attached.items()}
-        return Overview(beginnings, self._folder)
+        beginnings = [Beginning(name, dict(enumerate(found)), len(found)) for name, found in attached.items()]
+        return Overview({beginning.name: beginning for beginning in beginnings}, self._folder)
 
     @cached_property
     def _ranked(self) -> list[tuple[int, Found]]:

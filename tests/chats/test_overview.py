@@ -8,7 +8,7 @@ from llama_gui.chats.attachments import Attachment, Draft, compose, sources_of, 
 from llama_gui.chats.overview import is_asked_for
 from llama_gui.chats.passages import Beginning, Found, cut
 from llama_gui.chats.recall import Documents, recalled
-from tests.chats.test_recall import asked
+from tests.chats.test_recall import asked, cut_down
 
 
 class Folder:
@@ -27,7 +27,7 @@ class Folder:
 
     def beginnings(self, names: Sequence[str], most: int) -> Sequence[Beginning]:
         passages = {name: cut(self.texts[name]) for name in names}
-        return [Beginning(name, of_file, len(of_file)) for name, of_file in passages.items()]
+        return [Beginning(name, dict(enumerate(of_file)), len(of_file)) for name, of_file in passages.items()]
 
 
 WORDS = "Many words about nothing in particular. "
@@ -109,6 +109,14 @@ def test_what_was_sent_of_it_is_not_sent_again():
     documents = Documents([], "Summarise these documents", PAPERS)
     seen = [sources_text(documents.chosen([], 3000))]
     assert documents.chosen(seen, 1500) == ()
+
+
+def test_of_a_document_that_was_sent_in_part_the_rest_of_the_beginning_comes():
+    book = cut_down("Where does the llama live?")
+    (source,) = Documents([book], "Summarise the document").chosen([book.content], 3000)
+    assert (source.name, source.excerpt.chosen) == ("book.pdf", 4)
+    assert source.excerpt.text.startswith("[…]\n[page 2]\n")
+    assert "The book of animals." in book.content
 
 
 def test_files_of_the_chat_are_in_it_too():
