@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from llama_gui.library import shelf
 from llama_gui.library.access import HubAccess
+from llama_gui.library.gguf_check import check_gguf
 from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_notes import load_notes, names_in
 from llama_gui.paths import Paths
@@ -199,7 +200,7 @@ def _built(paths: Paths, settings: "UserSettings") -> "tuple[MainWindow, ChatBoo
         host,
         settings,
         lambda changed: save_settings(paths.settings_file, changed),
-        lambda opened: models_on_disk(paths, (*opened, *desk.added_folders)),
+        lambda opened: models_on_disk(paths, (*opened, *desk.added_folders), desk.shelf.checks.check_quickly),
         paths.resources,
         paths.data,
         ServerHost(host, paths.server_key_file),
@@ -219,14 +220,15 @@ def _settings(paths: Paths) -> "tuple[UserSettings, str]":
         return UserSettings(), str(error)
 
 
-def models_on_disk(paths: Paths, opened: Sequence[str]) -> "list[ModelEntry]":
+def models_on_disk(paths: Paths, opened: Sequence[str], check: shelf.CheckGguf = check_gguf) -> "list[ModelEntry]":
     """Every model that the window offers.
 
     Those of our own folder, of the cache that hub tools share, what the user opened, and what other programs keep here.
+    `check`: see `shelf.scan`.
     """
     places = [paths.models, HubAccess.from_environment().cache, *map(Path, opened)]
     others = [neighbour.folder for neighbour in neighbours()]
-    return shelf.scan(places, paths.starter_model, names_in(load_notes(paths.shelf_file)), others)
+    return shelf.scan(places, paths.starter_model, names_in(load_notes(paths.shelf_file)), others, check)
 
 
 def engine_loader(

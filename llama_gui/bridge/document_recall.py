@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject
 
@@ -20,10 +21,21 @@ SHARE_AFRESH, MOST_AFRESH = 4, 4000
 """The same where no message with a document is before the model any more."""
 FULL = 0.75
 """Of the context: from there on the oldest messages are left out, as the rest is kept for the answer."""
-UNCOUNTED, UNCOUNTED_REMOTE = 600, 1200
-"""Tokens of `_CHARACTERS` each, where nothing can be counted: the model is not loaded yet, or it is a server's."""
+UNLOADED, UNTOLD = 600, 1200
+"""Tokens where nobody says how many are read: the model is not loaded yet, or its server does not tell. One on the
+internet reads far more: it gets as many as if it had told.
+"""
 _CHARACTERS = 3
+"""Of a token, where nothing can be counted."""
 _TRIES = 3
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """An engine on a server."""
+
+    @property
+    def is_on_internet(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +78,21 @@ class DocumentRecall(QObject):
         if make is None or not (folder or any(node.attachments for node in nodes)):
             done(None)
             return
-        find = self._folders.finder(folder) if folder else None
+        reader = self._folders.reader(folder) if folder else None
         if folder:
             self._folders.read(folder)  # for the next question; this one is asked of what was read
         may_drop = settings.overflow != "error" and not draft.files  # else the question is about its own files
-        wish = _Wish(draft, lambda: Documents(nodes, draft.text, find), make, may_drop)
+        wish = _Wish(draft, lambda: Documents(nodes, draft.text, reader), make, may_drop)
         engine = self._host.models.engine_of(settings.model or self._host.current)
         info = self._host.info_of(settings.model)
-        if isinstance(engine, Counts) and info is not None and info.max_context:
-            most = info.max_context
-            self._host.counter.ask(engine, lambda counts: _counted(wish, counts, most), done)
+        max_context = info.max_context if info is not None else 0
+        if isinstance(engine, Counts) and max_context:
+            self._host.counter.ask(engine, lambda counts: _counted(wish, counts, max_context), done)
         else:
-            most = UNCOUNTED_REMOTE if is_remote(settings.model or self._host.current) else UNCOUNTED
-            reads = info.max_context if info is not None else 0
-            self._host.counter.run(lambda: _uncounted(wish, most, reads), done)
+            is_served = is_remote(settings.model or self._host.current)
+            most = UNTOLD if is_served else UNLOADED
+            most = MOST_AFRESH if isinstance(engine, Remote) and engine.is_on_internet else most
+            self._host.counter.run(lambda: _uncounted(wish, most, max_context), done)
 
 
 def _counted(wish: _Wish, engine: Counts, max_context: int) -> Draft:
@@ -90,8 +103,7 @@ def _counted(wish: _Wish, engine: Counts, max_context: int) -> Draft:
     found, tokens, dropped = wish.draft, use.tokens, use.dropped_messages
     for _ in range(_TRIES):
         before = _before(request, dropped)
-        is_before = documents.are_before(before)
-        share = min(max_context // SHARE, MOST) if is_before else min(max_context // SHARE_AFRESH, MOST_AFRESH)
+        share = _share(max_context, is_afresh=not documents.are_before(before))
         room = max(0, int(FULL * max_context) - tokens)
         has_room = room >= share // 2 or not wish.may_drop
         found = recalled(wish.draft, documents, before, min(share, room) if has_room else share, engine.count)
@@ -102,6 +114,11 @@ def _counted(wish: _Wish, engine: Counts, max_context: int) -> Draft:
             break
         dropped, tokens = use.dropped_messages, use.tokens - engine.count(sources_text(found.sources))
     return found
+
+
+def _share(max_context: int, *, is_afresh: bool) -> int:
+    """How many tokens of passages a question may have."""
+    return min(max_context // SHARE_AFRESH, MOST_AFRESH) if is_afresh else min(max_context // SHARE, MOST)
 
 
 def _before(request: GenerateRequest, dropped: int) -> list[str]:
@@ -115,11 +132,16 @@ def _with_sources(request: GenerateRequest, draft: Draft) -> GenerateRequest:
     return replace(request, messages=[*former, Message(last.role, sources_text(draft.sources) + last.content)])
 
 
-def _uncounted(wish: _Wish, most: int, max_context: int) -> Draft:
+def _uncounted(wish: _Wish, untold: int, max_context: int) -> Draft:
+    """`untold`: the most tokens, where `max_context` is not known."""
     request, documents = wish.make(), wish.documents()
     if documents.are_whole:
         return wish.draft
+    before = _before(request, 0)
+    is_afresh = not documents.are_before(before)
     if max_context:  # servers leave nothing out: they refuse what is too long
         said = sum(len(message.content) for message in request.messages or ()) // _CHARACTERS
-        most = max(0, min(most, max_context // SHARE_AFRESH, int(FULL * max_context) - said))
-    return recalled(wish.draft, documents, _before(request, 0), most, lambda text: len(text) // _CHARACTERS)
+        most = max(0, min(_share(max_context, is_afresh=is_afresh), int(FULL * max_context) - said))
+    else:
+        most = untold if is_afresh else min(untold, MOST)
+    return recalled(wish.draft, documents, before, most, lambda text: len(text) // _CHARACTERS)

@@ -15,6 +15,7 @@ from llama_gui.chats.intake import ImportReport
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.store import ChatStore
 from llama_gui.errors import StoreError
+from llama_gui.library.neighbours import with_chats
 
 if TYPE_CHECKING:
     from llama_gui.chats.importers.reading import FoundChats
@@ -54,6 +55,10 @@ class Exchange(QObject):
     def import_from(self, path: Path) -> None:
         """Take in the chats of a file or folder of another application."""
         self._lane.run(lambda: self._take_in(path), self.imported.emit, self._on_failed)
+
+    def likely_folder(self) -> Path:
+        """Where another program keeps its chats here; where none does, the user's own folder."""
+        return next((neighbour.folder for neighbour in with_chats()), Path.home())
 
     def close(self) -> bool:
         """Finish, and end the thread. Before the store is closed. Twice is as good as once."""

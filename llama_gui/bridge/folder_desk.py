@@ -5,7 +5,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.tasks import TaskLane
 from llama_gui.chats.folder_index import FolderContents, FolderIndex, Problem
-from llama_gui.chats.passages import Found
+from llama_gui.chats.passages import Beginning, Found
 from llama_gui.errors import StoreError
 
 AGAIN_S = 10.0
@@ -49,6 +49,34 @@ class _Read:
     folder: str
     is_there: bool
     contents: FolderContents
+
+
+class FolderReader:
+    """What was read of a folder, for any thread. Nothing where it cannot be had: the reading of the folder says so,
+    too, and questions are asked without passages.
+    """
+
+    def __init__(self, name: str, index: FolderIndex) -> None:
+        self.name = name
+        self._index = index
+
+    def find(self, question: str, former: Sequence[str] = ()) -> Sequence[Found]:
+        """The passages that fit a question, the best first."""
+        with contextlib.suppress(StoreError):
+            return self._index.find(question, former)
+        return ()
+
+    def names(self) -> Sequence[str]:
+        """The files that were read, in order."""
+        with contextlib.suppress(StoreError):
+            return self._index.names()
+        return ()
+
+    def beginnings(self, names: Sequence[str], most: int) -> Sequence[Beginning]:
+        """How these files begin."""
+        with contextlib.suppress(StoreError):
+            return self._index.beginnings(names, most)
+        return ()
 
 
 class FolderDesk(QObject):
@@ -113,17 +141,9 @@ class FolderDesk(QObject):
             self._reading[folder].set()
             self._put(folder, replace(self.state(folder), is_stopped=True))
 
-    def finder(self, folder: str) -> Callable[[str, Sequence[str]], Sequence[Found]]:
-        """Finds passages in what was read so far of a folder; to be called on any thread."""
-        index = self._index(folder)
-
-        def find(question: str, former: Sequence[str]) -> Sequence[Found]:
-            try:
-                return index.find(question, former)
-            except StoreError:  # its reading says so, too, and the question is asked without passages
-                return ()
-
-        return find
+    def reader(self, folder: str) -> FolderReader:
+        """Finds passages in what was read so far of a folder."""
+        return FolderReader(Path(folder).name or folder, self._index(folder))
 
     def close(self, timeout_s: float = 1.0) -> bool:
         """Give up what is being read; what was read is kept. False: a disk hangs."""

@@ -59,7 +59,7 @@ class MessagePost(QObject):
         if replaces is None and path and path[-1].role == "user" and path[-1].status == "failed":
             replaces = path[-1]
         parent_id = replaces.parent_id if replaces is not None else path[-1].id if path else None
-        text, where = compose(draft.text, draft.files, draft.sources)
+        text, where = compose(draft.text, draft.files, draft.sources, in_vain=draft.in_vain)
         node = replace(new_node(self._chat_id, "user", text, "complete", parent_id), attachments=where)
         is_first = len(self._path.tree) == 0 and self._card.title == DEFAULT_TITLE
         title = _title_of(draft) if is_first else self._card.title

@@ -66,7 +66,8 @@ class ModelDesk(QObject):
             return [], str(error)
 
     def start(self) -> None:
-        """Go on with the downloads of the last time, if there are any."""
+        """Go on with the downloads of the last time, if there are any, and see which models are all there."""
+        self.shelf.scan()
         if _has_downloads(self._downloads_file):
             self.downloads.open()
 

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from llama_gui.bridge.lanes import Lanes
 from llama_gui.errors import LlamaGuiError, LoadCancelledError
 from llama_gui.library import shelf, shelf_care, shelf_notes
+from llama_gui.library.gguf_check import GgufChecks
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_care import Deleted, Verified
@@ -70,6 +71,7 @@ class ModelShelf(QObject):
         self._opened: tuple[str, ...] = ()
         self._items: tuple[ShelfItem, ...] = ()
         self._lanes = Lanes(self)
+        self.checks = GgufChecks()
         self._cancelled = threading.Event()
         self._read.connect(self.verifying, Qt.ConnectionType.QueuedConnection)
 
@@ -96,7 +98,7 @@ class ModelShelf(QObject):
         notes = shelf_notes.load_notes(self._notes_file)
         others = neighbours()
         places = [neighbour.folder for neighbour in others]
-        entries = shelf.scan(folders, self._starter, shelf_notes.names_in(notes), places)
+        entries = shelf.scan(folders, self._starter, shelf_notes.names_in(notes), places, self.checks.check)
         return tuple(
             ShelfItem(
                 entry,

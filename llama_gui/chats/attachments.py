@@ -14,7 +14,7 @@ from llama_gui.chats.documents.child import read_apart
 from llama_gui.chats.documents.faults import DocumentError, sentence
 from llama_gui.chats.documents.kinds import ENDINGS, may_be_document
 from llama_gui.chats.documents.markdown import MOST_TEXT
-from llama_gui.chats.passages import PASSAGE, SMALLEST, Excerpt, Passages
+from llama_gui.chats.passages import PASSAGE, SMALLEST, Excerpt, Passages, fair_share
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import UserError
 
@@ -70,22 +70,27 @@ class FileLine:
 class Source:
     """Passages that go along with a message of a file that is not its own: an earlier message has brought it, or it
     lies in the folder of the chat.
+
+    `is_listing`: the names of files in place of passages, and `name` is that of their folder.
     """
 
     name: str
     excerpt: Excerpt
+    is_listing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A message as the user writes it: the words, and the files that go along.
 
-    `sources`: what else goes along; not the user's doing, and chosen anew when the message is edited.
+    `sources`: what else goes along; not the user's doing, and chosen anew when the message is edited. `in_vain`: they
+    were looked for, and no document has a word of the question.
     """
 
     text: str = ""
     files: tuple[Attachment, ...] = ()
     sources: tuple[Source, ...] = ()
+    in_vain: bool = False
 
     def whole(self) -> "Draft":
         """The same with all of its files, whatever question they were cut for."""
@@ -205,7 +210,7 @@ def fitted(draft: Draft, tokens_of: Callable[[Draft], int], most: int) -> Draft 
     ranked: dict[Attachment, Passages] = {}
     room = 4 * most  # characters: more than any text has in so many tokens, but for long rows of blanks
     for _ in range(_TRIES):
-        share = _share([len(file.text) for file in draft.files], room)
+        share = fair_share([len(file.text) for file in draft.files], room)
         files: list[Attachment] = []
         for file in draft.files:
             if len(file.text) > share:
@@ -224,26 +229,19 @@ def fitted(draft: Draft, tokens_of: Callable[[Draft], int], most: int) -> Draft 
     return None
 
 
-def _share(sizes: Sequence[int], room: int) -> int:
-    """How much each file may have, so that all have `room` together, and none less because another is short."""
-    left = room
-    waiting = sorted(sizes)
-    while waiting and waiting[0] <= left // len(waiting):
-        left -= waiting.pop(0)
-    return left // len(waiting) if waiting else room
-
-
 # --- in the message
 
 
-def compose(text: str, attachments: Sequence[Attachment], sources: Sequence[Source] = ()) -> tuple[str, str]:
+def compose(
+    text: str, attachments: Sequence[Attachment], sources: Sequence[Source] = (), *, in_vain: bool = False
+) -> tuple[str, str]:
     """The message as the model reads it, and the JSON text that says where in it the files and the user's words are.
 
     That text also holds the whole of a file of which an excerpt goes along: nothing of it is lost.
     The files come first: models answer better when the question follows what it is about.
     """
     text = clean_text(text)
-    if not attachments and not sources:
+    if not attachments and not sources and not in_vain:
         return text, ""
     content, files = sources_text(sources), []
     for attachment in attachments:
@@ -258,7 +256,7 @@ def compose(text: str, attachments: Sequence[Attachment], sources: Sequence[Sour
         files.append(file)
         content += body + end
     where: dict[str, Any] = {"text": len(content), "files": files}
-    if sources:
+    if sources or in_vain:
         where["sources"] = [_source_entry(source) for source in sources]
     return content + text, json.dumps(where, ensure_ascii=False)
 
@@ -267,23 +265,30 @@ def sources_text(sources: Sequence[Source]) -> str:
     """What stands of them at the beginning of a message."""
     text = ""
     for source in sources:
-        name, excerpt = _clean_name(source.name), source.excerpt
-        body = _clean(excerpt.text)
-        said = f"From the file “{name}”, {excerpt.chosen} of its {excerpt.total} passages"
-        text += body.join(_fenced(said, body, name))
+        body = _clean(source.excerpt.text)
+        text += body.join(_fenced(_headline(source), body, "" if source.is_listing else source.name))
     return text
+
+
+def _headline(source: Source) -> str:
+    name, excerpt = _clean_name(source.name), source.excerpt
+    if not source.is_listing:
+        return f"From the file “{name}”, {excerpt.chosen} of its {excerpt.total} passages"
+    among = ", among them" if excerpt.chosen < excerpt.total else ""
+    return f"The folder “{name}” has {excerpt.total} files{among}"
 
 
 def _source_entry(source: Source) -> dict[str, Any]:
     """Its text once more, beside where it stands in the message: so it can be shown by itself."""
     excerpt = source.excerpt
-    return {
+    entry: dict[str, Any] = {
         "name": _clean_name(source.name),
         "text": _clean(excerpt.text),
         "chosen": excerpt.chosen,
         "total": excerpt.total,
         "cut": excerpt.size,
     }
+    return entry | {"listing": True} if source.is_listing else entry
 
 
 def _fenced(headline: str, body: str, name: str) -> tuple[str, str]:
@@ -326,9 +331,22 @@ def sources_of(where: str) -> tuple[Source, ...]:
     """The passages that went along with a message of files that are not its own."""
     try:
         entries = json.loads(where).get("sources", ()) if where else ()
-        return tuple(Source(_clean_name(str(entry["name"])), _excerpt(str(entry["text"]), entry)) for entry in entries)
+        return tuple(_source(entry) for entry in entries)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return ()
+
+
+def was_in_vain(where: str) -> bool:
+    """Whether passages were looked for, and there were none; see `Draft`."""
+    try:
+        return bool(where) and json.loads(where).get("sources") == []
+    except (ValueError, AttributeError, RecursionError):
+        return False
+
+
+def _source(entry: Any) -> Source:
+    name = _clean_name(str(entry["name"]))
+    return Source(name, _excerpt(str(entry["text"]), entry), is_listing=entry.get("listing") is True)
 
 
 def cut_files(content: str, where: str) -> tuple[Attachment, ...]:

@@ -15,7 +15,7 @@ from llama_gui.chats.attachments import read_attachment
 from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.chats.documents.faults import sentence
 from llama_gui.chats.documents.markdown import MOST_TEXT
-from llama_gui.chats.passages import Found, Passage, cut
+from llama_gui.chats.passages import Beginning, Found, Passage, cut
 from llama_gui.chats.ranking import Asked, Stock, fitting, stems
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import StoreError, UserError
@@ -161,21 +161,40 @@ class FolderIndex:
         asked = Asked.of(question, former)
         with self._opened() as db:
             stock = _stock(db, asked.words)
-            telling = sorted(asked.telling(stock), key=lambda stem: (stock.having[stem], stem))[:_MOST_WORDS]
-            if not telling:
+            needed = sorted(asked.found(stock), key=lambda stem: (stock.having[stem], stem))[:_MOST_WORDS]
+            if not needed:
                 return []
             rows = db.execute(
                 "SELECT files.name, files.passages, passages.place, passages.mark, passages.text FROM"
                 " (SELECT rowid AS found, rank FROM search WHERE search MATCH ? ORDER BY rank LIMIT ?)"
                 " JOIN passages ON passages.id = found JOIN files ON files.id = passages.file ORDER BY rank",
-                (" OR ".join(f'"{stem}"' for stem in telling), _MOST_FOUND),
+                (" OR ".join(f'"{stem}"' for stem in needed), _MOST_FOUND),
             ).fetchall()
         passages = [Passage(text, mark) for _name, _total, _place, mark, text in rows]
         had = [Counter(stem for stem in _words(row[0], row[4]) if stem in asked.words) for row in rows]
         return [
             Found(rows[n][0], rows[n][2], rows[n][1], passages[n], score)
-            for score, n in fitting([passage.text for passage in passages], asked, stock, had)
+            for score, n in fitting([passage.text for passage in passages], asked, stock, had, needed)
         ]
+
+    def names(self) -> list[str]:
+        """The files that were read, in order.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        with self._opened() as db:
+            return [row[0] for row in db.execute("SELECT name FROM files WHERE problem = '' ORDER BY name")]
+
+    def beginnings(self, names: Sequence[str], most: int) -> list[Beginning]:
+        """How these files begin, with as many passages of each as so many characters take.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        with self._opened() as db:
+            found = (_beginning(db, name, most) for name in names)
+            return [beginning for beginning in found if beginning.passages]
 
     # --- the file
 
@@ -215,6 +234,18 @@ class FolderIndex:
             db.close()
             raise
         return db
+
+
+def _beginning(db: sqlite3.Connection, name: str, most: int) -> Beginning:
+    file, total = db.execute("SELECT id, passages FROM files WHERE name = ?", (name,)).fetchone() or (0, 0)
+    passages: dict[int, Passage] = {}
+    rows = db.execute("SELECT place, mark, text FROM passages WHERE file = ? ORDER BY place", (file,))
+    for place, mark, text in rows:
+        passages[place] = Passage(text, mark)
+        most -= len(text)
+        if most < 0:
+            break
+    return Beginning(name, passages, total)
 
 
 def _create(db: sqlite3.Connection, folder: Path) -> None:

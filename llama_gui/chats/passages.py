@@ -1,7 +1,7 @@
 """A document that is longer than a model reads: cut into passages, those chosen that fit the question. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from llama_gui.chats import ranking
@@ -9,7 +9,7 @@ from llama_gui.chats import ranking
 PASSAGE = 800
 """Characters, about; they end where a paragraph does, or at least a line."""
 SMALLEST = 200
-_LEFT_OUT = "[…]"
+LEFT_OUT = "[…]"
 _MARK = re.compile(r"\[(?:page|slide) \d+\]\n?")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*")
 
@@ -34,7 +34,7 @@ class Passage:
     @property
     def room(self) -> int:
         """How many characters it takes in an excerpt, at most."""
-        return len(self.text) + len(self.mark) + len(_LEFT_OUT) + 3
+        return len(self.text) + len(self.mark) + len(LEFT_OUT) + 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,38 @@ class Found:
     passage: Passage
     score: float
     size: int = PASSAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The first passages of a document, which has `total`, by their places."""
+
+    name: str
+    passages: Mapping[int, Passage]
+    total: int
+
+    @property
+    def size(self) -> int:
+        """How many characters there are of it."""
+        return sum(passage.room for passage in self.passages.values())
+
+    def but_for(self, seen: Sequence[str]) -> "Beginning":
+        """The same without the passages that one of these texts has."""
+        new = {n: p for n, p in self.passages.items() if not any(p.text.strip() in text for text in seen)}
+        return Beginning(self.name, new, self.total)
+
+    def excerpt(self, most: int) -> Excerpt:
+        """So much of it as is in `most` characters; what is cut off ends between two words."""
+        text, chosen = "", {}
+        for place, passage in self.passages.items():
+            if len(text) > most:
+                break
+            chosen[place] = passage
+            text = joined(chosen, self.total)
+        if len(text) > most:
+            text = text[:most]
+            text = f"{text[: max(text.rfind(' '), text.rfind(chr(10)), most // 2)].rstrip()} {LEFT_OUT}"
+        return Excerpt(text, len(chosen), self.total)
 
 
 class Passages:
@@ -87,19 +119,28 @@ def cut(text: str, size: int = PASSAGE) -> list[Passage]:
     return list(_joined_ends(_cut(text, size), size))
 
 
+def fair_share(sizes: Sequence[int], room: int) -> int:
+    """How much each text may have, so that all have `room` together, and none less because another is short."""
+    left = room
+    waiting = sorted(sizes)
+    while waiting and waiting[0] <= left // len(waiting):
+        left -= waiting.pop(0)
+    return left // len(waiting) if waiting else room
+
+
 def joined(passages: Mapping[int, Passage], total: int) -> str:
     """Some of the passages of a document, by their places among `total`, as a text that shows where others are."""
     parts: list[str] = []
     last, mark = -1, ""
     for place, passage in sorted(passages.items()):
         if place != last + 1:
-            parts.append(f"{_LEFT_OUT}\n")
+            parts.append(f"{LEFT_OUT}\n")
         if passage.mark != mark and not passage.text.startswith(passage.mark):
             parts.append(f"{passage.mark}\n")
         parts.append(passage.text if passage.text.endswith("\n") else f"{passage.text}\n")
         last, mark = place, passage.mark
     if parts and last != total - 1:
-        parts.append(_LEFT_OUT)
+        parts.append(LEFT_OUT)
     return "".join(parts)
 
 

@@ -68,6 +68,12 @@ class Asked:
         """The words of the question itself that say which texts it is about, because most do not have them."""
         return frozenset(stem for stem in self.own if 0 < stock.having.get(stem, 0) <= max(stock.texts / 2, _FEW))
 
+    def found(self, stock: "Stock") -> frozenset[str]:
+        """The telling words; where there are none, those that most texts have: of a folder about heat pumps they are
+        what "How do heat pumps work?" asks for.
+        """
+        return self.telling(stock) or frozenset(stem for stem in self.own if stock.having.get(stem, 0))
+
 
 @dataclass(frozen=True, slots=True)
 class Stock:
@@ -95,11 +101,14 @@ def best(texts: Sequence[str], question: str, before: Sequence[str] = ()) -> lis
     """Score and place of the texts that fit a question of a conversation, the best first; see `fitting`."""
     asked = Asked.of(question, before)
     found = counted(texts, asked.words)
-    return fitting(texts, asked, _stock_of(texts, found, asked.words), found)
+    stock = _stock_of(texts, found, asked.words)
+    return fitting(texts, asked, stock, found, asked.telling(stock))
 
 
-def fitting(texts: Sequence[str], asked: Asked, stock: Stock, found: Sequence[Counter[str]]) -> list[tuple[float, int]]:
-    """The texts with a telling word of the question itself that have something to say beside the best.
+def fitting(
+    texts: Sequence[str], asked: Asked, stock: Stock, found: Sequence[Counter[str]], needed: Collection[str]
+) -> list[tuple[float, int]]:
+    """The texts with one of the words `needed`, which are of the question, that have something to say beside the best.
 
     Score and place, the best first. None where none says more. A rare word counts more here than in BM25: two or
     three passages are chosen, and which of them has "quokka" matters more than who has "second" and "price". What was
@@ -109,11 +118,11 @@ def fitting(texts: Sequence[str], asked: Asked, stock: Stock, found: Sequence[Co
     rare = {stem: stock.rarity(stem) ** 2 / max(rarest, 1e-9) for stem in asked.words}
     own = _scores(texts, {stem: rare[stem] for stem in asked.own}, stock, found)
     former = _scores(texts, {stem: rare[stem] * much for stem, much in asked.former.items()}, stock, found)
-    telling, least = asked.telling(stock), _WORTH * max(own, default=0.0)
+    least = _WORTH * max(own, default=0.0)
     fit = [
         (own[n] + min(former[n], own[n]), n)
         for n, had in enumerate(found)
-        if own[n] >= least and not telling.isdisjoint(had)
+        if own[n] >= least and any(stem in had for stem in needed)
     ]
     return sorted(fit, key=lambda one: (-one[0], one[1]))
 

@@ -1,4 +1,4 @@
-"""Where LM Studio, Jan and GPT4All keep their models on this machine: what they have fetched needs no second copy.
+"""Where LM Studio, Jan and GPT4All keep models here, and the first two their chats: what is there needs no second copy.
 
 Their folders are read, and never written.
 """
@@ -6,17 +6,27 @@ Their folders are read, and never written.
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 _MOST_SETTINGS_BYTES = 2**20
+_MODELS_OF_JAN = (Path("llamacpp", "models"), Path("models"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where a user's files are; see `_data_folders`."""
+
+    home: Path
+    data: Path
+    roaming: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Another program, by its name, and a folder in which it keeps models."""
+    """Another program, by its name, and a folder in which it keeps models, or chats."""
 
     name: str
     folder: Path
@@ -26,16 +36,42 @@ def neighbours(
     home: Path | None = None, environment: Mapping[str, str] = os.environ, platform: str = sys.platform
 ) -> tuple[Neighbour, ...]:
     """Those that have such a folder here. What their users have moved is found by what they noted of it themselves."""
+    places = _places(home, environment, platform)
+    if places is None:
+        return ()
+    found = [
+        *(Neighbour("LM Studio", _models_of_lm_studio(root)) for root in _lm_studio(places)),
+        *(Neighbour("Jan", root / folder) for root in _jan(places) for folder in _MODELS_OF_JAN),
+        Neighbour("Jan", places.home / "jan" / "models"),
+        Neighbour("GPT4All", places.data / "nomic.ai" / "GPT4All"),
+    ]
+    return _there(found)
+
+
+def with_chats(
+    home: Path | None = None, environment: Mapping[str, str] = os.environ, platform: str = sys.platform
+) -> tuple[Neighbour, ...]:
+    """Those whose chats are here, and can be imported."""
+    places = _places(home, environment, platform)
+    if places is None:
+        return ()
+    found = [
+        *(Neighbour("LM Studio", root / "conversations") for root in _lm_studio(places)),
+        *(Neighbour("Jan", root / "threads") for root in _jan(places)),
+    ]
+    return _there(found)
+
+
+def _places(home: Path | None, environment: Mapping[str, str], platform: str) -> _Places | None:
+    """None: nobody knows where they are."""
     try:
         home = home or Path.home()
-    except RuntimeError:  # nobody knows where it is
-        return ()
-    data, roaming = _data_folders(home, environment, platform)
-    found = [
-        *(Neighbour("LM Studio", folder) for folder in _lm_studio(home)),
-        *(Neighbour("Jan", folder) for folder in _jan(home, data, roaming)),
-        Neighbour("GPT4All", data / "nomic.ai" / "GPT4All"),
-    ]
+    except RuntimeError:
+        return None
+    return _Places(home, *_data_folders(home, environment, platform))
+
+
+def _there(found: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
     return tuple(neighbour for neighbour in dict.fromkeys(found) if _is_folder(neighbour.folder))
 
 
@@ -53,22 +89,25 @@ def _data_folders(home: Path, environment: Mapping[str, str], platform: str) -> 
     return share, share
 
 
-def _lm_studio(home: Path) -> Iterator[Path]:
-    """Its home is where a file of its own points, and else one of two; its settings may name another folder."""
-    pointer = _text(home / ".lmstudio-home-pointer").strip()
-    for place in ([Path(pointer)] if pointer else []) + [home / ".lmstudio", home / ".cache" / "lm-studio"]:
-        moved = _setting(place / "settings.json", "downloadsFolder")
-        yield Path(moved) if moved else place / "models"
+def _lm_studio(places: _Places) -> Iterator[Path]:
+    """Its home is where a file of its own points, and else one of two."""
+    pointer = _text(places.home / ".lmstudio-home-pointer").strip()
+    if pointer:
+        yield Path(pointer)
+    yield places.home / ".lmstudio"
+    yield places.home / ".cache" / "lm-studio"
 
 
-def _jan(home: Path, data: Path, roaming: Path) -> Iterator[Path]:
-    """It keeps them below its data, which its settings may have moved; older versions kept them elsewhere."""
-    for place in dict.fromkeys((data / "Jan", roaming / "Jan", home / ".config" / "Jan")):
+def _models_of_lm_studio(root: Path) -> Path:
+    moved = _setting(root / "settings.json", "downloadsFolder")
+    return Path(moved) if moved else root / "models"
+
+
+def _jan(places: _Places) -> Iterator[Path]:
+    """Its data, which its settings may have moved; older versions kept it elsewhere."""
+    for place in dict.fromkeys((places.data / "Jan", places.roaming / "Jan", places.home / ".config" / "Jan")):
         moved = _setting(place / "settings.json", "data_folder")
-        root = Path(moved) if moved else place / "data"
-        yield root / "llamacpp" / "models"
-        yield root / "models"
-    yield home / "jan" / "models"
+        yield Path(moved) if moved else place / "data"
 
 
 def _is_folder(path: Path) -> bool:

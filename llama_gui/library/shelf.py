@@ -4,9 +4,8 @@ import contextlib
 import json
 import os
 import re
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,26 +23,32 @@ _GGUF = ".gguf"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.(?:safetensors|gguf)$")
 _MOST_JSON_BYTES = 32 * 2**20
 _MOST_HEADER_BYTES = 16 * 2**20
-_SETTLED_S = 3600.0
 _NAMELESS = ("model", "ggml-model")
 _PARTS_OF_MODELS = ("clip",)
+CheckGguf = Callable[[Path], None]
+"""Raises `BrokenModelError` for a file that is not all there."""
 GGUF_ARCHITECTURES = ("llama", "qwen2", "qwen3", "smollm3", "granite", "phi3")
 """What the engine runs, by the names that GGUF has for it; a test keeps them together."""
 
 
 def scan(
-    folders: Sequence[Path], starter: Path, names: Mapping[str, str] | None = None, others: Sequence[Path] = ()
+    folders: Sequence[Path],
+    starter: Path,
+    names: Mapping[str, str] | None = None,
+    others: Sequence[Path] = (),
+    check: CheckGguf = check_gguf,
 ) -> list[ModelEntry]:
     """Every usable model in `folders`: the starter model first, the others by name.
 
     A folder may be a model itself, hold models one or two levels down, or be the hub's cache; it may also be one GGUF
     file. What cannot be read or used is left out: one bad folder must not hide the good ones. `names`: real path ->
-    what the user calls it. `others`: folders of other programs, of which the GGUF files count that we run.
+    what the user calls it. `others`: folders of other programs, of which the GGUF files count that we run. `check`:
+    what a GGUF file has to stand.
     """
-    starters = [replace(entry, name=STARTER_NAME, is_starter=True) for entry in _usable([starter])]
-    found = _usable(candidate for folder in folders for candidate in _candidates(folder))
+    starters = [replace(entry, name=STARTER_NAME, is_starter=True) for entry in _usable([starter], check)]
+    found = _usable((candidate for folder in folders for candidate in _candidates(folder)), check)
     files = (file for folder in others for file in _gguf_files(_candidates(folder)))
-    found += _usable(file for file in files if _runs(file))
+    found += _usable((file for file in files if _runs(file)), check)
     taken = {os.path.realpath(entry.path) for entry in starters}
     rest: list[ModelEntry] = []
     for entry in found:
@@ -68,15 +73,14 @@ def describe(path: Path) -> ModelEntry:
         ModelNotFoundError: there is no such folder, or a file of the model is missing.
         BrokenModelError: the folder or its configuration cannot be read, or a file is cut off.
     """
-    return _described(path)
+    return _described(path, check_gguf)
 
 
-def _described(path: Path, *, is_quick: bool = False) -> ModelEntry:
-    """`is_quick`: believe a GGUF file that is not being written any more, as far as its first bytes tell."""
+def _described(path: Path, check: CheckGguf) -> ModelEntry:
     asked = _absolute(path)
     try:
         if asked.suffix.lower() == _GGUF and asked.is_file():
-            return _describe_gguf(asked, is_quick=is_quick)
+            return _describe_gguf(asked, check)
         if not asked.is_dir():
             raise ModelNotFoundError(f"There is no folder {asked}.")
         folder = _snapshot(asked) if asked.name.startswith(HUB_PREFIX) else asked
@@ -87,17 +91,13 @@ def _described(path: Path, *, is_quick: bool = False) -> ModelEntry:
         raise BrokenModelError(f"The folder {asked} cannot be read: {error.strerror or error}.") from error
 
 
-def _describe_gguf(file: Path, *, is_quick: bool) -> ModelEntry:
+def _describe_gguf(file: Path, check: CheckGguf) -> ModelEntry:
     if _PART.search(file.name):
         raise BrokenModelError(f"The file {file} is one part of a model. Choose a version in one file.")
-    status = file.stat()
     if gguf_architecture(file) in _PARTS_OF_MODELS:
         raise BrokenModelError(f"The file {file} reads pictures for another model. Choose the file of that one.")
-    # To step over the vocabulary of Llama 3 takes 45 ms, and a shelf is looked at whenever its menu opens. A file that
-    # was cut off long ago is refused when it is chosen, with a sentence that says so.
-    if not is_quick or time.time() - status.st_mtime < _SETTLED_S:
-        check_gguf(file)
-    return ModelEntry(name=_name(file), path=str(file), size=status.st_size)
+    check(file)
+    return ModelEntry(name=_name(file), path=str(file), size=file.stat().st_size)
 
 
 def _runs(file: Path) -> bool:
@@ -115,11 +115,11 @@ def _absolute(path: Path) -> Path:
         return path.absolute()
 
 
-def _usable(candidates: Iterable[Path]) -> list[ModelEntry]:
+def _usable(candidates: Iterable[Path], check: CheckGguf) -> list[ModelEntry]:
     found: list[ModelEntry] = []
     for candidate in candidates:
         with contextlib.suppress(ModelError):
-            found.append(_described(candidate, is_quick=True))
+            found.append(_described(candidate, check))
     return found
 
 

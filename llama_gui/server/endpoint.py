@@ -24,6 +24,8 @@ _OWNERS: dict[str, Dialect] = {
     "system": "openai",
 }
 
+_NEARBY = (".local", ".localhost", ".lan", ".home", ".internal", ".home.arpa", ".fritz.box", ".ts.net")
+"""Ends of names that people give to machines of their own."""
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[?[0-9A-Fa-f:.]+\]?")
 
 
@@ -87,6 +89,15 @@ class Endpoint:
         except ValueError:
             return False
 
+    @property
+    def is_on_internet(self) -> bool:
+        """Whether it is neither on this machine nor in a network around it, as far as the address tells."""
+        host = self._parsed().host
+        try:
+            return ipaddress.ip_address(host.strip("[]")).is_global
+        except ValueError:
+            return "." in host and not host.endswith(_NEARBY)
+
     def url(self, path: str) -> str:
         """The address of one of its routes."""
         return f"{self.base_url.rstrip('/')}/{path}"
@@ -138,5 +149,6 @@ def _dialect(entry: Mapping[str, Any], endpoint: Endpoint) -> Dialect:
 def _context(entry: Mapping[str, Any]) -> int:
     meta = entry.get("meta")
     meta = meta if isinstance(meta, Mapping) else {}
-    places = (entry.get("max_model_len"), meta.get("n_ctx"), entry.get("max_context_length"), meta.get("n_ctx_train"))
+    said = [entry.get(name) for name in ("max_model_len", "max_context_length", "context_length", "context_window")]
+    places = (said[0], meta.get("n_ctx"), *said[1:], meta.get("n_ctx_train"))
     return next((value for value in places if isinstance(value, int) and 0 < value < 2**31), 0)

@@ -116,6 +116,11 @@ class RemoteEngine:
         )
 
     @property
+    def is_on_internet(self) -> bool:
+        """Whether its server is; one nearby often reads no more than 4,096 tokens, and does not say so."""
+        return self._endpoint.is_on_internet
+
+    @property
     def is_idle(self) -> bool:
         """Whether nobody waits for an answer."""
         return not self._tasks

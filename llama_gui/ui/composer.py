@@ -201,7 +201,9 @@ class Composer(QWidget):
 
     def set_zoom(self, zoom: float) -> None:
         """Write in letters as large as those that are read; 1 is their normal size."""
-        self.edit.setFont(frame_font(TRANSCRIPT_PX * zoom))
+        font = frame_font(TRANSCRIPT_PX * zoom)
+        self.edit.setFont(font)
+        self.edit.viewport().setFont(font)  # that of the placeholder, which keeps its own once it was shown
         self.edit.fit()
 
     def set_takes_files(self, takes_files: bool) -> None:

@@ -97,7 +97,8 @@ class ExchangeDialogs(QObject):
     @Slot()
     def ask_for_folder(self) -> QFileDialog:
         """Import a folder with one file for each conversation, as LM Studio and Jan keep them."""
-        dialog = QFileDialog(self._window, self.tr("Import a folder of conversations"), str(Path.home()))
+        title = self.tr("Import a folder of conversations")
+        dialog = QFileDialog(self._window, title, str(self._exchange.likely_folder()))  # perhaps a hidden one
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.import_from)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -1,18 +1,18 @@
 """What was read of a folder of documents, and which of its files could not be."""
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from llama_gui.bridge.folder_desk import FolderDesk, FolderState
 from llama_gui.chats.folder_index import MOST_FILES
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.theme import FRAME_PX
-from llama_gui.ui.widgets import plain_label
+from llama_gui.ui.widgets import FittingDialog, plain_label
 
 _MOST_ROWS = 500
 
 
-class FolderDialog(QDialog):
+class FolderDialog(FittingDialog):
     """Follows the reading while it is open."""
 
     def __init__(self, desk: FolderDesk, folder: str, parent: QWidget) -> None:
@@ -28,6 +28,7 @@ class FolderDialog(QDialog):
             label.setWordWrap(True)
         self.list = QPlainTextEdit()
         self.list.setReadOnly(True)
+        self.list.setProperty("field", "true")
         self.list.setMinimumHeight(160)
         self.list.setAccessibleName(self.tr("Files that could not be read"))
         self._lay_out()
@@ -58,9 +59,12 @@ class FolderDialog(QDialog):
     def _show(self) -> None:
         state = self._desk.state(self._folder)
         self.facts.setText(self._words(state))
-        if self._shown is not None and state.problems == self._shown.problems:
-            return
+        if self._shown is None or state.problems != self._shown.problems:
+            self._list(state)
         self._shown = state
+        self.fit()
+
+    def _list(self, state: FolderState) -> None:
         lines: list[str] = []
         for problem in state.problems[:_MOST_ROWS]:
             inside, _, name = problem.name.rpartition("/")

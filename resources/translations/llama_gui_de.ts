@@ -3121,6 +3121,18 @@
         <translation>{} von {} Abschnitten</translation>
     </message>
     <message>
+        <source>names of {} of {} files</source>
+        <translation>Namen von {} der {} Dateien</translation>
+    </message>
+    <message>
+        <source>{}, {} files</source>
+        <translation>{}, {} Dateien</translation>
+    </message>
+    <message>
+        <source>Nothing that was read of the folder has the words of this question.</source>
+        <translation>Nichts, was vom Ordner gelesen wurde, enthält die Wörter dieser Frage.</translation>
+    </message>
+    <message>
         <source>{} more</source>
         <translation>{} weitere</translation>
     </message>

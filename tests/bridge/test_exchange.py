@@ -73,3 +73,12 @@ def test_what_cannot_be_read_or_written_is_said(qtbot: QtBot, book, tmp_path: Pa
     with qtbot.waitSignal(book.exchange.failed) as told:
         book.exchange.export(tmp_path / "no folder" / "a.md", "markdown")
     assert "no folder" in told.args[0]
+
+
+def test_a_folder_is_looked_for_where_other_programs_keep_their_chats(book, tmp_path: Path, monkeypatch):
+    """LM Studio's is hidden: who looks for it in a dialog does not see it."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert book.exchange.likely_folder() == tmp_path
+    (tmp_path / ".lmstudio" / "conversations").mkdir(parents=True)
+    assert book.exchange.likely_folder() == tmp_path / ".lmstudio" / "conversations"

@@ -36,7 +36,7 @@ def test_a_folder_that_is_held_is_read(desk: FolderDesk, folder: Path, qtbot):
     with qtbot.waitSignal(desk.changed, check_params_cb=lambda changed: changed == str(folder)):
         desk.hold("chat", str(folder))
     assert wait_read(qtbot, desk, folder) == FolderState(1)
-    (found,) = desk.finder(str(folder))("What do llamas eat?", ())
+    (found,) = desk.reader(str(folder)).find("What do llamas eat?", ())
     assert (found.name, found.passage.text) == ("a.txt", "Llamas eat hay.")
 
 
@@ -62,10 +62,10 @@ def test_a_missing_folder_is_said_and_what_was_read_is_found(desk: FolderDesk, f
     folder.rename(folder.with_name("elsewhere"))
     desk.read(str(folder), again=True)
     assert wait_read(qtbot, desk, folder) == FolderState(1, is_missing=True)
-    assert desk.finder(str(folder))("llamas", ())
+    assert desk.reader(str(folder)).find("llamas", ())
     desk.hold("other", str(folder / "never"))
     qtbot.waitUntil(lambda: desk.state(str(folder / "never")).is_missing)
-    assert desk.finder(str(folder / "never"))("llamas", ()) == []
+    assert desk.reader(str(folder / "never")).find("llamas", ()) == []
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_an_index_that_cannot_be_kept_is_said(tmp_path: Path, qapp, folder: Path
     desk = FolderDesk(tmp_path / "folders")
     desk.hold("one", str(folder))
     assert "folder" in wait_read(qtbot, desk, folder).error
-    assert desk.finder(str(folder))("llamas", ()) == ()
+    assert desk.reader(str(folder)).find("llamas", ()) == ()
     assert desk.close()
 
 

@@ -1,6 +1,8 @@
 """Search, downloads, sign-in, shelf and verdicts behind the window, against a hub on this machine."""
 
+import os
 import shutil
+import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from llama_gui.bridge.fit_adviser import FitAdviser
 from llama_gui.bridge.hub_search import SearchQuery, SearchResult
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.bridge.model_shelf import _shape_of
+from llama_gui.errors import BrokenModelError
 from llama_gui.library.fit import Machine
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.shelf_care import Deleted
@@ -67,6 +70,20 @@ def states(desk: ModelDesk) -> list[str]:
 
 
 # --- the search
+
+
+def test_a_file_that_was_cut_off_is_found_out_soon_after_the_start(new_desk: NewDesk, qtbot: QtBot, tmp_path: Path):
+    desk = new_desk()
+    file = desk.own_folder / "cut.gguf"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 5, 0) + bytes(100))
+    os.utime(file, (10**9, 10**9))
+    desk.shelf.checks.check_quickly(file)  # a menu that opens at once believes it
+    with qtbot.waitSignal(desk.shelf.changed):
+        desk.start()
+    assert all(item.entry.path != str(file) for item in desk.shelf.items)
+    with pytest.raises(BrokenModelError):
+        desk.shelf.checks.check_quickly(file)
 
 
 def test_nothing_is_asked_before_the_user_asks(new_desk: NewDesk, hub: FakeHub, qtbot: QtBot):

@@ -213,3 +213,28 @@ def test_an_index_that_cannot_be_written_is_told(tmp_path: Path, folder: Path):
 def test_any_question_can_be_asked(index: FolderIndex):
     for question in ('"', "* OR NOT (", "羊驼 😀 \0", "a" * 10_000, "llama " * 5000, "NEAR AND OR"):
         index.find(question)
+
+
+def test_of_a_folder_about_one_thing_its_own_word_finds_passages(tmp_path: Path):
+    folder = tmp_path / "pumps"
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"{number:02}.txt").write_text(f"A heat pump of kind {number}. {FILLER}")
+    (folder / "what.txt").write_text("A heat pump is a machine: the heat pump moves heat.")
+    index = FolderIndex(tmp_path / "1.db", folder)
+    index.refresh(threading.Event())
+    assert names(index, "What is a heat pump?")[0] == "what.txt"
+    assert names(index, "What is a heat pump machine?") == ["what.txt"]  # a word that tells more counts alone
+    assert names(index, "Thank you!") == names(index, "Who is Zaphod?") == []
+
+
+def test_how_its_files_begin(index: FolderIndex, folder: Path):
+    (folder / "empty.txt").write_text("")
+    (folder / "damaged.pdf").write_bytes(b"%PDF-1.7 nothing else")
+    refreshed(index)
+    assert index.names() == ["animals/llamas.md", "empty.txt", "plants.txt"]
+    (llamas, plants) = index.beginnings([*index.names(), "never.txt"], 100)
+    assert (llamas.name, len(llamas.passages), llamas.total) == ("animals/llamas.md", 1, 2)
+    assert llamas.passages[0].text.startswith("Words about nothing")
+    assert plants.excerpt(100).text == "Roses need water.\n"
+    assert len(index.beginnings(["animals/llamas.md"], 10_000)[0].passages) == 2

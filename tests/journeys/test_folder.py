@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 from llama_gui.chats import folder_index
 from llama_gui.chats.attachments import split
@@ -14,7 +14,7 @@ from llama_gui.ui.folder_dialog import FolderDialog
 from llama_gui.vocabulary import ModelEntry
 from tests.fakes.documents import pdf
 from tests.fakes.scripted_engine import ScriptedEngine, loader
-from tests.journeys.driving import shown, trigger
+from tests.journeys.driving import ask, shown, trigger
 from tests.journeys.test_attachments import drop, names, window_of_tab
 from tests.journeys.test_recall import _command, asked_with
 
@@ -181,3 +181,76 @@ def test_of_a_servers_model_it_is_said_where_passages_go(show_window, folder: Pa
     assert "They are sent to office" in tab.composer.folder_button.toolTip()
     assert "passages go to office" in tab.composer.folder_button.accessibleName()
     assert "Quokkas eat grass." in asked_with(qtbot, tab, "What do quokkas eat?")
+
+
+def test_a_question_about_all_of_it_gets_the_beginnings(tab: ChatTab, folder: Path, qtbot):
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab)
+    content = asked_with(qtbot, tab, "What is in this folder?")
+    assert "[page 1]\nAbout animals" in content
+    assert "The blue llama lives in Köln." in content
+    assert "▤ 2024/zoo.pdf, pages 1, 2  ·  llamas.txt  3 passages ▸" in shown(tab)
+
+
+def test_it_is_said_where_no_passage_fits(tab: ChatTab, folder: Path, qtbot):
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab)
+    says = "▤ Nothing that was read of the folder has the words of this question."
+    assert asked_with(qtbot, tab, "Who is Zaphod?") == "Who is Zaphod?"
+    assert says in shown(tab)
+    tab.session.regenerate()
+    qtbot.waitUntil(lambda: not tab.session.answering)
+    assert shown(tab).count(says) == 1
+    assert asked_with(qtbot, tab, "Thanks!") == "Thanks!"
+    assert shown(tab).count(says) == 1
+
+
+def test_the_dialog_grows_with_what_it_says(tab: ChatTab, folder: Path, qtbot):
+    (folder / "damaged.pdf").rename(folder / "sound.pdf")
+    (folder / "sound.pdf").unlink()
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab, "Berichte · 2 files")
+    tab.folder.show_contents()
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, FolderDialog)
+    (folder / "damaged.pdf").write_bytes(b"%PDF-1.7 nothing else")
+    tab.folder._read_again()
+    wait_read(qtbot, tab)
+    (close,) = dialog.findChildren(QPushButton)
+    qtbot.waitUntil(lambda: dialog.list.isVisible() and dialog.list.geometry().bottom() < close.geometry().top())
+    dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("is_on_internet", "max_context", "least", "most"),
+    [
+        (True, 0, 9_000, 13_000),  # it does not say: those there read far more than this
+        (False, 0, 2_500, 4_000),  # on a machine nearby 4,096 tokens are usual
+        (False, 131_072, 9_000, 13_000),
+        (False, 4_096, 2_000, 3_500),
+    ],
+)
+def test_a_server_gets_as_much_as_it_reads(
+    show_window, tmp_path: Path, qtbot, monkeypatch, is_on_internet: bool, max_context: int, least: int, most: int
+):
+    class Served(ScriptedEngine):
+        @property
+        def is_on_internet(self) -> bool:
+            return is_on_internet
+
+    monkeypatch.setattr("llama_gui.bridge.document_recall.Counts", type("Nobody", (), {}))
+    folder = tmp_path / "Berichte"
+    folder.mkdir()
+    for number in range(90):
+        (folder / f"{number}.txt").write_text(f"Quokka number {number} eats grass. " + "It chews. " * 70)
+    entries = [ModelEntry("Scripted", "/models/Scripted", 14, is_starter=True), ModelEntry("big", "office#big", 0)]
+    served = Served(max_context=max_context)
+    tab = show_window(loader(ScriptedEngine(), served), entries).deck.current()
+    tab.folder.use(str(folder))
+    wait_read(qtbot, tab, "Berichte · 90 files")
+    window_of_tab(tab).models.choose("office#big")
+    wait_read(qtbot, tab, "Berichte · passages go to office · 90 files")
+    qtbot.waitUntil(lambda: tab.session._host.models.engine_of("office#big") is served)
+    ask(qtbot, tab, "What does the quokka eat?")
+    qtbot.waitUntil(lambda: len(tab.session.path()) >= 1)
+    assert least < len(tab.session.path()[0].content) < most

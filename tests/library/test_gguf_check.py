@@ -11,7 +11,7 @@ import pytest
 
 from llama_gui.errors import BrokenModelError
 from llama_gui.library import gguf_check
-from llama_gui.library.gguf_check import check_gguf, gguf_architecture
+from llama_gui.library.gguf_check import GgufChecks, check_gguf, gguf_architecture
 
 
 def write(path: Path, *, alignment: int | None = None, tokens: int = 50) -> Path:
@@ -96,3 +96,38 @@ def test_another_file_is_none(tmp_path: Path):
     (tmp_path / "a.gguf").write_bytes(os.urandom(3) + b"x" * 100)
     with pytest.raises(BrokenModelError, match="it is none"):
         check_gguf(tmp_path / "a.gguf")
+
+
+def test_each_file_is_read_through_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    sound, cut = write(tmp_path / "sound.gguf"), write(tmp_path / "cut.gguf")
+    os.truncate(cut, cut.stat().st_size // 2)
+    checks, read = GgufChecks(), []
+
+    def check(file: Path) -> None:
+        read.append(file)
+        check_gguf(file)
+
+    monkeypatch.setattr(gguf_check, "check_gguf", check)
+    for _ in range(2):
+        checks.check(sound)
+        with pytest.raises(BrokenModelError, match=r"not complete|cannot be read"):
+            checks.check(cut)
+    assert read == [sound, cut]
+    write(cut)
+    checks.check(cut)
+    assert read == [sound, cut, cut]
+
+
+def test_of_an_old_file_that_nobody_has_read_the_quick_check_asks_nothing(tmp_path: Path):
+    """So that a menu of fifty models opens at once; what is found out beside the window counts from then on."""
+    old, new, checks = write(tmp_path / "old.gguf"), write(tmp_path / "new.gguf"), GgufChecks()
+    for file in (old, new):
+        os.truncate(file, file.stat().st_size // 2)
+    os.utime(old, (10**9, 10**9))
+    checks.check_quickly(old)
+    with pytest.raises(BrokenModelError):
+        checks.check_quickly(new)
+    with pytest.raises(BrokenModelError):
+        checks.check(old)
+    with pytest.raises(BrokenModelError):
+        checks.check_quickly(old)

@@ -8,7 +8,7 @@ import pytest
 
 from llama_gui.engine.gguf_config import ARCHITECTURES
 from llama_gui.library import shelf
-from llama_gui.library.neighbours import Neighbour, neighbours
+from llama_gui.library.neighbours import Neighbour, neighbours, with_chats
 from tests.library.test_shelf import make_gguf, make_model
 
 
@@ -59,6 +59,29 @@ def test_what_was_moved_is_found(tmp_path: Path):
     jan.mkdir(parents=True)
     (jan / "settings.json").write_text(json.dumps({"data_folder": str(tmp_path / "disk" / "jan")}), encoding="utf-8")
     assert found(tmp_path) == [("LM Studio", "disk/llms"), ("Jan", "disk/jan/llamacpp/models")]
+
+
+@pytest.mark.parametrize(
+    ("platform", "name", "folder"),
+    [
+        ("linux", "LM Studio", ".lmstudio/conversations"),
+        ("linux", "LM Studio", ".cache/lm-studio/conversations"),
+        ("darwin", "Jan", "Library/Application Support/Jan/data/threads"),
+        ("win32", "Jan", "AppData/Roaming/Jan/data/threads"),
+    ],
+)
+def test_whose_chats_are_here(tmp_path: Path, platform: str, name: str, folder: str):
+    assert with_chats(tmp_path, {}, platform) == ()
+    (tmp_path / folder).mkdir(parents=True)
+    assert with_chats(tmp_path, {}, platform) == (Neighbour(name, tmp_path / folder),)
+
+
+def test_chats_that_were_moved_are_found(tmp_path: Path):
+    (tmp_path / "disk" / "threads").mkdir(parents=True)
+    jan = tmp_path / ".local" / "share" / "Jan"
+    jan.mkdir(parents=True)
+    (jan / "settings.json").write_text(json.dumps({"data_folder": str(tmp_path / "disk")}), encoding="utf-8")
+    assert with_chats(tmp_path, {}, "linux") == (Neighbour("Jan", tmp_path / "disk" / "threads"),)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,24 @@ def test_addresses_that_are_refused(url: str):
     assert "word" not in str(caught.value)  # a password in an address is not repeated
 
 
+@pytest.mark.parametrize(
+    ("url", "is_there"),
+    [
+        ("https://api.openai.com/v1", True),
+        ("https://8.8.8.8/v1", True),
+        ("http://localhost:1234/v1", False),
+        ("http://127.0.0.1:8000/v1", False),
+        ("https://192.168.1.5/v1", False),
+        ("https://[fe80::1]/v1", False),
+        ("https://nas/v1", False),
+        ("https://nas.local/v1", False),
+        ("https://box.fritz.box/v1", False),
+    ],
+)
+def test_whether_a_server_is_on_the_internet(url: str, is_there: bool):
+    assert Endpoint("x", url).is_on_internet is is_there
+
+
 def test_plain_http_to_another_machine_needs_a_yes():
     assert Endpoint("x", "http://192.168.1.5:8000/v1", allow_plain_http=True)
 
@@ -85,6 +103,9 @@ LOCAL = Endpoint("x", "http://127.0.0.1:1/v1")
         ({"id": "m", "object": "model", "owned_by": "organization_owner"}, "lmstudio", 0),
         ({"id": "m", "object": "model", "owned_by": "llama-gui", "max_model_len": 2048}, "llama-gui", 2048),
         ({"id": "m", "object": "model", "owned_by": "openai"}, "openai", 0),
+        ({"id": "m", "context_length": 163_840}, "other", 163_840),
+        ({"id": "m", "owned_by": "Meta", "context_window": 131_072}, "other", 131_072),
+        ({"id": "m", "context_length": 8192, "meta": {"n_ctx": 4096}}, "other", 4096),
         ({"id": "m"}, "other", 0),
         ({"id": "m", "owned_by": ["x"], "meta": 5, "max_model_len": "long"}, "other", 0),
         ({"id": "m", "max_model_len": -5}, "other", 0),

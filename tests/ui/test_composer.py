@@ -6,6 +6,7 @@ from PySide6.QtGui import QImage, QInputMethodEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from llama_gui.ui.composer import Composer
+from llama_gui.ui.theme import apply_theme
 
 
 @pytest.fixture
@@ -110,6 +111,22 @@ def test_larger_letters_make_a_higher_field_of_fewer_lines(composer):
     assert composer.edit.height() > 1.5 * line
     composer.set_text("\n" * 40)
     assert composer.edit.height() < 6 * composer.edit.fontMetrics().lineSpacing()
+
+
+def test_the_placeholder_grows_with_the_letters(composer, qapp):
+    apply_theme(qapp, "light")
+    composer.set_placeholder("HHH")
+    composer.edit.clearFocus()
+
+    def height() -> int:
+        image = composer.edit.viewport().grab().toImage()
+        rows = range(image.height())
+        page = image.pixel(0, image.height() - 1)
+        return sum(any(image.pixel(x, y) != page for x in range(8, 60)) for y in rows)
+
+    small = height()
+    composer.set_zoom(2.0)
+    assert height() > 1.7 * small
 
 
 def test_a_long_text_is_written_into_what_takes_no_files(composer, qtbot):

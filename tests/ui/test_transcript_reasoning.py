@@ -1,10 +1,13 @@
 """Reasoning is told from the answer, folded, unfolded, streamed, and left out of copies."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from llama_gui.chats.attachments import Source, compose
+from llama_gui.chats.passages import Excerpt
 from llama_gui.ui.transcript.reasoning import answer_text, split_reasoning
 from llama_gui.ui.transcript.view import TranscriptView
 from tests.ui.transcripts import answer, command_of, look_of, user
@@ -117,3 +120,18 @@ def test_copies_leave_it_out(view):
     assert view.last_answer() == "The **answer**."
     view.selectAll()
     assert view.createMimeDataFromSelection().text() == "Question\nTiny\nThe answer."
+
+
+def test_what_is_unfolded_stays_where_it_was_clicked(view):
+    """Also the sources of an answer further up."""
+    sources = [Source(f"{n}.txt", Excerpt("\n".join(["many words"] * 30), 1, 3)) for n in range(4)]
+    where = compose("Question", (), sources)[1]
+    first, last = replace(user(1), attachments=where), replace(user(2), attachments=where)
+    view.show_path([first, answer(1, "An answer."), last, answer(2, "word " * 300)], {})
+    for node_id in ("a1", "a2"):
+        view.scroll_to_node(node_id)
+        for _unfolds in (True, False):
+            place = view.extent_of(node_id)[0]
+            before = view.cursorRect(view.cursor_at(place)).top()
+            view.toggle_sources(node_id)
+            assert abs(view.cursorRect(view.cursor_at(place)).top() - before) <= 1

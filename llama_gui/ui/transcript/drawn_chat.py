@@ -184,15 +184,17 @@ class DrawnChat(Sheet):
                 self.select(anchor, position)
         self._has_drawn()
 
-    def _insert(self, write: Callable[[], object], below: int) -> None:
-        """Run a change in the middle of the document; what stands at the position `below` stays where it is seen."""
-        there = self.cursor_at(below)
+    def _insert(self, write: Callable[[], object], there: QTextCursor) -> None:
+        """Run a change in the middle of the document; the line of the cursor `there` stays where it is seen."""
         own = QTextCursor(self.document())
         with self.place.moved_with(lambda: self.document().documentLayout().blockBoundingRect(there.block()).top()):
             own.beginEditBlock()
             write()
             own.endEditBlock()
         self._has_drawn()
+
+    def _top(self) -> QTextCursor:
+        return self.cursor_at(self.top_position())
 
     def _has_drawn(self) -> None:
         self.centre()
@@ -229,7 +231,7 @@ class DrawnChat(Sheet):
         """Draw a part of what a fold stands for, see `Page.unfold`."""
         there = [-1]
         if number in self._page.folds():
-            self._insert(lambda: there.insert(0, self._page.unfold(number, offset)), self.top_position())
+            self._insert(lambda: there.insert(0, self._page.unfold(number, offset)), self._top())
         return there[0]
 
     # What is not drawn
@@ -258,7 +260,8 @@ class DrawnChat(Sheet):
         if gap is not None:
             self.place.leave_end()
             below = self.document().findBlock(gap[0]).next().position()
-            self._insert(lambda: self._page.draw_gap(first), below if first == 0 else min(gap[0], self.top_position()))
+            stays = below if first == 0 else min(gap[0], self.top_position())
+            self._insert(lambda: self._page.draw_gap(first), self.cursor_at(stays))
 
     def toggle_reasoning(self, node_id: str) -> None:
         """Show or hide what was thought before an answer."""
@@ -273,7 +276,9 @@ class DrawnChat(Sheet):
         place = self.extent_of(node_id)
         if place is not None:
             self.place.leave_end()
-            self._insert(lambda: self._page.draw_again(node_id), place[0])
+            above = self.cursor_at(max(place[0] - 1, 0))
+            above.setKeepPositionOnInsert(True)  # what is written anew begins there
+            self._insert(lambda: self._page.draw_again(node_id), above)
 
     # Where it stands
 
@@ -377,7 +382,7 @@ class DrawnChat(Sheet):
     def draw_node(self, node_id: str) -> None:
         """Draw a message that is not drawn yet."""
         if self.extent_of(node_id) is None:
-            self._insert(lambda: self._page.draw(node_id), self.top_position())
+            self._insert(lambda: self._page.draw(node_id), self._top())
 
     def extent_of(self, node_id: str) -> tuple[int, int] | None:
         """Where a message begins and ends in the document, None where it is not drawn."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QTextDocument
 
-from llama_gui.chats.attachments import sources_of
+from llama_gui.chats.attachments import sources_of, was_in_vain
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats, Property
@@ -16,7 +16,7 @@ from llama_gui.ui.markdown.shelf import Mark
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.transcript.answer import AnswerStream
 from llama_gui.ui.transcript.message import write_answer, write_footer, write_name, write_user
-from llama_gui.ui.transcript.sources import sources_key, write_sources
+from llama_gui.ui.transcript.sources import sources_key, write_in_vain, write_sources
 
 TOP_MARGIN = 48
 BOTTOM_MARGIN = 12
@@ -174,7 +174,11 @@ class PageEnd:
         """Who answers, and from what."""
         write_name(writer, node.model)
         asked = next((known for known in reversed(self._nodes) if known.id == node.parent_id), None)
-        if asked is not None and (sources := sources_of(asked.attachments)):
+        if asked is None:
+            return
+        if was_in_vain(asked.attachments):
+            write_in_vain(writer)
+        elif sources := sources_of(asked.attachments):
             write_sources(writer, node.id, sources, is_unfolded=sources_key(node.id) in self._unfolded)
 
     def _write_footer(self, writer: DocumentWriter, node: Node, *, is_last: bool) -> None:

@@ -34,7 +34,7 @@ def write_sources(writer: DocumentWriter, node_id: str, sources: Sequence[Source
     if len(sources) > _MOST_NAMES:
         names.append(translate("Transcript", "{} more").format(number_text(len(sources) - _MOST_NAMES)))
     writer.insert(f"{_FILE_MARK} {'  ·  '.join(names)}  ", formats.small())
-    count = sum(source.excerpt.chosen for source in sources)
+    count = sum(source.excerpt.chosen for source in sources if not source.is_listing)
     label = translate("Transcript", "{} passage") if count == 1 else translate("Transcript", "{} passages")
     label = f"{label.format(number_text(count))} {'▾' if is_unfolded else '▸'}"
     writer.command(label.replace(" ", "\u00a0"), "sources", node_id)  # a narrow window breaks the line before it
@@ -42,13 +42,19 @@ def write_sources(writer: DocumentWriter, node_id: str, sources: Sequence[Source
         _write_passages(writer, source)
 
 
+def write_in_vain(writer: DocumentWriter) -> None:
+    """In their place: that there are none."""
+    block = writer.formats.paragraph(12)
+    block.setProperty(Property.CHROME, True)
+    says = translate("Transcript", "Nothing that was read of the folder has the words of this question.")
+    writer.line(f"{_FILE_MARK} {says}", block, writer.formats.small())
+
+
 def _write_passages(writer: DocumentWriter, source: Source) -> None:
     formats, excerpt = writer.formats, source.excerpt
     head = formats.paragraph(14)
     formats.quote(head, _DEPTH)
-    counts = translate("Transcript", "{} of {} passages")
-    facts = counts.format(number_text(excerpt.chosen), number_text(excerpt.total))
-    writer.line(f"{source.name}  ·  {facts}", head, formats.small("text"))
+    writer.line("  ·  ".join([source.name, *_facts(source)]), head, formats.small("text"))
     top = 3
     for line in excerpt.text.split("\n"):
         if not line.strip():
@@ -60,8 +66,22 @@ def _write_passages(writer: DocumentWriter, source: Source) -> None:
         top = 3
 
 
+def _facts(source: Source) -> list[str]:
+    """How much of it went along, where that is not all there is."""
+    chosen, total = source.excerpt.chosen, source.excerpt.total
+    if total == 1:
+        return []
+    if source.is_listing:
+        says = translate("Transcript", "names of {} of {} files")
+    else:
+        says = translate("Transcript", "{} of {} passages")
+    return [says.format(number_text(chosen), number_text(total))]
+
+
 def _named(source: Source) -> str:
-    """The name of the file with its pages."""
+    """The name of the file with its pages; that of a folder whose files are listed, with how many they are."""
+    if source.is_listing:
+        return translate("Transcript", "{}, {} files").format(source.name, number_text(source.excerpt.total))
     found = list(dict.fromkeys(_MARK.findall(source.excerpt.text)))
     if not found:
         return source.name

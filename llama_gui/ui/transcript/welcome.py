@@ -112,7 +112,8 @@ class Welcome(QWidget):
         elif not model:
             self._line.setText(self.tr("Write your first message; it is answered as soon as the model is ready."))
         elif is_starter:
-            self._line.setText(self.tr("I am the small starter model that comes with llama-gui. Ask me how it works."))
+            text = self.tr("I am the small starter model that comes with llama-gui. Ask me how it works.")
+            self._line.setText(text.replace("-", "\u2011"))  # no line ends in the middle of the name
         else:
             self._line.setText(self.tr("{} is ready. What shall we talk about?").format(model))
         way = self.tr("For real conversations take a larger model. One that you have already opens with {}.")
