@@ -119,7 +119,23 @@ def test_what_is_not_understood_whole_is_not_laid_out(formula):
 
 
 def test_signs_have_the_kinds_of_tex():
-    kinds = {"+": 2, "=": 3, "≤": 3, "→": 3, "(": 4, "⟩": 5, ",": 6, "∑": 1, "x": 0, "∞": 0, "∂": 0, "…": 7, "∈": 3}
+    kinds = {
+        "+": 2,
+        "=": 3,
+        "≤": 3,
+        "→": 3,
+        "(": 4,
+        "⟩": 5,
+        ",": 6,
+        "∑": 1,
+        "x": 0,
+        "∞": 0,
+        "∂": 0,
+        "…": 7,
+        "∈": 3,
+        "⩽": 3,
+        "⩾": 3,
+    }
     assert {sign: int(kind_of_character(sign)) for sign in kinds} == kinds
     assert gap(Kind.ORDINARY, Kind.RELATION, is_script=False) == 5 / 18
     assert gap(Kind.ORDINARY, Kind.RELATION, is_script=True) == 0

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from llama_gui.ui.markdown.latex.tree import Kind
 
-_BINARY = frozenset("+−±∓×÷∗⋆∘∙·⋅∩∪⊓⊔∨∧∖≀⊎⊕⊖⊗⊘⊙⊚⊛⊝⊞⊟⊠⊡†‡⨿⋄△▽◁▷⊲⊳⋉⋊⋋⋌∔⋒⋓⌅⌆⊺⊻⊼⋎⋏∸⨯⩽◯⊴⊵")
+_BINARY = frozenset("+−±∓×÷∗⋆∘∙·⋅∩∪⊓⊔∨∧∖≀⊎⊕⊖⊗⊘⊙⊚⊛⊝⊞⊟⊠⊡†‡⨿⋄△▽◁▷⊲⊳⋉⋊⋋⋌∔⋒⋓⌅⌆⊺⊻⊼⋎⋏∸⨯◯⊴⊵")
 _RELATIONS = frozenset("=<>:∝∼≁∣∤∥∦⊢⊣⊨⊩⊪⊫⊬⊭⊮⊯⋈⋔≔∈∉∋∌∴∵∶∷⌢⌣≡⟂⫫")
 _RELATION_RANGES = ((0x2190, 0x21FF), (0x223C, 0x228B), (0x228F, 0x2292), (0x22B0, 0x22B7), (0x22D0, 0x22D1),
                     (0x22D5, 0x22ED), (0x27F5, 0x27FF), (0x2900, 0x297F), (0x2A7D, 0x2AD8))  # fmt: skip
