@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from llama_gui.ui.markdown.blocks import PARSER
 from llama_gui.ui.markdown.latex.unicode import readable
 from llama_gui.ui.markdown.typesetting.formulas import drawing
-from llama_gui.ui.transcript.view import TranscriptView
 from tests.ui.transcripts import answer, look_of, user
 
 
@@ -145,15 +144,6 @@ def test_what_is_a_formula(text, formulas):
     tokens = PARSER.parse(text)
     every = [child for token in tokens for child in (token, *(token.children or ()))]
     assert [token.content for token in every if token.type.startswith("maths")] == formulas
-
-
-@pytest.fixture
-def view(qtbot) -> TranscriptView:
-    view = TranscriptView()
-    qtbot.addWidget(view)
-    view.resize(700, 400)
-    view.show()
-    return view
 
 
 def test_it_streams_and_ends_as_the_whole(view):
