@@ -117,12 +117,13 @@ def test_what_cannot_be_is_refused_again_when_it_is_typed_again(show, qtbot):
     assert dialog.context.error.isVisible()
 
 
-def test_what_is_more_than_fits_is_said(show):
+def test_what_is_more_than_fits_is_said(show, qtbot):
     dialog, _ = show(plan=replace(PLAN, chat_bytes=1_000_000_000))
     assert "about 30,517 tokens" in dialog.costs.text()
     assert dialog.costs._role == "accent"
-    dialog.context.set_value(8192)
-    dialog._show_costs()
+    assert dialog.context.slider is not None
+    qtbot.keyClick(dialog.context.slider, Qt.Key.Key_Home)
+    assert dialog.context.value() == 256
     assert "may take 1.0 GB now" in dialog.costs.text()
 
 
