@@ -73,12 +73,13 @@ sys.exit(main(["--profile", sys.argv[1]]))
     assert run_python(code, str(tmp_path)).splitlines() == ["before the first show: []", "Starter model True"]
 
 
-def test_what_lays_out_formulas_is_not_loaded_before_the_first_one():
+def test_what_reads_and_lays_out_formulas_is_not_loaded_before_the_first_one():
     code = """
 import sys
 import llama_gui.ui
 from llama_gui.ui.transcript.view import TranscriptView
-print([name for name in sys.modules if "typesetting" in name or name.startswith(("ziamath", "pylatexenc"))])
+rooms = ("latex.tree", "typesetting", "ziamath", "pylatexenc")
+print([name for name in sys.modules if any(room in name for room in rooms)])
 """
     assert run_python(code) == "[]"
 

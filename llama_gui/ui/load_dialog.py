@@ -103,7 +103,7 @@ class LoadDialog(FittingDialog):
             box.currentIndexChanged.connect(self._on_choice)
         self.context.changed.connect(self._show_costs)
         for row in (self.context, self.threads):
-            row.refused.connect(self.fit)
+            row.refused.connect(self._on_refused)
         self.context.edit.setFocus()
 
     def _choice(self, name: str, values: dict[str, str], current: str, icons: Icons) -> ChoiceBox:
@@ -228,6 +228,11 @@ class LoadDialog(FittingDialog):
     def _on_choice(self) -> None:
         self.apply.setEnabled(False)  # until it is known that it can be
         self._planner.plan(self._key, self.options())
+
+    @Slot()
+    def _on_refused(self) -> None:
+        self._told.clear()  # it was typed anew, even where it is the same again
+        self.fit()
 
     @Slot()
     def _reset(self) -> None:

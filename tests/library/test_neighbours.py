@@ -1,7 +1,6 @@
 """The models that other programs keep here are found, and nothing else of theirs."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -102,13 +101,14 @@ def test_of_theirs_the_files_count_that_we_run(tmp_path: Path):
     make_gguf(theirs / "org" / "Qwen-GGUF" / "model.gguf", architecture="qwen3")
     make_model(theirs / "org" / "mlx")
     (theirs / "org" / "broken.gguf").write_bytes(b"nothing")
+    before = sorted(theirs.rglob("*"))
     (neighbour,) = neighbours(tmp_path, {}, "linux")
     assert neighbour == Neighbour("LM Studio", theirs)
     entries = shelf.scan([], tmp_path / "none", others=[neighbour.folder])
     assert [entry.name for entry in entries] == ["Llama-Q4_K_M", "Qwen-GGUF"]
     twice = shelf.scan([theirs / "org" / "Qwen-GGUF" / "model.gguf"], tmp_path / "none", others=[neighbour.folder])
     assert [entry.path for entry in twice] == [entry.path for entry in entries]
-    assert not os.path.exists(theirs / "llama-gui")
+    assert sorted(theirs.rglob("*")) == before  # they are left alone
 
 
 def test_we_run_what_the_engine_runs():

@@ -6,6 +6,7 @@ import pytest
 
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import apply_theme
+from llama_gui.ui.transcript.view import TranscriptView
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 
@@ -18,3 +19,12 @@ def _light(qapp):
 @pytest.fixture
 def icons(qapp) -> Icons:
     return Icons(RESOURCES / "icons")
+
+
+@pytest.fixture
+def view(qtbot) -> TranscriptView:
+    view = TranscriptView()
+    qtbot.addWidget(view)
+    view.resize(700, 400)
+    view.show()
+    return view

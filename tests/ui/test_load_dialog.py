@@ -58,7 +58,6 @@ def test_it_shows_how_the_model_runs(show):
     assert dialog.windowTitle() == "How R & D runs"
     assert dialog.dtype.currentText() == "Automatic (bf16)"
     assert not dialog.device.isVisible()
-    assert dialog.context.edit.placeholderText() == ""
     assert "131072" in dialog.context.edit.text()
     assert dialog.threads.edit.text() == "2 · Default"
     assert "2.5 GB" in dialog.costs.text()
@@ -76,11 +75,13 @@ def test_a_length_is_typed_and_its_memory_is_said(show, qtbot):
 
 
 def test_threads_are_chosen(show, qtbot):
-    dialog, _ = show(plan=replace(PLAN, threads=1))
+    dialog, planner = show()
+    with qtbot.assertNotEmitted(dialog.chosen):
+        type_in(qtbot, dialog.threads.edit, "0")
     with qtbot.waitSignal(dialog.chosen) as chosen:
         type_in(qtbot, dialog.threads.edit, "1")
-        type_in(qtbot, dialog.threads.edit, "0")
-    assert chosen.args[0].threads in (None, 1)
+    assert chosen.args == [LoadOptions(threads=1)]
+    assert planner.asked == []
 
 
 def test_guesses_are_chosen(show, qtbot):
@@ -107,12 +108,22 @@ def test_what_cannot_be_is_refused_once_and_in_words(show, qtbot, typed):
     assert chosen.args == [LoadOptions()]
 
 
-def test_what_is_more_than_fits_is_said(show):
+def test_what_cannot_be_is_refused_again_when_it_is_typed_again(show, qtbot):
+    dialog, _ = show()
+    with qtbot.assertNotEmitted(dialog.chosen):
+        for _ in range(2):
+            type_in(qtbot, dialog.context.edit, "10")
+    assert dialog.isVisible()
+    assert dialog.context.error.isVisible()
+
+
+def test_what_is_more_than_fits_is_said(show, qtbot):
     dialog, _ = show(plan=replace(PLAN, chat_bytes=1_000_000_000))
     assert "about 30,517 tokens" in dialog.costs.text()
     assert dialog.costs._role == "accent"
-    dialog.context.set_value(8192)
-    dialog._show_costs()
+    assert dialog.context.slider is not None
+    qtbot.keyClick(dialog.context.slider, Qt.Key.Key_Home)
+    assert dialog.context.value() == 256
     assert "may take 1.0 GB now" in dialog.costs.text()
 
 

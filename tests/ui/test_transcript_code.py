@@ -1,7 +1,5 @@
 """Colours for code: short code at once, long code in the next frames and never for long; streams end coloured too."""
 
-import pytest
-
 from llama_gui.ui.markdown import code_block
 from llama_gui.ui.markdown.code_block import colour, highlight, plain_lines
 from llama_gui.ui.theme import LIGHT
@@ -10,15 +8,6 @@ from tests.ui.transcripts import answer, look_of, user
 
 LINE = "return call(12, 'wörd 🐙')  # note"
 LONG = "\n".join(f"def f{n}():\n    {LINE}" for n in range(200))
-
-
-@pytest.fixture
-def view(qtbot) -> TranscriptView:
-    view = TranscriptView()
-    qtbot.addWidget(view)
-    view.resize(700, 400)
-    view.show()
-    return view
 
 
 def colours(view: TranscriptView, line: str) -> dict[str, str]:

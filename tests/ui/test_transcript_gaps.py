@@ -22,15 +22,6 @@ def chat(turns: int) -> list[Node]:
     return nodes
 
 
-@pytest.fixture
-def view(qtbot) -> TranscriptView:
-    view = TranscriptView()
-    qtbot.addWidget(view)
-    view.resize(700, 400)
-    view.show()
-    return view
-
-
 def test_all_gaps_opened_in_any_order_make_the_whole(view, monkeypatch):
     nodes = chat(20)
     view.show_path(nodes)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 from llama_gui.ui.markdown.blocks import PARSER
-from llama_gui.ui.markdown.maths import readable
-from llama_gui.ui.transcript.view import TranscriptView
+from llama_gui.ui.markdown.latex.unicode import readable
+from llama_gui.ui.markdown.typesetting.formulas import drawing
 from tests.ui.transcripts import answer, look_of, user
 
 
@@ -38,6 +38,26 @@ def shown(formula: str) -> str | None:
         (r"\sqrt[3]{x+1} \leq \sqrt 2", "∛(x + 1) ≤ √2"),
         (r"\text{speed} = \frac{\text{distance}}{\text{time}}", "speed = distance/time"),
         (r"x' + 50\%", "x′ + 50%"),
+        (r"90^\circ, x^*, a * b, \epsilon", "90°, x∗, a * b, ε"),
+        (r"\mathbf{v}_{\text{größe}} \in \mathbb{1}", "v_(größe) ∈ 𝟙"),
+        (r"\frac{a}{b}^2, \overbrace{a+b}^2, {}^{14}_6C", "(a/b)², (a + b)², ¹⁴₆C"),
+        (r"(\sin x), \ln\left(x\right), \operatorname{rank} A", "(sin x), ln(x), rank A"),
+        (r"a \not\in A \Longrightarrow b \nmid c", "a ∉ A ⟹ b ∤ c"),
+        (r"\left[\begin{array}{c|c} 1 & 2 \\\hline 3 & 4 \end{array}\right]", "[1 2; 3 4]"),
+        (r"\begin{cases} x, & y \\ -x, & z. \end{cases}", "⎧ x, y\n⎩ −x, z."),
+        (r"\begin{rcases} a \\ b \\ c \end{rcases}", "a ⎫\nb ⎬\nc ⎭"),
+        (r"\begin{alignedat}{2} a &= b \\[2pt] &= -c \end{alignedat}", "a = b\n= −c"),
+        (r"a &= b \\ &= c", "a = b\n= c"),
+        (r"\ce{2H2 + O2 ->[heat] 2H2O}", "2 H₂ + O₂ →ʰᵉᵃᵗ 2 H₂O"),
+        (r"a \equiv b \pmod{n} \tag{1}", "a ≡ b (mod n) (1)"),
+        (r"\stackrel{!}{=} \underset{x}{\operatorname{argmax}} f", "=^! argmaxₓ f"),
+        (r"\cancel{x} + \boxed{y} + \phantom{z}", "x̸ + y +"),
+        (r"\text{for all $x>0$ in } S % all", "for all x > 0 in S"),
+        (r"{n \choose k} {a \over b}", "C(n, k)a/b"),
+        (r"\sum_{\substack{a \\ b}}", None),
+        (r"{a \atop b}", None),
+        (r"\left( x", None),
+        ("x^2^3", None),
         (r"\unknown{x}", None),
         (r"\begin{tikzpicture} x \end{tikzpicture}", None),
         ("{" * 5000, None),
@@ -51,10 +71,37 @@ def test_a_formula_in_one_line(formula, text):
 
 
 @pytest.mark.parametrize(
-    "formula", ["\\frac", "\\left", "\\hat", "_{", "\\sqrt[", "\\begin{matrix}", "\\not", "{", "\\mathbb", "^"]
+    "formula",
+    [
+        "\\frac",
+        "\\left",
+        "\\hat",
+        "_{",
+        "\\sqrt[",
+        "\\begin{matrix}",
+        "\\not",
+        "{",
+        "\\mathbb",
+        "^",
+        "\\over",
+        "\\bf",
+        "\\displaystyle",
+        "\\substack{",
+        "\\ce{",
+        "&",
+        "\\\\",
+    ],
 )
 def test_hostile_formulas_are_shown_as_they_were_written(formula):
     assert readable((formula * 4000)[:4000]) is None
+
+
+def test_what_is_too_long_or_has_too_many_cells_to_be_laid_out_is_unicode():
+    sum_of_many = "+".join(["x"] * 600)
+    cells = r"\begin{matrix}" + r" \\ ".join(["&".join("x" * 21)] * 20) + r"\end{matrix}"
+    for formula, letters in ((sum_of_many, 600), (cells, 420)):
+        assert drawing(formula, is_display=True) is None
+        assert shown(formula).count("x") == letters
 
 
 @pytest.mark.parametrize("lines", ["\\[\na\n", "$$\na", "> $$\n", "- \\[\n", "\\(", "$a "])
@@ -97,15 +144,6 @@ def test_what_is_a_formula(text, formulas):
     tokens = PARSER.parse(text)
     every = [child for token in tokens for child in (token, *(token.children or ()))]
     assert [token.content for token in every if token.type.startswith("maths")] == formulas
-
-
-@pytest.fixture
-def view(qtbot) -> TranscriptView:
-    view = TranscriptView()
-    qtbot.addWidget(view)
-    view.resize(700, 400)
-    view.show()
-    return view
 
 
 def test_it_streams_and_ends_as_the_whole(view):

@@ -9,7 +9,6 @@ from PySide6.QtGui import QGuiApplication
 from llama_gui.chats.attachments import Source, compose
 from llama_gui.chats.passages import Excerpt
 from llama_gui.ui.transcript.reasoning import answer_text, split_reasoning
-from llama_gui.ui.transcript.view import TranscriptView
 from tests.ui.transcripts import answer, command_of, look_of, user
 
 THOUGHT = "<think>\nFirst I *wonder*.\n\nThen I know.\n</think>\n\nThe **answer**."
@@ -51,15 +50,6 @@ def test_half_a_tag_is_not_shown():
 def test_an_answer_without_an_answer_is_copied_whole():
     assert answer_text(THOUGHT) == "The **answer**."
     assert answer_text("<think>never ends") == "<think>never ends"
-
-
-@pytest.fixture
-def view(qtbot) -> TranscriptView:
-    view = TranscriptView()
-    qtbot.addWidget(view)
-    view.resize(700, 400)
-    view.show()
-    return view
 
 
 def test_a_click_unfolds_it_and_another_folds_it(view):

@@ -25,15 +25,6 @@ RECIPE = json.dumps(
 )
 
 
-@pytest.fixture
-def view(qtbot) -> TranscriptView:
-    view = TranscriptView()
-    qtbot.addWidget(view)
-    view.resize(700, 400)
-    view.show()
-    return view
-
-
 def long_chat() -> list[Node]:
     return [user(1), answer(1, "\n\n".join(f"Paragraph {n}." for n in range(80)))]
 

@@ -7,16 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.ui.markdown.maths import Unshown
+from llama_gui.ui.markdown.latex.alphabets import italic
+from llama_gui.ui.markdown.latex.chemistry import chemistry
+from llama_gui.ui.markdown.latex.reading import tree_of
+from llama_gui.ui.markdown.latex.signs import gap, kind_of_character
+from llama_gui.ui.markdown.latex.tokens import Unshown
+from llama_gui.ui.markdown.latex.tree import Fraction, Grid, Kind, Row, Scripts, Sign, Words
+from llama_gui.ui.markdown.latex.unicode import readable
 from llama_gui.ui.markdown.typesetting import formulas
 from llama_gui.ui.markdown.typesetting.boxes import Box, Ink, Rule, beside, lifted, stacked
-from llama_gui.ui.markdown.typesetting.chemistry import chemistry
 from llama_gui.ui.markdown.typesetting.formulas import Drawing, drawing, inked, parts
 from llama_gui.ui.markdown.typesetting.math_font import EM, math_font
-from llama_gui.ui.markdown.typesetting.reading import tree_of
 from llama_gui.ui.markdown.typesetting.setter import Setter
-from llama_gui.ui.markdown.typesetting.signs import gap, italic, kind_of_character
-from llama_gui.ui.markdown.typesetting.tree import Fraction, Grid, Kind, Row, Scripts, Sign, Words
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -94,6 +96,11 @@ def test_what_models_write_is_laid_out(formula):
         assert bounds.bottom() < drawn.descent + 0.15
 
 
+def test_what_is_laid_out_is_unicode_too():
+    """But for lines of a script, which have no form in one line."""
+    assert [formula for formula in WRITTEN if readable(formula) is None] == [r"\sum_{\substack{i<n\\ j<m}} a_{ij}"]
+
+
 @pytest.mark.parametrize(
     "formula",
     [
@@ -112,7 +119,23 @@ def test_what_is_not_understood_whole_is_not_laid_out(formula):
 
 
 def test_signs_have_the_kinds_of_tex():
-    kinds = {"+": 2, "=": 3, "≤": 3, "→": 3, "(": 4, "⟩": 5, ",": 6, "∑": 1, "x": 0, "∞": 0, "∂": 0, "…": 7, "∈": 3}
+    kinds = {
+        "+": 2,
+        "=": 3,
+        "≤": 3,
+        "→": 3,
+        "(": 4,
+        "⟩": 5,
+        ",": 6,
+        "∑": 1,
+        "x": 0,
+        "∞": 0,
+        "∂": 0,
+        "…": 7,
+        "∈": 3,
+        "⩽": 3,
+        "⩾": 3,
+    }
     assert {sign: int(kind_of_character(sign)) for sign in kinds} == kinds
     assert gap(Kind.ORDINARY, Kind.RELATION, is_script=False) == 5 / 18
     assert gap(Kind.ORDINARY, Kind.RELATION, is_script=True) == 0

@@ -64,6 +64,11 @@ def as_text(value: object) -> str:
     return clean_text(value) if isinstance(value, str) else ""
 
 
+def as_role(value: object) -> Role | None:
+    """Who said something, if it was the user or the assistant; tools and systems did not speak."""
+    return value if value in ("user", "assistant") else None
+
+
 def as_title(value: object, otherwise: str = "New chat") -> str:
     """A title on one line, of bounded length."""
     return " ".join(as_text(value).split())[:MAX_TITLE] or otherwise

@@ -8,6 +8,7 @@ from llama_gui.chats.importers.building import (
     as_dict,
     as_key,
     as_list,
+    as_role,
     as_text,
     as_time,
     as_title,
@@ -19,7 +20,6 @@ from llama_gui.vocabulary import Role
 
 NAME = "ChatGPT"
 
-_SPOKEN: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _TEXT_TYPES = ("text", "multimodal_text")
 _REASONING = ("thoughts", "reasoning_recap")
 
@@ -55,8 +55,7 @@ def read(values: Any, left_out: LeftOut) -> ChatRecord:
 
 def _draft(name: str, entry: dict[str, Any], created: float, left_out: LeftOut) -> Draft:
     message = as_dict(entry.get("message"))
-    role = as_dict(message.get("author")).get("role")
-    spoken = _SPOKEN.get(role) if isinstance(role, str) else None
+    spoken = as_role(as_dict(message.get("author")).get("role"))
     model = as_text(as_dict(message.get("metadata")).get("model_slug")) if spoken == "assistant" else ""
     text = _text(message, spoken, left_out) if message else None
     return Draft(

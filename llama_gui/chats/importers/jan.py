@@ -9,6 +9,7 @@ from llama_gui.chats.importers.building import (
     as_dict,
     as_key,
     as_list,
+    as_role,
     as_text,
     as_time,
     as_title,
@@ -16,13 +17,12 @@ from llama_gui.chats.importers.building import (
     stable_id,
 )
 from llama_gui.chats.record import ChatRecord
-from llama_gui.vocabulary import ChatSettings, Role
+from llama_gui.vocabulary import ChatSettings
 
 NAME = "Jan"
 THREAD_FILE, MESSAGES_FILE = "thread.json", "messages.jsonl"
 
 _KIND = "jan.thread"
-_SPOKEN: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _LEFT_OUT = {"reasoning": "note of the model's reasoning", "tool_call": "call of a tool"}
 
 
@@ -65,7 +65,7 @@ def read(values: Any, left_out: LeftOut) -> ChatRecord:
     return ChatRecord(
         id=chat_id,
         title=as_title(thread.get("title") or as_dict(thread.get("metadata")).get("title")),
-        created=as_time(thread.get("created")),
+        created=as_time(thread.get("created"), nodes[0].created),
         nodes=nodes,
         settings=ChatSettings(as_text(assistant.get("instructions"))),
         leaf_id=leaf_id,
@@ -79,8 +79,7 @@ def _drafts(messages: list[dict[str, Any]], model: str, left_out: LeftOut) -> li
     asked: str | None = None  # the last message of the user
     for number, message in enumerate(messages):
         key = as_key(message.get("id")) or f"#{number}"
-        kind = message.get("role")
-        role = _SPOKEN.get(kind) if isinstance(kind, str) else None
+        role = as_role(message.get("role"))
         parent = drafts[-1].key if drafts else None
         if is_tree:
             parent = as_key(as_dict(message.get("metadata")).get("parentId"))

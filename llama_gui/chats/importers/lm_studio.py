@@ -7,6 +7,7 @@ from llama_gui.chats.importers.building import (
     LeftOut,
     as_dict,
     as_list,
+    as_role,
     as_text,
     as_time,
     as_title,
@@ -14,11 +15,9 @@ from llama_gui.chats.importers.building import (
     stable_id,
 )
 from llama_gui.chats.record import ChatRecord
-from llama_gui.vocabulary import ChatSettings, Role
+from llama_gui.vocabulary import ChatSettings
 
 NAME = "LM Studio"
-
-_SPOKEN: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
 
 def conversations(content: object) -> list[Any] | None:
@@ -65,7 +64,7 @@ def read(values: Any, left_out: LeftOut) -> ChatRecord:
 
 def _draft(number: int, version: dict[str, Any], parent: str | None, created: float, left_out: LeftOut) -> Draft:
     role = version.get("role")
-    spoken = _SPOKEN.get(role) if isinstance(role, str) else None
+    spoken = as_role(role)
     blocks = as_list(version.get("content"))
     model = as_text(as_dict(version.get("senderInfo")).get("senderName"))
     for step in map(as_dict, as_list(version.get("steps"))):
@@ -77,7 +76,7 @@ def _draft(number: int, version: dict[str, Any], parent: str | None, created: fl
         elif "tool" in as_text(step.get("type")).lower():
             left_out["call of a tool"] += 1
     text = _text(blocks, left_out) if spoken else None
-    key = f"{number} {stable_id(role, text, parent)}"
+    key = f"{number} {stable_id(version.get('role'), text, parent)}"
     return Draft(key, parent, spoken or "user", text, created, model if spoken == "assistant" else "")
 
 

@@ -1,6 +1,5 @@
 """Open WebUI's export: a list of chats, the messages of each in a map."""
 
-from dataclasses import replace
 from typing import Any
 
 from llama_gui.chats.importers.building import (
@@ -9,6 +8,7 @@ from llama_gui.chats.importers.building import (
     as_dict,
     as_key,
     as_list,
+    as_role,
     as_text,
     as_time,
     as_title,
@@ -17,11 +17,9 @@ from llama_gui.chats.importers.building import (
     under_parents,
 )
 from llama_gui.chats.record import ChatRecord
-from llama_gui.vocabulary import ChatSettings, Role
+from llama_gui.vocabulary import ChatSettings
 
 NAME = "Open WebUI"
-
-_SPOKEN: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
 
 def conversations(content: object) -> list[Any] | None:
@@ -64,7 +62,7 @@ def read(values: Any, left_out: LeftOut) -> ChatRecord:
         title=as_title(entry.get("title") or chat.get("title")),
         created=created or nodes[0].created,
         nodes=nodes,
-        settings=replace(ChatSettings(), system_prompt=prompt),
+        settings=ChatSettings(prompt),
         leaf_id=leaf_id,
         pinned=entry.get("pinned") is True,
         archived=entry.get("archived") is True,
@@ -72,10 +70,9 @@ def read(values: Any, left_out: LeftOut) -> ChatRecord:
 
 
 def _draft(key: str, message: dict[str, Any], created: float, left_out: LeftOut) -> Draft:
-    role = message.get("role")
-    spoken = _SPOKEN.get(role) if isinstance(role, str) else None
-    if spoken is None:
-        left_out["message of a tool"] += role == "tool"
+    spoken = as_role(message.get("role"))
+    if message.get("role") == "tool":
+        left_out["message of a tool"] += 1
     if files := len(as_list(message.get("files"))):
         left_out["file or picture"] += files
     return Draft(

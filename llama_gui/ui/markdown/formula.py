@@ -21,10 +21,10 @@ from PySide6.QtGui import (
 )
 
 from llama_gui.ui.markdown.formats import FORMULA_OBJECT, Property
-from llama_gui.ui.markdown.maths import Run, readable
 from llama_gui.ui.theme import COLUMN_WIDTH
 
 if TYPE_CHECKING:
+    from llama_gui.ui.markdown.latex.unicode import Run
     from llama_gui.ui.markdown.typesetting.formulas import Drawing
     from llama_gui.ui.markdown.typesetting.text_object import FormulaObject
 
@@ -44,6 +44,10 @@ class Formula:
     """What is written for a formula among words of a format, in a column so wide."""
 
     def __init__(self, source: str, chars: QTextCharFormat, *, is_display: bool, room: float = COLUMN_WIDTH) -> None:
+        # Imported here: most chats have no formulas.
+        from llama_gui.ui.markdown.latex.unicode import readable
+        from llama_gui.ui.markdown.typesetting.formulas import drawing, parts
+
         self.source = source
         self.runs = readable(source)
         self.is_display = is_display
@@ -52,9 +56,6 @@ class Formula:
         self._chars = chars
         self._em = _em(chars.font())
         self._parts: Sequence[Drawing] = ()
-        # Imported here: most chats have no formulas.
-        from llama_gui.ui.markdown.typesetting.formulas import drawing, parts
-
         whole = drawing(source, is_display=is_display)
         if whole is None:
             return
@@ -114,7 +115,7 @@ def formulas_of(document: QTextDocument) -> "FormulaObject | None":
     return cast("FormulaObject | None", document.findChild(QPyTextObject))
 
 
-def plain_text(runs: Sequence[Run]) -> str:
+def plain_text(runs: "Sequence[Run]") -> str:
     """The characters of a formula in Unicode."""
     return "".join(text for text, _is_variable in runs)
 

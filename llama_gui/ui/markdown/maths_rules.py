@@ -6,7 +6,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-from llama_gui.ui.markdown.maths import MAX_LENGTH
+from llama_gui.ui.markdown.latex.tokens import MAX_LENGTH
 
 _CLOSING = {"$$": "$$", "\\[": "\\]", "\\(": "\\)"}
 _MOST_LINES = 60

@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextDocument
 from llama_gui.ui.markdown.breaks import BREAK
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.formula import JOINER, OBJECT, extent_around
-from llama_gui.ui.markdown.maths import MAX_LENGTH
+from llama_gui.ui.markdown.latex.tokens import MAX_LENGTH
 
 MAX_HITS = 5_000
 

@@ -62,6 +62,11 @@ def test_a_thread_is_a_chat(tmp_path: Path):
     assert read_import(folder).chats[0].id == read_import(folder / "thread.json").chats[0].id
 
 
+def test_a_thread_without_a_date_is_as_old_as_its_first_message(tmp_path: Path):
+    (chat,) = read_import(write(tmp_path / "t", [message(1, "user", "Hi")], created=None)).chats
+    assert chat.created == chat.nodes[0].created == 1_730_000_000.001
+
+
 def test_a_folder_of_threads_beside_other_files(tmp_path: Path):
     for name in ("a", "b"):
         write(tmp_path / "threads" / name, [message(1, "user", name)], id=name)

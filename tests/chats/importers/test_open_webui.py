@@ -35,5 +35,12 @@ def test_old_exports_have_a_row_of_messages(read_json: ReadJson):
     assert [node.content for node in ChatTree(found.nodes).path()] == ["One", "Two"]
 
 
+def test_only_what_was_left_out_is_told(read_json: ReadJson):
+    messages = [*MESSAGES[1:2], webui_message("s", None, "system", "Be kind.")]
+    assert read_json([webui_chat(messages, "a1")]).left_out == ()
+    messages.append(webui_message("t", "a1", "tool", "42"))
+    assert read_json([webui_chat(messages, "a1")]).left_out == ("1 × message of a tool was left out.",)
+
+
 def test_one_chat_alone_is_read_too(read_json: ReadJson):
     assert len(read_json(webui_chat(MESSAGES, "q2")["chat"]).chats) == 1

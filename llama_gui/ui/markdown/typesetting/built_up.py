@@ -2,10 +2,7 @@
 
 from collections.abc import Callable
 
-from llama_gui.ui.markdown.typesetting.boxes import Box, Part, Rule, Stroke, beside, lifted, space, stacked
-from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont
-from llama_gui.ui.markdown.typesetting.styles import Style
-from llama_gui.ui.markdown.typesetting.tree import (
+from llama_gui.ui.markdown.latex.tree import (
     Accent,
     Arrow,
     Big,
@@ -17,6 +14,9 @@ from llama_gui.ui.markdown.typesetting.tree import (
     Root,
     Sign,
 )
+from llama_gui.ui.markdown.typesetting.boxes import Box, Part, Rule, Stroke, beside, lifted, space, stacked
+from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont
+from llama_gui.ui.markdown.typesetting.styles import Style
 
 _BESIDE_FRACTION = 0.1
 _BIG = (0.0, 1.2, 1.8, 2.4, 3.0)

@@ -7,13 +7,14 @@ from itertools import islice
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainterPath, QPainterPathStroker, QTransform
 
-from llama_gui.ui.markdown.maths import MAX_LENGTH
+from llama_gui.ui.markdown.latex.reading import tree_of
+from llama_gui.ui.markdown.latex.tokens import MAX_LENGTH, token_count
 from llama_gui.ui.markdown.typesetting.boxes import Box, Ink, Mark, Rule, Stroke
 from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont, math_font
-from llama_gui.ui.markdown.typesetting.reading import tree_of
 from llama_gui.ui.markdown.typesetting.setter import Setter
 from llama_gui.ui.markdown.typesetting.styles import DISPLAY, TEXT
 
+_MOST_TOKENS = 1_000
 _MOST_MARKS = 2_500
 _MOST_EM = 150.0
 
@@ -56,7 +57,7 @@ def inked(formula: str, *, is_display: bool, part: int | None = None) -> Inked |
 
 
 def _attempted(formula: str, *, is_display: bool, is_parted: bool) -> tuple[Drawing, ...]:
-    if len(formula) > MAX_LENGTH or not formula.strip():
+    if len(formula) > MAX_LENGTH or not formula.strip() or token_count(formula) > _MOST_TOKENS:
         return ()
     try:
         setter = Setter(math_font())

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 
+from llama_gui.ui.markdown.latex.tokens import Unshown
+from llama_gui.ui.markdown.latex.tree import Grid, Node
 from llama_gui.ui.markdown.typesetting.boxes import Box, Part, Rule, beside, lifted
 from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont
 from llama_gui.ui.markdown.typesetting.styles import Style
-from llama_gui.ui.markdown.typesetting.tree import Grid, Node
 
 _LINE = 1.2
 """From baseline to baseline at least, in em."""
 _ABOVE = 0.7
 _AROUND = 0.12
 _RULE = 0.045
+_MOST_CELLS = 400
 
 
 class GridSetter:
@@ -22,11 +24,13 @@ class GridSetter:
         self._lay = lay
 
     def grid(self, node: Grid, style: Style) -> Box:
-        """A grid whose middle is at the height of a minus sign, in its brackets."""
+        """A grid whose middle is at the height of a minus sign, in its brackets. Raises Unshown if it is too large."""
+        count = max(map(len, node.rows))
+        if len(node.rows) * count > _MOST_CELLS:
+            raise Unshown
         style = style.at(max(node.level, style.level if style.is_script else 0))
         em = EM * style.scale
         rows = [[self._lay(cell, style) for cell in row] for row in node.rows]
-        count = max(map(len, rows))
         widths = [max((row[column].width for row in rows if column < len(row)), default=0.0) for column in range(count)]
         lefts, width = _places(node, widths, em)
         parts: list[Part] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtGui import QFont, QPainterPath, QRawFont
 
-from llama_gui.ui.markdown.maths import Unshown
+from llama_gui.ui.markdown.latex.tokens import Unshown
 from llama_gui.ui.markdown.typesetting.boxes import Box, Ink, Part
 from llama_gui.ui.markdown.typesetting.math_table import Forms, MathTable, Piece
 

@@ -2,13 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from llama_gui.ui.markdown.typesetting.boxes import Box, Part, beside, lifted, space
-from llama_gui.ui.markdown.typesetting.built_up import Builder
-from llama_gui.ui.markdown.typesetting.grids import GridSetter
-from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont
-from llama_gui.ui.markdown.typesetting.signs import INTEGRALS, gap
-from llama_gui.ui.markdown.typesetting.styles import Style
-from llama_gui.ui.markdown.typesetting.tree import (
+from llama_gui.ui.markdown.latex.signs import INTEGRALS, gap, in_a_row
+from llama_gui.ui.markdown.latex.tree import (
     Accent,
     Arrow,
     Big,
@@ -27,9 +22,11 @@ from llama_gui.ui.markdown.typesetting.tree import (
     Words,
     kind_of,
 )
-
-_NO_BINARY_AFTER = (Kind.BINARY, Kind.OPERATOR, Kind.RELATION, Kind.OPENING, Kind.PUNCTUATION)
-_NO_BINARY_BEFORE = (Kind.RELATION, Kind.CLOSING, Kind.PUNCTUATION)
+from llama_gui.ui.markdown.typesetting.boxes import Box, Part, beside, lifted, space
+from llama_gui.ui.markdown.typesetting.built_up import Builder
+from llama_gui.ui.markdown.typesetting.grids import GridSetter
+from llama_gui.ui.markdown.typesetting.math_font import EM, MathFont
+from llama_gui.ui.markdown.typesetting.styles import Style
 
 
 class Setter:
@@ -83,7 +80,7 @@ class Setter:
     def _row(self, nodes: Sequence[Node], style: Style) -> Iterator[tuple[Kind | None, Box]]:
         """The parts of a row, each with what it is to its neighbours; None is air."""
         items = list(_flat(nodes, style))
-        kinds = iter(_kinds([kind_of(node) for node, _ in items if not isinstance(node, Space)]))
+        kinds = iter(in_a_row([kind_of(node) for node, _ in items if not isinstance(node, Space)]))
         before: Kind | None = None
         for node, style in items:
             if isinstance(node, Space):
@@ -213,18 +210,6 @@ def _flat(nodes: Sequence[Node], style: Style) -> Iterator[tuple[Node, Style]]:
             yield from _flat(node.items, style if node.level is None else style.at(node.level))
         else:
             yield node, style
-
-
-def _kinds(kinds: list[Kind]) -> list[Kind]:
-    """What looks like an operation between two but has not both of them is a sign like any other."""
-    for number, kind in enumerate(kinds):
-        if kind == Kind.BINARY and (number == 0 or kinds[number - 1] in _NO_BINARY_AFTER):
-            kinds[number] = Kind.ORDINARY
-        elif kind in _NO_BINARY_BEFORE and number and kinds[number - 1] == Kind.BINARY:
-            kinds[number - 1] = Kind.ORDINARY
-    if kinds and kinds[-1] == Kind.BINARY:
-        kinds[-1] = Kind.ORDINARY
-    return kinds
 
 
 def _has_limits(node: Scripts, style: Style) -> bool:

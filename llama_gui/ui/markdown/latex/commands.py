@@ -1,6 +1,6 @@
 """The commands of formulas, by what they stand for; pure."""
 
-from llama_gui.ui.markdown.typesetting.tree import Kind
+from llama_gui.ui.markdown.latex.tree import Kind
 
 FRACTIONS: dict[str, tuple[tuple[str, str], bool, int | None]] = {
     "frac": (("", ""), True, None),
@@ -29,6 +29,8 @@ ACCENTS = {
     "vec": ("\u20d7", False),
     "mathring": ("\u030a", False),
 }
+INFIX = {"\\over": (("", ""), True), "\\atop": (("", ""), False), "\\choose": (("(", ")"), False)}
+"""Fractions whose command stands between their parts: brackets around it, and whether there is a rule."""
 LINES = {
     "overline": ("", True),
     "underline": ("", False),
@@ -85,24 +87,14 @@ LIMIT_WORDS = {
     "injlim": "inj\u2009lim",
     "projlim": "proj\u2009lim",
 }
-OPERATOR_NAMES = {
-    "arctg": "arctg",
-    "ctg": "ctg",
-    "tg": "tg",
-    "sh": "sh",
-    "ch": "ch",
-    "th": "th",
-    "sgn": "sgn",
-    "lcm": "lcm",
-    "tr": "tr",
-    "rank": "rank",
-    "diag": "diag",
-    "Tr": "Tr",
-    "Var": "Var",
-    "Cov": "Cov",
-    "softmax": "softmax",
-}
-"""Functions that many models believe to be commands."""
+OPERATOR_NAMES = frozenset(
+    (
+        "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "coth", "exp",
+        "log", "ln", "lg", "dim", "ker", "deg", "hom", "arg",
+        # Those that many models believe to be commands.
+        "arctg", "ctg", "tg", "sh", "ch", "th", "sgn", "lcm", "tr", "rank", "diag", "Tr", "Var", "Cov", "softmax",
+    )
+)  # fmt: skip
 SPACES = {
     "\\,": 3 / 18,
     "\\thinspace": 3 / 18,
@@ -145,7 +137,10 @@ ARROWS = {
 }
 PHANTOMS = frozenset(("phantom", "hphantom", "vphantom", "boxed", "fbox", "cancel", "bcancel", "xcancel", "smash"))
 IGNORED = frozenset(("nonumber", "notag", "displaylimits", "allowbreak", "nobreak", "relax", "/", "-", "mathstrut"))
-IGNORED_WITH_ARGUMENT = frozenset(("label",))
+LENGTHS = frozenset(("hspace", "hspace*", "mspace", "kern", "mkern", "hskip", "mskip"))
+LINE_ENDS = ("&", "\\\\", "\\cr")
+"""What ends a cell."""
+RULES = frozenset(("\\hline", "\\midrule", "\\toprule", "\\bottomrule", "\\hdashline"))
 NEGATED = {
     "=": "≠",
     "∈": "∉",

@@ -1,7 +1,7 @@
 """A formula as it was understood, before it has sizes; pure."""
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 
 class Kind(IntEnum):
@@ -129,6 +129,16 @@ class Space:
     width: float
 
 
+class Form(Enum):
+    """What rows of cells are."""
+
+    MATRIX = "matrix"
+    CASES = "cases"
+    EQUATIONS = "equations"
+    STACK = "stack"
+    """Lines of a script."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grid:
     """Rows of cells. `columns`: how each is aligned, l, c or r, the last one for all that follow.
@@ -138,6 +148,7 @@ class Grid:
     """
 
     rows: "tuple[tuple[Node, ...], ...]"
+    form: Form
     columns: str = "c"
     gaps: tuple[float, ...] = (1.0,)
     brackets: tuple[str, str] = ("", "")

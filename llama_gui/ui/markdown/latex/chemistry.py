@@ -2,7 +2,7 @@
 
 import re
 
-from llama_gui.ui.markdown.maths import Unshown
+from llama_gui.ui.markdown.latex.tokens import Unshown
 
 _ARROWS = {
     "->": "\\xrightarrow",
