@@ -18,16 +18,31 @@ import signal
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
+from PySide6.QtGui import QGuiApplication
 from shiboken6 import isValid
 
 _GRACE_S = 10.0
 _FOREIGN_THREADS = {"tqdm_monitor"}  # transformers shows bars while it loads; their thread stays for good
 _FDS = Path("/proc/self/fd")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What all tests stand on is there for good: nobody looks through it for garbage, now or later.
+
+    A full collection would take a tenth of a second and more with it, and some tests need hundreds.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -91,9 +106,11 @@ def _collects_here_only(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _leaves_nothing_behind(_collects_here_only: None, _qt_objects: "weakref.WeakSet[QObject]") -> Iterator[None]:
-    """No thread, no running timer, no open socket is left when a test ends."""
-    threads, sockets = set(threading.enumerate()), _open_sockets()
+    """No thread, no running timer, no open socket, no pressed button of the mouse is left when a test ends."""
+    threads, sockets, pressed = set(threading.enumerate()), _open_sockets(), QGuiApplication.mouseButtons()
     yield
+    if held := QGuiApplication.mouseButtons() & ~pressed:
+        pytest.fail(f"The test left behind: {held}; later, no move of the mouse would be one without a button")
     deadline = time.monotonic() + _GRACE_S
     while left := _left_behind(_qt_objects, threads, sockets):
         if time.monotonic() > deadline:

@@ -44,12 +44,15 @@ def open_window(profile: Path, more: str = "") -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_a_profile_holds_all_its_data(tmp_path: Path):
+def test_a_first_start_keeps_all_its_data_in_its_profile_and_fits_on_a_small_screen(tmp_path: Path):
     home = set(Path(os.environ["HOME"]).rglob("*"))
-    assert open_window(tmp_path / "new" / "profile") == ["", "ready: Starter model"]
-    files = {path.name for path in (tmp_path / "new" / "profile").iterdir()}
+    profile = tmp_path / "new" / "profile"
+    room, *told = open_window(profile, "room = window.screen().availableSize(); print(room - window.size())")
+    assert "-" not in room  # the screen of the tests has 800 by 800
+    assert told == ["", "ready: Starter model"]
+    files = {path.name for path in profile.iterdir()}
     assert {"chats.db", "settings.json", "llama-gui.log"} <= files
-    assert (tmp_path / "new" / "profile" / "llama-gui.log").read_text(encoding="utf-8") == ""
+    assert (profile / "llama-gui.log").read_text(encoding="utf-8") == ""
     assert {path for path in set(Path(os.environ["HOME"]).rglob("*")) - home if "llama-gui" in str(path)} == set()
 
 
@@ -72,11 +75,6 @@ def test_a_fault_is_told_and_logged(tmp_path: Path):
 
 def test_closing_while_the_model_loads(tmp_path: Path):
     assert open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(50, window.close)") == []
-
-
-def test_the_first_window_fits_on_a_small_screen(tmp_path: Path):
-    room = open_window(tmp_path, "room = window.screen().availableSize(); print(room - window.size())")[0]
-    assert "-" not in room  # the screen of the tests has 800 by 800
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_wrong_usage_is_2(capsys, arguments: list[str]):
 
 
 def test_the_question_comes_from_a_pipe_in_any_bytes():
-    process = start("ask", "--seed", "1")
+    process = start("ask", "--seed", "1", "--max-tokens", "3")
     out, err = process.communicate(b"What is this application? \xff\xfe", timeout=60)
     assert (process.returncode, err) == (0, b"")
     assert out.strip()
@@ -170,11 +170,11 @@ def test_prompt_files_come_before_the_question(capsys, tmp_path: Path):
     assert ask(capsys, "--seed", "1", *files[:2], "application?") == asked
 
 
-def test_standard_input_beside_a_question():
+def test_standard_input_beside_a_question(capsys):
     process = start("ask", "--seed", "1", "--json", "-f", "-", "application?")
     out, err = process.communicate(b"What is this", timeout=60)
     assert (process.returncode, err) == (0, b"")
-    whole = start("ask", "--seed", "1", "--json", "What is this\n\napplication?").communicate(timeout=60)[0]
+    _, whole, _ = ask(capsys, "--seed", "1", "--json", "What is this\n\napplication?")
     assert json.loads(out.splitlines()[-1])["result"]["text"] == json.loads(whole.splitlines()[-1])["result"]["text"]
 
 

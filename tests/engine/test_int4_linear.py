@@ -56,7 +56,8 @@ def test_what_four_bits_hold_is_exact(dtype: torch.dtype, rows: int):
 def test_a_row_has_the_same_bits_in_calls_of_any_size(dtype: torch.dtype, out: int, width: int):
     linear, x = Int4Linear(numbers(out, width, dtype=dtype), None, COLUMNS), numbers(90, width, dtype=dtype, seed=3)
     whole = linear(x)
-    assert [n for n in range(1, 90) if not torch.equal(linear(x[:n]), whole[:n])] == []
+    sizes = range(1, 90, 1 if width < 4096 else 7)  # how many rows there are and how long they are is not one question
+    assert [n for n in sizes if not torch.equal(linear(x[:n]), whole[:n])] == []
     mixed = torch.randperm(90, generator=torch.Generator().manual_seed(4))
     assert torch.equal(linear(x[mixed]), whole[mixed])
 

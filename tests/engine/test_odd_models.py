@@ -17,7 +17,9 @@ from tests.fakes.tiny_llama import write_tiny_llama
 Load = Callable[..., Engine]
 
 GREEDY = SamplingParams(temperature=0)
-ANSWER = 64
+ANSWER = 24
+WILD = 64
+"""Tokens of an answer that is drawn from all that there are."""
 PROMPT = torch.randint(5, 300, (90,), generator=torch.Generator().manual_seed(4)).tolist()
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 
@@ -263,7 +265,7 @@ def test_rows_that_are_no_token_are_never_drawn(tmp_path: Path, load: Load, shap
     greedy = engine.generate(GenerateRequest(token_ids=PROMPT, max_tokens=ANSWER, sampling=GREEDY))
     assert list(greedy.token_ids) == reference_greedy(reference(folder), PROMPT, known)
     for sampling in (SamplingParams(temperature=1.0, seed=1), SamplingParams(temperature=100.0, top_k=0, seed=2)):
-        job = engine.submit(GenerateRequest(token_ids=PROMPT, max_tokens=ANSWER, sampling=sampling, logprobs=50))
+        job = engine.submit(GenerateRequest(token_ids=PROMPT, max_tokens=WILD, sampling=sampling, logprobs=50))
         for output in job:
             assert max(output.token_id, *(top.token_id for top in output.top_logprobs)) < known
             assert output.logprob > -25  # relative to what can be drawn
@@ -289,7 +291,7 @@ def test_a_vocabulary_that_is_smaller_than_the_tokenizer(tmp_path: Path, load: L
     with pytest.raises(InvalidRequestError, match=f"from 0 to {rows - 1}"):
         engine.submit(GenerateRequest(token_ids=[5], sampling=SamplingParams(logit_bias={rows: 1.0})))
     wild = SamplingParams(temperature=100.0, top_k=0, seed=3)
-    result = engine.generate(GenerateRequest(token_ids=[5], max_tokens=ANSWER, sampling=wild))
+    result = engine.generate(GenerateRequest(token_ids=[5], max_tokens=WILD, sampling=wild))
     assert max(result.token_ids) < rows
 
 

@@ -97,6 +97,7 @@ def right_click(window, qtbot, title: str) -> None:
     qtbot.mousePress(view.viewport(), Qt.MouseButton.RightButton, pos=place)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
     QApplication.sendEvent(view.viewport(), event)
+    qtbot.mouseRelease(view.viewport(), Qt.MouseButton.RightButton, pos=place)
 
 
 def test_the_open_chat_stays_marked_whatever_is_done_by_menus(window, qtbot, monkeypatch):

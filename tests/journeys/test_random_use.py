@@ -17,6 +17,7 @@ from shiboken6 import isValid
 
 from llama_gui.ui import MainWindow
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
+from tests.mouse import double_click
 
 FIRST = int(os.environ.get("RANDOM_FIRST", "0"))
 SEEDS = range(FIRST, FIRST + int(os.environ.get("RANDOM_USE", "3")))
@@ -123,7 +124,7 @@ class Person:
         widget = self._random.choice(widgets)
         spot = QPoint(self._random.randrange(widget.width() or 1), self._random.randrange(widget.height() or 1))
         name = _name(widget)
-        click = self._random.choice((QTest.mouseClick, QTest.mouseClick, QTest.mouseDClick))
+        click = self._random.choice((QTest.mouseClick, QTest.mouseClick, double_click))
         button = self._random.choice((*4 * (Qt.MouseButton.LeftButton,), Qt.MouseButton.MiddleButton))
         click(widget, button, Qt.KeyboardModifier.NoModifier, spot)
         return f"{name} at {spot.x()},{spot.y()}"

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
@@ -41,12 +40,8 @@ def view(qtbot) -> TranscriptView:
 def hover(view: TranscriptView, word: str) -> None:
     found = view.document().find(word)
     assert not found.isNull()
-    for place in (QPoint(200, 5), view.cursorRect(found).center()):
-        # To the view itself: where the cursor is, and what other tests left below it, does not matter.
-        where, none = QPointF(place), Qt.MouseButton.NoButton
-        at = QPointF(view.viewport().mapToGlobal(place))
-        moved = QMouseEvent(QEvent.Type.MouseMove, where, at, none, none, Qt.KeyboardModifier.NoModifier)
-        QApplication.sendEvent(view.viewport(), moved)
+    QTest.mouseMove(view.viewport(), QPoint(200, 5))
+    QTest.mouseMove(view.viewport(), view.cursorRect(found).center())
 
 
 @pytest.mark.parametrize(

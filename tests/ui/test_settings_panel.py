@@ -7,6 +7,7 @@ from llama_gui.ui.parameter_table import GROUPS
 from llama_gui.ui.settings_panel import SettingsPanel, escape_stop, parse_stops
 from llama_gui.ui.sizes import size_text
 from llama_gui.vocabulary import SAMPLING_RANGES, ChatSettings, SamplingParams
+from tests.mouse import double_click
 
 
 @pytest.fixture
@@ -125,9 +126,9 @@ def test_ways_back_to_the_default(panel, qtbot, way):
         elif way == "empty":
             type_into(qtbot, row, "")
         elif way == "slider":
-            qtbot.mouseDClick(row.slider, Qt.MouseButton.LeftButton)
+            double_click(row.slider)
         else:
-            qtbot.mouseDClick(row.label, Qt.MouseButton.LeftButton)
+            double_click(row.label)
     assert edited.args[0] == ChatSettings()
 
 

@@ -16,6 +16,7 @@ from llama_gui.ui.theme import COLUMN_WIDTH, apply_theme
 from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.finding import Finder, pattern_of
 from llama_gui.ui.transcript.view import TranscriptView
+from tests.mouse import double_click
 from tests.ui.transcripts import answer, look_of, user
 
 WIDE = "$$" + "+".join(f"a_{{{n}}}^{{{n}}} b_{{{n}}}" for n in range(14)) + "$$"
@@ -299,9 +300,7 @@ def test_keys_pass_a_formula_like_one_letter_and_a_double_click_takes_it(view, q
     rect, after = view.cursorRect(view.cursor_at(place)), view.cursorRect(view.cursor_at(end))
     for part in (0.2, 0.8):
         x = round(rect.left() + part * (after.left() - rect.left()))
-        QTest.mouseDClick(
-            view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(x, rect.center().y())
-        )
+        double_click(view.viewport(), place=QPoint(x, rect.center().y()))
         assert view.createMimeDataFromSelection().text() == "x² + 1"
         view.setTextCursor(view.cursor_at(0))
 
