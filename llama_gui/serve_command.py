@@ -109,15 +109,15 @@ def _tell_key(key: str, file: Path, *, is_new: bool) -> None:
 
 def _tell_others(server: "ApiServer", key: str) -> None:
     """Where other machines find the server, and what that means."""
-    where = " or ".join(server.urls_for_others) or "no address yet: this machine is in no network"
-    print(f"From other machines: {where}", flush=True)
     warning = (
         "llama-gui: other machines can reach this server. Who has the key can use the models, and what is said is not "
         "encrypted on its way."
     )
     if len(key) < _LEAST_FOR_OTHERS:
         warning += " The key is short, so others may guess it: take a long random one, or leave --api-key out."
-    print(warning, file=sys.stderr)
+    print(warning, file=sys.stderr, flush=True)
+    where = " or ".join(server.urls_for_others) or "no address yet: this machine is in no network"
+    print(f"From other machines: {where}", flush=True)
 
 
 def _wait_for_the_end(server: "ApiServer") -> None:

@@ -227,14 +227,14 @@ class GgufConfig:
     def _rope(self) -> dict[str, Any]:
         """As `rope_parameters` of a config.json."""
         theta = self._fields.number(self._prefix + "rope.freq_base", 10000.0, least=2.0)
-        if LONGROPE_DIVISORS[0] in self._tensors or self._get("rope.scaling.type") == "longrope":
-            return {"rope_theta": theta, **self._longrope()}
         factor = self._rope_factor()
         kind = self._get("rope.scaling.type")
         if kind is None:
             kind = "none" if factor == 1.0 else "linear"
         if not isinstance(kind, str):
             raise self._fields.wrong(self._prefix + "rope.scaling.type", "a text")
+        if kind == "longrope" or LONGROPE_DIVISORS[0] in self._tensors:  # few files say so
+            return {"rope_theta": theta, **self._longrope()}
         if kind == "none":
             return {"rope_theta": theta}
         values = {"rope_theta": theta, "rope_type": kind, "factor": factor}
