@@ -116,7 +116,7 @@ class GgufConfig:
         }
 
     def _multipliers(self) -> dict[str, float]:
-        """Those of Granite; a file that has none means that nothing is multiplied."""
+        """Those of Granite, whose files have all four."""
         if not self._family.multiplies:
             return {}
         return {name: self._fields.number(self._prefix + key) for name, key in _MULTIPLIERS.items()}
@@ -140,7 +140,8 @@ class GgufConfig:
         rotated = self._integer("rope.dimension_count", head_dim)
         if rotated > head_dim:
             raise self._fields.wrong(self._prefix + "rope.dimension_count", f"at most {head_dim}, the width of a head")
-        return {**sizes, "partial_rotary_factor": rotated / head_dim}
+        share = math.nextafter(rotated / head_dim, 1)  # so that it is cut off to the same number again
+        return {**sizes, "partial_rotary_factor": share}
 
     def turned_heads(self, config: NetworkConfig) -> dict[str, int]:
         """Weight -> heads, for the weights whose rows are in pairs; see `gguf_weights`."""
