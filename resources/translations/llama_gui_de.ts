@@ -404,16 +404,16 @@
         <translation>Eine gute erste Wahl für die meisten Rechner: Gespräche, Zusammenfassungen, Umschreiben.</translation>
     </message>
     <message>
-        <source>Summaries, extracts and questions about long texts; twelve languages.</source>
-        <translation>Zusammenfassungen, Auszüge und Fragen zu langen Texten; zwölf Sprachen.</translation>
+        <source>Summaries of long texts, questions on them; 12 languages.</source>
+        <translation>Zusammenfassungen langer Texte, Fragen dazu; 12 Sprachen.</translation>
     </message>
     <message>
-        <source>Thinks before it answers, or not (/no_think); six languages, long texts.</source>
-        <translation>Denkt nach, bevor es antwortet, oder nicht (/no_think); sechs Sprachen, lange Texte.</translation>
+        <source>Thinks before it answers, or not (/no_think); 6 languages.</source>
+        <translation>Denkt erst nach, oder nicht (/no_think); 6 Sprachen.</translation>
     </message>
     <message>
-        <source>Sums, code and clear answers, at once; many languages, long texts.</source>
-        <translation>Rechnen, Code und klare Antworten, ohne Umschweife; viele Sprachen, lange Texte.</translation>
+        <source>Sums, code and clear answers at once; long texts.</source>
+        <translation>Rechnen, Code, klare Antworten ohne Umschweife; lange Texte.</translation>
     </message>
     <message>
         <source>Clearly better answers, at about a third of the speed of 1B.</source>
