@@ -50,7 +50,10 @@ def cut_prompts_into(monkeypatch, sizes):
 @pytest.mark.parametrize(("shape", "dtype"), SHAPES_AND_DTYPES)
 def test_logits_do_not_depend_on_how_the_prompt_is_cut(load, monkeypatch, alone, shape, dtype):
     want = alone(shape, dtype, request())
-    for sizes in ([1] * 40 + [13] * 20, [64], [7, 100, 1, 33], [1000]):
+    # Relatives go the same ways but for their heads and windows.
+    for sizes in (
+        ([1] * 40 + [13] * 20, [64], [7, 100, 1, 33], [1000]) if shape in SHAPES else ([7, 100, 1, 33], [1000])
+    ):
         cut_prompts_into(monkeypatch, sizes)
         assert bits(load(shape, dtype=dtype).submit(request())) == want
 

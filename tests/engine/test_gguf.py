@@ -1,5 +1,6 @@
 """GGUF files beside the same model in safetensors: the same logits, tokens, template and context."""
 
+import functools
 import shutil
 
 import pytest
@@ -48,13 +49,25 @@ def test_half_precision_is_read_without_loss(tiny_folder, load, tmp_path, kind):
     assert torch.equal(load(folder=file).logits(IDS), load(folder=twin).logits(IDS))
 
 
+@pytest.fixture(scope="module")
+def quantised_pair(tmp_path_factory):
+    """A file whose matrices are of a kind, and a folder with the same numbers; each made once."""
+
+    @functools.cache
+    def make(kind):
+        place = tmp_path_factory.mktemp(kind)
+        sizes = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 1, "head_dim": 64}
+        folder = write_tiny_llama(place / "model", "llama-3.1", **sizes)
+        file = write_gguf(folder, place / "tiny.gguf", kind)
+        return file, write_twin(file, folder, place / "twin")
+
+    return make
+
+
 @pytest.mark.parametrize("kind", QUANTISED)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])
-def test_quantised_weights_are_those_of_the_package(tmp_path, load, monkeypatch, kind, dtype):
-    sizes = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 1, "head_dim": 64}
-    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes)
-    file = write_gguf(folder, tmp_path / "tiny.gguf", kind)
-    twin = write_twin(file, folder, tmp_path / "twin")
+def test_quantised_weights_are_those_of_the_package(quantised_pair, load, monkeypatch, kind, dtype):
+    file, twin = quantised_pair(kind)
     monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
     ours = load(folder=file, dtype=dtype)
     logits = ours.logits(IDS)
