@@ -272,6 +272,9 @@ def test_all_that_clang_calls_of_openmp_is_known_to_the_linker():
     assert used <= {
         "parallel", "parallel for", "for", "for nowait", "for schedule(dynamic) nowait", "barrier", "atomic write",
     }  # fmt: skip
+    counters = re.findall(r"#pragma omp (?:parallel )?for.*\n *for \((\w+) ", source)
+    assert set(counters) == {"ptrdiff_t"}  # of eight bytes: what shares out loops of others has other names
+    assert len(counters) == len(re.findall(r"#pragma omp (?:parallel )?for", source))
     names = build._OPENMP.read_text(encoding="utf-8").split("EXPORTS\n")[1].split()
     assert set(re.findall(r"\bomp_get_\w+", source)) <= set(names)
 

@@ -42,14 +42,14 @@ EXPORT int llama_gui_mass(const float *x, ptrdiff_t count, double found[2]) {
 #pragma omp parallel if (count > WORTH_SHARING)
     {
 #pragma omp for
-        for (int i = 0; i < MASS_PIECES; i++)
+        for (ptrdiff_t i = 0; i < MASS_PIECES; i++)
             largest[i] = largest_logit(x, i * size, (i + 1) * size < count ? (i + 1) * size : count);
         const float most = largest_piece(largest);
 #pragma omp for
-        for (int i = 0; i < MASS_PIECES; i++)
+        for (ptrdiff_t i = 0; i < MASS_PIECES; i++)
             sums[i] = mass_of(x, i * size, (i + 1) * size < count ? (i + 1) * size : count, most);
     }
     found[0] = largest_piece(largest), found[1] = 0;
-    for (int i = 0; i < MASS_PIECES; i++) found[1] += sums[i];
+    for (ptrdiff_t i = 0; i < MASS_PIECES; i++) found[1] += sums[i];
     return 0;
 }
