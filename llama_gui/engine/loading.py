@@ -234,14 +234,18 @@ def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernel
     vocabulary = config.vocab_size * config.hidden_size
     linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
     # The head is a linear of its own, unless our kernels multiply the very table that tokens are looked up in.
-    is_ours = precision.held is not None
-    if precision.quantised is not None and kernels is not None:
-        is_ours = not int8_linear.works()
+    has_native_int8 = _has_native_int8(precision, kernels)
+    is_ours = precision.held is not None or has_native_int8
     is_shared = config.tie_word_embeddings and (is_ours or precision.as_stored)
-    rounded = RoundedBytes.of(config.hidden_size, kernels is not None)
+    rounded = RoundedBytes.of(config.hidden_size, has_kernels=kernels is not None, has_native_int8=has_native_int8)
     table, head = (model.number_bytes(part, precision, rounded) for part in ("table", "head"))
     vocabulary_bytes = vocabulary * (table if is_shared else table + head)
     return round(vocabulary_bytes + linears * model.number_bytes("layers", precision, rounded))
+
+
+def _has_native_int8(precision: Precision, kernels: NativeKernels | None) -> bool:
+    """Whether our own kernels multiply eight bits. Torch's are tried for that: plain weights need not wait."""
+    return precision.quantised is not None and kernels is not None and not int8_linear.works()
 
 
 def load_model(
@@ -364,7 +368,11 @@ def _trained_context(config: NetworkConfig) -> int:
 
 def _layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
     """About how many are multiplied for each token: what the number of threads goes by."""
-    rounded = RoundedBytes.of(model.config.hidden_size, kernels is not None)
+    rounded = RoundedBytes.of(
+        model.config.hidden_size,
+        has_kernels=kernels is not None,
+        has_native_int8=_has_native_int8(precision, kernels),
+    )
     return round(_parameter_count(model.config) * model.number_bytes("layers", precision, rounded))
 
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Self
 
-from llama_gui.engine import int8_linear
 from llama_gui.engine.device import NetworkPart, Precision
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.packed_weights import BLOCK_NUMBERS, SEVEN_BITS, WIDTH_UNIT, block_bytes
@@ -20,12 +19,11 @@ class RoundedBytes:
     int4: float
 
     @classmethod
-    def of(cls, width: int, has_kernels: bool) -> Self:
-        """For weights of `width` inputs, with kernels of our own or without."""
+    def of(cls, width: int, *, has_kernels: bool, has_native_int8: bool) -> Self:
+        """For weights of `width` inputs, with kernels of our own, which take eight bits, too, or not."""
         if not has_kernels:
             return cls(1.0, 0.5 + 2 * _TORCHS / GROUP if width % GROUP == 0 else 1.0)
-        is_ours = not int8_linear.works() and width % BLOCK_NUMBERS == 0
-        int8 = block_bytes(SEVEN_BITS) if is_ours else 1.0
+        int8 = block_bytes(SEVEN_BITS) if has_native_int8 and width % BLOCK_NUMBERS == 0 else 1.0
         return cls(int8, 0.5 + 2 * _OURS / GROUP if width % WIDTH_UNIT == 0 else int8)
 
     def number_bytes(self, part: NetworkPart, precision: Precision) -> float:

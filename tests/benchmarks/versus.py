@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llama_gui.engine import native_library
+from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine.device import physical_cores, resolve_precision
 from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.llama import weight_shapes
@@ -194,7 +194,9 @@ def bytes_per_step(preset: str, dtype: str) -> float:
     vocabulary = config.vocab_size * config.hidden_size
     names = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
     layers = sum(size for name, size in names.items() if name.startswith("model.layers."))
-    rounded = RoundedBytes.of(config.hidden_size, native_library.load() is not None)
+    has_kernels = native_library.load() is not None
+    has_native_int8 = has_kernels and not int8_linear.works()
+    rounded = RoundedBytes.of(config.hidden_size, has_kernels=has_kernels, has_native_int8=has_native_int8)
     return layers * rounded.number_bytes("layers", precision) + vocabulary * rounded.number_bytes("head", precision)
 
 

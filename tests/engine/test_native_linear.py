@@ -495,6 +495,15 @@ def test_the_estimate_knows_what_a_group_takes(
     assert estimate_bytes(folder, dtype, "cpu") == pytest.approx(network.weight_bytes, rel=0.02)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_plain_weights_do_not_wait_until_torchs_int8_is_tried(
+    kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch, folders: dict[Shape, Path], dtype: str
+):
+    monkeypatch.setattr(int8_linear, "works", None)
+    load_model(folders["llama-3.2"], dtype=dtype, device="cpu")
+    assert estimate_bytes(folders["llama-3.2"], dtype, "cpu") > 0
+
+
 def test_so_they_are_in_seven_bits(kernels: NativeKernels, old_cpu: None, tmp_path: Path):
     folder = write_tiny_llama(tmp_path, "llama-3.2", hidden_size=256, intermediate_size=512)
     network = load_model(folder, dtype="int8", device="cpu", threads=1).network
