@@ -301,26 +301,30 @@ INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sum
     }
 #define BLOCK_TILES(KIND, PLACES)                                                                                   \
     BLOCK_TILE(KIND, PLACES, 1) BLOCK_TILE(KIND, PLACES, 2) BLOCK_TILE(KIND, PLACES, 3) BLOCK_TILE(KIND, PLACES, 4)
-#define FOUR_TILES(KIND, PLACES)                                                                                    \
-    {tile_##KIND##_##PLACES##_1, tile_##KIND##_##PLACES##_2, tile_##KIND##_##PLACES##_3, tile_##KIND##_##PLACES##_4}
-BLOCK_TILES(Q4_K, 1) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1) BLOCK_TILES(Q4_0, 1)
-BLOCK_TILES(Q4_K, 2) BLOCK_TILES(Q4_0, 2) BLOCK_TILES(Q7_K, 1) BLOCK_TILES(Q7_K, 2)
+#define MANY_TILES(KIND)                                                                                            \
+    BLOCK_TILES(KIND, 1) BLOCK_TILE(KIND, 1, 5) BLOCK_TILES(KIND, 2) BLOCK_TILE(KIND, 2, 5)
+#define FOUR_OF(KIND, PLACES)                                                                                       \
+    tile_##KIND##_##PLACES##_1, tile_##KIND##_##PLACES##_2, tile_##KIND##_##PLACES##_3, tile_##KIND##_##PLACES##_4
+#define MANY_OF(KIND) {FOUR_OF(KIND, 1), tile_##KIND##_1_5}, {FOUR_OF(KIND, 2), tile_##KIND##_2_5}
+MANY_TILES(Q4_K) MANY_TILES(Q4_0) MANY_TILES(Q7_K) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1)
 BLOCK_TILE(Q4_K, 3, 1) BLOCK_TILE(Q5_K, 2, 1) BLOCK_TILE(Q6_K, 2, 1) BLOCK_TILE(Q4_0, 4, 1)
 BLOCK_TILE(Q7_K, 4, 1) BLOCK_TILE(Q7_K, 3, 2) BLOCK_TILE(Q7_K, 3, 3)
 
 typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
 /* Each of these places is two to four already, one for each part. */
 static const int8_t block_places[5][FEW] = {{3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {4, 3, 3, 2}};
-static BlockTile *const block_tiles[5][4][4] = { /* [kind][places - 1][rows - 1] */
-    {FOUR_TILES(Q4_K, 1), FOUR_TILES(Q4_K, 2), {tile_Q4_K_3_1}},
-    {FOUR_TILES(Q5_K, 1), {tile_Q5_K_2_1}},
-    {FOUR_TILES(Q6_K, 1), {tile_Q6_K_2_1}},
-    {FOUR_TILES(Q4_0, 1), FOUR_TILES(Q4_0, 2), {NULL}, {tile_Q4_0_4_1}},
-    {FOUR_TILES(Q7_K, 1), FOUR_TILES(Q7_K, 2), {NULL, tile_Q7_K_3_2, tile_Q7_K_3_3}, {tile_Q7_K_4_1}},
+static BlockTile *const block_tiles[5][4][MANY] = { /* [kind][places - 1][rows - 1] */
+    {MANY_OF(Q4_K), {tile_Q4_K_3_1}},
+    {{FOUR_OF(Q5_K, 1)}, {tile_Q5_K_2_1}},
+    {{FOUR_OF(Q6_K, 1)}, {tile_Q6_K_2_1}},
+    {MANY_OF(Q4_0), {NULL}, {tile_Q4_0_4_1}},
+    {MANY_OF(Q7_K), {NULL, tile_Q7_K_3_2, tile_Q7_K_3_3}, {tile_Q7_K_4_1}},
 };
 #undef BLOCK_TILE
 #undef BLOCK_TILES
-#undef FOUR_TILES
+#undef MANY_TILES
+#undef FOUR_OF
+#undef MANY_OF
 
 typedef struct {
     Blocks blocks;
@@ -354,10 +358,11 @@ static void sum_blocks(BlockKind kind, const int8_t *x, ptrdiff_t count, int16_t
 
 static Product block_product(const int8_t *x, const int16_t *x_sums, const float *x_scales, ptrdiff_t width,
                              const BlockWeight *w, Result to) {
+    const int has_pairs = w->kind == Q4_K || w->kind == Q4_0 || w->kind == Q7_K;
     return (Product){
         .x = x, .x_sums = x_sums, .x_scales = x_scales, .width = width, .sums = block_sums(w->kind, width),
-        .scales = width / K_BLOCK, .weight = w, .most = 4, .places = block_places[w->kind], .unit = TOGETHER,
-        .has_pairs = w->kind == Q4_K || w->kind == Q4_0 || w->kind == Q7_K, .multiply = multiply_blocks, .to = to,
+        .scales = width / K_BLOCK, .weight = w, .most = has_pairs ? MANY : 4, .places = block_places[w->kind],
+        .unit = TOGETHER, .has_pairs = has_pairs, .multiply = multiply_blocks, .to = to,
     };
 }
 

@@ -197,14 +197,15 @@ static void sum_groups(const int8_t *x, ptrdiff_t groups, int16_t *sums) {
         int4_channels(x, x_sums, w, PLACES, width, ROWS, sums);                                                     \
     }
 INT4_TILE(4, 1) INT4_TILE(3, 2)
-INT4_TILE(1, 1) INT4_TILE(1, 2) INT4_TILE(1, 3) INT4_TILE(1, 4)
-INT4_TILE(2, 1) INT4_TILE(2, 2) INT4_TILE(2, 3) INT4_TILE(2, 4)
+INT4_TILE(1, 1) INT4_TILE(1, 2) INT4_TILE(1, 3) INT4_TILE(1, 4) INT4_TILE(1, 5)
+INT4_TILE(2, 1) INT4_TILE(2, 2) INT4_TILE(2, 3) INT4_TILE(2, 4) INT4_TILE(2, 5)
 #undef INT4_TILE
 
 typedef void Int4Tile(const int8_t *, const int16_t *, const Int4 *, ptrdiff_t, __m256i *);
 static const int8_t int4_places[FEW] = {4, 3, 1, 1};
-static Int4Tile *const int4_tiles[4][4] = { /* [places - 1][rows - 1] */
-    {int4_1_1, int4_1_2, int4_1_3, int4_1_4}, {int4_2_1, int4_2_2, int4_2_3, int4_2_4}, {[1] = int4_3_2}, {int4_4_1},
+static Int4Tile *const int4_tiles[4][MANY] = { /* [places - 1][rows - 1] */
+    {int4_1_1, int4_1_2, int4_1_3, int4_1_4, int4_1_5}, {int4_2_1, int4_2_2, int4_2_3, int4_2_4, int4_2_5},
+    {[1] = int4_3_2}, {int4_4_1},
 };
 
 static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
@@ -222,7 +223,7 @@ static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share chan
 
 static Product int4_product(const int8_t *x, const int16_t *x_sums, ptrdiff_t width, const Int4 *w, Result to) {
     return (Product){
-        .x = x, .x_sums = x_sums, .width = width, .sums = width / GROUP, .weight = w, .most = 4, .places = int4_places,
+        .x = x, .x_sums = x_sums, .width = width, .sums = width / GROUP, .weight = w, .most = MANY, .places = int4_places,
         .unit = TOGETHER, .has_pairs = 1, .multiply = multiply_int4, .to = to,
     };
 }
