@@ -123,6 +123,7 @@ class Titler(QObject):
             messages=[Message("user", title_request(work.question, work.answer))],
             max_tokens=24,
             sampling=SamplingParams(temperature=0.2, seed=1),
+            thinking=False,  # a thought would be longer than a title may be
         )
         self._ticket = self._host.submit(request, model)
 

@@ -20,7 +20,7 @@ from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
-from llama_gui.vocabulary import Message
+from llama_gui.vocabulary import Message, thinking_variables
 from llama_gui.vocabulary.checks import check_depth
 
 
@@ -160,6 +160,17 @@ class ChatTemplate:
             ids += self._tokenizer.encode(part, add_special_tokens=False) if part else []
             ids += self._tokenizer.encode_literally(hidden) if hidden else []
         return ids
+
+    def thinks(self) -> bool | None:
+        """Whether the model reasons before it answers when nobody says; None: its template does not ask for that."""
+        try:
+            on, off, unsaid = (
+                self.render([Message("user", "?")], now=datetime.min, **thinking_variables(thinking))
+                for thinking in (True, False, None)
+            )
+        except ChatTemplateError:  # whoever asks for an answer is told
+            return None
+        return None if on == off else unsaid == on
 
     @cached_property
     def _control_texts(self) -> ControlTexts:

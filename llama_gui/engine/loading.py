@@ -287,6 +287,7 @@ def load_model(
         has_chat_template=template is not None,
         source=model.source(precision),
         reason=precision_reason(dtype, precision, torch_device),
+        thinking=template.thinks() if template is not None else None,
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)

@@ -24,6 +24,7 @@ from llama_gui.vocabulary import (
     Message,
     SamplingParams,
     check_messages,
+    thinking_variables,
 )
 
 _PLAIN_STOP = "\nUser:"
@@ -162,6 +163,7 @@ class RequestReader:
         variables = {
             "tools": request.tools,
             "now": request.now or datetime.now(),
+            **thinking_variables(request.thinking),
             **(request.chat_template_kwargs or {}),
         }
 

@@ -47,6 +47,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("regenerate", QT_TRANSLATE_NOOP("Actions", "Answer again"), ("Ctrl+R",), "Chat"),
     ActionSpec("edit_last", QT_TRANSLATE_NOOP("Actions", "Edit last message"), ("Ctrl+Up",), "Chat"),
     ActionSpec("attach", QT_TRANSLATE_NOOP("Actions", "Attach files…"), ("Ctrl+Shift+A",), "Chat"),
+    ActionSpec("thinking", QT_TRANSLATE_NOOP("Actions", "Think before the answers, or not"), ("Ctrl+Shift+K",), "Chat"),
     ActionSpec("folder", QT_TRANSLATE_NOOP("Actions", "Documents of a folder…"), (), "Chat"),
     ActionSpec("previous_version", QT_TRANSLATE_NOOP("Actions", "Previous version"), ("Alt+Left",), "Chat"),
     ActionSpec("next_version", QT_TRANSLATE_NOOP("Actions", "Next version"), ("Alt+Right",), "Chat"),

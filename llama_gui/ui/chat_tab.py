@@ -29,6 +29,7 @@ from llama_gui.ui.tab_files import TabFiles
 from llama_gui.ui.tab_folder import TabFolder
 from llama_gui.ui.tab_news import TabNews
 from llama_gui.ui.tab_pages import TabPages
+from llama_gui.ui.tab_thinking import TabThinking
 from llama_gui.ui.theme import COLUMN_WIDTH
 from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
@@ -67,6 +68,7 @@ class ChatTab(Surface):
         self.drafts = TabDrafts(session, self.composer, self.messages, self.queue, self.bar, self.notice, self)
         self.files = TabFiles(session, reader, self.composer, self.drafts, self.notice, self)
         self.folder = TabFolder(session, reader, self.composer, self)
+        self.thinking = TabThinking(session, self.composer.think_button, self)
         self.news = TabNews(session, self.transcript, self.composer, self.queue, self.notice, self)
         self._connect()
         self.pages.show_chat()

@@ -23,6 +23,7 @@ from llama_gui.ui.context_meter import ContextMeter
 from llama_gui.ui.folder_button import FolderButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import TINY_PX, TRANSCRIPT_PX, frame_font, theme_of
+from llama_gui.ui.think_button import ThinkButton
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
 _MAX_LINES = 10
@@ -149,6 +150,7 @@ class Composer(QWidget):
             plain_tip(self.tr("Attach files: PDF, Word, texts and others. They can be dropped here, too."))
         )
         self.folder_button = FolderButton(icons)
+        self.think_button = ThinkButton(icons)
         self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
         self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
@@ -158,6 +160,7 @@ class Composer(QWidget):
         row.setSpacing(8)
         row.addWidget(self.clip_button)
         row.addWidget(self.folder_button)
+        row.addWidget(self.think_button)
         row.addWidget(self.meter)
         row.addStretch(1)
         row.addWidget(self._hint)
@@ -275,6 +278,7 @@ class Composer(QWidget):
         self.queue_button.setVisible(answering and not is_empty)
         self._key.setVisible(answering and is_empty)
         is_wide = self.width() > _HINT_WIDTH
+        self.think_button.show_word(is_wide)
         self._hint.setText(self.tr("Shift+Enter for a new line") if self.text() and not answering and is_wide else "")
 
     def _show_button(self) -> None:

@@ -72,6 +72,7 @@ def _on_messages(parts: ActionParts) -> Runs:
         "edit_answer": partial(verbs.on_last_message, "edit_answer"),
         "attach": verbs.attach,
         "folder": verbs.open_folder,
+        "thinking": verbs.toggle_thinking,
         "previous_version": partial(verbs.on_last_message, "previous"),
         "next_version": partial(verbs.on_last_message, "next"),
         "continue_answer": partial(verbs.on_last_message, "continue"),

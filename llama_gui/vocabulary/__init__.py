@@ -14,7 +14,7 @@ from llama_gui.vocabulary.models import (
     ModelInfo,
     is_remote,
 )
-from llama_gui.vocabulary.requests import OVERFLOWS, ContextUse, GenerateRequest, Overflow
+from llama_gui.vocabulary.requests import OVERFLOWS, ContextUse, GenerateRequest, Overflow, thinking_variables
 from llama_gui.vocabulary.results import (
     FinishReason,
     GenerateResult,
@@ -69,4 +69,5 @@ __all__ = [
     "check_messages",
     "is_remote",
     "sampling_from_json",
+    "thinking_variables",
 ]

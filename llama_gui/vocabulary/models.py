@@ -104,6 +104,8 @@ class ModelInfo:
 
     `source`: what the file is and what was done to it, as in "Q4_K_M GGUF, Q4_K as it is"; "" for a folder.
     `reason`: why it has this dtype, in a sentence.
+    `thinking`: whether it reasons before it answers when nobody says (`GenerateRequest.thinking`); None: that cannot be
+    chosen.
     """
 
     name: str
@@ -117,3 +119,4 @@ class ModelInfo:
     has_chat_template: bool
     source: str = ""
     reason: str = ""
+    thinking: bool | None = None

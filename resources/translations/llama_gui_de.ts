@@ -8,6 +8,10 @@
         <translation>Quellen der letzten Antwort zeigen oder verbergen</translation>
     </message>
     <message>
+        <source>Think before the answers, or not</source>
+        <translation>Vor den Antworten nachdenken oder nicht</translation>
+    </message>
+    <message>
         <source>Documents of a folder…</source>
         <translation>Dokumente eines Ordners…</translation>
     </message>
@@ -384,8 +388,8 @@
         <translation>Offene Gewichte und gute Antworten auf Englisch, in der Größe zwischen Llama 3.2 1B und 3B.</translation>
     </message>
     <message>
-        <source>Thinks before it answers: sums, code, puzzles; many languages.</source>
-        <translation>Denkt nach, bevor es antwortet: Rechnen, Code, Rätsel; viele Sprachen.</translation>
+        <source>Thinks first, if you wish: sums, code, puzzles; many languages.</source>
+        <translation>Denkt auf Wunsch erst nach: Rechnen, Code, Rätsel; viele Sprachen.</translation>
     </message>
     <message>
         <source>Code, sums and structured text; many languages.</source>
@@ -408,8 +412,8 @@
         <translation>Zusammenfassungen langer Texte, Fragen dazu; 12 Sprachen.</translation>
     </message>
     <message>
-        <source>Thinks before it answers, or not (/no_think); 6 languages.</source>
-        <translation>Denkt erst nach, oder nicht (/no_think); 6 Sprachen.</translation>
+        <source>Thinks first, if you wish; 6 languages.</source>
+        <translation>Denkt auf Wunsch erst nach; 6 Sprachen.</translation>
     </message>
     <message>
         <source>Sums, code and clear answers at once; long texts.</source>
@@ -3086,6 +3090,10 @@
 <context>
     <name>TabVerbs</name>
     <message>
+        <source>This model has no switch for thinking.</source>
+        <translation>Bei diesem Modell lässt sich das Nachdenken nicht wählen.</translation>
+    </message>
+    <message>
         <source>The last answer is on the clipboard.</source>
         <translation>Die letzte Antwort liegt in der Zwischenablage.</translation>
     </message>
@@ -3456,6 +3464,21 @@
     <message>
         <source>Open the page of this model in the browser</source>
         <translation>Seite dieses Modells im Browser öffnen</translation>
+    </message>
+</context>
+<context>
+    <name>ThinkButton</name>
+    <message>
+        <source>Think</source>
+        <translation>Nachdenken</translation>
+    </message>
+    <message>
+        <source>Think before the answer</source>
+        <translation>Vor der Antwort nachdenken</translation>
+    </message>
+    <message>
+        <source>The model thinks before it answers: later, but better where a question is hard.</source>
+        <translation>Das Modell denkt nach, bevor es antwortet: später, aber besser bei schwierigen Fragen.</translation>
     </message>
 </context>
 <context>

@@ -148,6 +148,7 @@ def test_the_title_is_of_what_was_asked_and_not_of_the_files_beside_it(qtbot: Qt
         titler.set_on(True)
     asked = title_request("where does the tram go", session.path()[1].content)
     assert (engine.requests[-1].messages or ())[0].content == asked
+    assert engine.requests[-1].thinking is False  # a title has no room for thoughts
     titler.stop()
 
 

@@ -526,6 +526,21 @@ def test_the_template_gets_tools_the_clock_and_more(tmp_path, load):
     assert engine.apply_chat_template(HELLO, tokenize=True, **again) == want
 
 
+def test_thinking_is_asked_for_under_the_names_that_templates_have(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "thinks")
+    (folder / "chat_template.jinja").write_text("Hi{% if enable_thinking and thinking %} there{% endif %}")
+    engine = load(folder=folder)
+    assert engine.info.thinking is False
+
+    def prompt_tokens(**fields) -> int:
+        return engine.generate(GenerateRequest(messages=HELLO, max_tokens=1, **fields)).usage.prompt_tokens
+
+    short, long = (len(engine.tokenizer.encode(text, add_special_tokens=False)) for text in ("Hi", "Hi there"))
+    assert prompt_tokens() == prompt_tokens(thinking=False) == short
+    assert prompt_tokens(thinking=True) == long
+    assert prompt_tokens(thinking=True, chat_template_kwargs={"thinking": False}) == short
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

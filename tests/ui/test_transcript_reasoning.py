@@ -32,6 +32,10 @@ THOUGHT = "<think>\nFirst I *wonder*.\n\nThen I know.\n</think>\n\nThe **answer*
         ("The </think> tag ends it.", None, "The </think> tag ends it.", False),
         ("Later <think>x</think>", None, "Later <think>x</think>", False),
         ("", None, "", False),
+        ("<think>a</think>\n<response>\nb < c\n</response>", "a", "b < c", False),
+        ("<think>a</think><response>b", "a", "b", False),
+        ("<think>a</think><responses>", "a", "<responses>", False),
+        ("<response>b</response>", None, "<response>b</response>", False),
     ],
 )
 def test_where_the_answer_begins(text, reasoning, rest, is_open):
@@ -72,7 +76,15 @@ def test_it_streams_and_ends_as_the_whole(view, unfolded):
     rng = random.Random(5)
     if unfolded:
         view.toggle_reasoning("a1")
-    for text in (THOUGHT, "thinking without a tag\n</think>\nHi", "<think>never", "<think></think>Hi", "No thought."):
+    granite = f"{THOUGHT[:-15]}<response>The **answer**.\n\nAnd more</response>"
+    for text in (
+        THOUGHT,
+        granite,
+        "thinking without a tag\n</think>\nHi",
+        "<think>never",
+        "<think></think>Hi",
+        "No thought.",
+    ):
         view.show_path([user(1), answer(1, status="streaming")])
         seen, place = set(), 0
         while place < len(text):
@@ -81,7 +93,7 @@ def test_it_streams_and_ends_as_the_whole(view, unfolded):
             view.flush()
             seen.add(view.toPlainText())
             place += size
-        if text == THOUGHT:
+        if text in (THOUGHT, granite):
             assert any("Thinking…" in shown for shown in seen)
             assert any("wonder" in shown for shown in seen) == unfolded
             assert not any("<" in shown for shown in seen)
