@@ -11,7 +11,7 @@ from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.attachments import split
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.title import title_from_answer, title_request
-from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
+from llama_gui.vocabulary import GenerateRequest, Message, ModelInfo, SamplingParams
 
 if TYPE_CHECKING:
     from llama_gui.bridge.chat_book import ChatBook
@@ -110,7 +110,7 @@ class Titler(QObject):
     def _model(self) -> str:
         """The key of a model in memory that can write titles; "": there is none."""
         infos = ((key, self._host.info_of(key)) for key in self._host.models.loaded_keys())
-        return next((key for key, info in infos if info is not None and info.parameters >= LEAST_PARAMETERS), "")
+        return next((key for key, info in infos if info is not None and _writes_titles(info)), "")
 
     @Slot(object)
     def _on_work(self, work: _Work | None) -> None:
@@ -173,6 +173,11 @@ class Titler(QObject):
     def _on_store_failed(self, _error: Exception) -> None:
         """A title is not worth a word to the user; the store's trouble is told by those who save messages."""
         self._work = None
+
+
+def _writes_titles(info: ModelInfo) -> bool:
+    """One that always thinks first would have no tokens left for the title."""
+    return info.parameters >= LEAST_PARAMETERS and not info.opening(thinking=False)
 
 
 def _find_work(store: ChatStore) -> _Work | None:

@@ -14,7 +14,14 @@ from llama_gui.vocabulary.models import (
     ModelInfo,
     is_remote,
 )
-from llama_gui.vocabulary.requests import OVERFLOWS, ContextUse, GenerateRequest, Overflow, thinking_variables
+from llama_gui.vocabulary.requests import (
+    OVERFLOWS,
+    THINKING_TAGS,
+    ContextUse,
+    GenerateRequest,
+    Overflow,
+    thinking_variables,
+)
 from llama_gui.vocabulary.results import (
     FinishReason,
     GenerateResult,
@@ -43,6 +50,7 @@ __all__ = [
     "SAMPLING_RANGES",
     "STARTER",
     "STRATEGIES",
+    "THINKING_TAGS",
     "ChatSettings",
     "ContextUse",
     "EngineStats",

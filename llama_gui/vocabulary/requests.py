@@ -30,6 +30,10 @@ _NOT_FOR_TEMPLATES = ("messages", "self")
 """What templates cannot be given by name: the conversation has a field of its own, and Jinja keeps the other."""
 
 
+THINKING_TAGS: tuple[str, ...] = ("think", "thinking", "reasoning")
+"""Between which models reason: <think> and </think>, and so on."""
+
+
 def thinking_variables(thinking: bool | None) -> dict[str, Any]:
     """`GenerateRequest.thinking` as chat templates read it."""
     return {} if thinking is None else dict.fromkeys(_THINKING, thinking)

@@ -3,7 +3,9 @@
 import re
 from dataclasses import dataclass
 
-_NAMES = "think|thinking|reasoning"
+from llama_gui.vocabulary import THINKING_TAGS
+
+_NAMES = "|".join(THINKING_TAGS)
 _OPENING = re.compile(rf"\s*<({_NAMES})>", re.IGNORECASE)
 _LONGEST_TAG = len("<reasoning>")
 _ALONE = re.compile(rf"^[ \t]*</(?:{_NAMES})>[ \t]*$", re.IGNORECASE | re.MULTILINE)
