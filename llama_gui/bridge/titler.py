@@ -9,6 +9,7 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.frames import Frame
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.attachments import split
+from llama_gui.chats.reasoning import answer_text
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.title import title_from_answer, title_request
 from llama_gui.vocabulary import GenerateRequest, Message, ModelInfo, SamplingParams
@@ -187,5 +188,5 @@ def _find_work(store: ChatStore) -> _Work | None:
         question = next((node for node in chat.nodes if answer is not None and node.id == answer.parent_id), None)
         if answer is not None and question is not None and answer.content.strip():
             said = split(question.content, question.attachments)[0].strip() or question.content
-            return _Work(chat_id, chat.title, said, answer.content)
+            return _Work(chat_id, chat.title, said, answer_text(answer.content))
     return None

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
+from llama_gui.chats.reasoning import Parts, split_reasoning
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.errors import StoreError
@@ -51,7 +52,21 @@ def to_markdown(chats: Iterable[ChatRecord]) -> Iterator[str]:
         if chat.settings.system_prompt.strip():
             yield f"\n## System prompt\n\n{chat.settings.system_prompt.strip()}\n"
         for node in shown_nodes(chat):
-            yield f"\n## {_plain(speaker(node))}\n\n{node.content.strip()}\n"
+            yield f"\n## {_plain(speaker(node))}\n\n{_content(node)}\n"
+
+
+def _content(node: Node) -> str:
+    """A message, with what was thought before an answer folded, where HTML in Markdown is understood."""
+    parts = split_reasoning(node.content) if node.role == "assistant" else Parts(None, node.content)
+    if parts.reasoning is None:
+        return parts.answer.strip()
+    head = f"<summary>{thought_line(parts)}</summary>"
+    return f"<details>\n{head}\n\n{parts.reasoning}\n\n</details>\n\n{parts.answer}".strip()
+
+
+def thought_line(parts: Parts) -> str:
+    """What stands for reasoning that is folded."""
+    return f"Thought for {parts.words} words"
 
 
 def _plain(text: str) -> str:
