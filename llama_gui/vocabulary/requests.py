@@ -103,6 +103,13 @@ class GenerateRequest:
         if self.overflow not in OVERFLOWS:
             raise InvalidRequestError("overflow", self.overflow, " or ".join(OVERFLOWS))
 
+    @property
+    def chosen_thinking(self) -> bool | None:
+        """`thinking`, or what `chat_template_kwargs` say under the names that templates have for it."""
+        given = self.chat_template_kwargs or {}
+        named = (given[name] for name in _THINKING if isinstance(given.get(name), bool))
+        return next(named, self.thinking)
+
     def _check_lists(self) -> None:
         if self.token_ids is not None:
             keep(self, "token_ids", token_id_tuple("token_ids", self.token_ids))
