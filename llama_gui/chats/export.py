@@ -86,7 +86,7 @@ def to_json(chats: Iterable[ChatRecord]) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def write_export(path: Path, pieces: Iterable[str]) -> None:
+def write_export(path: Path, pieces: Iterable[str | bytes]) -> None:
     """Write an export, whole or not at all: what had the name before is replaced at the end.
 
     Raises:
@@ -95,7 +95,7 @@ def write_export(path: Path, pieces: Iterable[str]) -> None:
     try:
         with open_whole(path, SHARED) as file:
             for piece in pieces:
-                file.write(piece.encode())
+                file.write(piece if isinstance(piece, bytes) else piece.encode())
     except OSError as error:
         raise StoreError(
             f"The export {path} could not be written: {error.strerror or error}. "

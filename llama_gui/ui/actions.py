@@ -84,6 +84,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("import_chats", QT_TRANSLATE_NOOP("Actions", "Import chats…"), (), "Chats"),
     ActionSpec("import_folder", QT_TRANSLATE_NOOP("Actions", "Import a folder of chats…"), (), "Chats"),
     ActionSpec("export_chat", QT_TRANSLATE_NOOP("Actions", "Export this chat…"), (), "Chats"),
+    ActionSpec("export_pdf", QT_TRANSLATE_NOOP("Actions", "Save this chat as PDF…"), ("Ctrl+P",), "Chats"),
     ActionSpec("export_all", QT_TRANSLATE_NOOP("Actions", "Export all chats…"), (), "Chats"),
     ActionSpec("bin", QT_TRANSLATE_NOOP("Actions", "Open the bin"), (), "Chats"),
     ActionSpec("sidebar", QT_TRANSLATE_NOOP("Actions", "Show or hide the chat list"), ("Ctrl+B",), "View"),

@@ -94,6 +94,7 @@ def _on_chats(parts: ActionParts) -> Runs:
         "import_chats": exchange.ask_where_from,
         "import_folder": exchange.ask_for_folder,
         "export_chat": partial(verbs.with_chat, lambda chat_id: exchange.ask_where_to([chat_id])),
+        "export_pdf": partial(verbs.with_chat, lambda chat_id: exchange.ask_where_to([chat_id], "pdf")),
         "export_all": partial(exchange.ask_where_to, []),
         "bin": keeping.show_bin,
     }

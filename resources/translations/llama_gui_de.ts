@@ -180,6 +180,10 @@
         <translation>Diesen Chat exportieren…</translation>
     </message>
     <message>
+        <source>Save this chat as PDF…</source>
+        <translation>Diesen Chat als PDF sichern…</translation>
+    </message>
+    <message>
         <source>Export all chats…</source>
         <translation>Alle Chats exportieren…</translation>
     </message>
@@ -1083,8 +1087,12 @@
         <translation>JSON mit allen Zweigen, zum Wiedereinlesen</translation>
     </message>
     <message>
-        <source>{} was not written: an export ends in .md, .html or .json. Choose one of these.</source>
-        <translation>{} wurde nicht geschrieben: Ein Export endet auf .md, .html oder .json. Wähle eines davon.</translation>
+        <source>{} was not written: an export ends in .md, .html or .json, of one chat also in .pdf.</source>
+        <translation>{} wurde nicht geschrieben: Ein Export endet auf .md, .html oder .json, der eines Chats auch auf .pdf.</translation>
+    </message>
+    <message>
+        <source>PDF, the shown messages</source>
+        <translation>PDF, die gezeigten Nachrichten</translation>
     </message>
     <message>
         <source>Writing {}…</source>
