@@ -43,6 +43,13 @@ ACTIONS: tuple[ActionSpec, ...] = (
         for n in range(1, 9)
     ),
     ActionSpec("tab_9", QT_TRANSLATE_NOOP("Actions", "Go to the last tab"), ("Ctrl+9",), "Tabs"),
+    ActionSpec(
+        "split_view",
+        QT_TRANSLATE_NOOP("Actions", "Two chats side by side, or one again"),
+        ("Ctrl+Shift+B", "Ctrl+\\"),
+        "Tabs",
+    ),
+    ActionSpec("chat_beside", QT_TRANSLATE_NOOP("Actions", "Go to the chat beside"), ("F6",), "Tabs"),
     ActionSpec("stop", QT_TRANSLATE_NOOP("Actions", "Stop this answer"), ("Esc",), "Chat"),
     ActionSpec("regenerate", QT_TRANSLATE_NOOP("Actions", "Answer again"), ("Ctrl+R",), "Chat"),
     ActionSpec("edit_last", QT_TRANSLATE_NOOP("Actions", "Edit last message"), ("Ctrl+Up",), "Chat"),

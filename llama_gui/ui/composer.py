@@ -29,6 +29,8 @@ from llama_gui.ui.widgets import Button, plain_label, plain_tip
 _MAX_LINES = 10
 _RADIUS = 12
 _HINT_WIDTH = 560
+_TIGHT_WIDTH = 400
+"""Below it the numbers of the meter need the room of what is said elsewhere, too."""
 _PALETTE_KEY = QKeyCombination(Qt.Modifier.CTRL, Qt.Key.Key_K)
 
 
@@ -141,6 +143,7 @@ class Composer(QWidget):
         self._is_answering = False
         self._takes_files = True
         self._is_held = False
+        self._is_front = True
         self.edit = MessageEdit(self)
         self.files = AttachmentBar(icons, self)
         self.meter = ContextMeter(self)
@@ -152,6 +155,7 @@ class Composer(QWidget):
         self.folder_button = FolderButton(icons)
         self.think_button = ThinkButton(icons)
         self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
+        self.queue_button.setAccessibleName(self.tr("Queue"))
         self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
         self._hint = plain_label("", "muted", TINY_PX)
@@ -219,6 +223,11 @@ class Composer(QWidget):
         self._is_held = held
         self._show_state()
 
+    def set_front(self, is_front: bool) -> None:
+        """False where another chat stands beside this one, and the keys are for that."""
+        self._is_front = is_front
+        self._show_state()
+
     @property
     def takes_files(self) -> bool:
         """Whether files can go along with what is written."""
@@ -276,8 +285,10 @@ class Composer(QWidget):
         self.button.setEnabled(answering or not (is_empty or self._is_held))
         self.clip_button.setVisible(self._takes_files)
         self.queue_button.setVisible(answering and not is_empty)
-        self._key.setVisible(answering and is_empty)
-        is_wide = self.width() > _HINT_WIDTH
+        is_tight, is_wide = self.width() < _TIGHT_WIDTH, self.width() > _HINT_WIDTH
+        self._key.setVisible(answering and is_empty and self._is_front and not is_tight)
+        self.queue_button.setText("" if is_tight else self.tr("Queue"))
+        self.queue_button.updateGeometry()
         self.think_button.show_word(is_wide)
         self._hint.setText(self.tr("Shift+Enter for a new line") if self.text() and not answering and is_wide else "")
 

@@ -52,6 +52,8 @@ def _on_tabs(parts: ActionParts) -> Runs:
         "next_tab": partial(deck.step, 1),
         "previous_tab": partial(deck.step, -1),
         **{f"tab_{number}": partial(deck.go_to, number) for number in range(1, 10)},
+        "split_view": deck.toggle_split,
+        "chat_beside": deck.go_beside,
         "branches": verbs.show_branches,
         "reasoning": verbs.toggle_reasoning,
         "sources": verbs.toggle_sources,

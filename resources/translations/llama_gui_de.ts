@@ -279,6 +279,14 @@
         <source>Full screen on or off</source>
         <translation>Vollbild ein oder aus</translation>
     </message>
+    <message>
+        <source>Two chats side by side, or one again</source>
+        <translation>Zwei Chats nebeneinander, oder wieder einer</translation>
+    </message>
+    <message>
+        <source>Go to the chat beside</source>
+        <translation>Zum Chat daneben</translation>
+    </message>
 </context>
 <context>
     <name>BackupOffer</name>
@@ -582,6 +590,10 @@
     <message>
         <source>Import a folder of chats…</source>
         <translation>Einen Ordner mit Chats importieren…</translation>
+    </message>
+    <message>
+        <source>Show beside</source>
+        <translation>Daneben zeigen</translation>
     </message>
 </context>
 <context>
@@ -1971,6 +1983,17 @@
     </message>
 </context>
 <context>
+    <name>PaneHeader</name>
+    <message>
+        <source>Hide this chat. It stays open in its tab.</source>
+        <translation>Diesen Chat ausblenden. In seinem Tab bleibt er offen.</translation>
+    </message>
+    <message>
+        <source>Hide {}</source>
+        <translation>{} ausblenden</translation>
+    </message>
+</context>
+<context>
     <name>ParameterRow</name>
     <message>
         <source>{}; empty is the default</source>
@@ -3004,6 +3027,10 @@
         <source>Close tab</source>
         <translation>Tab schließen</translation>
     </message>
+    <message>
+        <source>Shown beside</source>
+        <translation>Daneben gezeigt</translation>
+    </message>
 </context>
 <context>
     <name>TabDeck</name>
@@ -3365,6 +3392,25 @@
     <message>
         <source>Undo</source>
         <translation>Rückgängig</translation>
+    </message>
+</context>
+<context>
+    <name>WindowSplit</name>
+    <message>
+        <source>Close tab</source>
+        <translation>Tab schließen</translation>
+    </message>
+    <message>
+        <source>Show alone</source>
+        <translation>Allein zeigen</translation>
+    </message>
+    <message>
+        <source>Show beside</source>
+        <translation>Daneben zeigen</translation>
+    </message>
+    <message>
+        <source>There is no room for two chats side by side.</source>
+        <translation>Für zwei Chats nebeneinander ist kein Platz.</translation>
     </message>
 </context>
 <context>
