@@ -6,6 +6,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -410,9 +411,10 @@ VICTIM_LENGTH = 31
 
 
 @pytest.fixture(scope="module")
-def alone(tiny_folder: Callable[..., Any]) -> list[Bits]:
+def alone(tiny_folder: Callable[..., Any], kernel_notes: Path) -> list[Bits]:
     """What `OTHERS` and `VICTIM` get from an engine that works and does nothing else."""
-    with Engine.load(tiny_folder("llama-3.2"), dtype="float32", device="cpu", threads=1) as engine:
+    folder = tiny_folder("llama-3.2")
+    with Engine.load(folder, dtype="float32", device="cpu", threads=1, kernel_notes=kernel_notes) as engine:
         return [bits(engine.submit(request)) for request in (*OTHERS, VICTIM)]
 
 
