@@ -34,9 +34,7 @@ def threads() -> int:
 
 
 @pytest.fixture
-def load(
-    tiny_folder: Callable[[Shape], Path], kernel_notes: Path, threads: int
-) -> Iterator[Callable[..., Engine]]:
+def load(tiny_folder: Callable[[Shape], Path], kernel_notes: Path, threads: int) -> Iterator[Callable[..., Engine]]:
     """Load a tiny model (float32 unless told); every engine is closed behind the test."""
     engines: list[Engine] = []
 

@@ -418,8 +418,18 @@ def alone(tiny_folder: Callable[..., Any], kernel_notes: Path) -> list[Bits]:
         return [bits(engine.submit(request)) for request in (*OTHERS, VICTIM)]
 
 
-@pytest.mark.parametrize("token", [0, 1, 7])
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+# Each fault once; an error and a number that is none also at the first token, which is the prompt's, and later.
+@pytest.mark.parametrize(
+    ("fault", "token"),
+    [
+        *(pytest.param(fault, 1, id=f"{name}-1") for name, fault in FAULTS.items()),
+        *(
+            pytest.param(FAULTS[name], token, id=f"{name}-{token}")
+            for name in ("no memory", "one NaN")
+            for token in (0, 7)
+        ),
+    ],
+)
 def test_a_failure_at_a_token_ends_that_answer_alone(
     faulty: Callable[..., Engine], alone: list[Bits], fault: Callable[[Tensor], Tensor], token: int
 ) -> None:
@@ -632,14 +642,26 @@ HUGE = {
 
 
 @pytest.fixture(scope="module", params=["llama-3.2", "tinyllama"])
-def one_engine(request: pytest.FixtureRequest, tiny_folder: Callable[..., Any]) -> Iterator[Engine]:
+def one_engine(request: pytest.FixtureRequest, tiny_folder: Callable[..., Any], kernel_notes: Path) -> Iterator[Engine]:
     """The same engine for many tests, already running: with byte-level tokens, and with those of SentencePiece."""
-    with Engine.load(tiny_folder(request.param), dtype="float32", device="cpu", threads=1) as engine:
+    folder = tiny_folder(request.param)
+    with Engine.load(folder, dtype="float32", device="cpu", threads=1, kernel_notes=kernel_notes) as engine:
         engine.warmup()
         yield engine
 
 
-@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
+# Byte-level tokenizers cut texts into words first. To those of SentencePiece all is one word; what differs is bytes.
+@pytest.mark.parametrize(
+    ("one_engine", "text"),
+    [
+        *(pytest.param("llama-3.2", text, id=f"llama-3.2-{name}") for name, text in HUGE.items()),
+        *(
+            pytest.param("tinyllama", HUGE[name], id=f"tinyllama-{name}")
+            for name in ("a megabyte without spaces", "a megabyte of one emoji", "control tokens")
+        ),
+    ],
+    indirect=["one_engine"],
+)
 def test_a_huge_message_is_refused_within_seconds(one_engine: Engine, text: str) -> None:
     began = time.monotonic()
     with pytest.raises(PromptTooLongError, match="Shorten the message"):
@@ -660,6 +682,7 @@ def many_messages(count: int) -> list[Message]:
     return [Message("assistant" if n % 2 else "user", "hello") for n in range(count)]
 
 
+@pytest.mark.parametrize("one_engine", ["tinyllama"], indirect=True)  # the longer template; no tokenizer sees it
 def test_a_hundred_thousand_messages_are_refused_within_seconds(one_engine: Engine) -> None:
     began = time.monotonic()
     # For a slow template or machine the limit of the template's seconds comes first.
