@@ -196,8 +196,8 @@ def test_what_was_recorded_outlives_a_longer_table_of_rotations(networks):
 def answers(engine):
     sampling = SamplingParams(temperature=1, top_k=0, top_p=0.95, min_p=0, seed=7)
     requests = [
-        GenerateRequest(token_ids=PROMPT[n : 40 * n + 5], max_tokens=12 * n, sampling=sampling, logprobs=2)
-        for n in range(1, 6)
+        GenerateRequest(token_ids=PROMPT[n : 40 * n + 5], max_tokens=15 * n, sampling=sampling, logprobs=2)
+        for n in range(1, 4)
     ]
     jobs = [engine.submit(request) for request in requests]
     return [[(out.token_id, out.logprob, out.top_logprobs) for out in job] for job in jobs]
