@@ -26,6 +26,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
 from PySide6.QtGui import QGuiApplication
 from shiboken6 import isValid
 
+from llama_gui.paths import Paths
+
 _GRACE_S = 10.0
 _FOREIGN_THREADS = {"tqdm_monitor"}  # transformers shows bars while it loads; their thread stays for good
 _FDS = Path("/proc/self/fd")
@@ -54,6 +56,15 @@ def _homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in ("DATA", "CONFIG", "CACHE", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
         yield
+
+
+@pytest.fixture(scope="session")
+def kernel_notes(_homeless: None) -> Path:
+    """What the tests found out about this machine's kernels, where the command line keeps it, too.
+
+    To try them for each engine anew takes five times as long as to load a tiny model.
+    """
+    return Paths.default().kernel_notes
 
 
 @pytest.fixture

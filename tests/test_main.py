@@ -154,10 +154,12 @@ def test_the_question_comes_from_a_pipe_in_any_bytes():
 
 
 def test_a_pipe_of_any_bytes_though_all_is_said_to_be_utf_8():
-    process = start("ask", "--seed", "1", "--max-tokens", "3", PYTHONIOENCODING="utf-8")
+    # The question is read before the number is refused, and torch is not loaded for that.
+    process = start("ask", "--temperature", "-1", PYTHONIOENCODING="utf-8")
     out, err = process.communicate(b"\xff\xfe What is this?", timeout=60)
-    assert (process.returncode, err) == (0, b"")
-    assert out.strip()
+    assert (process.returncode, out) == (1, b"")
+    assert err.startswith(b"llama-gui: temperature is -1")
+    assert err.count(b"\n") == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has it")

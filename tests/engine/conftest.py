@@ -24,13 +24,22 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Shape], P
 
 
 @pytest.fixture
-def load(tiny_folder: Callable[[Shape], Path]) -> Iterator[Callable[..., Engine]]:
+def threads() -> int:
+    """CPU threads of engines that `load` makes: as many as models this small get.
+
+    Threads that meet after microseconds of work wait for each other on a busy machine. Files about what threads could
+    change have two.
+    """
+    return 1
+
+
+@pytest.fixture
+def load(tiny_folder: Callable[[Shape], Path], kernel_notes: Path, threads: int) -> Iterator[Callable[..., Engine]]:
     """Load a tiny model (float32 unless told); every engine is closed behind the test."""
     engines: list[Engine] = []
 
     def load(shape: Shape = "llama-3.2", *, folder: Path | None = None, **options: object) -> Engine:
-        # Models this small would get one thread; the promises hold for any number.
-        options = {"dtype": "float32", "device": "cpu", "threads": 2, **options}
+        options = {"dtype": "float32", "device": "cpu", "threads": threads, "kernel_notes": kernel_notes, **options}
         engine = Engine.load(folder or tiny_folder(shape), **options)  # type: ignore[arg-type]
         engines.append(engine)
         return engine

@@ -718,7 +718,7 @@ def test_a_forgotten_engine_ends_by_itself(tiny_folder):
 
 def test_many_rounds_leave_nothing_behind(load):
     engine = load()
-    for round_number in range(60):
+    for round_number in range(30):
         jobs = [engine.submit(ids_request(1 + n, max_tokens=20)) for n in range(4)]
         for job in jobs[: round_number % 5]:
             job.cancel()

@@ -1,5 +1,6 @@
 """config.json and generation_config.json as no program writes them: they can be run, or an error says why not."""
 
+import itertools
 import json
 import math
 import sys
@@ -204,8 +205,13 @@ def test_the_undamaged_values_load(model: Path) -> None:
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.parametrize("architecture", FAMILIES)
-@pytest.mark.parametrize("value", [10_000, 10_001, 10**9, 2**31 - 1, 10**30])
+@pytest.mark.parametrize(
+    ("architecture", "value"),
+    [  # each number once; the relatives read the same fields by the same rules
+        *itertools.product([*FAMILIES][:1], (10_000, 10_001, 10**9, 2**31 - 1, 10**30)),
+        *itertools.product([*FAMILIES][1:], (10_001, 10**30)),
+    ],
+)
 @pytest.mark.parametrize(
     "name", ["num_hidden_layers", "vocab_size", "hidden_size", "intermediate_size", "num_attention_heads", "head_dim",
              "max_position_embeddings", "sliding_window", "max_window_layers", "eos_token_id"]

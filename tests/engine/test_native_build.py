@@ -105,6 +105,8 @@ def loads(library: Path) -> bool:
 @needs_compiler
 def test_our_kernels_compile_and_load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.delenv("CC", raising=False)
+    # To optimise them takes most of the time, and pip has just done that where this is installed.
+    monkeypatch.setattr(build, "_FLAGS", tuple({"-O3": "-O1"}.get(flag, flag) for flag in build._FLAGS))
     library = tmp_path / "kernels.so"
     assert compile_kernels(library) is None
     assert [file.name for file in tmp_path.iterdir()] == ["kernels.so"]

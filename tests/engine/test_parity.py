@@ -1,9 +1,13 @@
 """Our numbers beside those of transformers, the reference."""
 
+import copy
+import functools
+
 import pytest
 import torch
 
 from llama_gui.engine import GenerateRequest, Message, SamplingParams
+from llama_gui.engine.device import torch_threads
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
 
 GREEDY = SamplingParams(temperature=0)
@@ -30,13 +34,31 @@ def reference_greedy(model, prompt, count):
     return answer
 
 
+@pytest.fixture(scope="module")
+def theirs(tiny_folder):
+    """The model of a shape as transformers has it; made once, so leave it as it is."""
+    return functools.cache(lambda shape: reference(tiny_folder(shape)))
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Two are slower where a network is this small."""
+    with torch_threads(1):
+        yield
+
+
+@torch.no_grad()
+def logits_of(model, ids):
+    """``[ids, vocabulary]``"""
+    return model(torch.tensor([ids])).logits[0].float()
+
+
 @pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
-def test_logits_in_float32(load, tiny_folder, shape):
+def test_logits_in_float32(load, theirs, shape):
     engine = load(shape)
-    model = reference(tiny_folder(shape))
+    model = theirs(shape)
     ids = random_ids(300, model.config.vocab_size)
-    with torch.no_grad():
-        want = model(torch.tensor([ids])).logits[0]
+    want = logits_of(model, ids)
     got = engine.logits(ids)
     assert got.shape == want.shape
     assert got.dtype == torch.float32
@@ -44,33 +66,35 @@ def test_logits_in_float32(load, tiny_folder, shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
-def test_greedy_tokens(load, tiny_folder, shape):
+def test_greedy_tokens(load, theirs, shape):
     engine = load(shape)
-    model = reference(tiny_folder(shape))
+    model = theirs(shape)
     # The answer to the short one grows out of the windows; the others are longer than these.
     for seed, length, answer in ((1, 5, 64), (2, 90, 24), (3, 300, 24)):
         prompt = random_ids(length, model.config.vocab_size, seed)
         result = engine.generate(GenerateRequest(token_ids=prompt, max_tokens=answer, sampling=GREEDY))
-        assert list(result.token_ids) == reference_greedy(model, prompt, answer)
-        assert result.finish_reason == "length"
+        # What transformers would write after each part of our answer: if that is it, it writes the same by itself.
+        logits = logits_of(model, [*prompt, *result.token_ids[:-1]])
+        assert list(result.token_ids) == logits[length - 1 :].argmax(-1).tolist()
+        assert (len(result.token_ids), result.finish_reason) == (answer, "length")
+    assert list(result.token_ids) == reference_greedy(model, prompt, answer)
 
 
 @pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
-def test_logits_in_bfloat16(load, tiny_folder, shape):
+def test_logits_in_bfloat16(load, theirs, shape):
     engine = load(shape, dtype="bfloat16")
-    model = reference(tiny_folder(shape))
+    model = theirs(shape)
     ids = random_ids(200, model.config.vocab_size)
-    with torch.no_grad():
-        want = model(torch.tensor([ids])).logits[0]
-        theirs = model.to(torch.bfloat16)(torch.tensor([ids])).logits[0].float()
+    want = logits_of(model, ids)
+    coarse = logits_of(copy.deepcopy(model).to(torch.bfloat16), ids)
     # bfloat16 is coarse: we may be as far from the exact logits as transformers is, and a little more.
-    assert (engine.logits(ids) - want).abs().mean() < 1.2 * (theirs - want).abs().mean()
+    assert (engine.logits(ids) - want).abs().mean() < 1.2 * (coarse - want).abs().mean()
 
 
 @pytest.mark.parametrize("shape", ["llama-3.2", "tinyllama", "qwen2"])
-def test_logits_in_int8(load, tiny_folder, shape):
+def test_logits_in_int8(load, theirs, shape):
     engine = load(shape, dtype="int8")
-    model = reference(tiny_folder(shape))
+    model = theirs(shape)
     ids = random_ids(200, model.config.vocab_size)
     with torch.no_grad():
         want = model(torch.tensor([ids])).logits[0]

@@ -232,11 +232,13 @@ def assert_prompt_and_exact(tokenizer: Tokenizer, ids: Sequence[int]) -> None:
     """After each token, what is shown is what is certain of the bytes so far; at the end it is the whole."""
     shown = pieces(tokenizer, ids)
     strips = tokenizer.detokenizer().push(space_of(tokenizer)) == ""
-    for count in range(len(ids) + 1):
-        data = b"".join(map(tokenizer._bytes_of, ids[:count]))
-        known = known_text(data) if count < len(ids) else data.decode("utf-8", "replace")
-        got = "".join(shown[:count] if count < len(ids) else shown)
+    data, got = b"", ""
+    for token_id, piece in zip(ids, shown[:-2], strict=False):
+        data, got = data + tokenizer._bytes_of(token_id), got + piece
+        known = known_text(data)
         assert got == (known.removeprefix(" ") if strips else known)
+    whole = b"".join(map(tokenizer._bytes_of, ids)).decode("utf-8", "replace")
+    assert "".join(shown) == (whole.removeprefix(" ") if strips else whole)
     assert "".join(shown) == tokenizer.decode(ids)
     for piece in shown:
         assert piece == piece.encode("utf-8").decode("utf-8")  # no half of a surrogate pair

@@ -101,7 +101,7 @@ def open_window(show_window: OpenWindow) -> OpenWindow:
 
 
 @pytest.fixture
-def open_starter(show_window: OpenWindow, tmp_path: Path) -> OpenWindow:
+def open_starter(show_window: OpenWindow, tmp_path: Path, kernel_notes: Path) -> OpenWindow:
     """The window over the real engine and the model that comes with us."""
 
     def open_starter(settings: UserSettings | None = None) -> MainWindow:
@@ -109,7 +109,9 @@ def open_starter(show_window: OpenWindow, tmp_path: Path) -> OpenWindow:
         settings = settings or UserSettings()
         endpoints = EndpointBook(tmp_path / "endpoints.json")  # of the same file as the window's
         return show_window(
-            engine_loader(starter, settings, endpoint_of=endpoints.endpoint), shelf.scan([], starter), settings
+            engine_loader(starter, settings, endpoint_of=endpoints.endpoint, kernel_notes=kernel_notes),
+            shelf.scan([], starter),
+            settings,
         )
 
     return open_starter

@@ -96,9 +96,9 @@ def serving() -> Iterator[Serve]:
 
 
 @pytest.fixture(scope="module")
-def starter() -> Iterator[Engine]:
+def starter(kernel_notes: Path) -> Iterator[Engine]:
     """The starter model, loaded once for each file of tests."""
-    with Engine.load(STARTER, dtype="float32", max_batch=64) as engine:
+    with Engine.load(STARTER, dtype="float32", max_batch=64, kernel_notes=kernel_notes) as engine:
         engine.warmup()  # its thread belongs to the engine, not to the first test
         yield engine
 
