@@ -152,7 +152,11 @@ class FolderModel(ModelFiles):
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint:
         """See `Checkpoint`."""
-        return Checkpoint(self._folder, on_read)
+        return Checkpoint(self._folder, on_read, text_only=self.config.reads_pictures)
+
+    def source(self, precision: Precision) -> str:
+        """Says what is left aside."""
+        return "the part for text; it reads no pictures here" if self.config.reads_pictures else ""
 
 
 def model_folder(path: str | Path) -> Path:
