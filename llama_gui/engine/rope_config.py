@@ -79,7 +79,7 @@ def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
 
 
 def read_ropes(fields: Fields) -> tuple[RopeConfig, RopeConfig]:
-    """Of layers that see all, and of those with a window: `rope_local_base_freq`, in transformers 5 all in one field."""
+    """Of layers that see all, and of those with a window; transformers 5 has both in one field."""
     both = fields.values.get("rope_parameters")
     if not isinstance(both, dict) or not both.keys() & {"full_attention", "sliding_attention"}:
         both = {"full_attention": both}
