@@ -16,7 +16,7 @@ _SPLIT_SIZE = 32768  # at::internal::GRAIN_SIZE: an element-wise operation of th
 BLOCK_SIZE = 2**19
 """Numbers that a chain of element-wise operations takes at a time, so that they stay in the cache on the way."""
 
-_SLOPE, _STEEPEST = 2 * math.sqrt(2 / math.pi), 1e4
+_SLOPE, _STEEPEST = 2 * math.sqrt(2 / math.pi), 1e2
 """Of GELU at zero, and far behind the place from where on it is x itself, or nothing."""
 
 

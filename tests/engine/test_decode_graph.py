@@ -83,7 +83,7 @@ def accept(segments):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", pytest.param("int8", marks=needs_torch_int8)])
-@pytest.mark.parametrize("shape", [*SHAPES, "mistral", "qwen3", "smollm3", "granite", "phi4-mini"])
+@pytest.mark.parametrize("shape", [*SHAPES, "mistral", "qwen3", "smollm3", "granite", "phi4-mini", "gemma3"])
 @torch.inference_mode()
 def test_a_fixed_step_has_the_bits_of_an_ordinary_one(networks, shape, dtype):
     network = networks(shape, dtype)
@@ -173,7 +173,7 @@ def test_what_was_recorded_outlives_a_longer_table_of_rotations(networks):
     network = networks("llama-3.2", "float32")
     _, slots = conversations(network, (5,))
     step = FixedStep(network, drawn(slots))
-    network.rotary.table(5000)
+    network.rotaries[0].table(5000)
     step.set(drawn(slots))
     step.run()
     assert torch.equal(step.logits, network.forward(drawn(slots)))

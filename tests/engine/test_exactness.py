@@ -18,6 +18,7 @@ SHAPES_AND_DTYPES = [
     ("llama-3.2", "float16"),
     *itertools.product(("mistral", "qwen2", "qwen3"), ("float32", "bfloat16")),
     *itertools.product(("smollm3", "phi4-mini"), ("bfloat16",)),
+    *itertools.product(("gemma3",), ("float32", "bfloat16", "int8", "int4")),
 ]
 PROMPT = torch.randint(0, 250, (300,), generator=torch.Generator().manual_seed(5)).tolist()
 

@@ -107,7 +107,7 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
 def write_tiny_llama(
     folder: Path, shape: Shape = "llama-3.2", *, seed: int = 0, shards: int = 1, **changes: Any
 ) -> Path:
-    """Write a random model of `shape` into `folder`; `changes` replace fields of config.json.
+    """Write a random model of `shape` into `folder`; `changes` replace fields of config.json, or take them out (...).
 
     The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
     """
@@ -128,6 +128,7 @@ def write_tiny_llama(
         "eos_token_id": tokenizer.token_to_id(eos),
         **changes,
     }
+    values = {name: value for name, value in values.items() if value is not ...}
     (folder / "config.json").write_text(json.dumps(values))
     control = [token_id for token_id, token in tokenizer.get_added_tokens_decoder().items() if token.special]
     write_random_weights(folder, seed=seed, shards=shards, zero_rows=control)
