@@ -103,7 +103,8 @@ class FixedStep:
         x = self._network.look_up(self._ids)
         spans = self._spans()
         for layer, block in enumerate(self._network.blocks):
-            x = block(x, layer, *turns[block.rope], spans)
+            cos, sin = turns[block.rope]
+            x = block(x, layer, cos, sin, spans)
         self.logits.copy_(self._network.head(self._network.norm(x)))
 
     def _spans(self) -> list[Span]:

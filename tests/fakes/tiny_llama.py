@@ -148,6 +148,8 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
             weights[name] = noise / shape[1] ** 0.5
     head = "model.embed_tokens.weight" if config.tie_word_embeddings else "lm_head.weight"
     weights[head] *= 2  # logits spread out, as those of a trained model do
+    if config.post_norms:  # what is looked up, and scaled, would be the answer, too
+        weights["model.embed_tokens.weight"] /= config.embedding_scale**0.5
     weights[head][zero_rows or []] = 0
     _save(folder, weights, shards)
 

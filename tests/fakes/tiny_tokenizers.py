@@ -91,7 +91,8 @@ def gemma_tokenizer() -> tokenizers.Tokenizer:
     for token in sorted(trained["vocab"], key=trained["vocab"].get):
         if not token.startswith("<"):
             vocab.setdefault(token, len(vocab))
-    merges = [("▁", "▁"), ("▁▁", "▁"), *(tuple(merge) for merge in trained["merges"])]
+    blanks = [("▁", "▁"), ("▁▁", "▁")]  # before all others
+    merges = blanks + [tuple(merge) for merge in trained["merges"] if tuple(merge) not in blanks]
     tokenizer = tokenizers.Tokenizer(models.BPE(vocab, merges, unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.normalizer = normalizers.Replace(" ", "▁")  # type: ignore[assignment]
     tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")  # type: ignore[assignment]
