@@ -236,6 +236,12 @@ def test_a_folder_with_one_model(tiny_folder, load, tmp_path, parts):
     assert load(folder=tmp_path).info.name == "tiny"
 
 
+def test_what_reads_pictures_for_a_model_may_lie_beside_it(tiny_folder, load, tmp_path):
+    write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf")
+    (tmp_path / "mmproj-model-f16.gguf").write_bytes(b"GGUF")
+    assert load(folder=tmp_path).info.name == "tiny"
+
+
 def test_a_folder_with_two_models(tiny_folder, tmp_path):
     for name in ("a.gguf", "b.gguf"):
         write_gguf(tiny_folder("tinyllama"), tmp_path / name)
