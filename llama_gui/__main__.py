@@ -131,6 +131,11 @@ def _add_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("--top-p", metavar="P", type=float, help="draw from the likeliest tokens that make up P")
     ask.add_argument("--top-k", metavar="K", type=int, help="draw from the K likeliest tokens; 0: off")
     ask.add_argument("--seed", metavar="N", type=int, help="the same seed gives the same answer")
+    ask.add_argument(
+        "--thinking",
+        action=argparse.BooleanOptionalAction,
+        help="reason before the answer, or not, where the model has a switch for that (default: the model's own)",
+    )
     ask.add_argument("--json", action="store_true", help="one JSON object for each token, then one with the result")
 
 

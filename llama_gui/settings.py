@@ -67,6 +67,10 @@ class UserSettings:
     """In pixels, as the user has dragged them."""
     open_parameters: tuple[str, ...] = ("basics",)
     """Groups of the settings panel that are not folded away."""
+    split_chats: tuple[str, ...] = ()
+    """The two chats that are shown side by side, from where reading begins."""
+    split_share: float = 0.5
+    """How much of the width the first of them has."""
 
 
 def load_settings(path: Path) -> tuple[UserSettings, str]:
@@ -117,7 +121,7 @@ def _parse(content: bytes) -> tuple[UserSettings, str]:
         return UserSettings(), "it does not hold named values"
     # Names that are not known come from another version and are no fault.
     given: dict[str, Any] = {f.name: values[f.name] for f in fields(UserSettings) if f.name in values}
-    for name in ("recent_models", "folded_groups", "remote_models", "model_folders", "open_parameters"):
+    for name in ("recent_models", "folded_groups", "remote_models", "model_folders", "open_parameters", "split_chats"):
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])
     if isinstance(given.get("load_options"), dict):
@@ -156,6 +160,10 @@ def _is_width(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10_000
 
 
+def _is_share(value: object) -> bool:
+    return isinstance(value, float) and 0 < value < 1
+
+
 _CHECKS: dict[str, Callable[[object], bool]] = {
     "model_path": lambda value: value is None or _is_text(value),
     "color_scheme": lambda value: value in get_args(ColorScheme),
@@ -184,4 +192,6 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "open_parameters": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "sidebar_width": _is_width,
     "panel_width": _is_width,
+    "split_chats": lambda value: isinstance(value, tuple) and len(value) in (0, 2) and all(map(_is_text, value)),
+    "split_share": _is_share,
 }

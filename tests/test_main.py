@@ -107,6 +107,19 @@ def test_what_cannot_be_is_one_clear_sentence(capsys, arguments: list[str], word
     assert [word for word in words if word not in err] == []
 
 
+def test_thinking_is_turned_on_and_off(capsys, tmp_path: Path):
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
+    (folder / "chat_template.jinja").write_text(
+        "Hi{% if enable_thinking is not defined or enable_thinking %} ho{% endif %}"
+    )
+
+    def prompt_tokens(*arguments: str) -> int:
+        _, out, _ = ask(capsys, "--json", "--max-tokens", "1", "--model", str(folder), *arguments, "Hi")
+        return json.loads(out.splitlines()[-1])["result"]["usage"]["prompt_tokens"]
+
+    assert prompt_tokens("--no-thinking") < prompt_tokens("--thinking") == prompt_tokens()
+
+
 def test_a_broken_model_is_named(capsys, tmp_path: Path):
     folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
     weights = folder / "model.safetensors"

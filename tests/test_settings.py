@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_they_come_back(path: Path):
     assert load_settings(path) == (UserSettings(), "")
-    for settings in (CHANGED, UserSettings()):
+    for settings in (CHANGED, UserSettings(split_chats=("a", "b"), split_share=0.4), UserSettings()):
         save_settings(path, settings)
         assert load_settings(path) == (settings, "")
     assert [part.name for part in path.parent.iterdir()] == ["settings.json"]
@@ -59,6 +59,10 @@ def test_a_broken_file_is_set_aside(path: Path, content: bytes):
         ("recent_models", "x"),
         ("window_geometry", None),
         ("unload_after_minutes", -1),
+        ("split_chats", ["one"]),
+        ("split_chats", "ab"),
+        ("split_share", 1.0),
+        ("split_share", "half"),
     ],
 )
 def test_one_wrong_value_costs_only_itself(path: Path, name: str, value: object):

@@ -122,7 +122,7 @@ class AnswerFlight(QObject):
         else:
             name = self._model.name if self._model else ""
             given = self._question.given_tokens
-            text = clean_text(self._host.former_text(ticket)) if given else ""
+            text = self._opening() + clean_text(self._host.former_text(ticket)) if given else ""
             answer = new_node(self._chat_id, "assistant", text, "streaming", asked.id, name)
             answer = replace(answer, recipe=self._recipe_so_far()) if given else answer
             self._path.add(answer)
@@ -184,10 +184,18 @@ class AnswerFlight(QObject):
         if self._answer_id is None or not text:
             return
         answer = self._path.tree[self._answer_id]
+        if not answer.content:
+            text = self._opening() + text
         answer = replace(answer, content=answer.content + text, recipe=self._recipe_so_far())
         self._path.tree.replace(answer)
         self._saver.save_soon(answer)
         self._news.text_added.emit(answer.id, text)
+
+    def _opening(self) -> str:
+        """What the prompt has said of the answer already: without it nobody could tell its reasoning while it comes."""
+        if self._question is None or self._model is None:
+            return ""
+        return self._model.opening(self._question.request.thinking)
 
     def _recipe_so_far(self) -> str:
         """So that the answer can go on exactly, should the process end now."""
@@ -207,8 +215,10 @@ class AnswerFlight(QObject):
             recipe = recipe_text(question.request, self._model, result, given_tokens=question.given_tokens)
             self._put(replace(answer, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
         expected = question.expected if question is not None and result.finish_reason != "cancelled" else None
+        opening = self._opening()  # those of older versions were kept without it
         self._land()
-        self.ended.emit(AnswerEnd(result, None if expected is None else text == expected))
+        is_same = None if expected is None else text.removeprefix(opening) == expected.removeprefix(opening)
+        self.ended.emit(AnswerEnd(result, is_same))
 
     def _put(self, node: Node) -> None:
         self._path.tree.replace(node)

@@ -46,6 +46,7 @@ def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str) -> Q
         overflow=settings.overflow or "drop_oldest",
         cache_key=chat_id,
         now=datetime.fromtimestamp(path.tree.path(asked.id)[0].created),
+        thinking=settings.thinking,
     )
     return Question(request, asked.id, model=settings.model)
 
@@ -71,7 +72,9 @@ def would_send(
                 said = f"{messages.pop().content}\n\n{said}"
             messages.append(Message("user", said))
         overflow = settings.overflow or "drop_oldest"
-        return GenerateRequest(messages=messages, max_tokens=settings.max_tokens, overflow=overflow)
+        return GenerateRequest(
+            messages=messages, max_tokens=settings.max_tokens, overflow=overflow, thinking=settings.thinking
+        )
 
     return make
 
@@ -97,7 +100,7 @@ def go_on(
         InvalidRequestError: the settings or the messages cannot be.
     """
     recipe = read_recipe(answer.recipe)
-    fresh = ask(path, asked, settings, chat_id).request
+    fresh = replace(ask(path, asked, settings, chat_id).request, thinking=recipe.thinking)
     if writer and recipe.token_ids and answer.status in ("stopped", "interrupted", "failed"):
         # With its seed and sampling it becomes what it would have become.
         request = replace(
@@ -184,4 +187,5 @@ def _as_it_was(path: ShownPath, recipe: Recipe, asked: Node, settings: ChatSetti
         min_tokens=recipe.min_tokens,
         stop=recipe.stop,
         now=recipe.present or fresh.now,
+        thinking=recipe.thinking,
     )

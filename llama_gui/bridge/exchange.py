@@ -32,6 +32,8 @@ class Exchange(QObject):
 
     exported = Signal(object, int)
     """The file, and how many chats are in it."""
+    fetched = Signal(object, object)
+    """The file that one chat is wanted for, and its `ChatRecord`."""
     imported = Signal(object)
     """`ImportReport`."""
     failed = Signal(str)
@@ -51,6 +53,24 @@ class Exchange(QObject):
             return path, len(ids)
 
         self._lane.run(work, lambda answer: self.exported.emit(*answer), self._on_failed)
+
+    def fetch(self, path: Path, chat_id: str) -> None:
+        """Have one chat read, for whoever makes the content of `path` of it; then comes `keep`."""
+        self._lane.run(
+            lambda: next(self._records([chat_id]), None),
+            lambda record: self.fetched.emit(path, record) if record is not None else None,
+            self._on_failed,
+        )
+
+    def keep(self, path: Path, content: bytes) -> None:
+        """Write what was made of one chat."""
+
+        def work() -> None:
+            from llama_gui.chats.export import write_export
+
+            write_export(path, [content])
+
+        self._lane.run(work, lambda _done: self.exported.emit(path, 1), self._on_failed)
 
     def import_from(self, path: Path) -> None:
         """Take in the chats of a file or folder of another application."""

@@ -9,9 +9,10 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.frames import Frame
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.attachments import split
+from llama_gui.chats.reasoning import answer_text
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.title import title_from_answer, title_request
-from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
+from llama_gui.vocabulary import GenerateRequest, Message, ModelInfo, SamplingParams
 
 if TYPE_CHECKING:
     from llama_gui.bridge.chat_book import ChatBook
@@ -110,7 +111,7 @@ class Titler(QObject):
     def _model(self) -> str:
         """The key of a model in memory that can write titles; "": there is none."""
         infos = ((key, self._host.info_of(key)) for key in self._host.models.loaded_keys())
-        return next((key for key, info in infos if info is not None and info.parameters >= LEAST_PARAMETERS), "")
+        return next((key for key, info in infos if info is not None and _writes_titles(info)), "")
 
     @Slot(object)
     def _on_work(self, work: _Work | None) -> None:
@@ -123,6 +124,7 @@ class Titler(QObject):
             messages=[Message("user", title_request(work.question, work.answer))],
             max_tokens=24,
             sampling=SamplingParams(temperature=0.2, seed=1),
+            thinking=False,  # a thought would be longer than a title may be
         )
         self._ticket = self._host.submit(request, model)
 
@@ -174,6 +176,11 @@ class Titler(QObject):
         self._work = None
 
 
+def _writes_titles(info: ModelInfo) -> bool:
+    """One that always thinks first would have no tokens left for the title."""
+    return info.parameters >= LEAST_PARAMETERS and not info.opening(thinking=False)
+
+
 def _find_work(store: ChatStore) -> _Work | None:
     for chat_id in store.untitled_chats():
         chat = store.chat(chat_id)
@@ -181,5 +188,5 @@ def _find_work(store: ChatStore) -> _Work | None:
         question = next((node for node in chat.nodes if answer is not None and node.id == answer.parent_id), None)
         if answer is not None and question is not None and answer.content.strip():
             said = split(question.content, question.attachments)[0].strip() or question.content
-            return _Work(chat_id, chat.title, said, answer.content)
+            return _Work(chat_id, chat.title, said, answer_text(answer.content))
     return None

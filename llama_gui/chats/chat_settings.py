@@ -42,6 +42,7 @@ def _with_sound_parts(settings: ChatSettings) -> ChatSettings:
         max_tokens=settings.max_tokens if _is_count(settings.max_tokens, 1) else None,
         min_tokens=settings.min_tokens if _is_count(settings.min_tokens, 0) else None,
         stop=tuple(text for text in settings.stop if text),
+        thinking=settings.thinking if isinstance(settings.thinking, bool) else None,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
+from llama_gui.chats.reasoning import Parts, split_reasoning
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.errors import StoreError
@@ -51,7 +52,21 @@ def to_markdown(chats: Iterable[ChatRecord]) -> Iterator[str]:
         if chat.settings.system_prompt.strip():
             yield f"\n## System prompt\n\n{chat.settings.system_prompt.strip()}\n"
         for node in shown_nodes(chat):
-            yield f"\n## {_plain(speaker(node))}\n\n{node.content.strip()}\n"
+            yield f"\n## {_plain(speaker(node))}\n\n{_content(node)}\n"
+
+
+def _content(node: Node) -> str:
+    """A message, with what was thought before an answer folded, where HTML in Markdown is understood."""
+    parts = split_reasoning(node.content) if node.role == "assistant" else Parts(None, node.content)
+    if parts.reasoning is None:
+        return parts.answer.strip()
+    head = f"<summary>{thought_line(parts)}</summary>"
+    return f"<details>\n{head}\n\n{parts.reasoning}\n\n</details>\n\n{parts.answer}".strip()
+
+
+def thought_line(parts: Parts) -> str:
+    """What stands for reasoning that is folded."""
+    return f"Thought for {parts.words} words"
 
 
 def _plain(text: str) -> str:
@@ -71,7 +86,7 @@ def to_json(chats: Iterable[ChatRecord]) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def write_export(path: Path, pieces: Iterable[str]) -> None:
+def write_export(path: Path, pieces: Iterable[str | bytes]) -> None:
     """Write an export, whole or not at all: what had the name before is replaced at the end.
 
     Raises:
@@ -80,7 +95,7 @@ def write_export(path: Path, pieces: Iterable[str]) -> None:
     try:
         with open_whole(path, SHARED) as file:
             for piece in pieces:
-                file.write(piece.encode())
+                file.write(piece if isinstance(piece, bytes) else piece.encode())
     except OSError as error:
         raise StoreError(
             f"The export {path} could not be written: {error.strerror or error}. "

@@ -5,7 +5,8 @@ from html import escape
 
 from markdown_it import MarkdownIt
 
-from llama_gui.chats.export import local_time, shown_nodes, speaker
+from llama_gui.chats.export import local_time, shown_nodes, speaker, thought_line
+from llama_gui.chats.reasoning import Parts, split_reasoning
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import Node
 
@@ -65,8 +66,18 @@ def _message(node: Node) -> str:
     error = f'<p class="muted" dir="auto">{escape(node.error)}</p>\n' if node.error else ""
     return (
         f'<article class="{escape(node.role)}">\n<p class="muted">{escape(speaker(node))}</p>\n'
-        f'<div dir="auto">{_body(node.content)}</div>\n{error}</article>\n'
+        f"{_content(node)}{error}</article>\n"
     )
+
+
+def _content(node: Node) -> str:
+    """A message, with what was thought before an answer folded."""
+    parts = split_reasoning(node.content) if node.role == "assistant" else Parts(None, node.content)
+    answer = f'<div dir="auto">{_body(parts.answer)}</div>\n'
+    if parts.reasoning is None:
+        return answer
+    thought = f'<blockquote dir="auto">{_body(parts.reasoning)}</blockquote>'
+    return f'<details><summary class="muted">{thought_line(parts)}</summary>{thought}</details>\n{answer}'
 
 
 def _body(text: str) -> str:

@@ -46,6 +46,7 @@ class Recipe:
     json_schema: Mapping[str, Any] | None = None
     regex: str | None = None
     chat_template_kwargs: Mapping[str, Any] | None = None
+    thinking: bool | None = None
     now: str = ""
     prompt_token_ids: tuple[int, ...] = ()
     token_ids: tuple[int, ...] = ()
@@ -94,6 +95,7 @@ def recipe_text(
         json_schema=request.json_schema,
         regex=request.regex,
         chat_template_kwargs=request.chat_template_kwargs,
+        thinking=request.thinking,
         now=request.now.isoformat() if request.now else "",
         prompt_token_ids=tuple(prompt_token_ids or request.token_ids or ()),
         token_ids=tuple(token_ids),
@@ -147,6 +149,7 @@ def read_recipe(text: str) -> Recipe:
         min_tokens=_count(values.get("min_tokens")),
         stop=tuple(stop for stop in _of_type(values, "stop", list, []) if isinstance(stop, str) and stop),
         regex=_of_type(values, "regex", str, None),
+        thinking=_of_type(values, "thinking", bool, None),
         prompt_token_ids=_ids(values.get("prompt_token_ids")),
         token_ids=_ids(values.get("token_ids")),
         continued_tokens=_count(values.get("continued_tokens")),

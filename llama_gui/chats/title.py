@@ -8,7 +8,7 @@ MAX_TITLE_WORDS = 10
 MAX_EXCERPT = 600
 
 _BEFORE_TITLE = re.compile(r"^[#>*\s\"“]*(title|titel|titre|título)\s*[:：]\s*", re.IGNORECASE)
-_REFUSAL = re.compile(r"(i am sorry|i'm sorry|sorry\b|i can(no|')t|as an ai\b|here is\b|sure\b)", re.IGNORECASE)
+_REFUSAL = re.compile(r"(<\w+>|i am sorry|i'm sorry|sorry\b|i can(no|')t|as an ai\b|here is\b|sure\b)", re.IGNORECASE)
 
 
 def title_from(message: str, otherwise: str = "New chat") -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -20,8 +21,10 @@ from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
-from llama_gui.vocabulary import Message
+from llama_gui.vocabulary import THINKING_TAGS, Message, thinking_variables
 from llama_gui.vocabulary.checks import check_depth
+
+_THINKING_TAG = re.compile(rf"<(?:{'|'.join(THINKING_TAGS)})>\s*\Z")
 
 
 class _Refusal(jinja2.TemplateError):
@@ -160,6 +163,18 @@ class ChatTemplate:
             ids += self._tokenizer.encode(part, add_special_tokens=False) if part else []
             ids += self._tokenizer.encode_literally(hidden) if hidden else []
         return ids
+
+    def thinking(self) -> tuple[bool | None, str]:
+        """What `ModelInfo` says of it as `thinking` and `thinking_tag`: found out by rendering."""
+        try:
+            on, off, unsaid = (
+                self.render([Message("user", "?")], now=datetime.min, **thinking_variables(thinking))
+                for thinking in (True, False, None)
+            )
+        except ChatTemplateError:  # whoever asks for an answer is told
+            return None, ""
+        tag = _THINKING_TAG.search(on)
+        return None if on == off else unsaid == on, tag.group() if tag else ""
 
     @cached_property
     def _control_texts(self) -> ControlTexts:

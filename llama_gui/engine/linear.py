@@ -39,7 +39,7 @@ from llama_gui.engine.native_linear import (
     is_faster_written_out,
 )
 from llama_gui.engine.packed_linear import Known, PackedLinear
-from llama_gui.engine.packed_weights import BLOCK_NUMBERS, WIDTH_UNIT, stays_as_it_is
+from llama_gui.engine.packed_weights import WIDTH_UNIT, fits_seven_bits, stays_as_it_is
 from llama_gui.engine.row_tiles import TILE, RowPlan, SameBits, pad_rows
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
@@ -272,7 +272,7 @@ class LinearFactory:
     def _native_int8(
         self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels
     ) -> NativeInt8Linear | NativeSevenBitLinear:
-        kind = NativeInt8Linear if weight.width % BLOCK_NUMBERS else NativeSevenBitLinear
+        kind = NativeSevenBitLinear if fits_seven_bits(weight.width) else NativeInt8Linear
         return kind(weight, bias, kernels, self._dtype)
 
     def head(self, weight: Tensor) -> Linear:

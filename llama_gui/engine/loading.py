@@ -275,6 +275,7 @@ def load_model(
     _check_wanted(is_cancelled)
     tokenizer = model.tokenizer()
     template = model.template(tokenizer)
+    thinking, thinking_tag = template.thinking() if template is not None else (None, "")
     context = _context(max_context, config)
     threads = threads or thread_count(_layer_bytes(model, precision, kernels))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
@@ -292,6 +293,8 @@ def load_model(
         has_chat_template=template is not None,
         source=model.source(precision),
         reason=precision_reason(dtype, precision, torch_device),
+        thinking=thinking,
+        thinking_tag=thinking_tag,
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)

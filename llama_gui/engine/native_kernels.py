@@ -11,6 +11,7 @@ import ctypes
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.gguf_blocks import block_shape
@@ -23,6 +24,7 @@ from llama_gui.engine.packed_weights import (
     WIDTH_UNIT,
     BlocksPacked,
     Int4Packed,
+    width_unit,
 )
 
 LANES = 8
@@ -95,8 +97,9 @@ class NativeKernels:
         The sums of a block are exact, those of a channel's blocks are added up in float32, one after the other.
         """
         width = weight.width
-        if levels.shape[1] != width or width % BLOCK_NUMBERS:
-            raise ValueError(f"rows of {levels.shape[1]} for a weight of {width}, a multiple of {BLOCK_NUMBERS}")
+        if levels.shape[1] != width or width % width_unit(weight.kind):
+            unit = width_unit(weight.kind)
+            raise ValueError(f"rows of {levels.shape[1]} for a weight of {width}, a multiple of {unit}")
         y = torch.empty(len(levels), weight.channels, dtype=dtype)
         results = (weight.channels, scales.data_ptr(), y.data_ptr(), _KINDS[dtype])
         rows = (levels.data_ptr(), len(levels), width)
@@ -108,8 +111,11 @@ class NativeKernels:
 
         As llama.cpp rounds rows for such weights: an outlier spoils its own block only.
         """
+        width = x.shape[1]
+        if width % BLOCK_NUMBERS:  # the last block is shorter
+            x = F.pad(x, (0, -width % BLOCK_NUMBERS))
         levels, scales = self.quantise(x.contiguous().view(-1, BLOCK_NUMBERS))
-        return levels.view(x.shape), scales.view(len(x), -1)
+        return levels.view(x.shape)[:, :width].contiguous(), scales.view(len(x), -1)
 
     def place_blocks(self, rows: Tensor, to: BlocksPacked, first: int = 0) -> None:
         """Lay out rows of whole blocks, uint8 ``[channels, bytes]``, as the channels of `to` from `first` on.
@@ -129,7 +135,7 @@ class NativeKernels:
         The same numbers as those of `seven_bits.quantise`. `first` is a multiple of `CHANNELS_TOGETHER`.
         """
         fits = weight.shape[1] == to.width and first + len(weight) <= to.channels
-        if to.kind != SEVEN_BITS or first % CHANNELS_TOGETHER or not fits:
+        if to.kind != SEVEN_BITS or to.width % WIDTH_UNIT or first % CHANNELS_TOGETHER or not fits:
             raise ValueError(f"{list(weight.shape)} from {first} on, for {to.kind} [{to.channels}, {to.width}]")
         places = _addresses(to, first // CHANNELS_TOGETHER)
         _check(self._round_blocks(weight.data_ptr(), _KINDS[weight.dtype], *weight.shape, *places))

@@ -63,7 +63,7 @@ class NativeQuantisedLinear(QuantisedLinear):
 
 
 class NativeInt8Linear(NativeQuantisedLinear):
-    """``y = x W^T + b`` with the weight in int8, a scale for each channel: for widths that are no whole blocks."""
+    """``y = x W^T + b`` with the weight in int8, a scale for each channel: where `fits_seven_bits` says no."""
 
     def __init__(
         self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype = torch.float32
@@ -205,7 +205,7 @@ class NativeBlocksLinear:
 
 
 class NativeSevenBitLinear(NativeBlocksLinear):
-    """``y = x W^T + b`` with the weight rounded to `SEVEN_BITS`, its width a multiple of `BLOCK_NUMBERS`."""
+    """``y = x W^T + b`` with the weight rounded to `SEVEN_BITS`, its width a multiple of `WIDTH_UNIT`."""
 
     def _taken(self, weight: WeightRows) -> BlocksPacked:
         blocks = BlocksPacked.empty(SEVEN_BITS, weight.out, weight.width)

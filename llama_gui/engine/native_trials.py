@@ -21,9 +21,11 @@ from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
     SEVEN_BITS,
+    WIDTH_UNIT,
     BlocksPacked,
     Int4Packed,
     pack_int4,
+    row_blocks,
 )
 
 _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
@@ -110,7 +112,8 @@ def _takes_blocks_right(kernels: NativeKernels, kind: str) -> bool:
 
 
 def _rounds_to_seven_bits_right(kernels: NativeKernels) -> bool:
-    weight = torch.randn(37, 3 * BLOCK_NUMBERS, generator=torch.Generator().manual_seed(0))
+    width = 3 * BLOCK_NUMBERS + WIDTH_UNIT  # the last block is shorter
+    weight = torch.randn(37, width, generator=torch.Generator().manual_seed(0))
     weight[0], weight[1], weight[2] = 1, -1, 0  # the largest sums, and none
     packed = BlocksPacked.empty(SEVEN_BITS, *weight.shape)
     kernels.round_blocks(weight, packed)
@@ -125,8 +128,8 @@ def _multiplies_blocks_right(kernels: NativeKernels, packed: BlocksPacked, value
     generator = torch.Generator().manual_seed(0)
     x = torch.randint(-127, 128, (max(_ROW_COUNTS), width), generator=generator).to(torch.int8)
     x[0], x[1] = 127, -127
-    scales = torch.rand(len(x), width // BLOCK_NUMBERS, generator=generator)
-    scaled = x.double() * scales.double().repeat_interleave(BLOCK_NUMBERS, 1)
+    scales = torch.rand(len(x), row_blocks(width), generator=generator)
+    scaled = x.double() * scales.double().repeat_interleave(BLOCK_NUMBERS, 1)[:, :width]
     whole = kernels.blocks(x, scales, packed, torch.float32)
     room = 1e-6 * (scaled.abs() @ values.double().abs().t())
     if not ((whole - scaled @ values.double().t()).abs() <= room).all():

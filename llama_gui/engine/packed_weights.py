@@ -28,7 +28,10 @@ OPERAND_FORMS = ("int8", "int4", "bfloat16", "float16", *PACKED_KINDS)
 """In the order of layer.h."""
 
 BLOCK_NUMBERS = 256
-"""Of a block, which lies within a row of a weight; eight blocks of the file where those are smaller."""
+"""Of a block, which lies within a row of a weight; eight blocks of the file where those are smaller.
+
+The last block of a row of `SEVEN_BITS` may have fewer, a multiple of `WIDTH_UNIT`.
+"""
 
 _PART_BYTES = {
     "Q4_K": (128, 0, 16, 4),
@@ -78,7 +81,7 @@ class Int4Packed:
 class BlocksPacked:
     """A weight ``[out, in]`` as a GGUF file has it, nothing lost of it, or in seven bits.
 
-    `in` is a multiple of `BLOCK_NUMBERS`, `kind` one of `PACKED_KINDS`. `parts`: uint8 ``[blocks of channels, bytes]``
+    `in` is a multiple of `width_unit`, `kind` one of `PACKED_KINDS`. `parts`: uint8 ``[blocks of channels, bytes]``
     each, `CHANNELS_TOGETHER` channels side by side; what they are says `block_products.h`.
     """
 
@@ -90,10 +93,9 @@ class BlocksPacked:
     @classmethod
     def empty(cls, kind: str, channels: int, width: int) -> Self:
         """With room for a weight ``[channels, width]``."""
-        blocks, of_channel = -(-channels // CHANNELS_TOGETHER), CHANNELS_TOGETHER * (width // BLOCK_NUMBERS)
-        sizes = _PART_BYTES[kind]
-        parts = tuple(torch.empty(blocks, of_channel * size, dtype=torch.uint8) for size in sizes)
-        return cls(kind, channels, width, parts)
+        blocks = -(-channels // CHANNELS_TOGETHER)
+        sizes = (CHANNELS_TOGETHER * size for size in _row_bytes(kind, width))
+        return cls(kind, channels, width, tuple(torch.empty(blocks, size, dtype=torch.uint8) for size in sizes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +119,30 @@ def stays_as_it_is(kind: str, width: int) -> bool:
     return kind in BLOCK_KINDS and width % BLOCK_NUMBERS == 0
 
 
-def block_bytes(kind: str) -> float:
-    """Bytes that a number of one of `PACKED_KINDS` takes in memory."""
-    return sum(_PART_BYTES[kind]) / BLOCK_NUMBERS
+def fits_seven_bits(width: int) -> bool:
+    """Whether weights become `SEVEN_BITS`. Narrow ones lose less with eight bits and a scale for each channel."""
+    return width % WIDTH_UNIT == 0 and width >= BLOCK_NUMBERS
+
+
+def width_unit(kind: str) -> int:
+    """What the width of a weight of one of `PACKED_KINDS` is a multiple of."""
+    return WIDTH_UNIT if kind == SEVEN_BITS else BLOCK_NUMBERS
+
+
+def row_blocks(width: int) -> int:
+    """Blocks of a row."""
+    return -(-width // BLOCK_NUMBERS)
+
+
+def block_bytes(kind: str, width: int = BLOCK_NUMBERS) -> float:
+    """Bytes that a number of one of `PACKED_KINDS` takes in memory, in rows of `width`."""
+    return sum(_row_bytes(kind, width)) / width
+
+
+def _row_bytes(kind: str, width: int) -> list[int]:
+    """Of each part. What blocks have, the last one, comes whole also where a block is shorter."""
+    *parts, last = _PART_BYTES[kind]
+    return [*(width * size // BLOCK_NUMBERS for size in parts), row_blocks(width) * last]
 
 
 def pack_int4(levels: Tensor, steps: Tensor, lows: Tensor) -> Int4Packed:

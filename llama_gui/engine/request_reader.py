@@ -24,6 +24,7 @@ from llama_gui.vocabulary import (
     Message,
     SamplingParams,
     check_messages,
+    thinking_variables,
 )
 
 _PLAIN_STOP = "\nUser:"
@@ -132,9 +133,12 @@ class RequestReader:
 
     def _with_known_tokens(self, request: GenerateRequest) -> GenerateRequest:
         """The same with the tokens of `answer_text`, which count for the limits from here on."""
-        if not request.answer_text:
-            return request
-        known = self._tokenizer.encode_literally(request.answer_text)
+        text = request.answer_text
+        if request.messages is not None:  # where the prompt ends with that already
+            text = text.removeprefix(self._info.opening(request.thinking))
+        if not text:
+            return replace(request, answer_text="")
+        known = self._tokenizer.encode_literally(text)
         more = {name: limit + len(known) for name in ("max_tokens", "min_tokens") if (limit := getattr(request, name))}
         return replace(request, answer_token_ids=known, answer_text="", **more)
 
@@ -162,6 +166,7 @@ class RequestReader:
         variables = {
             "tools": request.tools,
             "now": request.now or datetime.now(),
+            **thinking_variables(request.thinking),
             **(request.chat_template_kwargs or {}),
         }
 

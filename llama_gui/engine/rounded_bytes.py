@@ -5,7 +5,7 @@ from typing import Self
 
 from llama_gui.engine.device import NetworkPart, Precision
 from llama_gui.engine.int4_levels import GROUP
-from llama_gui.engine.packed_weights import BLOCK_NUMBERS, SEVEN_BITS, WIDTH_UNIT, block_bytes
+from llama_gui.engine.packed_weights import SEVEN_BITS, WIDTH_UNIT, block_bytes, fits_seven_bits
 
 _OURS, _TORCHS = 1, 2
 """Bytes of each step and each offset of a group of four bits."""
@@ -23,7 +23,7 @@ class RoundedBytes:
         """For weights of `width` inputs, with kernels of our own, which take eight bits, too, or not."""
         if not has_kernels:
             return cls(1.0, 0.5 + 2 * _TORCHS / GROUP if width % GROUP == 0 else 1.0)
-        int8 = block_bytes(SEVEN_BITS) if has_native_int8 and width % BLOCK_NUMBERS == 0 else 1.0
+        int8 = block_bytes(SEVEN_BITS, width) if has_native_int8 and fits_seven_bits(width) else 1.0
         return cls(int8, 0.5 + 2 * _OURS / GROUP if width % WIDTH_UNIT == 0 else int8)
 
     def number_bytes(self, part: NetworkPart, precision: Precision) -> float:

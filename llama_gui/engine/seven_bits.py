@@ -10,11 +10,13 @@ no calibration.
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.packed_weights import BLOCK_NUMBERS
 
+_GROUPS = BLOCK_NUMBERS // GROUP  # of a block
 _TOP = 63  # the largest level
 _STEPS = 255  # the largest step
 _LEAST = torch.finfo(torch.float32).tiny
@@ -24,7 +26,7 @@ _LEAST = torch.finfo(torch.float32).tiny
 class SevenBits:
     """Some output channels of a weight, all float32.
 
-    `levels` ``[out, in]``, `steps` ``[out, in / GROUP]``, `factors` ``[out, in / BLOCK_NUMBERS]``.
+    `levels` ``[out, in]``, `steps` ``[out, in / GROUP]``, `factors` ``[out, row_blocks(in)]``.
     """
 
     levels: Tensor
@@ -34,16 +36,21 @@ class SevenBits:
     @property
     def values(self) -> Tensor:
         """The numbers ``[out, in]``."""
-        steps = self.steps * self.factors.repeat_interleave(BLOCK_NUMBERS // GROUP, 1)
+        steps = self.steps * _for_groups(self.factors, self.steps)
         return self.levels * steps.repeat_interleave(GROUP, 1)
 
 
 def quantise(weight: Tensor) -> SevenBits:
-    """The nearest levels of `weight` ``[out, in]``, `in` a multiple of `BLOCK_NUMBERS`."""
+    """The nearest levels of `weight` ``[out, in]``, `in` a multiple of `WIDTH_UNIT`."""
     groups = weight.float().unflatten(1, (-1, GROUP))
     largest = groups.abs().amax(2)
-    factors = (largest.unflatten(1, (-1, BLOCK_NUMBERS // GROUP)).amax(2) / (_TOP * _STEPS)).clamp(min=_LEAST)
-    of_group = factors.repeat_interleave(BLOCK_NUMBERS // GROUP, 1)
+    whole = F.pad(largest, (0, -largest.shape[1] % _GROUPS))  # the last block may be shorter
+    factors = (whole.unflatten(1, (-1, _GROUPS)).amax(2) / (_TOP * _STEPS)).clamp(min=_LEAST)
+    of_group = _for_groups(factors, largest)
     steps = (largest / (of_group * _TOP)).ceil().clamp(1, _STEPS)
     levels = (groups / (steps * of_group).unsqueeze(2)).round().clamp(-_TOP, _TOP)
     return SevenBits(levels.flatten(1), steps, factors)
+
+
+def _for_groups(factors: Tensor, groups: Tensor) -> Tensor:
+    return factors.repeat_interleave(_GROUPS, 1)[:, : groups.shape[1]]

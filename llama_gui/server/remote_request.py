@@ -10,7 +10,7 @@ from typing import Any
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.server.endpoint import Dialect
-from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
+from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams, thinking_variables
 
 _COMMON = {name: name for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed")}
 _USUAL = {**_COMMON, "top_k": "top_k", "min_p": "min_p", "repetition_penalty": "repetition_penalty"}
@@ -99,9 +99,13 @@ def _chat(request: GenerateRequest, dialect: Dialect) -> dict[str, Any]:
             body |= {"continue_final_message": True, "add_generation_prompt": False}
     if request.tools:
         body["tools"] = [dict(tool) for tool in request.tools]
-    if request.chat_template_kwargs:
-        _require(dialect in _TEMPLATES, "chat_template_kwargs", dict(request.chat_template_kwargs), "left out")
-        body["chat_template_kwargs"] = dict(request.chat_template_kwargs)
+    variables = dict(request.chat_template_kwargs or {})
+    if variables:
+        _require(dialect in _TEMPLATES, "chat_template_kwargs", variables, "left out")
+    if dialect in _TEMPLATES:  # where it cannot be chosen, it is as the model does it
+        variables = {**thinking_variables(request.thinking), **variables}
+    if variables:
+        body["chat_template_kwargs"] = variables
     if request.logprobs:
         body |= {"logprobs": True, "top_logprobs": min(request.logprobs, 20)}
     return body

@@ -47,7 +47,8 @@ class ChunkMaker:
         if not self._asked.is_chat:
             return b""
         return b"".join(
-            self._chunk(choice, {"role": "assistant", "content": ""}) for choice in range(len(self._asked.requests))
+            self._chunk(choice, {"role": "assistant", "content": _opening(self._asked, self._engine, choice)})
+            for choice in range(len(self._asked.requests))
         )
 
     def events(self, arrived: Arrived) -> bytes:
@@ -120,6 +121,16 @@ class ChunkMaker:
         return event(self._envelope.wrap([part], is_chunk=True, **more))
 
 
+def _opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
+    """The tag that the prompt ends with: without it no client could tell the reasoning from the answer."""
+    request = asked.requests[choice]
+    is_formed = request.json_schema is not None or request.regex is not None
+    is_formed |= asked.tools is not None and asked.tools.grammar is not None
+    if is_formed or request.answer_text:
+        return ""
+    return engine.info.opening(request.chosen_thinking)
+
+
 def failure(error: RefusedError) -> bytes:
     """The last event of a stream that failed: no ``[DONE]`` follows, and no reason to finish."""
     return event(error.body)
@@ -154,6 +165,7 @@ def _choice(
         return {"index": index, "text": written, "logprobs": logprobs, "finish_reason": reason}
     logprobs = chat_logprobs(drawn, engine.tokenizer) if asked.logprobs else None
     text, calls = _said_and_called(asked, written)
+    text = _opening(asked, engine, index) + text
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     if calls:
         message |= {"content": text or None, "tool_calls": [call_fields(call) for call in limited(asked, calls)]}

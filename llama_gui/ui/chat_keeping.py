@@ -164,6 +164,8 @@ class ChatKeeping(QObject):
         """What can be done with this chat."""
         menu = QMenu(self._window)
         _add(menu, self.tr("Open"), partial(self._deck.open_chat, chat.id), "Return")
+        if chat.id not in self._deck.shown():
+            _add(menu, self.tr("Show beside"), partial(self._deck.show_beside, chat.id))
         _add(menu, self.tr("Rename"), partial(self._sidebar.view.rename, chat.id), "F2")
         pin = self.tr("Unpin") if chat.pinned else self.tr("Pin")
         _add(menu, pin, partial(self._shelving.pin, chat.id, not chat.pinned))

@@ -10,7 +10,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
 
 from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.bridge.chat_session import ChatSession
@@ -24,11 +24,13 @@ from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.jump_button import JumpButton
 from llama_gui.ui.message_actions import MessageActions
 from llama_gui.ui.queue_list import QueueList
+from llama_gui.ui.split.header import PaneHeader
 from llama_gui.ui.tab_drafts import TabDrafts
 from llama_gui.ui.tab_files import TabFiles
 from llama_gui.ui.tab_folder import TabFolder
 from llama_gui.ui.tab_news import TabNews
 from llama_gui.ui.tab_pages import TabPages
+from llama_gui.ui.tab_thinking import TabThinking
 from llama_gui.ui.theme import COLUMN_WIDTH
 from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
@@ -54,6 +56,7 @@ class ChatTab(Surface):
         super().__init__("page", parent=parent)
         self.session = session
         self.setAcceptDrops(True)
+        self.header = PaneHeader(icons)
         self.pages = TabPages(session, icons)
         self.welcome, self.transcript = self.pages.welcome, self.pages.transcript
         self.find_bar = FindBar(icons, self.transcript)
@@ -67,8 +70,10 @@ class ChatTab(Surface):
         self.drafts = TabDrafts(session, self.composer, self.messages, self.queue, self.bar, self.notice, self)
         self.files = TabFiles(session, reader, self.composer, self.drafts, self.notice, self)
         self.folder = TabFolder(session, reader, self.composer, self)
+        self.thinking = TabThinking(session, self.composer.think_button, self)
         self.news = TabNews(session, self.transcript, self.composer, self.queue, self.notice, self)
         self._connect()
+        self.setFocusProxy(self.composer)
         self.pages.show_chat()
 
     def _lay_out(self) -> None:
@@ -89,6 +94,7 @@ class ChatTab(Surface):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.header)
         layout.addWidget(self.pages, 1)
         layout.addLayout(centred)
 
@@ -136,6 +142,28 @@ class ChatTab(Surface):
             self.composer.type_on(event)
         else:
             super().keyPressEvent(event)
+
+    def set_title(self, title: str) -> None:
+        """Name the chat, where it stands beside another and for screen readers."""
+        self.header.set_title(title)
+        self.setAccessibleName(title)
+
+    def stand(self, *, beside: bool, front: bool) -> None:
+        """Whether another chat is beside this one, and which of them is in front."""
+        self.header.setVisible(beside)
+        self.header.set_front(front)
+        self.composer.set_front(front)
+        # A click on whatever keeps no keyboard for itself, such as a button, brings the other one to the front.
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if front else Qt.FocusPolicy.ClickFocus)
+
+    def take_keyboard(self) -> None:
+        """Have the keyboard, where it is among what is here, or else where the next message is written."""
+        if not self._has_keyboard():
+            self.composer.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _has_keyboard(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
 
     def set_model(self, name: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
         """Name the model in the greeting and in the empty field."""
@@ -189,6 +217,14 @@ class ChatTab(Surface):
             QDesktopServices.openUrl(QUrl(address))
 
     # What happens to the widget
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        # What had the keyboard was hidden, such as the button to the end: else Qt might give it to the chat beside.
+        focused = QApplication.focusWidget()
+        if focused is not None and not focused.isVisible() and self.isVisible() and self.isAncestorOf(focused):
+            self.focus_composer()
+            return True
+        return super().focusNextPrevChild(next)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_paths(event.mimeData()):

@@ -23,11 +23,14 @@ from llama_gui.ui.context_meter import ContextMeter
 from llama_gui.ui.folder_button import FolderButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import TINY_PX, TRANSCRIPT_PX, frame_font, theme_of
+from llama_gui.ui.think_button import ThinkButton
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
 _MAX_LINES = 10
 _RADIUS = 12
 _HINT_WIDTH = 560
+_TIGHT_WIDTH = 400
+"""Below it the numbers of the meter need the room of what is said elsewhere, too."""
 _PALETTE_KEY = QKeyCombination(Qt.Modifier.CTRL, Qt.Key.Key_K)
 
 
@@ -140,6 +143,7 @@ class Composer(QWidget):
         self._is_answering = False
         self._takes_files = True
         self._is_held = False
+        self._is_front = True
         self.edit = MessageEdit(self)
         self.files = AttachmentBar(icons, self)
         self.meter = ContextMeter(self)
@@ -149,7 +153,9 @@ class Composer(QWidget):
             plain_tip(self.tr("Attach files: PDF, Word, texts and others. They can be dropped here, too."))
         )
         self.folder_button = FolderButton(icons)
+        self.think_button = ThinkButton(icons)
         self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
+        self.queue_button.setAccessibleName(self.tr("Queue"))
         self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
         self._hint = plain_label("", "muted", TINY_PX)
@@ -158,6 +164,7 @@ class Composer(QWidget):
         row.setSpacing(8)
         row.addWidget(self.clip_button)
         row.addWidget(self.folder_button)
+        row.addWidget(self.think_button)
         row.addWidget(self.meter)
         row.addStretch(1)
         row.addWidget(self._hint)
@@ -214,6 +221,11 @@ class Composer(QWidget):
     def set_held(self, held: bool) -> None:
         """True while what was sent is made ready, which may take a second."""
         self._is_held = held
+        self._show_state()
+
+    def set_front(self, is_front: bool) -> None:
+        """False where another chat stands beside this one, and the keys are for that."""
+        self._is_front = is_front
         self._show_state()
 
     @property
@@ -273,8 +285,11 @@ class Composer(QWidget):
         self.button.setEnabled(answering or not (is_empty or self._is_held))
         self.clip_button.setVisible(self._takes_files)
         self.queue_button.setVisible(answering and not is_empty)
-        self._key.setVisible(answering and is_empty)
-        is_wide = self.width() > _HINT_WIDTH
+        is_tight, is_wide = self.width() < _TIGHT_WIDTH, self.width() > _HINT_WIDTH
+        self._key.setVisible(answering and is_empty and self._is_front and not is_tight)
+        self.queue_button.setText("" if is_tight else self.tr("Queue"))
+        self.queue_button.updateGeometry()
+        self.think_button.show_word(is_wide)
         self._hint.setText(self.tr("Shift+Enter for a new line") if self.text() and not answering and is_wide else "")
 
     def _show_button(self) -> None:

@@ -93,7 +93,16 @@ class ContextMeter(QWidget):
         return QSize(_BAR + _GAP + QFontMetrics(self.font()).horizontalAdvance(self.text()) + 2, 20)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(_BAR, 20)
+        return QSize(0, 20)  # where the buttons need all the room, it is not there
+
+    def text_within(self, room: int) -> str:
+        """The words as far as there is room; fewer numbers rather than half of them."""
+        metrics, text, use = QFontMetrics(self.font()), self.text(), self._use
+        if use is None or use.has_long_files or use.is_too_long or use.dropped_messages:
+            return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        used, most = short_count(use.tokens), short_count(use.max_context)
+        fitting = (shown for shown in (text, f"{used} / {most}", used) if metrics.horizontalAdvance(shown) <= room)
+        return next(fitting, "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # else its end would go to what is around it
@@ -104,7 +113,7 @@ class ContextMeter(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         use = self._use
-        if use is None:
+        if use is None or self.width() < _BAR:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -121,7 +130,7 @@ class ContextMeter(QWidget):
             painter.drawRoundedRect(QRectF(left + (_BAR - filled if mirrored else 0), y - 2, filled, 4), 2, 2)
         painter.setPen(color)
         room = QRectF(0 if mirrored else _BAR + _GAP, 0, max(0, self.width() - _BAR - _GAP), self.height())
-        text = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideRight, int(room.width()))
+        text = self.text_within(int(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from llama_gui.bridge.exchange import Exchange, ExportKind
 from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.chats.intake import ImportReport
+from llama_gui.chats.record import ChatRecord
 
 _ENDINGS: dict[str, ExportKind] = {".md": "markdown", ".html": "html", ".json": "json"}
 _UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
@@ -29,6 +30,7 @@ class ExchangeDialogs(QObject):
         self._window = window
         self._wanted: list[str] = []
         exchange.exported.connect(self._on_exported)
+        exchange.fetched.connect(self._print)
         exchange.imported.connect(self._on_imported)
         exchange.failed.connect(self._on_failed)
 
@@ -40,12 +42,12 @@ class ExchangeDialogs(QObject):
     # Out
 
     @Slot(object)
-    def ask_where_to(self, chat_ids: list[str]) -> QFileDialog:
-        """Export these chats; none means all."""
+    def ask_where_to(self, chat_ids: list[str], ending: str = "md") -> QFileDialog:
+        """Export these chats; none means all. `ending`: of the kind that is offered first."""
         self._wanted = chat_ids
         title = str(self._chats.index_of(chat_ids[0]).data() or "") if len(chat_ids) == 1 else ""
         name = " ".join(_UNSAFE.sub(" ", title).split())[:80].strip(". ") or self.tr("Chats")
-        dialog = QFileDialog(self._window, self.tr("Export"), str(Path.home() / f"{name}.md"))
+        dialog = QFileDialog(self._window, self.tr("Export"), str(Path.home() / f"{name}.{ending}"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         filters = [
@@ -53,10 +55,15 @@ class ExchangeDialogs(QObject):
             self.tr("Web page, the shown messages") + " (*.html)",
             self.tr("JSON with all branches, to import again") + " (*.json)",
         ]
+        endings = ["md", "html", "json"]
+        if len(chat_ids) == 1:
+            filters.insert(2, self.tr("PDF, the shown messages") + " (*.pdf)")
+            endings.insert(2, "pdf")
         dialog.setNameFilters(filters)
-        dialog.setDefaultSuffix("md")
-        dialog.selectFile(f"{name}.md")
-        suffixes = dict(zip(filters, ("md", "html", "json"), strict=True))
+        dialog.selectNameFilter(filters[endings.index(ending)])
+        dialog.setDefaultSuffix(ending)
+        dialog.selectFile(f"{name}.{ending}")
+        suffixes = dict(zip(filters, endings, strict=True))
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(suffixes[chosen]))
         dialog.fileSelected.connect(self.export_to)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -68,13 +75,21 @@ class ExchangeDialogs(QObject):
         """Write the chats into this file; its ending says how."""
         path = Path(name)
         kind = _ENDINGS.get(path.suffix.lower())
-        if kind is None:
-            self.failed.emit(
-                self.tr("{} was not written: an export ends in .md, .html or .json. Choose one of these.").format(name)
-            )
+        if path.suffix.lower() == ".pdf" and len(self._wanted) == 1:
+            self._exchange.fetch(path, self._wanted[0])
+        elif kind is not None:
+            self._exchange.export(path, kind, self._wanted)
+        else:
+            says = self.tr("{} was not written: an export ends in .md, .html or .json, of one chat also in .pdf.")
+            self.failed.emit(says.format(name))
             return
-        self._exchange.export(path, kind, self._wanted)
         self.said.emit(self.tr("Writing {}…").format(path.name))
+
+    @Slot(object, object)
+    def _print(self, path: Path, chat: ChatRecord) -> None:
+        from llama_gui.ui.transcript.paper import chat_as_pdf  # here: the window shows sooner
+
+        self._exchange.keep(path, chat_as_pdf(chat))
 
     @Slot(object, int)
     def _on_exported(self, path: Path, count: int) -> None:

@@ -5,11 +5,11 @@ from PySide6.QtGui import QGuiApplication
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.attachments import Attachment, Draft, split
+from llama_gui.chats.reasoning import answer_text
 from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.transcript.hover_bar import why_not_words
-from llama_gui.ui.transcript.reasoning import answer_text
 
 UNDO_SECONDS = 8
 

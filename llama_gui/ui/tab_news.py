@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.ui.composer import Composer
@@ -63,6 +63,9 @@ class TabNews(QObject):
     def _announce(self, text: str) -> None:
         """Tell a screen reader; what streams is not read out word by word."""
         if self._tab.isVisible():
+            focused = QApplication.focusWidget()
+            if focused is None or not self._tab.isAncestorOf(focused):  # another chat may stand beside
+                text = f"{self._tab.accessibleName()}: {text}"
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._tab, text))
 
     @Slot()

@@ -52,6 +52,12 @@ class TabVerbs(QObject):
             tab.folder.open()
 
     @Slot()
+    def toggle_thinking(self) -> None:
+        """Let the model think before its answers, or no longer; or say that this cannot be chosen."""
+        if (tab := self._deck.current()) and not tab.thinking.turn():
+            self.said.emit(self.tr("This model has no switch for thinking."))
+
+    @Slot()
     def copy_answer(self) -> None:
         """Put the last answer on the clipboard, and say so."""
         tab = self._deck.current()

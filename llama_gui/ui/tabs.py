@@ -4,6 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFont,
     QFontMetrics,
     QHelpEvent,
@@ -25,12 +26,20 @@ STRIP_HEIGHT = 44
 _TAB_TOP = 6
 _MIN_WIDTH, _MAX_WIDTH = 128, 208
 _PAD, _DOT, _CLOSE = 14, 18, 20
+_OUT = 24
 
 
 class TabBar(QTabBar):
     """Tabs that hold a chat id each."""
 
     close_requested = Signal(int)
+    menu_wanted = Signal(str, QPoint)
+    """The menu of a chat, at a place on the screen."""
+    carried = Signal(QPoint)
+    """A tab is dragged out of the strip; the place on the screen."""
+    dropped = Signal(str, str, QPoint)
+    """There the tab of a chat was let go. The second one was in front when it was taken."""
+    drag_ended = Signal()
     laid_out = Signal()
     """Tabs have come, gone, or another width."""
 
@@ -39,8 +48,11 @@ class TabBar(QTabBar):
         self._icons = icons
         self._room = 640
         self._dotted: set[str] = set()
+        self._beside = ""
         self._pressed_close = -1
         self._drag_from: QPoint | None = None
+        self._former = ""  # the chat in front when the tab was taken
+        self._is_carrying = False
         self._hovered = QPoint(-1, -1)
         self.setDrawBase(False)
         self.setExpanding(False)
@@ -98,6 +110,15 @@ class TabBar(QTabBar):
     def has_dot(self, chat_id: str) -> bool:
         """Whether the chat's tab shows the dot."""
         return chat_id in self._dotted
+
+    def set_beside(self, chat_id: str) -> None:
+        """The chat that is seen beside that of the current tab; "" where there is none."""
+        if chat_id != self._beside:
+            for index in (self.index_of(self._beside), self.index_of(chat_id)):
+                if index >= 0:
+                    self.setTabToolTip(index, self.tr("Shown beside") if self.chat_id(index) == chat_id else "")
+            self._beside = chat_id
+            self.update()
 
     def set_room(self, width: int) -> None:
         """How wide all tabs together may be before they shrink and scroll."""
@@ -187,8 +208,9 @@ class TabBar(QTabBar):
 
     def _paint_tab(self, painter: QPainter, index: int, *, is_roomy: bool) -> None:
         theme, rect, is_current = theme_of(self), self.tabRect(index), index == self.currentIndex()
-        if is_current:
-            self._paint_ground(painter, rect)
+        is_beside = bool(self._beside) and self.chat_id(index) == self._beside
+        if is_current or is_beside:
+            self._paint_ground(painter, rect, is_marked=is_current and bool(self._beside))
         hovered = rect.contains(self._hovered)
         x = rect.left() + _PAD
         if self.chat_id(index) in self._dotted:
@@ -207,8 +229,9 @@ class TabBar(QTabBar):
         if shows_close:
             self._paint_close(painter, close)
 
-    def _paint_ground(self, painter: QPainter, rect: QRect) -> None:
-        theme = theme_of(self)
+    def _paint_ground(self, painter: QPainter, rect: QRect, *, is_marked: bool) -> None:
+        """The tab as a part of what is below it. `is_marked`: it is in front, and another one beside."""
+        theme, is_focused = theme_of(self), self.hasFocus() and rect == self.tabRect(self.currentIndex())
         shape = QRectF(rect).adjusted(0.5, _TAB_TOP + 0.5, -0.5, 0)
         path = QPainterPath(shape.bottomLeft())
         path.lineTo(shape.left(), shape.top() + 7)
@@ -221,7 +244,9 @@ class TabBar(QTabBar):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(path)
         painter.fillRect(QRectF(shape.left() + 0.5, shape.bottom() - 1, shape.width() - 1, 2), theme.color("page"))
-        if self.hasFocus():
+        if is_marked:
+            painter.fillRect(QRectF(shape.left() + 7, shape.top(), shape.width() - 14, 2), theme.color("accent"))
+        if is_focused:
             paint_focus(painter, shape.adjusted(3, 3, -3, -4), theme.color("accent"))
 
     def _paint_close(self, painter: QPainter, rect: QRect) -> None:
@@ -242,29 +267,50 @@ class TabBar(QTabBar):
             if self._close_at(position) >= 0:
                 self._pressed_close = index
                 return
-            self._drag_from = position
+            self._drag_from, self._former = position, self.chat_id(self.currentIndex())
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._hovered = event.position().toPoint()
         self.update()
         if self._drag_from is not None:
-            self._drag_to(self._hovered)
+            self._carry(event)
+            if not self._is_carrying:
+                self._drag_to(self._hovered)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         position = event.position().toPoint()
         index = self.tabAt(position)
         pressed, self._pressed_close, self._drag_from = self._pressed_close, -1, None
+        if self._is_carrying:
+            self._is_carrying = False
+            self.drag_ended.emit()
+            self.dropped.emit(self.chat_id(self.currentIndex()), self._former, event.globalPosition().toPoint())
         is_on_close = pressed >= 0 and pressed == self._close_at(position)
         if is_on_close or (event.button() == Qt.MouseButton.MiddleButton and index >= 0):
             self.close_requested.emit(index)
         else:
             super().mouseReleaseEvent(event)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if is_by_key else self.tabAt(event.pos())
+        if index >= 0:
+            place = self.tabRect(index).center() if is_by_key else event.pos()
+            self.menu_wanted.emit(self.chat_id(index), self.mapToGlobal(place))
+
     def leaveEvent(self, event: QEvent) -> None:
         self._hovered = QPoint(-1, -1)
         self.update()
         super().leaveEvent(event)
+
+    def _carry(self, event: QMouseEvent) -> None:
+        """Tell of a tab that is dragged out of the strip, and of its coming back."""
+        was_carrying, self._is_carrying = self._is_carrying, event.position().y() > self.height() + _OUT
+        if self._is_carrying:
+            self.carried.emit(event.globalPosition().toPoint())
+        elif was_carrying:
+            self.drag_ended.emit()
 
     def _drag_to(self, position: QPoint) -> None:
         """Move the current tab when the pointer passes the middle of its neighbour.

@@ -155,8 +155,7 @@ class Button(QAbstractButton):
         self._paint_ground(painter)
         if not self.isEnabled() and self._look == "quiet":
             painter.setOpacity(_FAINT)  # it is muted also when it can be pressed
-        role = "on_accent" if self._look == "filled" else "muted" if not self.underMouse() else "text"
-        color = theme.color(role if self.isEnabled() else "muted")
+        color = theme.color(self._ink() if self.isEnabled() else "muted")
         content = self._content_width()
         start = (self.width() - content) / 2
         words = QRectF(start, 0, content, self.height())
@@ -167,6 +166,11 @@ class Button(QAbstractButton):
             painter.drawPixmap(round(x), (self.height() - 16) // 2, pixmap)
         painter.setPen(color)
         painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute | side, self.text())
+
+    def _ink(self) -> str:
+        if self._look == "filled":
+            return "on_accent"
+        return "text" if self.underMouse() else "muted"
 
     def _content_width(self) -> int:
         text = QFontMetrics(self.font()).horizontalAdvance(self.text()) if self.text() else 0

@@ -39,6 +39,7 @@ from llama_gui.ui.window_models import ModelParts, WindowModels
 from llama_gui.ui.window_preferences import WindowPreferences
 from llama_gui.ui.window_presets import WindowPresets
 from llama_gui.ui.window_sides import WindowSides
+from llama_gui.ui.window_split import WindowSplit
 from llama_gui.ui.window_tabs import WindowTabs
 from llama_gui.vocabulary import ModelEntry
 
@@ -75,7 +76,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         top = TopBar(self.strip, self.actions_, icons)
-        frame = WindowFrame(top, self.sidebar, self.deck.stack, self.panel, self.status)
+        frame = WindowFrame(top, self.sidebar, self.deck.panes, self.panel, self.status)
         frame.add_bar(self.backup_offer.place)
         self._sides.divide(frame.sides)
         self.setCentralWidget(frame)
@@ -132,6 +133,7 @@ class MainWindow(QMainWindow):
         self._verbs = TabVerbs(deck, self)
         self._last_question = LastQuestion(book, deck, self)
         self._sides = WindowSides(self.sidebar, self.panel, kept, self)
+        self._split = WindowSplit(book, deck, self.actions_["chat_beside"], kept, self)
         self._looks = WindowLooks(deck, kept, self)
         self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, self)
 
@@ -152,6 +154,7 @@ class MainWindow(QMainWindow):
             self.exchange.said,
             self.library.said,
             self.backup_offer.said,
+            self._split.said,
         ):
             said.connect(self.status.say)
         self.connections.shared.connect(self.status.show_shared)

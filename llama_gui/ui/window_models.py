@@ -357,6 +357,8 @@ class WindowModels(QObject):
             is_coming=bool(key) and state in ("absent", "loading", "short"),  # what is absent comes when it is asked
             models_keys=self._models_keys,
         )
+        info = self._host.info_of(key) if key else None
+        tab.thinking.set_model(info.thinking if info is not None else None)
         for other, sentence in self._gone.items():
             if other != key:  # the user has chosen another, or it is known only now which one the chat has
                 tab.notice.drop(sentence)

@@ -14,7 +14,14 @@ from llama_gui.vocabulary.models import (
     ModelInfo,
     is_remote,
 )
-from llama_gui.vocabulary.requests import OVERFLOWS, ContextUse, GenerateRequest, Overflow
+from llama_gui.vocabulary.requests import (
+    OVERFLOWS,
+    THINKING_TAGS,
+    ContextUse,
+    GenerateRequest,
+    Overflow,
+    thinking_variables,
+)
 from llama_gui.vocabulary.results import (
     FinishReason,
     GenerateResult,
@@ -43,6 +50,7 @@ __all__ = [
     "SAMPLING_RANGES",
     "STARTER",
     "STRATEGIES",
+    "THINKING_TAGS",
     "ChatSettings",
     "ContextUse",
     "EngineStats",
@@ -69,4 +77,5 @@ __all__ = [
     "check_messages",
     "is_remote",
     "sampling_from_json",
+    "thinking_variables",
 ]

@@ -24,3 +24,5 @@ class ChatSettings:
     """The key of its model (see `ModelEntry`); "": the one that the application uses for new chats."""
     documents: str = ""
     """The folder of documents whose passages go along with its questions; "": none."""
+    thinking: bool | None = None
+    """Whether the model reasons before it answers, where that can be chosen."""

@@ -104,6 +104,9 @@ class ModelInfo:
 
     `source`: what the file is and what was done to it, as in "Q4_K_M GGUF, Q4_K as it is"; "" for a folder.
     `reason`: why it has this dtype, in a sentence.
+    `thinking`: whether it reasons before it answers when nobody says (`GenerateRequest.thinking`); None: that cannot be
+    chosen. `thinking_tag`: what the prompt of an answer ends with that reasons, as in "<think>\\n"; "" where the model
+    writes that itself.
     """
 
     name: str
@@ -117,3 +120,10 @@ class ModelInfo:
     has_chat_template: bool
     source: str = ""
     reason: str = ""
+    thinking: bool | None = None
+    thinking_tag: str = ""
+
+    def opening(self, thinking: bool | None) -> str:
+        """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""
+        wanted = self.thinking if thinking is None else thinking
+        return self.thinking_tag if self.thinking is None or wanted else ""

@@ -19,12 +19,24 @@ _KINDS: dict[str, tuple[type, str]] = {
     "tools": (Sequence, "a list of JSON schemas, or None"),
     "now": (datetime, "a datetime, or None"),
     "chat_template_kwargs": (Mapping, "values by name, or None"),
+    "thinking": (bool, "true, false or None"),
     "json_schema": (Mapping, "a JSON schema, or None"),
     "regex": (str, "a text, or None"),
 }
 """Field -> what it is when it is given, and the same in words."""
+_THINKING = ("enable_thinking", "thinking")
+"""What templates call the switch of models that can reason: those of Qwen3 and SmolLM3, and Granite's."""
 _NOT_FOR_TEMPLATES = ("messages", "self")
 """What templates cannot be given by name: the conversation has a field of its own, and Jinja keeps the other."""
+
+
+THINKING_TAGS: tuple[str, ...] = ("think", "thinking", "reasoning")
+"""Between which models reason: <think> and </think>, and so on."""
+
+
+def thinking_variables(thinking: bool | None) -> dict[str, Any]:
+    """`GenerateRequest.thinking` as chat templates read it."""
+    return {} if thinking is None else dict.fromkeys(_THINKING, thinking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +52,11 @@ class GenerateRequest:
     is `Engine.vocab_size`.
     `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
     own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
-    are for the chat template, so they go with `messages`. `overflow`: whether messages that do not fit the context
-    are an error, or their oldest turns are left out ("drop_oldest"; the result says how many messages). The answer
-    follows `json_schema`, or matches `regex` as a whole; one that is cut before that is an error.
+    are for the chat template, so they go with `messages`; so is `thinking`: whether the model reasons before it
+    answers, where that can be chosen (`ModelInfo.thinking`); None: as it does by itself. `overflow`: whether messages
+    that do not fit the context are an error, or their oldest turns are left out ("drop_oldest"; the result says how
+    many messages). The answer follows `json_schema`, or matches `regex` as a whole; one that is cut before that is an
+    error.
     `prompt_logprobs` (as in vLLM): the result tells how likely the given tokens are, each with so many alternatives:
     those of the prompt, or of the answer that it goes on with. Such an answer may have ended, or be as long as
     `max_tokens`: then it is read, and nothing is drawn.
@@ -64,6 +78,7 @@ class GenerateRequest:
     tools: Sequence[Mapping[str, Any]] | None = None
     now: datetime | None = None
     chat_template_kwargs: Mapping[str, Any] | None = None
+    thinking: bool | None = None
     overflow: Overflow = "drop_oldest"
     answer_token_ids: Sequence[int] = ()
     answer_text: str = ""
@@ -87,6 +102,13 @@ class GenerateRequest:
             raise InvalidRequestError("regex", self.regex, "left out when json_schema is given")
         if self.overflow not in OVERFLOWS:
             raise InvalidRequestError("overflow", self.overflow, " or ".join(OVERFLOWS))
+
+    @property
+    def chosen_thinking(self) -> bool | None:
+        """`thinking`, or what `chat_template_kwargs` say under the names that templates have for it."""
+        given = self.chat_template_kwargs or {}
+        named = (given[name] for name in _THINKING if isinstance(given.get(name), bool))
+        return next(named, self.thinking)
 
     def _check_lists(self) -> None:
         if self.token_ids is not None:

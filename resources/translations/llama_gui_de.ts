@@ -8,6 +8,10 @@
         <translation>Quellen der letzten Antwort zeigen oder verbergen</translation>
     </message>
     <message>
+        <source>Think before the answers, or not</source>
+        <translation>Vor den Antworten nachdenken oder nicht</translation>
+    </message>
+    <message>
         <source>Documents of a folder…</source>
         <translation>Dokumente eines Ordners…</translation>
     </message>
@@ -176,6 +180,10 @@
         <translation>Diesen Chat exportieren…</translation>
     </message>
     <message>
+        <source>Save this chat as PDF…</source>
+        <translation>Diesen Chat als PDF sichern…</translation>
+    </message>
+    <message>
         <source>Export all chats…</source>
         <translation>Alle Chats exportieren…</translation>
     </message>
@@ -270,6 +278,14 @@
     <message>
         <source>Full screen on or off</source>
         <translation>Vollbild ein oder aus</translation>
+    </message>
+    <message>
+        <source>Two chats side by side, or one again</source>
+        <translation>Zwei Chats nebeneinander, oder wieder einer</translation>
+    </message>
+    <message>
+        <source>Go to the chat beside</source>
+        <translation>Zum Chat daneben</translation>
     </message>
 </context>
 <context>
@@ -384,8 +400,8 @@
         <translation>Offene Gewichte und gute Antworten auf Englisch, in der Größe zwischen Llama 3.2 1B und 3B.</translation>
     </message>
     <message>
-        <source>Thinks before it answers: sums, code, puzzles; many languages.</source>
-        <translation>Denkt nach, bevor es antwortet: Rechnen, Code, Rätsel; viele Sprachen.</translation>
+        <source>Thinks first, if you wish: sums, code, puzzles; many languages.</source>
+        <translation>Denkt auf Wunsch erst nach: Rechnen, Code, Rätsel; viele Sprachen.</translation>
     </message>
     <message>
         <source>Code, sums and structured text; many languages.</source>
@@ -416,8 +432,8 @@
         <translation>Zusammenfassungen langer Texte, Fragen dazu; 12 Sprachen.</translation>
     </message>
     <message>
-        <source>Thinks before it answers, or not (/no_think); 6 languages.</source>
-        <translation>Denkt erst nach, oder nicht (/no_think); 6 Sprachen.</translation>
+        <source>Thinks first, if you wish; 6 languages.</source>
+        <translation>Denkt auf Wunsch erst nach; 6 Sprachen.</translation>
     </message>
     <message>
         <source>Sums, code and clear answers at once; long texts.</source>
@@ -582,6 +598,10 @@
     <message>
         <source>Import a folder of chats…</source>
         <translation>Einen Ordner mit Chats importieren…</translation>
+    </message>
+    <message>
+        <source>Show beside</source>
+        <translation>Daneben zeigen</translation>
     </message>
 </context>
 <context>
@@ -1087,8 +1107,12 @@
         <translation>JSON mit allen Zweigen, zum Wiedereinlesen</translation>
     </message>
     <message>
-        <source>{} was not written: an export ends in .md, .html or .json. Choose one of these.</source>
-        <translation>{} wurde nicht geschrieben: Ein Export endet auf .md, .html oder .json. Wähle eines davon.</translation>
+        <source>{} was not written: an export ends in .md, .html or .json, of one chat also in .pdf.</source>
+        <translation>{} wurde nicht geschrieben: Ein Export endet auf .md, .html oder .json, der eines Chats auch auf .pdf.</translation>
+    </message>
+    <message>
+        <source>PDF, the shown messages</source>
+        <translation>PDF, die gezeigten Nachrichten</translation>
     </message>
     <message>
         <source>Writing {}…</source>
@@ -1964,6 +1988,17 @@
     <message>
         <source>Downloads go to the cache that all Hugging Face tools share. What LM Studio, Jan and GPT4All keep here is found as well. Add folders in which you keep models yourself; taking one off the list deletes nothing.</source>
         <translation>Downloads landen in dem Cache, den sich alle Werkzeuge von Hugging Face teilen. Was LM Studio, Jan und GPT4All hier haben, wird auch gefunden. Füge Ordner hinzu, in denen du selbst Modelle hast; einen von der Liste zu nehmen löscht nichts.</translation>
+    </message>
+</context>
+<context>
+    <name>PaneHeader</name>
+    <message>
+        <source>Hide this chat. It stays open in its tab.</source>
+        <translation>Diesen Chat ausblenden. In seinem Tab bleibt er offen.</translation>
+    </message>
+    <message>
+        <source>Hide {}</source>
+        <translation>{} ausblenden</translation>
     </message>
 </context>
 <context>
@@ -3000,6 +3035,10 @@
         <source>Close tab</source>
         <translation>Tab schließen</translation>
     </message>
+    <message>
+        <source>Shown beside</source>
+        <translation>Daneben gezeigt</translation>
+    </message>
 </context>
 <context>
     <name>TabDeck</name>
@@ -3093,6 +3132,10 @@
 </context>
 <context>
     <name>TabVerbs</name>
+    <message>
+        <source>This model has no switch for thinking.</source>
+        <translation>Bei diesem Modell lässt sich das Nachdenken nicht wählen.</translation>
+    </message>
     <message>
         <source>The last answer is on the clipboard.</source>
         <translation>Die letzte Antwort liegt in der Zwischenablage.</translation>
@@ -3360,6 +3403,25 @@
     </message>
 </context>
 <context>
+    <name>WindowSplit</name>
+    <message>
+        <source>Close tab</source>
+        <translation>Tab schließen</translation>
+    </message>
+    <message>
+        <source>Show alone</source>
+        <translation>Allein zeigen</translation>
+    </message>
+    <message>
+        <source>Show beside</source>
+        <translation>Daneben zeigen</translation>
+    </message>
+    <message>
+        <source>There is no room for two chats side by side.</source>
+        <translation>Für zwei Chats nebeneinander ist kein Platz.</translation>
+    </message>
+</context>
+<context>
     <name>WordDialog</name>
     <message>
         <source>An answer is still being written. Stop it, or wait for its end.</source>
@@ -3464,6 +3526,21 @@
     <message>
         <source>Open the page of this model in the browser</source>
         <translation>Seite dieses Modells im Browser öffnen</translation>
+    </message>
+</context>
+<context>
+    <name>ThinkButton</name>
+    <message>
+        <source>Think</source>
+        <translation>Nachdenken</translation>
+    </message>
+    <message>
+        <source>Think before the answer</source>
+        <translation>Vor der Antwort nachdenken</translation>
+    </message>
+    <message>
+        <source>The model thinks before it answers: later, but better where a question is hard.</source>
+        <translation>Das Modell denkt nach, bevor es antwortet: später, aber besser bei schwierigen Fragen.</translation>
     </message>
 </context>
 <context>

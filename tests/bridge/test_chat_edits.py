@@ -1,7 +1,9 @@
 """Versions, edits, queues, branches that go and come back, forks, and answers that go on or are made again."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -338,4 +340,39 @@ def test_what_is_written_can_go_on_from_the_disk_at_any_moment(qtbot: QtBot, sta
         assert recipe.token_ids
         assert recipe.sampling.seed is not None
     session.stop()
+    settle(qtbot, session)
+
+
+def test_the_tag_that_the_prompt_ends_with_stands_before_the_answer_once(
+    qtbot: QtBot, make_host: MakeHost, make_book: MakeBook, ask: Ask, tmp_path: Path
+):
+    folder = tmp_path / "reasoner"
+    shutil.copytree(STARTER, folder)
+    template = (folder / "chat_template.jinja").read_text("utf-8")
+    (folder / "chat_template.jinja").write_text(f"{template}<think>{{{{ '\\n' }}}}", "utf-8")
+    session = make_book(make_host(Engine.load(folder))).new_chat()  # type: ignore[arg-type]
+    session.set_settings(replace(WARM, sampling=replace(WARM.sampling, seed=5)))
+    ask(session, "Tell me about tabs")
+    first = session.path()[1]
+    said = first.content.removeprefix("<think>\n")
+    assert first.content == f"<think>\n{said}"
+    assert said
+    assert "<think>" not in said
+    with qtbot.waitSignal(session.reproduced) as told:
+        session.run_again(first.id)
+    assert told.args == [True]
+    assert session.path()[1].content == first.content
+    older = replace(session.path()[1], content=said)  # as the versions before kept it
+    session._path.tree.replace(older)
+    with qtbot.waitSignal(session.reproduced) as told:
+        session.run_again(older.id)
+    assert told.args == [True]
+    half = read_recipe(first.recipe).token_ids[:9]
+    recipe = recipe_json(first.recipe, half)
+    text = session._host.models.engine_of(session.model).tokenizer.decode(half)  # type: ignore[union-attr]
+    broken = replace(session.path()[1], status="interrupted", content=f"<think>\n{text}", recipe=recipe)
+    session._path.tree.replace(broken)
+    session.go_on(broken.id)
+    qtbot.waitUntil(lambda: not session.answering)
+    assert session.path()[1].content == first.content
     settle(qtbot, session)

@@ -68,7 +68,7 @@ def test_a_chat_gets_a_title_in_its_tab_and_in_the_list(qtbot: QtBot, make):
     titler.stop()
 
 
-@pytest.mark.parametrize("said", ["", "I am sorry, I cannot.", "A title that goes on and on " * 5])
+@pytest.mark.parametrize("said", ["", "I am sorry, I cannot.", "<think>", "A title that goes on and on " * 5])
 def test_what_is_no_title_is_not_asked_for_again(qtbot: QtBot, make, said):
     engine = engine_that_says(said or " ")
     book, host, session = make(engine)
@@ -91,6 +91,20 @@ def test_the_users_name_counts(qtbot: QtBot, make):
     titler.set_on(True)
     qtbot.wait(100)
     assert len(engine.requests) == 1
+    titler.stop()
+
+
+def test_a_model_that_always_thinks_is_not_asked(qtbot: QtBot, make):
+    engine = engine_that_says("Trams")
+    engine.info = replace(engine.info, thinking_tag="<think>")
+    book, host, _ = make(engine)
+    titler = titler_of(book, host)
+    titler.set_on(True)
+    qtbot.wait(100)
+    assert len(engine.requests) == 1
+    engine.info = replace(engine.info, thinking=True)  # it can do without
+    titler.set_on(True)
+    qtbot.waitUntil(lambda: len(engine.requests) == 2)
     titler.stop()
 
 
@@ -148,6 +162,7 @@ def test_the_title_is_of_what_was_asked_and_not_of_the_files_beside_it(qtbot: Qt
         titler.set_on(True)
     asked = title_request("where does the tram go", session.path()[1].content)
     assert (engine.requests[-1].messages or ())[0].content == asked
+    assert engine.requests[-1].thinking is False  # a title has no room for thoughts
     titler.stop()
 
 

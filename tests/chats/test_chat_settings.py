@@ -10,14 +10,20 @@ from llama_gui.vocabulary import ChatSettings, SamplingParams
 
 def test_they_come_back():
     settings = ChatSettings(
-        "Be kind.", SamplingParams(temperature=0.5), 5, ("x",), model="/models/llama", documents="/home/me"
+        "Be kind.",
+        SamplingParams(temperature=0.5),
+        5,
+        ("x",),
+        model="/models/llama",
+        documents="/home/me",
+        thinking=False,
     )
     assert settings_from_json(settings_to_json(settings)) == settings
 
 
 def test_those_of_a_version_without_models_or_documents_have_none():
     values = json.loads(settings_to_json(ChatSettings("Be kind.")))
-    del values["model"], values["documents"]
+    del values["model"], values["documents"], values["thinking"]
     assert settings_from_json(json.dumps(values)) == ChatSettings("Be kind.")
 
 
@@ -37,6 +43,8 @@ def test_a_name_that_is_none_costs_only_itself(name: str, value: object):
         ("min_tokens", -1),
         ("min_tokens", 1.5),
         ("stop", [""]),
+        ("thinking", "yes"),
+        ("thinking", 1),
     ],
 )
 def test_a_number_that_no_request_may_have_costs_only_itself(name: str, value: object):

@@ -54,6 +54,21 @@ def test_markdown_has_the_shown_path_with_who_speaks():
     assert "## You · failed\n\nand this?" in second
 
 
+def test_what_was_thought_is_folded_in_both():
+    thought = replace(NODES[1], content="<think>\nOne and *one*,\n\nso two.\n</think>\n\nIt is **two**.")
+    chat = replace(CHAT, nodes=(NODES[0], thought), leaf_id="a1")
+    folded = "<details>\n<summary>Thought for 5 words</summary>\n\nOne and *one*,\n\nso two.\n\n</details>"
+    assert text(to_markdown([chat])).endswith(f"{folded}\n\nIt is **two**.\n")
+    page = text(to_html([chat]))
+    assert '<summary class="muted">Thought for 5 words</summary>' in page
+    assert (
+        page.index("so two.") < page.index("</details>", page.index("Thought for")) < page.index("<strong>two</strong>")
+    )
+    assert "think&gt;" not in page
+    said = replace(chat, nodes=(replace(thought, role="user", parent_id=None),))  # only answers are told apart
+    assert "<think>" in text(to_markdown([said]))
+
+
 def test_an_empty_chat_is_exported_too():
     empty = ChatRecord("e", "Empty", float("inf"), ())
     assert text(to_markdown([empty])) == "# Empty\n"

@@ -61,6 +61,7 @@ def test_it_comes_back_with_all_that_another_run_needs():
         json_schema={"type": "object"},
         now=datetime(2026, 11, 21, 8, 0),
         chat_template_kwargs={"enable_thinking": True},
+        thinking=False,
     )
     result = replace(RESULT, dropped_messages=4)
     text = recipe_text(
@@ -81,6 +82,7 @@ def test_it_comes_back_with_all_that_another_run_needs():
         stop=("END",),
         json_schema={"type": "object"},
         chat_template_kwargs={"enable_thinking": True},
+        thinking=False,
         now="2026-11-21T08:00:00",
         prompt_token_ids=(7, 8, 9),
         token_ids=(1, 2),

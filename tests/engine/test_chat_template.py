@@ -324,3 +324,22 @@ def test_files_that_cannot_be_read(tmp_path: Path):
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": "x"})[:-1])
     with pytest.raises(BrokenModelError, match=r"tokenizer_config\.json"):
         ChatTemplate.load(tmp_path, tokenizer)
+
+
+@pytest.mark.parametrize(
+    ("source", "thinking", "tag"),
+    [
+        ((TEMPLATE_FILES / "qwen3.jinja").read_text("utf-8"), True, ""),
+        ("{% if thinking %}Think first. {% endif %}{{ messages[0].content }}", False, ""),
+        ((TEMPLATE_FILES / "llama-3.2.jinja").read_text("utf-8"), None, ""),
+        ("{% if enable_thinking %}{{ raise_exception('no') }}{% endif %}", None, ""),
+        ("{{ messages[0].content }}{% if add_generation_prompt %}<think>{{ '\\n' }}{% endif %}", None, "<think>\n"),
+        ("<thinking>{% if enable_thinking is false %}</thinking>{% endif %}", True, "<thinking>"),
+    ],
+)
+def test_whether_thinking_can_be_chosen_and_what_it_does_by_itself(
+    tmp_path: Path, source: str, thinking: bool | None, tag: str
+):
+    template = make(tmp_path, source)
+    assert template is not None
+    assert template.thinking() == (thinking, tag)

@@ -526,6 +526,37 @@ def test_the_template_gets_tools_the_clock_and_more(tmp_path, load):
     assert engine.apply_chat_template(HELLO, tokenize=True, **again) == want
 
 
+def test_thinking_is_asked_for_under_the_names_that_templates_have(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "thinks")
+    (folder / "chat_template.jinja").write_text("Hi{% if enable_thinking and thinking %} there{% endif %}")
+    engine = load(folder=folder)
+    assert engine.info.thinking is False
+
+    def prompt_tokens(**fields) -> int:
+        return engine.generate(GenerateRequest(messages=HELLO, max_tokens=1, **fields)).usage.prompt_tokens
+
+    short, long = (len(engine.tokenizer.encode(text, add_special_tokens=False)) for text in ("Hi", "Hi there"))
+    assert prompt_tokens() == prompt_tokens(thinking=False) == short
+    assert prompt_tokens(thinking=True) == long
+    assert prompt_tokens(thinking=True, chat_template_kwargs={"thinking": False}) == short
+
+
+def test_an_answer_goes_on_behind_the_tag_that_its_prompt_ends_with(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "always")
+    (folder / "chat_template.jinja").write_text("Hi<think>{{ '\\n' }}", encoding="utf-8")
+    engine = load(folder=folder)
+    assert engine.info.opening(thinking=None) == engine.info.opening(thinking=False) == "<think>\n"
+
+    def answer(known: str) -> tuple[int, ...]:
+        request = GenerateRequest(
+            messages=HELLO, max_tokens=2, answer_text=known, sampling=SamplingParams(temperature=0)
+        )
+        return engine.generate(request).token_ids
+
+    assert answer("<think>\nabc") == answer("abc")
+    assert answer("<think>\n") == answer("")
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

@@ -433,14 +433,15 @@ def test_pieces_of_prompts_beside_answers_are_fine(
     assert _token_budget(network).tokens(1) == 2 * FINE_TILE
 
 
+@pytest.mark.parametrize(("hidden_size", "int8"), [(128, NativeInt8Linear), (320, NativeSevenBitLinear)])
 def test_rows_that_are_no_whole_blocks_are_rounded(
-    kernels: NativeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernels: NativeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden_size: int, int8: type
 ):
     """Q4_0 has blocks of 32; Qwen2.5 0.5B, whose rows are 896 wide, is such a file."""
     monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
-    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES | {"hidden_size": 128})
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES | {"hidden_size": hidden_size})
     file = write_gguf(folder, tmp_path / "a.gguf", "Q4_0")
-    forms = {"int8": NativeInt8Linear, "int4": NativeInt4Linear}
+    forms = {"int8": int8, "int4": NativeInt4Linear}
     for dtype, others in (("auto", "int8"), ("int4", "int4")):
         model = load_model(file, dtype=dtype, device="cpu", threads=1)
         source = "Q4_0 GGUF, Q4_0 as it is, some Q4_0 as int8" if others == "int8" else "Q4_0 GGUF, held as int4"

@@ -175,6 +175,16 @@ def test_what_is_normed_before_it_is_added_has_room(kernels: NativeKernels):
     assert near(got, want, 1e-6)
 
 
+def test_rows_whose_last_block_is_shorter(kernels: NativeKernels):
+    layer = Fixture(kernels, SEVEN_BITS, heads=Heads(5, 1, 64))
+    rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
+    (want, *_), _ = layer.run(layer.plain, rows, cuts)
+    (got, *_), _ = layer.run(layer.block, rows, cuts)
+    assert near(got, want, 2e-3)
+    (alone,), _ = layer.run(layer.block, rows[:1], [(37,)])
+    assert torch.equal(got, alone)
+
+
 @pytest.mark.parametrize("heads", [Heads(8, 8, 64), Heads(6, 2, 72), Heads(2, 1, 256), Heads(14, 2, 8)], ids=str)
 @pytest.mark.parametrize("head_norms", [False, True], ids=["", "norms"])
 @pytest.mark.parametrize("window", [None, 9], ids=str)

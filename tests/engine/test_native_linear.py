@@ -333,7 +333,9 @@ def old_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_old_cpu_gets_them(kernels: NativeKernels, old_cpu: None):
     int8 = LinearFactory(Precision(torch.float32, "int8"), kernels=kernels)
     assert type(int8(numbers(33, 17))) is NativeInt8Linear
-    assert type(int8(numbers(33, 2 * BLOCK_NUMBERS))) is NativeSevenBitLinear
+    assert type(int8(numbers(33, BLOCK_NUMBERS - WIDTH_UNIT))) is NativeInt8Linear
+    assert type(int8(numbers(33, BLOCK_NUMBERS))) is NativeSevenBitLinear
+    assert type(int8(numbers(33, BLOCK_NUMBERS + WIDTH_UNIT))) is NativeSevenBitLinear
     int4 = LinearFactory(Precision(torch.float32, "int4"), kernels=kernels)
     assert type(int4(numbers(33, 2 * WIDTH_UNIT))) is NativeInt4Linear
     assert type(int4(numbers(33, 3 * GROUP))) is NativeInt8Linear  # of half a pair of groups

@@ -8,14 +8,14 @@ from llama_gui.engine.device import torch_threads
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import NativeInt8Linear, NativeSevenBitLinear
-from llama_gui.engine.packed_weights import BLOCK_NUMBERS, SEVEN_BITS, BlocksPacked, block_bytes
+from llama_gui.engine.packed_weights import BLOCK_NUMBERS, SEVEN_BITS, BlocksPacked, block_bytes, row_blocks
 from llama_gui.engine.seven_bits import SevenBits, quantise
 from llama_gui.engine.weight_rows import WeightRows
 
 MANY = 300
 COUNTS = (*range(1, 40), MANY)
 CHANNELS = (1, 8, 37, 100)
-WIDTHS = (256, 1024, 2304)
+WIDTHS = (64, 256, 896, 1024, 2304)  # the last block of a row may be shorter
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -40,7 +40,7 @@ def levels_of(rows: int, width: int) -> Tensor:
 
 
 def scales_of(rows: int, width: int) -> Tensor:
-    return torch.rand(rows, width // BLOCK_NUMBERS, generator=torch.Generator().manual_seed(5)) + 0.1
+    return torch.rand(rows, row_blocks(width), generator=torch.Generator().manual_seed(5)) + 0.1
 
 
 def rounded(kernels: NativeKernels, weight: Tensor, cuts: tuple[int, ...] = ()) -> BlocksPacked:
@@ -56,7 +56,7 @@ def product_of(x: Tensor, scales: Tensor, found: SevenBits) -> Tensor:
     """Whole sums of each block, exact; blocks are added up in float32 from the first to the last."""
     whole = found.levels * found.steps.repeat_interleave(GROUP, 1)
     total = torch.zeros(len(x), len(whole))
-    for block in range(x.shape[1] // BLOCK_NUMBERS):
+    for block in range(row_blocks(x.shape[1])):
         inputs = slice(block * BLOCK_NUMBERS, (block + 1) * BLOCK_NUMBERS)
         sums = (x[:, inputs].double() @ whole[:, inputs].double().t()).float()
         total += found.factors[:, block] * sums * scales[:, block].unsqueeze(1)
@@ -89,25 +89,27 @@ def test_normal_numbers_lose_little_and_outliers_spoil_little():
     assert lost < 0.02
 
 
+@pytest.mark.parametrize("width", [576, 1024])
 @pytest.mark.parametrize("out", CHANNELS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_the_kernel_rounds_to_the_same_numbers(kernels: NativeKernels, out: int, dtype: torch.dtype):
-    weight = weight_of(out, 1024).to(dtype)
+def test_the_kernel_rounds_to_the_same_numbers(kernels: NativeKernels, out: int, width: int, dtype: torch.dtype):
+    weight = weight_of(out, width).to(dtype)
     packed, values = rounded(kernels, weight), quantise(weight).values
     assert torch.equal(kernels.block_rows(packed, torch.arange(out)), values)
     ids = torch.tensor([out - 1, 0, out // 2])
     assert torch.equal(kernels.block_rows(packed, ids), values[ids])
 
 
+@pytest.mark.parametrize("width", [512, 576])
 @pytest.mark.parametrize("cuts", [(8,), (16, 24), (32,)])
-def test_it_is_rounded_in_pieces(kernels: NativeKernels, cuts: tuple[int, ...]):
-    weight = weight_of(37, 512)
+def test_it_is_rounded_in_pieces(kernels: NativeKernels, cuts: tuple[int, ...], width: int):
+    weight = weight_of(37, width)
     whole = rounded(kernels, weight)
     for threads in (1, 2):
         with torch_threads(threads):
             pieces = rounded(kernels, weight, cuts)
         assert all(torch.equal(ours, theirs) for ours, theirs in zip(pieces.parts, whole.parts, strict=True))
-    assert sum(part.nbytes for part in whole.parts) == 40 * 512 * block_bytes(SEVEN_BITS)
+    assert sum(part.nbytes for part in whole.parts) == 40 * width * block_bytes(SEVEN_BITS, width)
 
 
 @pytest.mark.parametrize("out", CHANNELS)
@@ -140,6 +142,8 @@ def test_other_places_are_refused(kernels: NativeKernels):
     for out, width, first in ((8, 256, 0), (8, 512, 4), (16, 512, 16)):
         with pytest.raises(ValueError, match=r"from \d+ on, for Q7_K \[24, 512\]"):
             kernels.round_blocks(numbers(out, width), packed, first)
+    with pytest.raises(ValueError, match=r"for Q7_K \[8, 96\]"):
+        kernels.round_blocks(numbers(8, 96), BlocksPacked.empty(SEVEN_BITS, 8, 96))
     with pytest.raises(ValueError, match="for Q4_K"):
         kernels.round_blocks(numbers(8, 512), BlocksPacked.empty("Q4_K", 8, 512))
 
@@ -147,8 +151,9 @@ def test_other_places_are_refused(kernels: NativeKernels):
 # --- linears
 
 
-def test_a_linear_is_near_to_what_it_stands_for(kernels: NativeKernels):
-    weight, bias, x = 0.02 * numbers(100, 1024), numbers(100, seed=2), numbers(50, 1024, seed=3)
+@pytest.mark.parametrize("width", [896, 1024])
+def test_a_linear_is_near_to_what_it_stands_for(kernels: NativeKernels, width: int):
+    weight, bias, x = 0.02 * numbers(100, width), numbers(100, seed=2), numbers(50, width, seed=3)
     linear = NativeSevenBitLinear(WeightRows.of(weight), bias, kernels)
     got, want = linear(x), x @ weight.t() + bias
     assert (got - want).norm() < 0.016 * (x @ weight.t()).norm()

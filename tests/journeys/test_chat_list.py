@@ -284,3 +284,21 @@ def test_a_folder_of_jan_comes_in_by_the_menu(window, qtbot, tmp_path: Path):
 def test_an_export_with_another_ending_is_refused(window, qtbot, tmp_path: Path):
     window.exchange.export_to(str(tmp_path / "all.docx"))
     assert "all.docx" in window.deck.current().notice.text()
+
+
+def test_one_chat_goes_out_as_pdf(window, qtbot, tmp_path: Path):
+    chat = window.deck.current().session.chat_id
+    window.exchange.ask_where_to([]).reject()
+    window.exchange.export_to(str(tmp_path / "all.pdf"))
+    assert "of one chat also in .pdf" in window.deck.current().notice.text()
+    dialog = window.exchange.ask_where_to([chat])
+    assert any("*.pdf" in name for name in dialog.nameFilters())
+    dialog.reject()
+    trigger(window, "export_pdf")
+    dialog = next(dialog for dialog in window.findChildren(QFileDialog) if dialog.isVisible())
+    assert dialog.selectedFiles()[0].endswith("second.pdf")
+    dialog.reject()
+    window.exchange.export_to(str(tmp_path / "one.pdf"))
+    qtbot.waitUntil((tmp_path / "one.pdf").exists)
+    assert (tmp_path / "one.pdf").read_bytes().startswith(b"%PDF-")
+    qtbot.waitUntil(lambda: "one.pdf" in window.status.state.text())

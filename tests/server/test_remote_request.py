@@ -126,3 +126,13 @@ def test_our_own_server_reads_what_we_send_to_it():
     assert read_chat(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
     request = GenerateRequest(prompt="Once", max_tokens=5, overflow="error", regex="a+")
     assert read_completion(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
+
+
+def test_thinking_is_chosen_where_the_server_has_a_template():
+    both = {"enable_thinking": False, "thinking": False}
+    for dialect in ("vllm", "sglang", "llama.cpp", "llama-gui"):
+        assert body(dialect, thinking=False)["chat_template_kwargs"] == both
+    for dialect in ("openai", "ollama", "lmstudio", "other"):
+        assert body(dialect, thinking=False) == body(dialect)
+    named = body("vllm", thinking=False, chat_template_kwargs={"thinking": True, "mood": "calm"})
+    assert named["chat_template_kwargs"] == {"enable_thinking": False, "thinking": True, "mood": "calm"}

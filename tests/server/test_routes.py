@@ -3,6 +3,8 @@
 import concurrent.futures
 import json
 import re
+from dataclasses import replace
+from typing import Any
 
 import openai
 import pytest
@@ -329,3 +331,19 @@ def test_an_answer_in_json_is_no_call(serve: Serve):
     assert said(events(server, question("Rain?", tools=WEATHER))) == '{"name": "Ada"}'
     choice = ask(server, question("Rain?", tools=WEATHER))[1]["choices"][0]
     assert (choice["message"]["content"], choice["finish_reason"]) == ('{"name": "Ada"}', "stop")
+
+
+def test_the_tag_that_the_prompt_ends_with_begins_the_answer(serve: Serve):
+    engine = ServedScript()
+    engine.info = replace(engine.info, thinking=True, thinking_tag="<think>\n")
+    server = serve(engine)
+
+    def said(**fields: Any) -> str:
+        return ask(server, question("one two", **fields))[1]["choices"][0]["message"]["content"]
+
+    assert said() == "<think>\none two"
+    assert said(chat_template_kwargs={"enable_thinking": False}) == "one two"
+    going_on = [{"role": "user", "content": "one two"}, {"role": "assistant", "content": "<think>\none"}]
+    assert "<think>" not in said(messages=going_on, continue_final_message=True, add_generation_prompt=False)
+    first = events(server, question("one two", stream=True))[0]
+    assert first["choices"][0]["delta"] == {"role": "assistant", "content": "<think>\n"}

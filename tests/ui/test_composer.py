@@ -72,6 +72,21 @@ def test_send_turns_into_stop(composer, qtbot):
     assert composer.button.text() == "Send"
 
 
+def test_a_narrow_one_says_less_beside_its_numbers(composer, qtbot):
+    composer.set_answering(True)
+    composer.resize(380, 120)
+    assert not composer._key.isVisible()
+    composer.set_text("Draft")
+    assert (composer.queue_button.isVisible(), composer.queue_button.text()) == (True, "")
+    assert composer.queue_button.accessibleName() == "Queue"
+    composer.resize(600, 120)
+    assert composer.queue_button.text() == "Queue"
+    composer.set_text("")
+    assert composer._key.isVisible()
+    composer.set_front(False)  # Esc is for the chat beside
+    assert not composer._key.isVisible()
+
+
 def test_only_plain_text_is_pasted(composer):
     data = QMimeData()
     data.setHtml("<b>bold</b><img src='file:///etc/passwd'>")

@@ -60,3 +60,14 @@ def test_counts():
         "8k",
         "128k",
     ]
+
+
+def test_where_there_is_little_room_it_says_less_and_no_half_numbers(meter):
+    meter.show_use(ContextUse(1234, 8192))
+    width = meter.fontMetrics().horizontalAdvance
+    assert meter.text_within(width(meter.text())) == "1.2k / 8k context"
+    assert meter.text_within(width(meter.text()) - 1) == "1.2k / 8k"
+    assert meter.text_within(width("1.2k / 8k") - 1) == "1.2k"
+    assert meter.text_within(width("1.2k") - 1) == ""
+    meter.show_use(ContextUse(8192, 8192))
+    assert meter.text_within(width("8k / 8k context · too")).endswith("…")

@@ -8,48 +8,9 @@ from PySide6.QtGui import QGuiApplication
 
 from llama_gui.chats.attachments import Source, compose
 from llama_gui.chats.passages import Excerpt
-from llama_gui.ui.transcript.reasoning import answer_text, split_reasoning
 from tests.ui.transcripts import answer, command_of, look_of, user
 
 THOUGHT = "<think>\nFirst I *wonder*.\n\nThen I know.\n</think>\n\nThe **answer**."
-
-
-@pytest.mark.parametrize(
-    ("text", "reasoning", "rest", "is_open"),
-    [
-        (THOUGHT, "First I *wonder*.\n\nThen I know.", "The **answer**.", False),
-        ("<thinking>a</thinking>b", "a", "b", False),
-        (" \n<Reasoning>a</reasoning>b", "a", "b", False),
-        ("<think>\n\n</think>\n\nHi", None, "Hi", False),
-        ("<think>never ends", "never ends", "", True),
-        ("the prompt opened it\n</think>\n\nHi", "the prompt opened it", "Hi", False),
-        ("<think>`</think>` is a tag\n</think>\nHi", "`</think>` is a tag", "Hi", False),
-        ("<think>```\n</think>\n```\n</think>Hi", "```\n</think>\n```", "Hi", False),
-        ("<think>```\nnever closed\n</think>\nHi", "```\nnever closed", "Hi", False),
-        ("<think>a</thinking>b</think>c", "a</thinking>b", "c", False),
-        ("```\n<think>\n</think>\n```", None, "```\n<think>\n</think>\n```", False),
-        ("Write `<think>` and `</think>`.", None, "Write `<think>` and `</think>`.", False),
-        ("The </think> tag ends it.", None, "The </think> tag ends it.", False),
-        ("Later <think>x</think>", None, "Later <think>x</think>", False),
-        ("", None, "", False),
-    ],
-)
-def test_where_the_answer_begins(text, reasoning, rest, is_open):
-    parts = split_reasoning(text)
-    assert (parts.reasoning, parts.answer, parts.is_open) == (reasoning, rest, is_open)
-
-
-def test_half_a_tag_is_not_shown():
-    for text in ("<", "<th", "<think", "<reason"):
-        assert split_reasoning(text, is_growing=True).is_open
-        assert not split_reasoning(text).is_open
-    assert split_reasoning("<think>so</thi", is_growing=True).reasoning == "so"
-    assert split_reasoning("<b", is_growing=True).answer == "<b"
-
-
-def test_an_answer_without_an_answer_is_copied_whole():
-    assert answer_text(THOUGHT) == "The **answer**."
-    assert answer_text("<think>never ends") == "<think>never ends"
 
 
 def test_a_click_unfolds_it_and_another_folds_it(view):
@@ -72,7 +33,15 @@ def test_it_streams_and_ends_as_the_whole(view, unfolded):
     rng = random.Random(5)
     if unfolded:
         view.toggle_reasoning("a1")
-    for text in (THOUGHT, "thinking without a tag\n</think>\nHi", "<think>never", "<think></think>Hi", "No thought."):
+    granite = f"{THOUGHT[:-15]}<response>The **answer**.\n\nAnd more</response>"
+    for text in (
+        THOUGHT,
+        granite,
+        "thinking without a tag\n</think>\nHi",
+        "<think>never",
+        "<think></think>Hi",
+        "No thought.",
+    ):
         view.show_path([user(1), answer(1, status="streaming")])
         seen, place = set(), 0
         while place < len(text):
@@ -81,7 +50,7 @@ def test_it_streams_and_ends_as_the_whole(view, unfolded):
             view.flush()
             seen.add(view.toPlainText())
             place += size
-        if text == THOUGHT:
+        if text in (THOUGHT, granite):
             assert any("Thinking…" in shown for shown in seen)
             assert any("wonder" in shown for shown in seen) == unfolded
             assert not any("<" in shown for shown in seen)

@@ -21,9 +21,19 @@ static const int shares_of_parts[5][4] = {
     {128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}, {128, 0, 0, 16}, {256, 0, 8, 4},
 };
 
+/* Of a row; the last one of Q7_K may be shorter, but has whole pairs of groups. */
+INLINE ptrdiff_t blocks_of(ptrdiff_t width) { return (width + K_BLOCK - 1) / K_BLOCK; }
+
+INLINE ptrdiff_t block_end(ptrdiff_t block, ptrdiff_t width) { return block + K_BLOCK < width ? block + K_BLOCK : width; }
+
+/* Bytes that some channels take of a part. */
+INLINE ptrdiff_t part_bytes(BlockKind kind, int part, ptrdiff_t channels, ptrdiff_t width) {
+    return channels * (part == 3 ? blocks_of(width) * K_BLOCK : width) / K_BLOCK * shares_of_parts[kind][part];
+}
+
 /* The channels from `channel` on, a multiple of TOGETHER. */
 INLINE Blocks blocks_from(Blocks all, BlockKind kind, ptrdiff_t channel, ptrdiff_t width) {
-    UNROLL for (int i = 0; i < 4; i++) all.parts[i] += channel * (width / K_BLOCK) * shares_of_parts[kind][i];
+    UNROLL for (int i = 0; i < 4; i++) all.parts[i] += part_bytes(kind, i, channel, width);
     return all;
 }
 
@@ -36,7 +46,7 @@ INLINE __m256 factors_at(const uint8_t *at) { return _mm256_cvtph_ps(_mm_loadu_s
 
 /* That of a row's block. */
 INLINE __m256 scale_at(const float *x_scales, ptrdiff_t row, ptrdiff_t width, ptrdiff_t block) {
-    return _mm256_set1_ps(x_scales[(row * width + block) / K_BLOCK]);
+    return _mm256_set1_ps(x_scales[row * blocks_of(width) + block / K_BLOCK]);
 }
 
 /* Four inputs times four levels of each channel, in pairs of products. */
@@ -262,7 +272,7 @@ INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256i whole[MOST_SUMS];
         UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
-        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
+        for (ptrdiff_t k = block; k < block_end(block, width); k += PAIR) {
             __m256i first[4], second[4];
             const uint8_t *levels[4], *others[4];
             UNROLL for (int i = 0; i < count; i++) {
@@ -361,7 +371,7 @@ static Product block_product(const int8_t *x, const int16_t *x_sums, const float
     const int has_pairs = w->kind == Q4_K || w->kind == Q4_0 || w->kind == Q7_K;
     return (Product){
         .x = x, .x_sums = x_sums, .x_scales = x_scales, .width = width, .sums = block_sums(w->kind, width),
-        .scales = width / K_BLOCK, .weight = w, .most = has_pairs ? MANY : 4, .places = block_places[w->kind],
+        .scales = blocks_of(width), .weight = w, .most = has_pairs ? MANY : 4, .places = block_places[w->kind],
         .unit = TOGETHER, .has_pairs = has_pairs, .multiply = multiply_blocks, .to = to,
     };
 }

@@ -208,10 +208,10 @@ INLINE void take_q4_0(Blocks from, ptrdiff_t k, int channel, float *to) {
     }
 }
 
-INLINE void take_q7_k(Blocks from, ptrdiff_t k, int channel, float *to) {
+INLINE void take_q7_k(Blocks from, ptrdiff_t k, ptrdiff_t width, int channel, float *to) {
     float factor;
     memcpy(&factor, from.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 4, 4);
-    for (int i = 0; i < K_BLOCK; i++) {
+    for (ptrdiff_t i = 0; i < block_end(k, width) - k; i++) {
         const ptrdiff_t at = k + i;
         const int step = from.parts[2][at / PAIR * 2 * TOGETHER + 2 * channel + at / GROUP % 2];
         const int level = from.parts[0][at / 4 * 4 * TOGETHER + channel * 4 + at % 4];
@@ -230,7 +230,7 @@ EXPORT int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK) {
             if (kind == Q6_K) take_q6_k(from, k, channel, to + row * width + k);
             else if (kind == Q4_0) take_q4_0(from, k, channel, to + row * width + k);
-            else if (kind == Q7_K) take_q7_k(from, k, channel, to + row * width + k);
+            else if (kind == Q7_K) take_q7_k(from, k, width, channel, to + row * width + k);
             else take_stepped((BlockKind)kind, from, k, channel, to + row * width + k);
         }
     }

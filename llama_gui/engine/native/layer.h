@@ -89,7 +89,7 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
         space.prepared.of_rows = (Levels){take(from, rows * width), take(from, rows * sizeof(float)),
                                           take(from, rows * (width / GROUP) * sizeof(int16_t)), NULL};
     if (has_blocks)
-        space.prepared.of_blocks = (Levels){take(from, rows * width), take(from, rows * (width / K_BLOCK) * sizeof(float)),
+        space.prepared.of_blocks = (Levels){take(from, rows * width), take(from, rows * blocks_of(width) * sizeof(float)),
                                             take(from, rows * block_sums(Q4_K, width) * sizeof(int16_t)),
                                             take(from, rows * block_sums(Q6_K, width) * sizeof(int16_t))};
     if (has_halves) {
@@ -115,8 +115,9 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
     }
     if (has(linear, IN_BLOCKS, LAST_FORM)) {
         int8_t *levels = to->of_blocks.levels + r * width;
-        float *scales = to->of_blocks.scales + r * (width / K_BLOCK);
-        for (ptrdiff_t k = 0; k < width; k += K_BLOCK) scales[k / K_BLOCK] = quantise_row(x + k, K_BLOCK, levels + k);
+        float *scales = to->of_blocks.scales + r * blocks_of(width);
+        for (ptrdiff_t k = 0; k < width; k += K_BLOCK)
+            scales[k / K_BLOCK] = quantise_row(x + k, block_end(k, width) - k, levels + k);
         for (int64_t i = 0; i < linear->count; i++) {
             if (linear->parts[i].form < IN_BLOCKS) continue;
             const BlockKind kind = (BlockKind)(linear->parts[i].form - IN_BLOCKS);

@@ -118,12 +118,13 @@ EXPORT int llama_gui_int4_round(const char *w, int kind, ptrdiff_t channels, ptr
 enum { Q7_TOP = 63, Q7_STEPS = 255 }; /* the largest number that a level stands for, and the largest step */
 
 /* A block from input `k` on of one of the channels at `to`. */
-INLINE void round_q7_k(const float *w, ptrdiff_t k, int channel, Blocks to) {
-    float factor = largest_size(w, K_BLOCK) / (Q7_TOP * Q7_STEPS);
+INLINE void round_q7_k(const float *w, ptrdiff_t k, ptrdiff_t width, int channel, Blocks to) {
+    const ptrdiff_t count = block_end(k, width) - k;
+    float factor = largest_size(w, count) / (Q7_TOP * Q7_STEPS);
     if (!(factor <= 3.402823466e38f)) factor = __builtin_nanf("");
     factor = factor < LEAST ? LEAST : factor;
     memcpy(to.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 4, &factor, 4);
-    for (int group = 0; group < K_BLOCK / GROUP; group++, w += GROUP, k += GROUP) {
+    for (int group = 0; group < count / GROUP; group++, w += GROUP, k += GROUP) {
         float step = __builtin_ceilf(largest_size(w, GROUP) / (factor * Q7_TOP));
         step = step < 1 ? 1 : step <= Q7_STEPS ? step : Q7_STEPS; /* what is no number, too */
         to.parts[2][k / PAIR * 2 * TOGETHER + 2 * channel + group % 2] = (uint8_t)step;
@@ -158,10 +159,10 @@ EXPORT int llama_gui_round_blocks(const char *w, int kind, ptrdiff_t channels, p
             const Blocks to = blocks_from(all, Q7_K, block, width);
             if (wide == NULL) continue;
             if (channels - block < TOGETHER)
-                for (int i = 0; i < 4; i++) memset(to.parts[i], 0, TOGETHER * (width / K_BLOCK) * shares_of_parts[Q7_K][i]);
+                for (int i = 0; i < 4; i++) memset(to.parts[i], 0, part_bytes(Q7_K, i, TOGETHER, width));
             for (int i = 0; i < TOGETHER && block + i < channels; i++) {
                 widen(w + (block + i) * width * bytes_of((Kind)kind), (Kind)kind, width, wide);
-                for (ptrdiff_t k = 0; k < width; k += K_BLOCK) round_q7_k(wide + k, k, i, to);
+                for (ptrdiff_t k = 0; k < width; k += K_BLOCK) round_q7_k(wide + k, k, width, i, to);
             }
         }
         release(wide);

@@ -2,12 +2,12 @@
 
 from PySide6.QtCore import QCoreApplication
 
+from llama_gui.chats.reasoning import Parts, split_reasoning
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.parts import write_markdown
 from llama_gui.ui.markdown.stream import MarkdownStream
 from llama_gui.ui.numbers import number_text
-from llama_gui.ui.transcript.reasoning import Parts, split_reasoning
 
 _REASONING_DEPTH = 1
 """Reasoning stands beside one bar, as a quotation does."""

@@ -10,13 +10,13 @@ from time import perf_counter
 
 from PySide6.QtGui import QTextCursor
 
+from llama_gui.chats.reasoning import split_reasoning
 from llama_gui.ui.markdown.document_writer import DocumentWriter, paint_line
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.parts import MAX_DRAWN, write_fold
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.page_end import Item, PageEnd, begin_of_chunk, end_of_chunk
-from llama_gui.ui.transcript.reasoning import split_reasoning
 
 CHARACTERS_MORE = 12_000
 _AROUND = 8

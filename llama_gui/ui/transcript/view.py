@@ -7,11 +7,11 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from llama_gui.chats.attachments import sources_of
+from llama_gui.chats.reasoning import answer_text, split_reasoning
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.transcript.drawn_chat import DrawnChat
 from llama_gui.ui.transcript.message_bar import MessageBar
-from llama_gui.ui.transcript.reasoning import answer_text, split_reasoning
 
 OPENED_SCHEMES = ("http", "https", "mailto")
 

@@ -3,12 +3,16 @@
 import re
 from dataclasses import dataclass
 
-_NAMES = "think|thinking|reasoning"
+from llama_gui.vocabulary import THINKING_TAGS
+
+_NAMES = "|".join(THINKING_TAGS)
 _OPENING = re.compile(rf"\s*<({_NAMES})>", re.IGNORECASE)
 _LONGEST_TAG = len("<reasoning>")
 _ALONE = re.compile(rf"^[ \t]*</(?:{_NAMES})>[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _FAR = 400_000
 """Characters that are searched for the end: this is done with each piece that arrives."""
+_WRAP, _WRAP_END = "<response>", "</response>"
+"""What Granite writes around the answer behind its reasoning."""
 _CODE = r"(?:```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)"
 
 
@@ -51,8 +55,17 @@ def answer_text(text: str) -> str:
 
 
 def _closed(reasoning: str, answer: str) -> Parts:
-    answer = answer.lstrip()
+    answer = _unwrapped(answer.lstrip())
     return Parts(reasoning.strip(), answer) if reasoning.strip() else Parts(None, answer)
+
+
+def _unwrapped(answer: str) -> str:
+    begun = answer[: len(_WRAP)].lower()
+    if not begun or not _WRAP.startswith(begun):
+        return answer
+    answer = answer[len(_WRAP) :].strip()
+    place = answer.rfind("<", max(0, len(answer) - len(_WRAP_END)))
+    return answer[:place].rstrip() if place >= 0 and _WRAP_END.startswith(answer[place:].lower()) else answer
 
 
 def _without_opening(text: str) -> Parts:

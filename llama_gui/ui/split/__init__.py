@@ -1,0 +1,1 @@
+"""Two chats side by side."""

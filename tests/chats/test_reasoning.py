@@ -1,0 +1,49 @@
+"""What a model thought is told from what it answered."""
+
+import pytest
+
+from llama_gui.chats.reasoning import answer_text, split_reasoning
+
+THOUGHT = "<think>\nFirst I *wonder*.\n\nThen I know.\n</think>\n\nThe **answer**."
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoning", "rest", "is_open"),
+    [
+        (THOUGHT, "First I *wonder*.\n\nThen I know.", "The **answer**.", False),
+        ("<thinking>a</thinking>b", "a", "b", False),
+        (" \n<Reasoning>a</reasoning>b", "a", "b", False),
+        ("<think>\n\n</think>\n\nHi", None, "Hi", False),
+        ("<think>never ends", "never ends", "", True),
+        ("the prompt opened it\n</think>\n\nHi", "the prompt opened it", "Hi", False),
+        ("<think>`</think>` is a tag\n</think>\nHi", "`</think>` is a tag", "Hi", False),
+        ("<think>```\n</think>\n```\n</think>Hi", "```\n</think>\n```", "Hi", False),
+        ("<think>```\nnever closed\n</think>\nHi", "```\nnever closed", "Hi", False),
+        ("<think>a</thinking>b</think>c", "a</thinking>b", "c", False),
+        ("```\n<think>\n</think>\n```", None, "```\n<think>\n</think>\n```", False),
+        ("Write `<think>` and `</think>`.", None, "Write `<think>` and `</think>`.", False),
+        ("The </think> tag ends it.", None, "The </think> tag ends it.", False),
+        ("Later <think>x</think>", None, "Later <think>x</think>", False),
+        ("", None, "", False),
+        ("<think>a</think>\n<response>\nb < c\n</response>", "a", "b < c", False),
+        ("<think>a</think><response>b", "a", "b", False),
+        ("<think>a</think><responses>", "a", "<responses>", False),
+        ("<response>b</response>", None, "<response>b</response>", False),
+    ],
+)
+def test_where_the_answer_begins(text, reasoning, rest, is_open):
+    parts = split_reasoning(text)
+    assert (parts.reasoning, parts.answer, parts.is_open) == (reasoning, rest, is_open)
+
+
+def test_half_a_tag_is_not_shown():
+    for text in ("<", "<th", "<think", "<reason"):
+        assert split_reasoning(text, is_growing=True).is_open
+        assert not split_reasoning(text).is_open
+    assert split_reasoning("<think>so</thi", is_growing=True).reasoning == "so"
+    assert split_reasoning("<b", is_growing=True).answer == "<b"
+
+
+def test_an_answer_without_an_answer_is_copied_whole():
+    assert answer_text(THOUGHT) == "The **answer**."
+    assert answer_text("<think>never ends") == "<think>never ends"
