@@ -100,7 +100,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_bench(bench: argparse.ArgumentParser) -> None:
     bench.add_argument(
-        "--preset", metavar="NAME", help="random weights: llama-3.2-1b, qwen2.5-0.5b, tinyllama-1.1b or llama-3.1-8b"
+        "--preset",
+        metavar="NAME",
+        help="random weights: llama-3.2-1b, qwen2.5-0.5b, tinyllama-1.1b, llama-3.1-8b, gemma-3-270m or gemma-3-1b",
     )
     bench.add_argument("--model", metavar="PATH", help="a model folder or GGUF file (default: the starter model)")
     bench.add_argument("--dtype", metavar="D", default="auto", help="auto, float32, bfloat16, float16, int8 or int4")

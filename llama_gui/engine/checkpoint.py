@@ -17,6 +17,16 @@ from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedMo
 
 Shape = tuple[int, ...]
 
+_TEXT_PARTS = {
+    "language_model.model.": "model.",
+    "model.language_model.": "model.",
+    "language_model.lm_head.": "lm_head.",
+}
+"""What the names of the network for text begin with in checkpoints that hold another one; older files first."""
+
+_PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector.")
+"""What those of the one that reads pictures begin with."""
+
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _INDEX = "model.safetensors.index.json"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
@@ -51,7 +61,8 @@ class WeightSource(Protocol):
 class Checkpoint:
     """The open weight files of a model folder. A context manager; tensors are read one at a time.
 
-    `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading.
+    `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `text_only`: a
+    network that reads pictures is left aside, and the weights of the other one have the names that they have alone.
 
     Raises:
         ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
@@ -59,11 +70,13 @@ class Checkpoint:
         UnsupportedModelError: the folder holds pickle files only, or quantised weights.
     """
 
-    def __init__(self, folder: Path, on_read: Callable[[int], None] | None = None) -> None:
+    def __init__(self, folder: Path, on_read: Callable[[int], None] | None = None, *, text_only: bool = False) -> None:
         self.folder = folder
         self._on_read = on_read
+        self._text_only = text_only
         self._stack = ExitStack()
-        self._files: dict[str, tuple[Path, Any]] = {}
+        self._files: dict[str, tuple[Path, Any, str]] = {}
+        """The file, its handle, and what the weight is called there."""
         try:
             for file in weight_files(folder):
                 self._open(file)
@@ -81,10 +94,12 @@ class Checkpoint:
             raise ModelNotFoundError(f"{file} is missing. {AGAIN}") from None
         except (SafetensorError, OSError, ValueError, RecursionError) as error:
             raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {AGAIN}") from error
-        for name in names:
+        for stored in names:
+            name = _text_name(stored) if self._text_only else stored
             if name in self._files:
                 raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {AGAIN}")
-            self._files[name] = (file, handle)
+            if name:
+                self._files[name] = (file, handle, stored)
 
     def __enter__(self) -> Self:
         return self
@@ -118,8 +133,8 @@ class Checkpoint:
             )
 
     def _check_one(self, name: str, shape: Shape) -> None:
-        file, handle = self._files[name]
-        found = handle.get_slice(name)
+        file, handle, stored = self._files[name]
+        found = handle.get_slice(stored)
         if tuple(found.get_shape()) != shape:
             raise BrokenModelError(
                 f"{file}: {name} has the shape {shown(found.get_shape())}, but config.json asks for {list(shape)}. "
@@ -136,11 +151,11 @@ class Checkpoint:
         Raises:
             BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
-        file, handle = self._files[name]
+        file, handle, stored = self._files[name]
         if self._on_read is not None:
-            self._on_read(math.prod(handle.get_slice(name).get_shape()))
+            self._on_read(math.prod(handle.get_slice(stored).get_shape()))
         try:
-            tensor = handle.get_tensor(name)
+            tensor = handle.get_tensor(stored)
             extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long
         except (SafetensorError, OSError, ValueError, RuntimeError) as error:
             raise BrokenModelError(f"{file}: {name} cannot be read: {error}. {AGAIN}") from error
@@ -162,6 +177,14 @@ class Checkpoint:
     def rows(self, name: str) -> WeightRows:
         """The matrix `name` as it is stored, a view of the file; raises what `tensor` raises."""
         return WeightRows.of(self.tensor(name))
+
+
+def _text_name(stored: str) -> str:
+    """What the weight `stored` is called in a checkpoint of the network for text alone; "": it is of another one."""
+    if stored.startswith(_PICTURE_PARTS):
+        return ""
+    prefix = next((prefix for prefix in _TEXT_PARTS if stored.startswith(prefix)), "")
+    return _TEXT_PARTS.get(prefix, "") + stored.removeprefix(prefix)
 
 
 def _check_header(file: Path) -> None:

@@ -7,11 +7,15 @@ from typing import Self
 
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
-from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, rotary_dim
+from llama_gui.engine.gating import Gate
+from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
 
 FILE_DTYPES = ("float32", "float16", "bfloat16")
+
+_REFUSED = ("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention")
+"""What relatives of Gemma 3 have."""
 
 _MOST_LAYERS = 10_000  # a table with a row for each is made before the weights are looked at
 
@@ -22,7 +26,11 @@ class NetworkConfig:
 
     `sliding_layers` see only the last `sliding_window` tokens, themselves included; None: there are none. The heads of
     `unrotated_layers` do not know positions (NoPE). `embedding_scale` and `logits_scale` multiply what is looked up and
-    what comes out; the other two multipliers of Granite are in `rms_norm_eps` and `rope`, see `_multiplied`.
+    what comes out; the other two multipliers of Granite are in `rms_norm_eps` and `rope`, see `_multiplied`. The next
+    fields are Gemma's: `local_rope` is the rotation of `sliding_layers`, where that is another one; `post_norms`:
+    what attention and MLP make is normed, too, before it is added; `norm_shift` is added to the weights of norms;
+    `rounds_scale`: `embedding_scale` is rounded to the dtype of the weights. `gate`: the activation in the MLP.
+    `reads_pictures`: the files hold another network that does, which is left aside.
     """
 
     architecture: str
@@ -47,6 +55,12 @@ class NetworkConfig:
     unrotated_layers: frozenset[int]
     embedding_scale: float
     logits_scale: float
+    local_rope: RopeConfig | None
+    post_norms: bool
+    norm_shift: float
+    rounds_scale: bool
+    gate: Gate
+    reads_pictures: bool
     dtype: str
     eos_token_ids: frozenset[int]
 
@@ -55,9 +69,19 @@ class NetworkConfig:
         """How many numbers of each head are rotated, the first ones."""
         return rotary_dim(self.head_dim, self.rope)
 
+    @property
+    def ropes(self) -> tuple[RopeConfig, ...]:
+        """All rotations; see `rope_of`."""
+        return (self.rope,) if self.local_rope is None else (self.rope, self.local_rope)
+
+    def rope_of(self, layer: int) -> int:
+        """Which of `ropes` that of `layer` is."""
+        return int(self.local_rope is not None and layer in self.sliding_layers)
+
     def within(self, context: int) -> Self:
         """The same for conversations of at most `context` tokens."""
-        return replace(self, rope=self.rope.within(context))
+        local = None if self.local_rope is None else self.local_rope.within(context)
+        return replace(self, rope=self.rope.within(context), local_rope=local)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +109,17 @@ def load_config(folder: Path) -> NetworkConfig:
 def network_config(fields: Fields) -> NetworkConfig:
     """The network that the fields of a config.json describe. Raises what `load_config` raises."""
     architecture = _architecture(fields)
-    _refuse_options(fields)
     family = FAMILIES[architecture]
+    fields = _with_defaults(_text_part(fields) if family.reads_pictures else fields, family)
+    _refuse_options(fields, family)
     heads = fields.integer("num_attention_heads")
     hidden = fields.integer("hidden_size")
     layers = fields.integer("num_hidden_layers", most=_MOST_LAYERS)
     attention_bias, mlp_bias = fields.flag("attention_bias", False), fields.flag("mlp_bias", False)
     window = _window(fields, family)
+    rope, local_rope = (
+        read_ropes(fields) if family.is_gemma else (read_rope(fields, rotates_partly=family.rotates_partly), None)
+    )
     config = NetworkConfig(
         architecture=architecture,
         vocab_size=fields.integer("vocab_size"),
@@ -100,11 +128,11 @@ def network_config(fields: Fields) -> NetworkConfig:
         num_hidden_layers=layers,
         num_attention_heads=heads,
         num_key_value_heads=fields.integer("num_key_value_heads", heads),
-        head_dim=fields.integer("head_dim", family.head_dim or max(hidden // heads, 1)),
+        head_dim=fields.integer("head_dim", max(hidden // heads, 1)),
         rms_norm_eps=fields.number("rms_norm_eps", 1e-6),
         max_position_embeddings=fields.integer("max_position_embeddings", 2048),
-        rope=read_rope(fields, rotates_partly=family.rotates_partly),
-        tie_word_embeddings=fields.flag("tie_word_embeddings", family.tied),
+        rope=rope,
+        tie_word_embeddings=fields.flag("tie_word_embeddings", False),
         qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
         out_bias=attention_bias if family.out_bias is None else family.out_bias,
         mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
@@ -115,6 +143,12 @@ def network_config(fields: Fields) -> NetworkConfig:
         unrotated_layers=_unrotated_layers(fields, family, layers),
         embedding_scale=1.0,
         logits_scale=1.0,
+        local_rope=local_rope if window else None,
+        post_norms=family.is_gemma,
+        norm_shift=1.0 if family.is_gemma else 0.0,
+        rounds_scale=family.is_gemma,
+        gate="gelu" if family.is_gemma else "silu",
+        reads_pictures=family.reads_pictures,
         dtype=_dtype(fields),
         eos_token_ids=fields.token_ids("eos_token_id"),
     )
@@ -123,29 +157,61 @@ def network_config(fields: Fields) -> NetworkConfig:
     if config.head_dim % 2:
         # Not `fields.wrong`: where the file does not say, the number was worked out.
         raise BrokenModelError(f"{fields.file}: head_dim is {config.head_dim}, but it must be an even number.")
-    check_rotation(fields, config.head_dim, config.rope)
+    for one in config.ropes:
+        check_rotation(fields, config.head_dim, one)
+    if family.is_gemma:
+        return _as_gemma(config, fields)
     return _multiplied(config, fields) if family.multiplies else config
+
+
+def _text_part(fields: Fields) -> Fields:
+    """What `text_config` says, and what is said outside for all parts."""
+    inner = fields.values.get("text_config")
+    if not isinstance(inner, dict):
+        raise fields.wrong("text_config", "an object")
+    shared = ("dtype", "torch_dtype", "eos_token_id", "quantization_config", "tie_word_embeddings")
+    outer = {name: fields.values[name] for name in shared if fields.values.get(name) is not None}
+    return Fields({**inner, **outer}, fields.file)
+
+
+def _with_defaults(fields: Fields, family: Family) -> Fields:
+    """null is as if nothing were said, but for the window: there it says that there is none."""
+    said = {name: value for name, value in fields.values.items() if value is not None or name == "sliding_window"}
+    return Fields({**family.defaults, **said}, fields.file)
+
+
+def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
+    """Gemma scales what it looks up, and scores by `query_pre_attn_scalar`, which as a rule is the width of a head."""
+    scalar = fields.number("query_pre_attn_scalar", 256.0)
+    return replace(_attending(config, scalar**-0.5), embedding_scale=math.sqrt(config.hidden_size))
+
+
+def _attending(config: NetworkConfig, scale: float) -> NetworkConfig:
+    """With `scale` in place of ``head_dim ** -0.5``: scores are products of rotated queries and keys."""
+
+    def scaled(rope: RopeConfig) -> RopeConfig:
+        return replace(rope, attention_factor=rope.attention_factor * math.sqrt(scale * math.sqrt(config.head_dim)))
+
+    local = None if config.local_rope is None else scaled(config.local_rope)
+    return replace(config, rope=scaled(config.rope), local_rope=local)
 
 
 def _multiplied(config: NetworkConfig, fields: Fields) -> NetworkConfig:
     """With Granite's multipliers, which so cost nothing in the layers.
 
     Each layer adds `residual_multiplier` times what it computes. Divided by that, what goes through the layers is a
-    sum without factors, and the norms, which take any factor out, only need another epsilon. Scores are products of
-    rotated queries and keys, so `attention_multiplier`, which stands instead of ``head_dim ** -0.5``, goes into the
-    rotation.
+    sum without factors, and the norms, which take any factor out, only need another epsilon. `attention_multiplier`,
+    which stands instead of ``head_dim ** -0.5``, goes into the rotation.
     """
     embedding, residual, attention, logits = (
         fields.number(name, 1.0)
         for name in ("embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling")
     )
-    turned = config.rope.attention_factor * math.sqrt(attention * math.sqrt(config.head_dim))
     return replace(
-        config,
+        _attending(config, attention),
         embedding_scale=embedding / residual,
         logits_scale=1 / logits,
         rms_norm_eps=config.rms_norm_eps / residual**2,
-        rope=replace(config.rope, attention_factor=turned),
     )
 
 
@@ -163,10 +229,14 @@ def _architecture(fields: Fields) -> str:
     return names[0]
 
 
-def _refuse_options(fields: Fields) -> None:
+def _refuse_options(fields: Fields, family: Family) -> None:
     values = fields.values
-    if values.get("hidden_act", "silu") != "silu":
-        raise UnsupportedModelError(f"{fields.file}: the activation {shown(values['hidden_act'])} is not supported.")
+    name, known = ("hidden_activation", "gelu_pytorch_tanh") if family.is_gemma else ("hidden_act", "silu")
+    if values.get(name, known) != known:
+        raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
+    for name in _REFUSED if family.is_gemma else ():
+        if values.get(name):
+            raise UnsupportedModelError(f"{fields.file}: {name} is not supported. Choose another model.")
     if values.get("quantization_config"):
         raise UnsupportedModelError(
             f"{fields.file}: weights that are stored quantised are not supported. Use the unquantised model."
@@ -177,9 +247,9 @@ def _window(fields: Fields, family: Family) -> int | None:
     """Tokens that a layer with a sliding window sees; None: no layer has one."""
     if family.window == "never" or (family.window == "when used" and not fields.flag("use_sliding_window", False)):
         return None
-    if fields.values.get("sliding_window", family.sliding_window) is None:
+    if fields.values.get("sliding_window") is None:
         return None
-    return fields.integer("sliding_window", family.sliding_window)
+    return fields.integer("sliding_window")
 
 
 def _sliding_layers(fields: Fields, family: Family, layers: int) -> frozenset[int]:
@@ -188,6 +258,9 @@ def _sliding_layers(fields: Fields, family: Family, layers: int) -> frozenset[in
     kinds = fields.values.get("layer_types")
     if kinds is None and family.rope_interval is not None:
         return _unrotated_layers(fields, family, layers)
+    if kinds is None and family.window == "by pattern":
+        interval = fields.integer("sliding_window_pattern", 6)
+        return frozenset(layer for layer in range(layers) if (layer + 1) % interval)
     if kinds is None:
         first = fields.values.get("max_window_layers", 28)
         if isinstance(first, bool) or not isinstance(first, int) or first < 0:

@@ -81,7 +81,8 @@ class FixedStep:
         self._shown = [_shown(segment, network) for segment in segments]
         self._ids = torch.zeros(len(segments), dtype=torch.int64, device=network.device)
         self._positions = torch.zeros_like(self._ids)
-        self._table = network.rotary.table(max(self._shown))  # kept: a longer one would take its place
+        # kept: longer ones would take their place
+        self._tables = [rotary.table(max(self._shown)) for rotary in network.rotaries]
         self._keys = torch.arange(max(self._shown), device=network.device)
         self.logits = torch.empty(len(segments), network.config.vocab_size, device=network.device)
 
@@ -98,10 +99,11 @@ class FixedStep:
 
     def run(self) -> None:
         """Write keys and values, and `logits`: float32 ``[slots, vocab]``."""
-        cos, sin = (part[self._positions].unsqueeze(1) for part in self._table)
+        turns = [[part[self._positions].unsqueeze(1) for part in table] for table in self._tables]
         x = self._network.look_up(self._ids)
         spans = self._spans()
         for layer, block in enumerate(self._network.blocks):
+            cos, sin = turns[block.rope]
             x = block(x, layer, cos, sin, spans)
         self.logits.copy_(self._network.head(self._network.norm(x)))
 
@@ -121,8 +123,7 @@ class FixedStep:
         hidden = keys > position
         if window is not None:
             hidden |= keys <= position - window
-        like = self._network.norm.weight
-        return torch.zeros_like(keys, dtype=like.dtype).masked_fill_(hidden, -math.inf).unsqueeze(0)
+        return torch.zeros_like(keys, dtype=self._network.dtype).masked_fill_(hidden, -math.inf).unsqueeze(0)
 
 
 class DecodeGraphs:

@@ -1,7 +1,8 @@
 """How the families differ from plain Llama: one row of a table each. What is not in the table is refused by name."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,11 +11,13 @@ class Family:
 
     A bias of None is for the configuration to decide (`attention_bias`, `mlp_bias`). `qk_norm`: each head of the
     queries and keys is normed before it is rotated. `window`: which layers see only the last `sliding_window` tokens;
-    "when used" are those that `layer_types`, or `use_sliding_window` and `max_window_layers`, name. `head_dim`,
-    `sliding_window` and `tied` are what transformers takes when config.json does not say. `rope_interval`: of so many
-    layers the last is not rotated, where `no_rope_layers` does not say otherwise. `multiplies`: config.json has four
-    multipliers. `fused`: checkpoints hold queries, keys and values in one weight, and gate and up. `rotates_partly`:
-    `partial_rotary_factor` says which part of each head is rotated.
+    "when used" are those that `layer_types`, or `use_sliding_window` and `max_window_layers`, name; "by pattern" those
+    of `layer_types`, or all but the last of each `sliding_window_pattern`. `defaults`: what transformers takes when
+    config.json does not say. `rope_interval`: of so many layers the last is not rotated, where `no_rope_layers` does
+    not say otherwise. `multiplies`: config.json has four multipliers. `fused`: checkpoints hold queries, keys and
+    values in one weight, and gate and up. `rotates_partly`: `partial_rotary_factor` says which part of each head is
+    rotated. `is_gemma`: see `config._as_gemma`. `reads_pictures`: the network is what `text_config` describes; the one
+    that reads pictures, which checkpoints hold as well, is left aside.
     """
 
     model_type: str
@@ -22,35 +25,48 @@ class Family:
     out_bias: bool | None = None
     mlp_bias: bool | None = None
     qk_norm: bool = False
-    window: Literal["never", "always", "when used"] = "never"
-    head_dim: int | None = None
-    sliding_window: int | None = None
-    tied: bool = False
+    window: Literal["never", "always", "when used", "by pattern"] = "never"
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     rope_interval: int | None = None
     multiplies: bool = False
     fused: bool = False
     rotates_partly: bool = False
+    is_gemma: bool = False
+    reads_pictures: bool = False
 
+
+_GEMMA3 = Family(
+    "gemma3_text", mlp_bias=False, qk_norm=True, window="by pattern", is_gemma=True,
+    defaults={
+        "head_dim": 256, "max_position_embeddings": 131072, "num_attention_heads": 8, "num_key_value_heads": 4,
+        "rope_theta": 1e6, "sliding_window": 4096, "tie_word_embeddings": True, "vocab_size": 262208,
+    },
+)  # fmt: skip
 
 FAMILIES: dict[str, Family] = {
     # Llama 2, 3, 3.1, 3.2, TinyLlama, SmolLM, SmolLM2
     "LlamaForCausalLM": Family("llama"),
     "MistralForCausalLM": Family(
-        "mistral", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", sliding_window=4096
+        "mistral", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", defaults={"sliding_window": 4096}
     ),
     # Qwen2, Qwen2.5
     "Qwen2ForCausalLM": Family(
-        "qwen2", qkv_bias=True, out_bias=False, mlp_bias=False, window="when used", sliding_window=4096
+        "qwen2", qkv_bias=True, out_bias=False, mlp_bias=False, window="when used", defaults={"sliding_window": 4096}
     ),
     # the dense ones
     "Qwen3ForCausalLM": Family(
-        "qwen3", mlp_bias=False, qk_norm=True, window="when used", head_dim=128, sliding_window=4096
+        "qwen3", mlp_bias=False, qk_norm=True, window="when used", defaults={"head_dim": 128, "sliding_window": 4096}
     ),
-    "SmolLM3ForCausalLM": Family("smollm3", window="when used", tied=True, rope_interval=4),
+    "SmolLM3ForCausalLM": Family(
+        "smollm3", window="when used", defaults={"tie_word_embeddings": True}, rope_interval=4
+    ),
     # Granite 3.0 to 3.3, the dense ones
     "GraniteForCausalLM": Family("granite", multiplies=True),
     # Phi-3, Phi-3.5 mini, Phi-4, Phi-4-mini
     "Phi3ForCausalLM": Family(
         "phi3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", fused=True, rotates_partly=True
     ),
+    "Gemma3ForCausalLM": _GEMMA3,
+    # from 4B on
+    "Gemma3ForConditionalGeneration": replace(_GEMMA3, model_type="gemma3", reads_pictures=True),
 }

@@ -26,6 +26,7 @@ ARCHITECTURES = {
     "smollm3": "SmolLM3ForCausalLM",
     "granite": "GraniteForCausalLM",
     "phi3": "Phi3ForCausalLM",
+    "gemma3": "Gemma3ForCausalLM",
 }
 _PAIRED = ("llama", "smollm3", "granite")
 """Whose queries and keys are stored with the halves of a head in turn."""
@@ -50,6 +51,9 @@ _REFUSED: dict[str, Any] = {
     "residual_scale": 1.0,
     "rope.scaling.yarn_ext_factor": 1.0,
 }
+_GEMMA_27B = 62
+"""Layers of the one whose scores are not scaled by the width of a head; no field says so."""
+
 _SAMPLING = {
     "temperature": "general.sampling.temp",
     "top_k": "general.sampling.top_k",
@@ -88,6 +92,7 @@ class GgufConfig:
             qkv_bias=self._has("self_attn.q_proj.bias"),
             out_bias=self._has("self_attn.o_proj.bias"),
             mlp_bias=self._has("mlp.gate_proj.bias"),
+            norm_shift=0.0,  # what Gemma adds to the weights of norms is in the file
         )
         divisors = self._tensors.get(ROPE_DIVISORS)
         return config if divisors is None else replace(config, rope=self._divided(divisors, config))
@@ -113,6 +118,16 @@ class GgufConfig:
             "eos_token_id": self._enders(),
             **self._window(),
             **self._multipliers(),
+            **(self._gemma(layers, hidden) if self._family.is_gemma else {}),
+        }
+
+    def _gemma(self, layers: int, hidden: int) -> dict[str, Any]:
+        """What files of Gemma 3 leave to who reads them."""
+        width = self._integer("attention.key_length")
+        local = self._fields.number(self._prefix + "rope.freq_base_swa", 10000.0, least=2.0)
+        return {
+            "rope_parameters": {"full_attention": self._rope(), "sliding_attention": {"rope_theta": local}},
+            "query_pre_attn_scalar": hidden // self._integer("attention.head_count") if layers == _GEMMA_27B else width,
         }
 
     def _multipliers(self) -> dict[str, float]:
@@ -209,11 +224,13 @@ class GgufConfig:
 
     def _window(self) -> dict[str, Any]:
         if not self._slides:
-            return {}
+            return {"sliding_window": None} if self._family.window == "by pattern" else {}
         window: dict[str, Any] = {"sliding_window": self._integer("attention.sliding_window")}
         if self._family.window == "always":
             return window
         pattern = self._get("attention.sliding_window_pattern")
+        if self._family.window == "by pattern" and isinstance(pattern, int | None):
+            return {**window, "sliding_window_pattern": pattern}
         if pattern is None:
             return {**window, "use_sliding_window": True, "max_window_layers": 0}
         if not isinstance(pattern, np.ndarray) or len(pattern) != self._integer("block_count"):

@@ -17,15 +17,25 @@ _PARTS = {
 }
 _FUSED = {"attn_qkv": "self_attn.qkv_proj", "ffn_up": "mlp.gate_up_proj"}
 """Of files whose layers have no gate by itself."""
+_POST_NORMED = {
+    "post_attention_norm": "post_attention_layernorm",
+    "ffn_norm": "pre_feedforward_layernorm",
+    "post_ffw_norm": "post_feedforward_layernorm",
+}
+"""Of files whose layers norm what attention and MLP have made, too."""
 _WHOLE = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",
     "output.weight": "lm_head.weight",
 }
 _STORED_PARTS = {name: stored for parts in (_PARTS, _FUSED) for stored, name in parts.items()}
+_STORED_POST_NORMED = _STORED_PARTS | {name: stored for stored, name in _POST_NORMED.items()}
 _STORED_WHOLE = {name: stored for stored, name in _WHOLE.items()}
 _STORED = re.compile(r"blk\.(0|[1-9][0-9]{0,4})\.([a-z_]+)\.(weight|bias)", re.ASCII)
 _OURS = re.compile(r"model\.layers\.([0-9]+)\.([a-z_.]+)\.(weight|bias)", re.ASCII)
+
+POST_NORM = ".post_ffw_norm.weight"
+"""How the name of a tensor ends that only such files have."""
 
 ROPE_DIVISORS = "rope_freqs.weight"
 """No weight: by how much each pair of a head turns slower. Llama 3.1 and its successors have it."""
@@ -34,21 +44,23 @@ LONGROPE_DIVISORS = ("rope_factors_long.weight", "rope_factors_short.weight")
 """The same for LongRoPE: in conversations beyond the original context, and within it."""
 
 
-def engine_name(stored: str, *, fused: bool = False) -> str:
+def engine_name(stored: str, *, fused: bool = False, post_normed: bool = False) -> str:
     """What the engine calls the tensor `stored` of a file; a name that it does not know stays as it is.
 
-    `fused`: in the file queries, keys and values are one tensor, and gate and up.
+    `fused`: in the file queries, keys and values are one tensor, and gate and up. `post_normed`: it has norms behind
+    attention and MLP.
     """
     match = _STORED.fullmatch(stored)
-    parts = {**_PARTS, **_FUSED} if fused else _PARTS
+    parts = {**_PARTS, **(_FUSED if fused else {}), **(_POST_NORMED if post_normed else {})}
     if match and match[2] in parts:
         return f"model.layers.{match[1]}.{parts[match[2]]}.{match[3]}"
     return _WHOLE.get(stored, stored)
 
 
-def stored_name(name: str) -> str:
-    """What a file calls the engine's weight `name`."""
+def stored_name(name: str, *, post_normed: bool = False) -> str:
+    """What a file calls the engine's weight `name`; see `engine_name`."""
     match = _OURS.fullmatch(name)
-    if match and match[2] in _STORED_PARTS:
-        return f"blk.{match[1]}.{_STORED_PARTS[match[2]]}.{match[3]}"
+    parts = _STORED_POST_NORMED if post_normed else _STORED_PARTS
+    if match and match[2] in parts:
+        return f"blk.{match[1]}.{parts[match[2]]}.{match[3]}"
     return _STORED_WHOLE.get(name, name)

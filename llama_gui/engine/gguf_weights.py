@@ -17,7 +17,7 @@ from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import AGAIN, brief, brief_list
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
-from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS, engine_name, stored_name
+from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import WeightRows
@@ -73,7 +73,8 @@ class GgufWeights:
             BrokenModelError: weights are missing or have another shape.
             UnsupportedModelError: there are weights that the network has no place for, or of a type we do not read.
         """
-        missing = [stored_name(name) for name in expected if name not in self._tensors]
+        post_normed = any(engine_name(f"blk.0{POST_NORM}", post_normed=True) == name for name in expected)
+        missing = [stored_name(name, post_normed=post_normed) for name in expected if name not in self._tensors]
         if missing:
             raise BrokenModelError(f"{self._path}: {brief_list(missing)} missing. {AGAIN}")
         for name, shape in expected.items():
@@ -81,9 +82,10 @@ class GgufWeights:
         ignored = (*ignored_suffixes, ROPE_DIVISORS, *LONGROPE_DIVISORS)
         surplus = sorted(name for name in self._tensors.keys() - expected.keys() if not name.endswith(ignored))
         if surplus:
+            stored = brief_list([self._tensors[name].name for name in surplus])
             raise UnsupportedModelError(
-                f"{self._path} holds {brief_list([stored_name(name) for name in surplus])} that a network of this "
-                "architecture has no place for, so its answers would be wrong. Choose another model."
+                f"{self._path} holds {stored} that a network of this architecture has no place for, so its "
+                "answers would be wrong. Choose another model."
             )
 
     @staticmethod
@@ -162,10 +164,12 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
         BrokenModelError: two files hold the same tensor.
     """
     tensors: dict[str, StoredTensor] = {}
-    fused = any(stored.endswith(_FUSED) for file in files for stored in file.tensors)
+    fused, post_normed = (
+        any(stored.endswith(end) for file in files for stored in file.tensors) for end in (_FUSED, POST_NORM)
+    )
     for file in files:
         for stored, tensor in file.tensors.items():
-            other = tensors.setdefault(engine_name(stored, fused=fused), tensor)
+            other = tensors.setdefault(engine_name(stored, fused=fused, post_normed=post_normed), tensor)
             if other is not tensor:
                 raise BrokenModelError(f"{file.path} and {other.file.name} both hold {brief(other.name)}. {AGAIN}")
     return tensors

@@ -6,25 +6,27 @@ for each row anyway, whatever the size of the row.
 
 from torch import Tensor
 
-from llama_gui.engine.gating import blocks_of_rows, silu_rows
+from llama_gui.engine.gating import ACTIVATIONS, Gate, blocks_of_rows
 from llama_gui.engine.quantised_linear import QuantisedLinear, quantise_into, room_for_levels
 
 
 class Int8MLP:
-    """``down(silu(gate(x)) * up(x))``, gate and up fused; neither may have a bias."""
+    """``down(act(gate(x)) * up(x))``, gate and up fused; neither may have a bias."""
 
-    def __init__(self, gate_up: QuantisedLinear, down: QuantisedLinear) -> None:
+    def __init__(self, gate_up: QuantisedLinear, down: QuantisedLinear, gate: Gate = "silu") -> None:
         self.gate_up = gate_up
         self.down = down
+        self.gate: Gate = gate
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
         y, scales = self.gate_up.unscaled(x)
         shape = (len(y), y.shape[1] // 2)
         levels, new_scales = room_for_levels(shape, self.down.dtype, x.device)
+        activation = ACTIVATIONS[self.gate]
         for rows in blocks_of_rows(shape):
             gate, up = y[rows].chunk(2, 1)
             inner = gate * scales[rows]
-            silu_rows(inner, inner)
+            activation(inner, inner)
             quantise_into(inner.mul_(up), levels[rows], new_scales[rows])
         return self.down.of_levels(levels, new_scales.mul_(scales))

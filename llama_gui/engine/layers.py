@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend
-from llama_gui.engine.gating import gated_rows
+from llama_gui.engine.gating import Gate, gated_rows
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.rotary import rotate
@@ -60,11 +60,15 @@ Spans = Sequence[Span] | NativeSpans
 class RMSNorm:
     """Root mean square norm over the last dimension, as transformers computes it: float32 inside, then the weight.
 
-    `stays_wide`: the result is float32, for a linear that quantises it anyway.
+    `stays_wide`: the result is float32, for a linear that quantises it anyway. `dtype`: of the result, where the
+    weight is wider: it is multiplied before the result is rounded.
     """
 
-    def __init__(self, weight: Tensor, eps: float, *, stays_wide: bool = False) -> None:
+    def __init__(
+        self, weight: Tensor, eps: float, *, stays_wide: bool = False, dtype: torch.dtype | None = None
+    ) -> None:
         self.weight = weight.float() if stays_wide else weight
+        self.dtype = self.weight.dtype if stays_wide or dtype is None else dtype
         self.eps = eps
         self._eps = torch.tensor(eps, device=weight.device)
 
@@ -73,7 +77,7 @@ class RMSNorm:
         wide = x.float()
         norm = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
         factor = torch.addcmul(self._eps, norm, norm, value=1 / x.shape[-1]).rsqrt_()
-        return (wide * factor).to(self.weight.dtype).mul_(self.weight)
+        return (wide * factor).to(self.weight.dtype).mul_(self.weight).to(self.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +164,13 @@ class Attention:
 
 
 class MLP:
-    """The gated feed-forward part: ``down(silu(gate(x)) * up(x))``, gate and up fused."""
+    """The gated feed-forward part: ``down(act(gate(x)) * up(x))``, gate and up fused."""
 
-    def __init__(self, gate_up: Linear, down: Linear) -> None:
+    def __init__(self, gate_up: Linear, down: Linear, gate: Gate = "silu") -> None:
         self.gate_up = gate_up
         self.down = down
+        self.gate: Gate = gate
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
-        return self.down(gated_rows(self.gate_up(x)))
+        return self.down(gated_rows(self.gate_up(x), self.gate))

@@ -1,7 +1,7 @@
 """The network of Llama and its relatives, top to bottom, over the rows of many conversations at once."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -10,6 +10,7 @@ from llama_gui.engine.attention_blocks import LARGEST, causal_mask, find_blocks
 from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
+from llama_gui.engine.gating import Gate
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import Slot
@@ -43,7 +44,11 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One layer. `native`: all of it in one call, where our own kernels can do that. `rotated`: its heads are."""
+    """One layer. `native`: all of it in one call, where our own kernels can do that. `rotated`: its heads are.
+
+    `rope`: by which of the network's rotations. `post_norms`: of what attention and MLP have made, in families that
+    norm it before it is added.
+    """
 
     attention_norm: RMSNorm
     attention: Attention
@@ -51,6 +56,8 @@ class Block:
     mlp: MLP | Int8MLP
     native: NativeLayer | None = None
     rotated: bool = True
+    rope: int = 0
+    post_norms: tuple[RMSNorm, RMSNorm] | None = None
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; `x` may be changed."""
@@ -58,8 +65,11 @@ class Block:
             cos, sin = torch.ones_like(cos), torch.zeros_like(sin)
         if self.native is not None and isinstance(spans, NativeSpans):
             return self.native(x, layer, cos, sin, spans)
-        x = x + self.attention(self.attention_norm(x), layer, cos, sin, spans)
-        return x + self.mlp(self.mlp_norm(x))
+        if self.post_norms is None:
+            x = x + self.attention(self.attention_norm(x), layer, cos, sin, spans)
+            return x + self.mlp(self.mlp_norm(x))
+        x = x + self.post_norms[0](self.attention(self.attention_norm(x), layer, cos, sin, spans))
+        return x + self.post_norms[1](self.mlp(self.mlp_norm(x)))
 
 
 class PassCancelled(Exception):  # noqa: N818 - nothing went wrong
@@ -90,12 +100,14 @@ class Llama:
         self.norm = norm
         self.head = head
         self.attention_blocks = self.blocks[0].attention.blocks
-        self.rotary = Rotary(config.head_dim, config.rope, self.dtype, self.device)
+        self.rotaries = [Rotary(config.head_dim, rope, self.dtype, self.device) for rope in config.ropes]
+        self.like = norm.weight.new_empty(0, dtype=self.dtype)
+        """Empty, of the dtype and on the device of the activations."""
 
     @property
     def dtype(self) -> torch.dtype:
         """Of the activations."""
-        return self.norm.weight.dtype
+        return self.norm.dtype
 
     @property
     def cache_dtype(self) -> torch.dtype:
@@ -133,13 +145,14 @@ class Llama:
         spans = self._spans(segments)
         ids = [token_id for segment in segments for token_id in segment.token_ids]
         positions = [n for s in segments for n in range(len(s.slot.tokens), len(s.slot.tokens) + len(s.token_ids))]
-        cos, sin = self.rotary.rows(torch.tensor(positions, device=self.device), max(positions))
+        places = torch.tensor(positions, device=self.device)
+        turns = [rotary.rows(places, max(positions)) for rotary in self.rotaries]
         x = self.look_up(torch.tensor(ids, device=self.device))
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
         for layer, block in enumerate(self.blocks):
             if is_unwanted is not None and is_unwanted():
                 raise PassCancelled
-            x = block(x, layer, cos, sin, spans)
+            x = block(x, layer, *turns[block.rope], spans)
         rows = _logits_rows(segments)
         if not rows:
             return torch.empty(0, self.config.vocab_size, device=self.device)
@@ -169,11 +182,11 @@ class Llama:
         row = 0
         for segment in segments:
             slot, start, length = segment.slot, len(segment.slot.tokens), len(segment.token_ids)
-            mask = causal_mask(start, length, group, self.attention_blocks, self.norm.weight)
+            mask = causal_mask(start, length, group, self.attention_blocks, self.like)
             window = self.config.sliding_window
             window_mask = None
             if window is not None and start + length > window:
-                window_mask = causal_mask(start, length, group, self.attention_blocks, self.norm.weight, window)
+                window_mask = causal_mask(start, length, group, self.attention_blocks, self.like, window)
             spans.append(Span.of(row, (start, length), (slot.keys, slot.values), mask, window_mask))
             row += length
         return spans
@@ -192,14 +205,14 @@ def _plain(weights: Sequence[Tensor]) -> list[Tensor]:
     return [weight for weight in weights if not weight.is_mkldnn]
 
 
-def _mlp(gate_up: Linear, down: Linear) -> MLP | Int8MLP:
+def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
     if (
         isinstance(gate_up, QuantisedLinear)
         and isinstance(down, QuantisedLinear)
         and not gate_up.has_bias | down.has_bias
     ):
-        return Int8MLP(gate_up, down)
-    return MLP(gate_up, down)
+        return Int8MLP(gate_up, down, gate)
+    return MLP(gate_up, down, gate)
 
 
 def _table_of(linear: NativeInt8Linear | NativeBlocksLinear) -> TokenTable:
@@ -231,6 +244,8 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         "mlp.down_proj": ((hidden, inner), config.mlp_bias),
     }
     norms: dict[str, Shape] = {"input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)}
+    if config.post_norms:
+        norms |= {"pre_feedforward_layernorm": (hidden,), "post_feedforward_layernorm": (hidden,)}
     if config.qk_norm:
         norms |= {"self_attn.q_norm": (config.head_dim,), "self_attn.k_norm": (config.head_dim,)}
     for layer in range(config.num_hidden_layers):
@@ -260,6 +275,9 @@ class NetworkLoader:
         self._shapes = weight_shapes(config)
         self._dtype = precision.dtype
         self._table_dtype, self._kept_dtype = precision.table_dtype, precision.kept_dtype
+        if config.rounds_scale:
+            rounded = torch.tensor(config.embedding_scale, dtype=self._kept_dtype).item()
+            self._config = replace(config, embedding_scale=rounded)
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
         self._is_quantised = precision.quantised is not None
@@ -323,12 +341,20 @@ class NetworkLoader:
         gate_up = self._fused(prefix + "mlp.", _GATE_UP_FUSED if config.fused else _GATE_UP, config.mlp_bias)
         down = self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias)
         norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
-        mlp_norm = self._norm(prefix + "post_attention_layernorm.weight", gate_up)
+        before_mlp = "pre_feedforward" if config.post_norms else "post_attention"
+        mlp_norm = self._norm(prefix + before_mlp + "_layernorm.weight", gate_up)
+        post_norms = self._post_norms(prefix) if config.post_norms else None
         operands = [operands_of(linear) for linear in (attention.qkv, attention.out, gate_up, down)]
         native = None
         if self._kernels is not None and all(operands):
-            native = NativeLayer(self._kernels, attention, operands, (norm, mlp_norm))
-        return Block(norm, attention, mlp_norm, _mlp(gate_up, down), native, layer not in config.unrotated_layers)
+            native = NativeLayer(self._kernels, attention, operands, (norm, mlp_norm), post_norms, config.gate)
+        mlp, rotated = _mlp(gate_up, down, config.gate), layer not in config.unrotated_layers
+        return Block(norm, attention, mlp_norm, mlp, native, rotated, config.rope_of(layer), post_norms)
+
+    def _post_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
+        names = "post_attention_layernorm", "post_feedforward_layernorm"
+        attention, mlp = (self._norm(f"{prefix}{name}.weight") for name in names)
+        return attention, mlp
 
     def _head_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
@@ -346,7 +372,12 @@ class NetworkLoader:
 
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
         """`behind`: the linear that takes what comes out."""
-        return RMSNorm(self._weight(name), self._config.rms_norm_eps, stays_wide=isinstance(behind, QuantisedLinear))
+        config, stays_wide = self._config, isinstance(behind, QuantisedLinear)
+        if not config.post_norms:
+            return RMSNorm(self._weight(name), config.rms_norm_eps, stays_wide=stays_wide)
+        # Gemma's weights count from 1, where half precision has few steps.
+        weight = self._checkpoint.weight(name, torch.float32, self._device) + config.norm_shift
+        return RMSNorm(weight, config.rms_norm_eps, stays_wide=stays_wide, dtype=self._dtype)
 
     def _weight(self, name: str) -> Tensor:
         return self._checkpoint.weight(name, self._dtype, self._device)

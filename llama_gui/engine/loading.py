@@ -45,7 +45,8 @@ from llama_gui.vocabulary.checks import check_number
 
 _GGUF = ".gguf"
 _ALLOWED_PATH = "where a model folder or a GGUF file lies"
-_LATER_PART = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$", re.ASCII)
+_NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj", re.ASCII | re.IGNORECASE)
+"""In the name of a GGUF file: a later part of one, or what reads pictures for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,11 @@ class FolderModel(ModelFiles):
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint:
         """See `Checkpoint`."""
-        return Checkpoint(self._folder, on_read)
+        return Checkpoint(self._folder, on_read, text_only=self.config.reads_pictures)
+
+    def source(self, precision: Precision) -> str:
+        """Says what is left aside."""
+        return "the part for text; it reads no pictures here" if self.config.reads_pictures else ""
 
 
 def model_folder(path: str | Path) -> Path:
@@ -190,7 +195,7 @@ def open_model(path: Path) -> ModelFiles:
 
 def _only_gguf(folder: Path) -> Path | None:
     """The GGUF file in `folder`, of several parts the first; None: there is none."""
-    files = sorted(file for file in folder.glob(f"*{_GGUF}") if not _LATER_PART.search(file.name))
+    files = sorted(file for file in folder.glob(f"*{_GGUF}") if not _NO_MODEL.search(file.name))
     if len(files) > 1:
         names = ", ".join(file.name for file in files[:5])
         raise ModelNotFoundError(f"{folder} holds {len(files)} GGUF files. Choose one of them: {names}.")

@@ -2,15 +2,19 @@
 
 import ctypes
 from collections.abc import Iterable, Sequence
+from typing import get_args
 
 from torch import Tensor
 
+from llama_gui.engine.gating import Gate
 from llama_gui.engine.layers import Attention, RMSNorm
 from llama_gui.engine.linear import Linear, StackedLinear
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeQuantisedLinear
 from llama_gui.engine.packed_weights import OPERAND_FORMS, Operand
+
+_GATES: tuple[Gate, ...] = get_args(Gate)
 
 _Address, _Number = ctypes.c_void_p, ctypes.c_int64
 
@@ -32,9 +36,12 @@ class _Linear(ctypes.Structure):
 class _Layer(ctypes.Structure):
     _fields_ = (
         *((name, _Linear) for name in ("qkv", "out", "gate_up", "down")),
-        *((name, _Address) for name in ("attention_norm", "mlp_norm", "q_norm", "k_norm")),
+        *(
+            (name, _Address)
+            for name in ("attention_norm", "mlp_norm", "q_norm", "k_norm", "after_attention", "after_mlp")
+        ),
         ("eps", ctypes.c_double),
-        *((name, _Number) for name in ("heads", "kv_heads", "dim", "window", "rotary_dim")),
+        *((name, _Number) for name in ("heads", "kv_heads", "dim", "window", "rotary_dim", "gate")),
     )
 
 
@@ -47,20 +54,26 @@ class NativeLayer:
         attention: Attention,
         linears: Sequence[Sequence[Operand]],
         norms: tuple[RMSNorm, RMSNorm],
+        post_norms: tuple[RMSNorm, RMSNorm] | None = None,
+        gate: Gate = "silu",
     ) -> None:
-        """`linears`: what `operands_of` says of queries, keys and values, of out, of gate and up, and of down."""
+        """`linears`: what `operands_of` says of queries, keys and values, of out, of gate and up, and of down.
+
+        `post_norms`: see `Block`.
+        """
         self._kernels = kernels
-        self._kept = linears, norms, attention  # whose memory is used
-        head_norms = attention.norms or (None, None)
+        self._kept = linears, norms, post_norms, attention  # whose memory is used
+        more = (attention.norms or (None, None)), (post_norms or (None, None))
         self._layer = _Layer(
             *(_linear(operands) for operands in linears),
-            *(None if norm is None else norm.weight.data_ptr() for norm in (*norms, *head_norms)),
+            *_addresses(*(None if norm is None else norm.weight for norm in (*norms, *more[0], *more[1]))),
             norms[0].eps,
             attention.heads.count,
             attention.heads.kv_count,
             attention.heads.dim,
             attention.window or 0,
             attention.heads.rotary_dim or attention.heads.dim,
+            _GATES.index(gate),
         )
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: NativeSpans) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from llama_gui.engine import seven_bits
 from llama_gui.engine.device import torch_threads
+from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.kv_cache import Slot
@@ -168,6 +169,11 @@ def attends_right(kernels: NativeKernels) -> bool:
 
 def passes_right(kernels: NativeKernels) -> bool:
     """Whether rows come out of a layer as they come out of its operations, one by one."""
+    return _passes_right(kernels, "silu") and _passes_right(kernels, "gelu")
+
+
+def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
+    """With GELU, as Gemma has it, also with norms behind attention and MLP."""
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner, heads = 7, 64, 96, Heads(4, 2, 16)
 
@@ -178,15 +184,18 @@ def passes_right(kernels: NativeKernels) -> bool:
         return NativeHalfLinear((numbers(out, width) / width**0.5).bfloat16(), numbers(out), kernels)
 
     norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
+    after = (RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)) if gate == "gelu" else None
     attention = Attention(linear(128, hidden), linear(hidden, hidden), heads, NATIVE_BLOCKS)
-    mlp = MLP(linear(2 * inner, hidden), linear(hidden, inner))
+    mlp = MLP(linear(2 * inner, hidden), linear(hidden, inner), gate)
     linears = (attention.qkv, attention.out, mlp.gate_up, mlp.down)
     x, cos, sin = numbers(rows, hidden), numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim)
     slots = [Slot(None, *(torch.zeros(1, heads.kv_count, rows, heads.dim) for _ in range(2))) for _ in range(2)]
     theirs, ours = (NativeSpans(kernels, [(slot, rows)]) for slot in slots)
-    want = x + attention(norms[0](x), 0, cos, sin, theirs)
-    want += mlp(norms[1](want))
-    native = NativeLayer(kernels, attention, [operands_of(linear) for linear in linears], norms)
+    seen = attention(norms[0](x), 0, cos, sin, theirs)
+    want = x + (after[0](seen) if after else seen)
+    made = mlp(norms[1](want))
+    want += after[1](made) if after else made
+    native = NativeLayer(kernels, attention, [operands_of(linear) for linear in linears], norms, after, gate)
     return torch.allclose(native(x, 0, cos, sin, ours), want, rtol=1e-4, atol=1e-4)
 
 

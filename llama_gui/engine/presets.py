@@ -41,6 +41,7 @@ def _shape(
 def preset_config(name: str) -> dict[str, Any]:
     """The config.json of the preset `name`. Raises KeyError for other names than `PRESETS`."""
     llama3 = {"rms_norm_eps": 1e-5, "rope_theta": 500000.0, "max_position_embeddings": 131072}
+    gemma3 = {"architectures": ["Gemma3ForCausalLM"], "max_position_embeddings": 32768, "sliding_window": 512}
     shapes = {
         "llama-3.2-1b": lambda: _shape(16, 2048, 8192, 32, 8, 128256, tie_word_embeddings=True, **llama3),
         "qwen2.5-0.5b": lambda: _shape(
@@ -49,11 +50,13 @@ def preset_config(name: str) -> dict[str, Any]:
         "tinyllama-1.1b": lambda: _shape(
             22, 2048, 5632, 32, 4, 32000, rms_norm_eps=1e-5, rope_theta=1e4, max_position_embeddings=2048),
         "llama-3.1-8b": lambda: _shape(32, 4096, 14336, 32, 8, 128256, **llama3),
+        "gemma-3-270m": lambda: _shape(18, 640, 2048, 4, 1, 262144, **gemma3),
+        "gemma-3-1b": lambda: _shape(26, 1152, 6912, 4, 1, 262144, **gemma3),
     }  # fmt: skip
     return shapes[name]()
 
 
-PRESETS = ("llama-3.2-1b", "qwen2.5-0.5b", "tinyllama-1.1b", "llama-3.1-8b")
+PRESETS = ("llama-3.2-1b", "qwen2.5-0.5b", "tinyllama-1.1b", "llama-3.1-8b", "gemma-3-270m", "gemma-3-1b")
 
 
 class RandomModel(ModelFiles):
@@ -79,7 +82,7 @@ class RandomModel(ModelFiles):
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> "RandomWeights":
         """See `RandomWeights`."""
-        return RandomWeights(weight_shapes(self.config), on_read)
+        return RandomWeights(weight_shapes(self.config), on_read, norm=1 - self.config.norm_shift)
 
     def source(self, precision: Precision) -> str:
         """What they are."""
@@ -87,13 +90,16 @@ class RandomModel(ModelFiles):
 
 
 class RandomWeights:
-    """Normal numbers for the matrices, ones for the norms, the same ones for a name each time.
+    """Normal numbers for the matrices, `norm` for the norms, the same ones for a name each time.
 
     A few million are drawn and repeated, from another place for each name: to draw eight billion takes minutes.
     """
 
-    def __init__(self, shapes: Mapping[str, Shape], on_read: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self, shapes: Mapping[str, Shape], on_read: Callable[[int], None] | None = None, *, norm: float = 1.0
+    ) -> None:
         self._shapes = shapes
+        self._norm = norm
         self._on_read = on_read
         self._drawn = torch.empty(_DRAWN).normal_(0, _SPREAD, generator=torch.Generator().manual_seed(1))
 
@@ -118,7 +124,7 @@ class RandomWeights:
         if self._on_read is not None:
             self._on_read(tensor.numel())
         if name.endswith("norm.weight"):
-            return tensor.fill_(1).to(device)
+            return tensor.fill_(self._norm).to(device)
         start = sum(name.encode()) * 7919 % _DRAWN
         flat, filled = tensor.view(-1), 0
         while filled < len(flat):

@@ -17,7 +17,9 @@ from llama_gui.engine.fields import brief, read_json, shown, unambiguous
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError
 from llama_gui.vocabulary.checks import token_id_tuple
 
-CHAT_ENDERS = ("<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "</s>")
+CHAT_ENDERS = (
+    "<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "</s>", "<end_of_turn>",
+)  # fmt: skip
 """Control tokens that end an answer in one family or another, whatever the configuration forgot to say."""
 
 _MOST_TOKENS = 2**24  # the library makes a list that goes up to the greatest id when it copies itself

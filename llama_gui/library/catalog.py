@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ def _checked(item: Mapping[str, Any], kind: type, complaint: str) -> dict[str, A
     for field in fields(kind):
         if field.name in _OBJECTS:
             continue
-        value = values[field.name] = item.get(field.name)
+        value = values[field.name] = item.get(field.name, None if field.default is MISSING else field.default)
         if field.type is bool:
             if not isinstance(value, bool):
                 raise CatalogError(f"{complaint} needs true or false as {field.name}, not {value!r}.")

@@ -38,11 +38,13 @@ ARCHITECTURES = frozenset(
         "SmolLM3ForCausalLM",
         "GraniteForCausalLM",
         "Phi3ForCausalLM",
+        "Gemma3ForCausalLM",
+        "Gemma3ForConditionalGeneration",
     }
 )
 """What the engine runs, see `engine.families`; a test keeps the two together."""
 
-MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3"})
+MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "gemma3", "gemma3_text"})
 
 _WHO = {"user-agent": "llama-gui"}
 """The client would tell the versions of Python and torch, too."""

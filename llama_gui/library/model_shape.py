@@ -8,6 +8,9 @@ from llama_gui.errors import BrokenModelError
 
 _MOST = 2**31 - 1
 
+_GEMMA3 = {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208}
+"""What its config.json need not say."""
+
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
@@ -27,7 +30,7 @@ class Matrix:
 class ModelShape:
     """A Llama or a relative. `is_tied`: one matrix is both embedding and vocabulary projection on disk.
 
-    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add.
+    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma 3 does.
     """
 
     vocabulary: int
@@ -40,6 +43,7 @@ class ModelShape:
     is_tied: bool = False
     has_qkv_bias: bool = False
     has_head_norms: bool = False
+    has_post_norms: bool = False
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -48,8 +52,11 @@ class ModelShape:
         Raises:
             BrokenModelError: a field is missing or cannot be.
         """
+        kind, inner = config.get("model_type"), config.get("text_config")
+        is_gemma = kind in ("gemma3", "gemma3_text")
+        if is_gemma:  # with pictures, the network for text is described by a part
+            config = {**_GEMMA3, **(inner if isinstance(inner, dict) else config)}
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
-        kind = config.get("model_type")
         default_head = 128 if kind == "qwen3" else hidden // heads
         return cls(
             vocabulary=_integer(config, "vocab_size"),
@@ -59,9 +66,10 @@ class ModelShape:
             heads=heads,
             kv_heads=_integer(config, "num_key_value_heads", heads),
             head_dim=_integer(config, "head_dim", default_head),
-            is_tied=config.get("tie_word_embeddings", kind == "smollm3") is True,
+            is_tied=config.get("tie_word_embeddings", kind == "smollm3" or is_gemma) is True,
             has_qkv_bias=kind == "qwen2" or config.get("attention_bias") is True,
-            has_head_norms=kind == "qwen3",
+            has_head_norms=kind == "qwen3" or is_gemma,
+            has_post_norms=is_gemma,
         )
 
     @classmethod
@@ -94,7 +102,8 @@ class ModelShape:
     @property
     def norms(self) -> int:
         """Numbers in all norms."""
-        return self.layers * (2 * self.hidden + (2 * self.head_dim if self.has_head_norms else 0)) + self.hidden
+        count = 4 if self.has_post_norms else 2
+        return self.layers * (count * self.hidden + (2 * self.head_dim if self.has_head_norms else 0)) + self.hidden
 
     @property
     def parameters(self) -> int:

@@ -420,6 +420,14 @@
         <translation>Eine gute erste Wahl für die meisten Rechner: Gespräche, Zusammenfassungen, Umschreiben.</translation>
     </message>
     <message>
+        <source>Good prose for its size, above all in English; quick on most computers.</source>
+        <translation>Schreibt für seine Größe gut, vor allem Englisch; auf den meisten Rechnern flott.</translation>
+    </message>
+    <message>
+        <source>Conversation and writing in many languages, with a long context; reads no pictures here.</source>
+        <translation>Gespräche und Texte in vielen Sprachen, mit langem Kontext; Bilder liest es hier nicht.</translation>
+    </message>
+    <message>
         <source>Summaries of long texts, questions on them; 12 languages.</source>
         <translation>Zusammenfassungen langer Texte, Fragen dazu; 12 Sprachen.</translation>
     </message>

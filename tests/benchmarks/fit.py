@@ -38,6 +38,7 @@ _FAMILIES = {
     "SmolLM3": ("SmolLM3ForCausalLM", "smollm3"),
     "Granite": ("GraniteForCausalLM", "granite"),
     "Phi-4-mini": ("Phi3ForCausalLM", "phi3"),
+    "Gemma": ("Gemma3ForCausalLM", "gemma3_text"),
 }
 
 

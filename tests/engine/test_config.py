@@ -159,6 +159,49 @@ def test_granites_multipliers_are_folded_in(read):
     assert config.rope.attention_factor**2 == pytest.approx(64**0.5 / 64)
 
 
+GEMMA = {"architectures": None, "model_type": "gemma3_text", "num_hidden_layers": 7, "head_dim": 64,
+         "hidden_act": ..., "rope_scaling": {"rope_type": "linear", "factor": 8.0}}  # fmt: skip
+
+
+def test_gemma_scales_what_it_looks_up_and_its_scores(read):
+    config = read(**GEMMA, query_pre_attn_scalar=100.0)
+    assert config.embedding_scale == config.hidden_size**0.5
+    assert config.sliding_layers == frozenset({0, 1, 2, 3, 4, 6})
+    assert [config.rope_of(layer) for layer in range(7)] == [1, 1, 1, 1, 1, 0, 1]
+    assert [(rope.theta, rope.kind) for rope in config.ropes] == [(1e6, "linear"), (1e4, "default")]
+    for rope in config.ropes:
+        assert rope.attention_factor**2 == pytest.approx(64**0.5 / 10)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"hidden_activation": "silu"}, "the activation 'silu'"),
+        ({"final_logit_softcapping": 30.0}, "final_logit_softcapping is not supported"),
+        ({"attn_logit_softcapping": 50.0}, "attn_logit_softcapping is not supported"),
+        ({"use_bidirectional_attention": True}, "use_bidirectional_attention is not supported"),
+    ],
+)
+def test_what_relatives_of_gemma_3_have(read, changes, said):
+    with pytest.raises(UnsupportedModelError, match=said):
+        read(**GEMMA, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"rope_local_base_freq": "x"}, "rope_local_base_freq is 'x'"),
+        ({"rope_parameters": {"full_attention": 3}}, "rope_parameters is 3"),
+        ({"sliding_window_pattern": 0}, "sliding_window_pattern is 0"),
+        ({"query_pre_attn_scalar": -1}, "query_pre_attn_scalar is -1"),
+        ({"model_type": "gemma3", "text_config": [1]}, r"text_config is \[1\]"),
+    ],
+)
+def test_what_gemma_3_cannot_have(read, changes, said):
+    with pytest.raises(BrokenModelError, match=said):
+        read(**{**GEMMA, **changes})
+
+
 def test_no_value_ends_in_another_error(read):
     """Whatever a damaged file says, somebody who catches ModelError learns which file it is."""
     names = (*MINIMAL, "num_key_value_heads", "head_dim", "rms_norm_eps", "rope_theta", "rope_scaling", "dtype",

@@ -93,8 +93,8 @@ def accept(segments):
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
-        *((shape, "float32") for shape in (*SHAPES, "mistral", "qwen3", "smollm3", "granite", "phi4-mini")),
-        *((shape, "bfloat16") for shape in ("llama-3.2", "tinyllama", "mistral", "phi4-mini")),
+        *((shape, "float32") for shape in (*SHAPES, "mistral", "qwen3", "smollm3", "granite", "phi4-mini", "gemma3")),
+        *((shape, "bfloat16") for shape in ("llama-3.2", "tinyllama", "mistral", "phi4-mini", "gemma3")),
         *(pytest.param(shape, "int8", marks=needs_torch_int8) for shape in ("llama-3.2", "llama-3.1")),
     ],
 )
@@ -187,7 +187,7 @@ def test_what_was_recorded_outlives_a_longer_table_of_rotations(networks):
     network = networks("llama-3.2", "float32")
     _, slots = conversations(network, (5,))
     step = FixedStep(network, drawn(slots))
-    network.rotary.table(5000)
+    network.rotaries[0].table(5000)
     step.set(drawn(slots))
     step.run()
     assert torch.equal(step.logits, network.forward(drawn(slots)))

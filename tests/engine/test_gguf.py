@@ -165,6 +165,53 @@ def test_a_draft_for_a_file(tiny_folder, load, tmp_path):
     assert load(folder=file, draft=tiny_folder("tinyllama")).generate(request).token_ids == alone.token_ids
 
 
+# --- what files of Gemma 3 leave out
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        ({"sliding_window_pattern": 2}, {"sliding_window_pattern": 2}),
+        ({"sliding_window_pattern": 2}, {"sliding_window_pattern": [True, False, True]}),
+        ({"rope_local_base_freq": 5e3}, {"rope.freq_base_swa": 5e3}),
+        ({"layer_types": 3 * ["full_attention"]}, {"sliding_window": None}),
+        ({"rope_scaling": None}, {}),
+    ],
+    ids=["a pattern", "a flag for each layer", "theta of windows", "no windows", "not stretched"],
+)
+def test_what_layers_see_and_how_they_rotate(tmp_path, load, changes, fields):
+    folder = write_tiny_llama(tmp_path / "model", "gemma3", num_hidden_layers=3, **changes)
+    names = {name: f"gemma3.{'' if '.' in name else 'attention.'}{name}" for name in fields}
+    file = write_gguf(folder, tmp_path / "tiny.gguf", fields={names[name]: value for name, value in fields.items()})
+    assert torch.equal(load(folder=file).logits(IDS), load(folder=folder).logits(IDS))
+
+
+def test_how_the_largest_scales_its_scores(tmp_path):
+    """No field says it; its layers tell which it is."""
+    sizes = {"num_hidden_layers": 62, "hidden_size": 64, "head_dim": 32, "intermediate_size": 8}
+    folder = write_tiny_llama(tmp_path / "model", "gemma3", query_pre_attn_scalar=16, **sizes)
+    config = GgufModel(write_gguf(folder, tmp_path / "tiny.gguf")).config
+    assert [rope.attention_factor for rope in config.ropes] == [2**0.25, 2**0.25]
+
+
+def test_a_norm_that_is_missing_is_named_as_in_the_file(tmp_path, tiny_folder):
+    file = write_gguf(tiny_folder("gemma3"), tmp_path / "tiny.gguf")
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"blk.0.ffn_norm.weight", b"blk.0.ffn_nurm.weight"))
+    with pytest.raises(BrokenModelError, match=r"blk\.0\.ffn_norm\.weight missing"):
+        Engine.load(file)
+
+
+def test_blanks_beside_one_another_and_turns(tiny_folder, load, tmp_path):
+    file = write_gguf(tiny_folder("gemma3"), tmp_path / "tiny.gguf")
+    ours, theirs = load(folder=file).tokenizer, load("gemma3").tokenizer
+    for text in ("a  b   c\n\n  the dog", "   x\n\n\n", " é 日本\t", "<end_of_turn>\n<start_of_turn>model\n", ""):
+        assert ours.encode(text) == theirs.encode(text)
+        assert ours.encode_literally(text) == theirs.encode_literally(text)
+        assert ours.decode(ours.encode_literally(text)) == text
+    assert ours.eos_ids == theirs.eos_ids == {1, 5}
+
+
 # --- parts
 
 
@@ -193,6 +240,12 @@ def test_the_part_of_another_model(tiny_folder, tmp_path):
 @pytest.mark.parametrize("parts", [1, 3])
 def test_a_folder_with_one_model(tiny_folder, load, tmp_path, parts):
     write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", parts=parts)
+    assert load(folder=tmp_path).info.name == "tiny"
+
+
+def test_what_reads_pictures_for_a_model_may_lie_beside_it(tiny_folder, load, tmp_path):
+    write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf")
+    (tmp_path / "mmproj-model-f16.gguf").write_bytes(b"GGUF")
     assert load(folder=tmp_path).info.name == "tiny"
 
 
@@ -230,7 +283,7 @@ def test_a_name_that_cannot_be_a_part(tmp_path, name):
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"general.architecture": "gemma3"}, "the architecture 'gemma3' is not supported. Supported: llama, qwen2"),
+        ({"general.architecture": "gemma4"}, "the architecture 'gemma4' is not supported. Supported: llama, qwen2"),
         ({"llama.expert_count": 8}, "llama.expert_count is 8, which is not supported"),
         ({"llama.rope.dimension_count": 4}, "llama.rope.dimension_count is 4 beside heads of 8"),
         ({"llama.attention.head_count_kv": [1, 1, 2]}, "llama.attention.head_count_kv is not the same for all layers"),

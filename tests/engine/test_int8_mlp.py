@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from llama_gui.engine import gating, native_library
+from llama_gui.engine.gating import ACTIVATIONS, Gate
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int8_linear import Int8Linear
 from llama_gui.engine.int8_mlp import Int8MLP
@@ -37,17 +38,18 @@ def weights(dtype):
     return numbers(2 * INNER, HIDDEN, dtype=dtype) / 8, numbers(HIDDEN, INNER, dtype=dtype, seed=2) / 8
 
 
-def make(dtype, kind=Int8Linear):
-    return Int8MLP(*(kind(weight, None) for weight in weights(dtype)))
+def make(dtype, kind=Int8Linear, gate: Gate = "silu"):
+    return Int8MLP(*(kind(weight, None) for weight in weights(dtype)), gate)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize(("kind", "error"), KINDS)
-def test_near_to_the_plain_one(dtype, kind, error):
+@pytest.mark.parametrize("gate", ACTIVATIONS)
+def test_near_to_the_plain_one(dtype, kind, error, gate):
     factory = LinearFactory()
     x = numbers(40, HIDDEN, dtype=dtype, seed=3)
-    want = MLP(*(factory(weight) for weight in weights(dtype)))(x).float()
-    got = make(dtype, kind)(x)
+    want = MLP(*(factory(weight) for weight in weights(dtype)), gate)(x).float()
+    got = make(dtype, kind, gate)(x)
     assert (got.shape, got.dtype) == (x.shape, dtype)
     assert (got.float() - want).norm() / want.norm() < error
     assert torch.equal(x, numbers(40, HIDDEN, dtype=dtype, seed=3))

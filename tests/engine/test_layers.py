@@ -10,7 +10,7 @@ from transformers.models.llama import modeling_llama as theirs
 
 from llama_gui.engine import gating
 from llama_gui.engine.attention_blocks import AttentionBlocks, causal_mask
-from llama_gui.engine.gating import gated_rows, silu_rows
+from llama_gui.engine.gating import ACTIVATIONS, gated_rows, gelu_rows
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span
 from llama_gui.engine.linear import LinearFactory
 from llama_gui.engine.rope_config import RopeConfig
@@ -61,18 +61,28 @@ def test_mlp(dtype):
 @pytest.mark.parametrize("dtype", [*DTYPES, torch.float16], ids=str)
 # Of no whole vectors; several rows and a single row that torch splits between threads.
 @pytest.mark.parametrize(("rows", "width"), [(20, 100), (9, 8200), (3, 40000)])
-def test_a_row_of_the_activation_has_the_same_bits_beside_others(dtype, rows, width):
+@pytest.mark.parametrize("gate", ACTIVATIONS)
+def test_a_row_of_the_activation_has_the_same_bits_beside_others(dtype, rows, width, gate):
     x = numbers(rows, 2 * width, dtype=dtype).chunk(2, -1)[0]  # a part of a wider product, as in the MLP
 
-    def silu(x):
+    def activated(x):
         y = torch.empty(x.shape, dtype=dtype)
-        silu_rows(x, y)
+        ACTIVATIONS[gate](x, y)
         return y
 
-    whole = silu(x)
-    torch.testing.assert_close(whole, F.silu(x))
-    assert [n for n in range(rows) if not torch.equal(silu(x[n : n + 1])[0], whole[n])] == []
-    assert [n for n in range(2, rows) if not torch.equal(silu(x[:n]), whole[:n])] == []
+    whole = activated(x)
+    torch.testing.assert_close(whole, F.silu(x) if gate == "silu" else F.gelu(x, approximate="tanh"))
+    assert [n for n in range(rows) if not torch.equal(activated(x[n : n + 1])[0], whole[n])] == []
+    assert [n for n in range(2, rows) if not torch.equal(activated(x[:n]), whole[:n])] == []
+
+
+def test_gelu_of_anything():
+    x = torch.tensor([[0.0, -0.0, 1e-30, -9.0, 9.0, -1e3, 374.0, 1e19, -1e19, 1e25, -1e36, float("nan")]])
+    y = torch.empty_like(x)
+    gelu_rows(x, y)
+    torch.testing.assert_close(y, F.gelu(x, approximate="tanh"), equal_nan=True)
+    gelu_rows(x, x)
+    assert torch.equal(x.nan_to_num(), y.nan_to_num())
 
 
 @pytest.mark.parametrize("size", [1, 250, 10**9], ids=["a row at a time", "two and a bit", "in one piece"])
@@ -82,6 +92,8 @@ def test_gate_and_up_are_multiplied_some_rows_at_a_time(monkeypatch, size):
     given = x.clone()
     torch.testing.assert_close(gated_rows(x), F.silu(x[:, :100]) * x[:, 100:])
     assert torch.equal(x, given)
+    want = F.gelu(x[:, :100], approximate="tanh") * x[:, 100:]
+    torch.testing.assert_close(gated_rows(x, "gelu"), want)
 
 
 # --- attention

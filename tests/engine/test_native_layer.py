@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
+from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
@@ -29,6 +30,8 @@ from llama_gui.engine.weight_rows import WeightRows
 HIDDEN, INNER = 512, 768
 HEADS = Heads(8, 2, 64)
 FORMS = ("int8", SEVEN_BITS, "int4", "bfloat16", "float16", *BLOCK_KINDS)
+GEMMAS = ("int4", "float16", "Q6_K")
+"""The forms that have norms behind attention and MLP, and another gate, where one of both is enough."""
 HALVES = ("bfloat16", "float16")
 Cuts = Sequence[Sequence[int]]
 """How many tokens of each conversation come in each step."""
@@ -60,6 +63,8 @@ class Fixture:
         bias: bool = False,
         head_norms: bool = False,
         window: int | None = None,
+        gemma: bool = False,
+        inner: int = INNER,
     ) -> None:
         self._kernels = kernels
         self._seed = 0
@@ -67,14 +72,15 @@ class Fixture:
         widths = heads.count * heads.dim, heads.kv_count * heads.dim
         qkv = self._linear(form, widths[0] + 2 * widths[1], HIDDEN, bias)
         out = self._linear(form, HIDDEN, widths[0], bias)
-        gate_up, down = self._linear(form, 2 * INNER, HIDDEN, bias), self._linear(form, HIDDEN, INNER, bias)
+        gate_up, down = self._linear(form, 2 * inner, HIDDEN, bias), self._linear(form, HIDDEN, inner, bias)
         norms = self._norm(HIDDEN), self._norm(HIDDEN)
         of_heads = (self._norm(heads.dim), self._norm(heads.dim)) if head_norms else None
         attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window)
         operands = [operands_of(linear) for linear in (qkv, out, gate_up, down)]
-        self.block = Block(
-            norms[0], attention, norms[1], MLP(gate_up, down), NativeLayer(kernels, attention, operands, norms)
-        )
+        after: tuple[RMSNorm, RMSNorm] | None = (self._norm(HIDDEN), self._norm(HIDDEN)) if gemma else None
+        gate: Gate = "gelu" if gemma else "silu"
+        native = NativeLayer(kernels, attention, operands, norms, after, gate)
+        self.block = Block(norms[0], attention, norms[1], MLP(gate_up, down, gate), native, post_norms=after)
         self.plain = replace(self.block, native=None)
 
     def _linear(self, form: str | tuple[str, str], out: int, width: int, has_bias: bool) -> Linear:
@@ -149,6 +155,26 @@ def test_as_its_operations_do_it(kernels: NativeKernels, form: str | tuple[str, 
         assert near(ours.values, theirs.values, 1e-6 if form in HALVES else 2e-3)
 
 
+@pytest.mark.parametrize("form", ["bfloat16", "int8", "Q4_K", ("int4", "int8")], ids=str)
+def test_norms_behind_attention_and_mlp_and_another_gate(kernels: NativeKernels, form: str | tuple[str, str]):
+    layer = Fixture(kernels, form, head_norms=True, bias=True, gemma=True)
+    rows, cuts = conversations(37, 3), [(30, 0), (1, 3), (6, 0)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    for ours, theirs in zip(got, want, strict=True):
+        assert near(ours, theirs, 1e-6 if form == "bfloat16" else 2e-3)
+    plain, _ = layer.run(replace(layer.plain, post_norms=None), rows, cuts)
+    assert not near(plain[0], want[0], 0.1)
+
+
+def test_what_is_normed_before_it_is_added_has_room(kernels: NativeKernels):
+    """Where attention and MLP are narrower than the network."""
+    layer = Fixture(kernels, heads=Heads(14, 2, 8), gemma=True, inner=128)
+    (want,), _ = layer.run(layer.plain, conversations(40), [(40,)])
+    (got,), _ = layer.run(layer.block, conversations(40), [(40,)])
+    assert near(got, want, 1e-6)
+
+
 def test_rows_whose_last_block_is_shorter(kernels: NativeKernels):
     layer = Fixture(kernels, SEVEN_BITS, heads=Heads(5, 1, 64))
     rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
@@ -181,7 +207,7 @@ def test_keys_and_values_in_half_precision(kernels: NativeKernels, kept: torch.d
 
 @pytest.mark.parametrize("form", [*FORMS, ("Q5_K", "Q6_K")], ids=str)
 def test_a_row_has_the_same_bits_in_any_step(kernels: NativeKernels, form: str | tuple[str, str]):
-    layer = Fixture(kernels, form, bias=True, head_norms=True)
+    layer = Fixture(kernels, form, bias=True, head_norms=True, gemma=form in GEMMAS)
     rows = conversations(41, 9, 30)
     want, slots = layer.run(layer.block, rows, [(41, 9, 30)])
     one_by_one = [(1, 0, 0)] * 41 + [(0, 1, 0)] * 9 + [(0, 0, 1)] * 30
@@ -207,10 +233,11 @@ def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels, for
     assert broken[:2].isfinite().all()
 
 
-def test_a_gate_far_below_zero_is_shut(kernels: NativeKernels):
-    layer = Fixture(kernels, bias=True)
+@pytest.mark.parametrize("gemma", [False, True], ids=["", "gelu"])
+def test_a_gate_far_below_zero_is_shut(kernels: NativeKernels, gemma: bool):
+    layer = Fixture(kernels, bias=True, gemma=gemma)
     bias = layer.plain.mlp.gate_up._bias  # type: ignore[union-attr]
-    bias[:INNER] = torch.tensor([-1e38, -89.0, -88.0, -87.0, -20.0, 0.0, 20.0, 89.0]).repeat(INNER // 8)
+    bias[:INNER] = torch.tensor([-1e35, -89.0, -88.0, -87.0, -20.0, 0.0, 20.0, 89.0]).repeat(INNER // 8)
     (want,), _ = layer.run(layer.plain, conversations(3), [(3,)])
     (got,), _ = layer.run(layer.block, conversations(3), [(3,)])
     assert want.isfinite().all()

@@ -1,6 +1,7 @@
 """Folders that are well formed but unusual: the same numbers as transformers, or a refusal that says why."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,17 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "Phi-3 without a window": ("phi3", {"sliding_window": None, "num_key_value_heads": 4}),
     "Phi-4": ("phi3", {"sliding_window": None, "rope_theta": 250000, "num_key_value_heads": 1}),
     "Phi-3, half of each head rotated": ("phi3", {"partial_rotary_factor": 0.5}),
+    "Gemma 3 27B": ("gemma3", {"query_pre_attn_scalar": 168, "attention_bias": True}),
+    "Gemma 3 1B": ("gemma3", {"rope_scaling": None, "sliding_window_pattern": 2, "num_hidden_layers": 3}),
+    "Gemma 3 that lists its layers, untied": (
+        "gemma3", {"layer_types": [*3 * ["full_attention"], *4 * ["sliding_attention"]], "tie_word_embeddings": False}),
+    "Gemma 3 as transformers 5 writes it": (
+        "gemma3", {"rope_theta": None, "rope_local_base_freq": None, "rope_scaling": None, "rope_parameters": {
+            "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 7e5},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 5e3}}}),
+    "Gemma 3 that says little": ("gemma3", dict.fromkeys((
+        "rope_theta", "rope_local_base_freq", "query_pre_attn_scalar", "hidden_activation", "dtype",
+        "max_position_embeddings"), ...)),
     "fields that are null": ("llama-2", {"num_key_value_heads": None, "head_dim": None, "rope_scaling": None}),
     "no architectures": ("llama-2", {"architectures": None}),
     "a large eps": ("llama-3.1", {"rms_norm_eps": 0.1}),
@@ -171,6 +183,49 @@ def test_rotary_embedding_in_either_spelling(tmp_path: Path, load: Load, changes
     folder = write_tiny_llama(tmp_path / "model", "llama-2", num_hidden_layers=2, num_key_value_heads=2)
     change_json(folder / "config.json", **changes)
     assert_same_as_transformers(load(folder=folder), folder)
+
+
+def write_with_pictures(folder: Path, text: Path, *, as_of_old: bool) -> None:
+    """The network of the folder `text` beside a small one that reads pictures, as transformers 5 or 4 wrote it."""
+    from transformers import Gemma3Config, Gemma3ForConditionalGeneration
+
+    shutil.copytree(text, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    inner = json.loads((text / "config.json").read_text(encoding="utf-8"))
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    pictures = {**sizes, "image_size": 28, "patch_size": 14, "model_type": "siglip_vision_model"}
+    config = Gemma3Config(text_config=inner, vision_config=pictures, mm_tokens_per_image=4, image_token_index=9)
+    model = Gemma3ForConditionalGeneration(config)
+    model.model.language_model.load_state_dict(
+        {name.removeprefix("model."): weight for name, weight in load_file(text / "model.safetensors").items()}
+    )
+    model.tie_weights()
+    if not as_of_old:
+        model.to(torch.float32).save_pretrained(folder)
+        return
+    weights = {
+        name.replace("model.language_model.", "language_model.model.") if "language" in name else name[6:]: weight
+        for name, weight in model.state_dict().items()
+        if name != HEAD
+    }
+    save_file({name: weight.clone() for name, weight in weights.items()}, folder / "model.safetensors")
+    # Google's own say little of the text: the rest is as in transformers.
+    said = {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "torch_dtype": "float32",
+            "eos_token_id": [1, 5], "vision_config": pictures, "text_config": inner}  # fmt: skip
+    (folder / "config.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+@pytest.mark.parametrize("as_of_old", [True, False])
+def test_the_part_for_text_of_a_model_that_reads_pictures(tmp_path: Path, load: Load, as_of_old: bool) -> None:
+    text = write_tiny_llama(tmp_path / "text", "gemma3", num_hidden_layers=2, sliding_window_pattern=2)
+    write_with_pictures(tmp_path / "both", text, as_of_old=as_of_old)
+    engine, alone = load(folder=tmp_path / "both"), load(folder=text)
+    assert torch.equal(engine.logits(PROMPT), alone.logits(PROMPT))
+    assert "no pictures" in engine.info.source
+    assert engine.info.architecture == "Gemma3ForConditionalGeneration"
+    assert engine.info.parameters == alone.info.parameters
+    assert engine.eos_token_ids == {1, 5}
+    if not as_of_old:
+        assert_same_as_transformers(engine, tmp_path / "both")
 
 
 # --- the head

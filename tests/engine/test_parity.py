@@ -131,7 +131,7 @@ def test_shards_and_one_file_are_the_same_model(tmp_path, load):
     assert torch.equal(whole.logits([1, 2, 3]), shards.logits([1, 2, 3]))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, "gemma3"])
 def test_chat_prompt(load, tiny_folder, shape):
     from transformers import AutoTokenizer
 

@@ -22,6 +22,7 @@ ARCHITECTURES = {
     "SmolLM3ForCausalLM": "smollm3",
     "GraniteForCausalLM": "granite",
     "Phi3ForCausalLM": "phi3",
+    "Gemma3ForCausalLM": "gemma3",
 }
 PAIRED = ("llama", "smollm3", "granite")
 _SPREADS = {"Q3_K": 2.3 * 18.5, "Q4_K": 4.6 * 32, "Q5_K": 9.2 * 32, "Q6_K": 18.5 * 64, "IQ4_XS": 68 * 18.5}
@@ -123,6 +124,8 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         "rope.freq_base": float(rope.get("rope_theta", config.get("rope_theta", 10000.0))),
         "vocab_size": config["vocab_size"],
     }
+    if arch == "gemma3":
+        del values["rope.dimension_count"]
     if rope.get("rope_type") in ("linear", "yarn"):
         values |= {"rope.scaling.type": rope["rope_type"], "rope.scaling.factor": float(rope["factor"])}
     if rope.get("rope_type") == "yarn":
@@ -170,6 +173,14 @@ def tokenizer_fields(folder: Path, pre: str) -> dict[str, Any]:
         fields |= {"pre": pre, "merges": [" ".join(merge) for merge in state["model"]["merges"]]}
     else:
         fields["scores"] = [-float(number) if kind == 1 else 0.0 for number, kind in enumerate(kinds)]
+    if "<start_of_turn>" in added:  # Gemma: blanks beside one another are tokens in plain writing
+        fields["add_space_prefix"] = False
+        fields["tokens"] = [
+            token.replace("▁", " ") if kind == 4 else token for token, kind in zip(tokens, kinds, strict=True)
+        ]
+        fields["scores"] = [
+            -1000.0 if token in added else score for token, score in zip(tokens, fields["scores"], strict=True)
+        ]
     fields = {f"tokenizer.ggml.{key}": value for key, value in fields.items()}
     text = template.read_text(encoding="utf-8") if template.exists() else settings.get("chat_template")
     return fields | ({"tokenizer.chat_template": text} if text else {})
@@ -203,6 +214,8 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
                 weight = _paired(weight, heads)
             if arch in PAIRED and ".k_proj." in name:
                 weight = _paired(weight, kv_heads)
+            if arch == "gemma3" and name.endswith("norm.weight"):
+                weight = weight + 1
             target = names.get_name(name, try_suffixes=(".weight", ".bias"))
             assert target is not None, name
             stored[target] = weight

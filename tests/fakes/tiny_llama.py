@@ -10,20 +10,22 @@ from safetensors.torch import save_file
 from llama_gui.engine.config import load_config
 from llama_gui.engine.llama import weight_shapes
 from tests.fakes.tiny_tokenizers import (
+    GEMMA_TEMPLATE,
     LLAMA3_TEMPLATE,
     ZEPHYR_TEMPLATE,
     byte_level_tokenizer,
+    gemma_tokenizer,
     sentencepiece_tokenizer,
     write_tokenizer,
 )
 
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
-    "phi3", "phi4-mini",
+    "phi3", "phi4-mini", "gemma3",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
-    "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini",
+    "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -93,23 +95,31 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                   "original_max_position_embeddings": 2048,
                   "rope_scaling": {"type": "longrope", "long_factor": [1.0, 1.2, 2.0, 4.5, 9.0, 30.0],
                                    "short_factor": [1.0, 1.0, 1.1, 1.2, 1.5, 2.0]}},
+    # The sixth layer sees all, and is stretched as from 4B on.
+    "gemma3": {"architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text", "num_hidden_layers": 7,
+               "num_key_value_heads": 1, "head_dim": 32, "query_pre_attn_scalar": 32, "rms_norm_eps": 1e-6,
+               "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 36,
+               "rope_theta": 1e6, "rope_local_base_freq": 1e4,
+               "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
 }  # fmt: skip
 
 
 def write_tiny_llama(
     folder: Path, shape: Shape = "llama-3.2", *, seed: int = 0, shards: int = 1, **changes: Any
 ) -> Path:
-    """Write a random model of `shape` into `folder`; `changes` replace fields of config.json.
+    """Write a random model of `shape` into `folder`; `changes` replace fields of config.json, or take them out (...).
 
     The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    is_llama3 = shape not in ("tinyllama", "llama-2", "mistral")
-    tokenizer = byte_level_tokenizer() if is_llama3 else sentencepiece_tokenizer()
-    bos, eos = ("<|begin_of_text|>", "<|eot_id|>") if is_llama3 else ("<s>", "</s>")
-    write_tokenizer(
-        folder, tokenizer, bos=bos, eos=eos, chat_template=LLAMA3_TEMPLATE if is_llama3 else ZEPHYR_TEMPLATE
-    )
+    if shape == "gemma3":
+        tokenizer, bos, eos, template = gemma_tokenizer(), "<bos>", "<eos>", GEMMA_TEMPLATE
+    elif shape in ("tinyllama", "llama-2", "mistral"):
+        tokenizer, bos, eos, template = sentencepiece_tokenizer(), "<s>", "</s>", ZEPHYR_TEMPLATE
+    else:
+        tokenizer, bos, eos = byte_level_tokenizer(), "<|begin_of_text|>", "<|eot_id|>"
+        template = LLAMA3_TEMPLATE
+    write_tokenizer(folder, tokenizer, bos=bos, eos=eos, chat_template=template)
     values = {
         **_COMMON,
         **_SHAPES[shape],
@@ -118,6 +128,7 @@ def write_tiny_llama(
         "eos_token_id": tokenizer.token_to_id(eos),
         **changes,
     }
+    values = {name: value for name, value in values.items() if value is not ...}
     (folder / "config.json").write_text(json.dumps(values))
     control = [token_id for token_id, token in tokenizer.get_added_tokens_decoder().items() if token.special]
     write_random_weights(folder, seed=seed, shards=shards, zero_rows=control)
@@ -132,11 +143,13 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
     for name, shape in weight_shapes(config).items():
         noise = torch.randn(shape, generator=generator)
         if len(shape) == 1:
-            weights[name] = 0.1 * noise if name.endswith("bias") else 1 + 0.1 * noise
+            weights[name] = 0.1 * noise if name.endswith("bias") else 1 - config.norm_shift + 0.1 * noise
         else:
             weights[name] = noise / shape[1] ** 0.5
     head = "model.embed_tokens.weight" if config.tie_word_embeddings else "lm_head.weight"
     weights[head] *= 2  # logits spread out, as those of a trained model do
+    if config.post_norms:  # what is looked up, and scaled, would be the answer, too
+        weights["model.embed_tokens.weight"] /= config.embedding_scale**0.5
     weights[head][zero_rows or []] = 0
     _save(folder, weights, shards)
 

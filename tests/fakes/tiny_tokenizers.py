@@ -25,6 +25,8 @@ ZEPHYR_TEMPLATE = (
 )
 """As TinyLlama has it: no beginning token."""
 
+GEMMA_TEMPLATE = (Path(__file__).parent / "chat_templates" / "gemma3.jinja").read_text(encoding="utf-8")
+
 CORPUS = [
     "Hello there, how are you? I am fine, thank you.",
     "One two three four five six seven. Stop the answer, please.",
@@ -77,6 +79,28 @@ def sentencepiece_tokenizer() -> tokenizers.Tokenizer:
     )
     tokenizer.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in specials])
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])  # type: ignore[assignment]
+    return tokenizer
+
+
+def gemma_tokenizer() -> tokenizers.Tokenizer:
+    """As Gemma 3: nothing in front of a text, a token for blanks beside one another, and tokens for turns."""
+    specials = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>"]
+    vocab = {text: number for number, text in enumerate([*specials, "\n\n", "▁▁", "▁▁▁", "\n"])}
+    vocab |= {f"<0x{byte:02X}>": len(vocab) + byte for byte in range(256)}
+    trained = json.loads(sentencepiece_tokenizer().to_str())["model"]
+    for token in sorted(trained["vocab"], key=trained["vocab"].get):
+        if not token.startswith("<"):
+            vocab.setdefault(token, len(vocab))
+    blanks = [("▁", "▁"), ("▁▁", "▁")]  # before all others
+    merges = blanks + [tuple(merge) for merge in trained["merges"] if tuple(merge) not in blanks]
+    tokenizer = tokenizers.Tokenizer(models.BPE(vocab, merges, unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")  # type: ignore[assignment]
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")  # type: ignore[assignment]
+    parts = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    tokenizer.decoder = decoders.Sequence(parts)  # type: ignore[assignment]
+    tokenizer.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in specials])
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in ("\n\n", "▁▁", "▁▁▁")])
+    tokenizer.post_processor = processors.TemplateProcessing(single="<bos> $A", special_tokens=[("<bos>", 2)])  # type: ignore[assignment]
     return tokenizer
 
 

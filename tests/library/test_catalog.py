@@ -94,8 +94,12 @@ WANTED = {
     "HuggingFaceTB/SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-360M-Instruct", "HuggingFaceTB/SmolLM2-1.7B-Instruct",
     "Qwen/Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-3B-Instruct", "Qwen/Qwen3-0.6B",
     "Qwen/Qwen3-1.7B", "Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM3-3B", "ibm-granite/granite-3.3-2b-instruct",
-    "microsoft/Phi-4-mini-instruct",
+    "microsoft/Phi-4-mini-instruct", "google/gemma-3-1b-it", "google/gemma-3-4b-it",
 }  # fmt: skip
+
+
+WITH_PICTURES = {"google/gemma-3-4b-it"}
+"""Whose folders hold more than the network that we run."""
 
 
 def test_the_shipped_catalogue_is_good():
@@ -107,10 +111,11 @@ def test_the_shipped_catalogue_is_good():
         assert entry.parameters == entry.shape.parameters, f"{entry.name}: its shape makes another number"
         # Some of the tied ones are stored with the projection all the same.
         with_head = 2 * (entry.parameters + entry.shape.head.numbers)
-        assert entry.size in (2 * entry.parameters, with_head), "bf16 has two bytes a parameter"
+        plain = (2 * entry.parameters, with_head)
+        assert entry.size in plain or entry.repo in WITH_PICTURES, "bf16 has two bytes a parameter"
         assert "\n" not in entry.description
         assert len(entry.description) <= 120
-        assert entry.is_gated == entry.repo.startswith("meta-llama/")
+        assert entry.is_gated == entry.repo.startswith(("meta-llama/", "google/"))
         assert ("licence must be accepted" in entry.description) == (entry.is_gated and entry.gguf is None)
         assert entry.thinks == ("think" in entry.description.lower())
         assert check_repo(entry.repo)
@@ -120,11 +125,11 @@ def test_what_is_large_is_offered_in_fewer_bits_too():
     entries = catalog.load(find_resources() / "catalog.json")
     files = {entry.repo: entry.gguf for entry in entries if entry.gguf}
     large = {entry.repo for entry in entries if entry.parameters > 10**9}
-    assert files.keys() == large - {"meta-llama/Meta-Llama-3-8B"}
+    assert files.keys() == large - {"meta-llama/Meta-Llama-3-8B"} | {"google/gemma-3-1b-it"}
     for entry in entries:
         if file := entry.gguf:
             assert check_repo(file.repo)
             assert file.repo.endswith("-GGUF")
             assert is_safe_path(file.path)
-            least, most = {"Q4_K_M": (4.7, 6.0), "Q8_0": (8.4, 9.0)}[gguf_kind(file.path)]
+            least, most = {"Q4_K_M": (4.7, 6.5), "Q8_0": (8.4, 9.0)}[gguf_kind(file.path)]
             assert least < 8 * file.size / entry.parameters < most, f"{entry.name}: so many bits a number?"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from llama_gui.engine.config import load_config
+from llama_gui.engine.config import load_config, network_config
+from llama_gui.engine.fields import Fields
 from llama_gui.engine.llama import weight_shapes
 from llama_gui.errors import BrokenModelError
 from llama_gui.library.model_shape import ModelShape
@@ -22,6 +23,18 @@ def test_it_counts_as_the_engine_does(tmp_path: Path, shape: Any):
     config = load_config(folder)
     assert counted.parameters == sum(math.prod(size) for size in weight_shapes(config).values())
     assert counted.kv_numbers == 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim
+
+
+def test_of_a_model_that_reads_pictures_the_part_for_text_counts():
+    # As Google's folder of 4B has it.
+    text = {"hidden_size": 2560, "intermediate_size": 10240, "model_type": "gemma3_text", "num_hidden_layers": 34,
+            "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "sliding_window": 1024}  # fmt: skip
+    config = {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": text}
+    network = network_config(Fields(config, Path("config.json")))
+    assert network.max_position_embeddings == 131072
+    assert (len(network.sliding_layers), network.rope.factor, network.rope.theta) == (29, 8.0, 1e6)
+    parameters = sum(math.prod(size) for size in weight_shapes(network).values())
+    assert ModelShape.from_config(config).parameters == parameters == 3_880_263_168
 
 
 def test_the_starter_model():

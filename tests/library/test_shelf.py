@@ -254,7 +254,7 @@ def test_models_are_found_below_their_owners(tmp_path: Path):
 
 def test_what_reads_pictures_is_no_model_of_its_own(tmp_path: Path):
     file = make_gguf(tmp_path / "mmproj.gguf", architecture="clip")
-    make_gguf(tmp_path / "gemma.gguf", architecture="gemma3")  # it can be chosen, and is refused by name
+    make_gguf(tmp_path / "gemma.gguf", architecture="gemma4")  # it can be chosen, and is refused by name
     assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["gemma"]
     with pytest.raises(BrokenModelError, match="reads pictures"):
         shelf.describe(file)

@@ -18,13 +18,17 @@ typedef struct {
     int64_t count, channels, width;
 } Linear;
 
+typedef enum { SILU = 0, GELU = 1 } Activation;
+
 typedef struct {
     Linear qkv, out, gate_up, down;
     const float *attention_norm, *mlp_norm;
     const float *q_norm, *k_norm; /* of each head, before it is rotated; or NULL */
+    const float *post_attention_norm, *post_mlp_norm; /* of what is added to x; or NULL */
     double eps;
     int64_t heads, kv_heads, dim, window;
     int64_t rotary_dim; /* the first numbers of each head that are rotated */
+    int64_t gate;       /* an Activation */
 } Layer;
 
 /* Rows as the products want them: with a scale for each row, with one for each block of it, and arranged. */
@@ -75,7 +79,7 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
     int has_rows = 0, has_blocks = 0, has_halves = 0;
     for (int i = 0; i < 4; i++) {
         if (all[i]->width > width) width = all[i]->width;
-        if (i % 2 == 0 && all[i]->channels > made) made = all[i]->channels;
+        if ((i % 2 == 0 || layer->post_attention_norm) && all[i]->channels > made) made = all[i]->channels;
         if (i % 2 == 1 && all[i]->width > behind) behind = all[i]->width;
         has_rows |= has(all[i], WHOLE_INT8, WHOLE_INT4), has_halves |= has(all[i], HALF_BFLOAT16, HALF_FLOAT16);
         has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM);
@@ -165,12 +169,21 @@ static void enter(const Linear *linear, const float *x, const float *norm, doubl
     }
 }
 
-/* Multiply the rows in `space->inner`, and add them to x. */
-static void leave(const Linear *linear, float *x, ptrdiff_t rows, const Space *space) {
+/* Multiply the rows in `space->inner`, norm them where there is a norm, and add them to x; `space->y` is free then. */
+static void leave(const Linear *linear, float *x, const float *norm, double eps, ptrdiff_t rows, const Space *space) {
+    const ptrdiff_t width = linear->channels;
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++)
         prepare_row(linear, space->inner + r * linear->width, r, rows, &space->prepared);
-    multiply_prepared(linear, space, rows, x, 1);
+    multiply_prepared(linear, space, rows, norm ? space->y : x, norm == NULL);
+    if (norm == NULL) return;
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        float *row = space->y + r * width, *to = x + r * width;
+        norm_row(row, norm, width, eps, row);
+        for (ptrdiff_t k = 0; k < width; k += 8)
+            _mm256_storeu_ps(to + k, _mm256_add_ps(_mm256_loadu_ps(to + k), _mm256_loadu_ps(row + k)));
+    }
 }
 
 /* Turns the halves of a head against each other; the sines of the first half are negative. See `rotary.rotate`. */
@@ -206,16 +219,24 @@ static void turn_heads(const Layer *layer, const float *cosines, const float *si
 
 enum { STRETCH = 1024 }; /* numbers that one thread gates at a time */
 
-/* silu(gate) * up, gate and up side by side in each row. */
-static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, float *to) {
+INLINE void gate_stretch(const float *gate, const float *up, ptrdiff_t count, Activation activation, float *to) {
+    for (ptrdiff_t k = 0; k < count; k += 8) {
+        const __m256 x = _mm256_loadu_ps(gate + k);
+        _mm256_storeu_ps(to + k, _mm256_mul_ps(activation == GELU ? gelu(x) : silu(x), _mm256_loadu_ps(up + k)));
+    }
+}
+
+/* act(gate) * up, gate and up side by side in each row. */
+static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activation activation, float *to) {
     const ptrdiff_t stretches = (width + STRETCH - 1) / STRETCH;
 #pragma omp for
     for (ptrdiff_t item = 0; item < rows * stretches; item++) {
         const ptrdiff_t r = item / stretches, begin = item % stretches * STRETCH;
-        const ptrdiff_t end = begin + STRETCH < width ? begin + STRETCH : width;
-        const float *gate = y + r * 2 * width, *up = gate + width;
-        for (ptrdiff_t k = begin; k < end; k += 8)
-            _mm256_storeu_ps(to + r * width + k, _mm256_mul_ps(silu(_mm256_loadu_ps(gate + k)), _mm256_loadu_ps(up + k)));
+        const ptrdiff_t count = begin + STRETCH < width ? STRETCH : width - begin;
+        const float *gate = y + r * 2 * width + begin;
+        /* A loop for each: the activation is known where it is compiled. */
+        if (activation == GELU) gate_stretch(gate, gate + width, count, GELU, to + r * width + begin);
+        else gate_stretch(gate, gate + width, count, SILU, to + r * width + begin);
     }
 }
 
@@ -242,11 +263,11 @@ EXPORT int llama_gui_layer(const Layer *layer, float *x, ptrdiff_t rows, const f
         turn_heads(layer, cosines, sines, rows, space.y);
         attend_in_team(&attention, spans, count, number, &failed);
 #pragma omp barrier
-        leave(&layer->out, x, rows, &space);
+        leave(&layer->out, x, layer->post_attention_norm, layer->eps, rows, &space);
         enter(&layer->gate_up, x, layer->mlp_norm, layer->eps, rows, &space);
         multiply_prepared(&layer->gate_up, &space, rows, space.y, 0);
-        gate_rows(space.y, rows, layer->down.width, space.inner);
-        leave(&layer->down, x, rows, &space);
+        gate_rows(space.y, rows, layer->down.width, (Activation)layer->gate, space.inner);
+        leave(&layer->down, x, layer->post_mlp_norm, layer->eps, rows, &space);
     }
     release(memory);
     return failed;

@@ -26,6 +26,13 @@ INLINE __m256 silu(__m256 x) {
     return _mm256_div_ps(x, _mm256_add_ps(one, exponential(_mm256_sub_ps(_mm256_setzero_ps(), x))));
 }
 
+/* GELU as the hyperbolic tangent approximates it: x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3). */
+INLINE __m256 gelu(__m256 x) {
+    const __m256 one = _mm256_set1_ps(1.0f), slope = _mm256_set1_ps(-1.5957691216057308f);
+    const __m256 slopes = _mm256_fmadd_ps(_mm256_mul_ps(x, x), _mm256_set1_ps(-0.07135481282f), slope);
+    return _mm256_div_ps(x, _mm256_add_ps(one, exponential(_mm256_mul_ps(x, slopes))));
+}
+
 /* x / sqrt(mean(x^2) + eps) * weight. `width` is a multiple of eight; `to` may be `x`. */
 INLINE void norm_row(const float *x, const float *weight, ptrdiff_t width, double eps, float *to) {
     __m256 squares = _mm256_setzero_ps();

@@ -12,6 +12,7 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "Small and quick, for short texts and simple questions."),
     QT_TRANSLATE_NOOP("Catalog", "Small, in many languages, with a long context; for summaries and short answers."),
     QT_TRANSLATE_NOOP("Catalog", "The smallest that can think before it answers; many languages."),
+    QT_TRANSLATE_NOOP("Catalog", "Good prose for its size, above all in English; quick on most computers."),
     QT_TRANSLATE_NOOP("Catalog", "An older open model with a short context."),
     QT_TRANSLATE_NOOP("Catalog", "A good first choice for most computers: conversation, summaries, rewriting."),
     QT_TRANSLATE_NOOP("Catalog", "Good for its size at code, sums and tables; many languages."),
@@ -22,6 +23,9 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "Code, sums and structured text; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "Clearly better answers, at about a third of the speed of 1B."),
     QT_TRANSLATE_NOOP("Catalog", "Sums, code and clear answers at once; long texts."),
+    QT_TRANSLATE_NOOP(
+        "Catalog", "Conversation and writing in many languages, with a long context; reads no pictures here."
+    ),
     QT_TRANSLATE_NOOP("Catalog", "The best answers below 8B where there is time to think; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "For computers with plenty of memory or a graphics card; long texts."),
     QT_TRANSLATE_NOOP("Catalog", "The older 8B, with a shorter context."),
