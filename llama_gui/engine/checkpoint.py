@@ -96,10 +96,11 @@ class Checkpoint:
             raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {AGAIN}") from error
         for stored in names:
             name = _text_name(stored) if self._text_only else stored
+            if name is None:
+                continue
             if name in self._files:
                 raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {AGAIN}")
-            if name:
-                self._files[name] = (file, handle, stored)
+            self._files[name] = (file, handle, stored)
 
     def __enter__(self) -> Self:
         return self
@@ -179,10 +180,10 @@ class Checkpoint:
         return WeightRows.of(self.tensor(name))
 
 
-def _text_name(stored: str) -> str:
-    """What the weight `stored` is called in a checkpoint of the network for text alone; "": it is of another one."""
+def _text_name(stored: str) -> str | None:
+    """What the weight `stored` is called in a checkpoint of the network for text alone; None: it is of another one."""
     if stored.startswith(_PICTURE_PARTS):
-        return ""
+        return None
     prefix = next((prefix for prefix in _TEXT_PARTS if stored.startswith(prefix)), "")
     return _TEXT_PARTS.get(prefix, "") + stored.removeprefix(prefix)
 
