@@ -264,6 +264,26 @@ INLINE void add_q7_k_group(const int8_t *x, const uint8_t *const *levels, int co
     }
 }
 
+/* Some inputs from `block` on, a whole block of them or what is left of a row. */
+INLINE void add_q7_k_block(const int8_t *x, const int16_t *x_sums, const Blocks *streams, int count, ptrdiff_t width,
+                           ptrdiff_t block, ptrdiff_t inputs, int rows, __m256i *whole) {
+    for (ptrdiff_t k = block; k < block + inputs; k += PAIR) {
+        __m256i first[4], second[4];
+        const uint8_t *levels[4], *others[4];
+        UNROLL for (int i = 0; i < count; i++) {
+            const __m256i steps = pair_steps(streams[i].parts[2] + k / 4);
+            const __m256i lows = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(steps, 6)); /* Q7_ZERO times */
+            const PairScales of = pair_of(steps, lows);
+            first[i] = of.first_steps, second[i] = of.second_steps;
+            levels[i] = streams[i].parts[0] + k * TOGETHER, others[i] = levels[i] + GROUP * TOGETHER;
+            UNROLL for (int r = 0; r < rows; r++)
+                whole[i * rows + r] = _mm256_add_epi32(whole[i * rows + r], _mm256_madd_epi16(lows, two_sums(x_sums, r, width, k)));
+        }
+        add_q7_k_group(x + k, levels, count, width, rows, first, streams[0].ahead, whole);
+        add_q7_k_group(x + k + GROUP, others, count, width, rows, second, streams[0].ahead, whole);
+    }
+}
+
 /* As `stepped_channels`. */
 INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams, int count,
                           ptrdiff_t width, int rows, __m256 *sums) {
@@ -272,21 +292,9 @@ INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256i whole[MOST_SUMS];
         UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
-        for (ptrdiff_t k = block; k < block_end(block, width); k += PAIR) {
-            __m256i first[4], second[4];
-            const uint8_t *levels[4], *others[4];
-            UNROLL for (int i = 0; i < count; i++) {
-                const __m256i steps = pair_steps(streams[i].parts[2] + k / 4);
-                const __m256i lows = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(steps, 6)); /* Q7_ZERO times */
-                const PairScales of = pair_of(steps, lows);
-                first[i] = of.first_steps, second[i] = of.second_steps;
-                levels[i] = streams[i].parts[0] + k * TOGETHER, others[i] = levels[i] + GROUP * TOGETHER;
-                UNROLL for (int r = 0; r < rows; r++)
-                    whole[i * rows + r] = _mm256_add_epi32(whole[i * rows + r], _mm256_madd_epi16(lows, two_sums(x_sums, r, width, k)));
-            }
-            add_q7_k_group(x + k, levels, count, width, rows, first, streams[0].ahead, whole);
-            add_q7_k_group(x + k + GROUP, others, count, width, rows, second, streams[0].ahead, whole);
-        }
+        /* A whole one has a number of inputs that is known where it is compiled. */
+        if (block + K_BLOCK <= width) add_q7_k_block(x, x_sums, streams, count, width, block, K_BLOCK, rows, whole);
+        else add_q7_k_block(x, x_sums, streams, count, width, block, width - block, rows, whole);
         UNROLL for (int r = 0; r < count * rows; r++) {
             const __m256 factor = _mm256_loadu_ps((const float *)(streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER));
             const __m256 sum = _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r]));

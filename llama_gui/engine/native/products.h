@@ -3,7 +3,8 @@
 enum { TOGETHER = 8 };        /* channels that lie side by side in weights of four to six bits */
 enum { NEAR = 2 * TOGETHER }; /* channels that all rows are multiplied with before the next */
 enum { FEW = 4 };             /* rows that wait for the memory */
-enum { MANY = 5 };            /* rows of a tile of two places, for which the registers just suffice */
+enum { MANY = 5 };            /* rows of a tile of two places, for which the registers just suffice: of up to ten rows that
+                               * saves a tile, of more of them FEW at a time are faster */
 enum { MOST_SUMS = 10 };      /* of a tile: its rows times the places of the weight that it multiplies them with */
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
 
@@ -42,7 +43,8 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
     for (ptrdiff_t c = channels.begin; c < channels.end; c += NEAR) {
         const Share near = {c, c + NEAR < channels.end ? c + NEAR : channels.end};
         const int is_pair = of->has_pairs && near.end - near.begin > TOGETHER;
-        ptrdiff_t tiles = (count + of->most - 1) / of->most, row = rows.begin;
+        const ptrdiff_t most = of->most == MANY && count > 2 * MANY ? FEW : of->most;
+        ptrdiff_t tiles = (count + most - 1) / most, row = rows.begin;
         for (; tiles > 0; tiles--) {
             const int some = (int)((rows.end - row + tiles - 1) / tiles); /* shared out evenly */
             if (is_pair) of->multiply(of, row, some, (Share){c, c + TOGETHER}, 2, TOGETHER);
