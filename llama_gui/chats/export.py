@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from llama_gui.chats.reasoning import Parts, split_reasoning
+from llama_gui.chats.reasoning import Parts, parts_of
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.errors import StoreError
@@ -57,7 +57,7 @@ def to_markdown(chats: Iterable[ChatRecord]) -> Iterator[str]:
 
 def _content(node: Node) -> str:
     """A message, with what was thought before an answer folded, where HTML in Markdown is understood."""
-    parts = split_reasoning(node.content) if node.role == "assistant" else Parts(None, node.content)
+    parts = parts_of(node.content, node.role)
     if parts.reasoning is None:
         return parts.answer.strip()
     head = f"<summary>{thought_line(parts)}</summary>"

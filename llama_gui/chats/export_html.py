@@ -6,7 +6,7 @@ from html import escape
 from markdown_it import MarkdownIt
 
 from llama_gui.chats.export import local_time, shown_nodes, speaker, thought_line
-from llama_gui.chats.reasoning import Parts, split_reasoning
+from llama_gui.chats.reasoning import parts_of
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import Node
 
@@ -72,7 +72,7 @@ def _message(node: Node) -> str:
 
 def _content(node: Node) -> str:
     """A message, with what was thought before an answer folded."""
-    parts = split_reasoning(node.content) if node.role == "assistant" else Parts(None, node.content)
+    parts = parts_of(node.content, node.role)
     answer = f'<div dir="auto">{_body(parts.answer)}</div>\n'
     if parts.reasoning is None:
         return answer

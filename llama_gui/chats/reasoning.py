@@ -48,6 +48,11 @@ def split_reasoning(text: str, *, is_growing: bool = False) -> Parts:
     return _closed(text[opening.end() : closing.start()], text[closing.end() :])
 
 
+def parts_of(content: str, role: str) -> Parts:
+    """A message in two: only answers are told apart."""
+    return split_reasoning(content) if role == "assistant" else Parts(None, content)
+
+
 def answer_text(text: str) -> str:
     """The answer without the reasoning; all of it where nothing but reasoning came."""
     parts = split_reasoning(text)

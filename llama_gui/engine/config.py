@@ -26,11 +26,11 @@ class NetworkConfig:
 
     `sliding_layers` see only the last `sliding_window` tokens, themselves included; None: there are none. The heads of
     `unrotated_layers` do not know positions (NoPE). `embedding_scale` and `logits_scale` multiply what is looked up and
-    what comes out; the other two multipliers of Granite are in `rms_norm_eps` and `rope`, see `_multiplied`. The next
-    fields are Gemma's: `local_rope` is the rotation of `sliding_layers`, where that is another one; `post_norms`:
+    what comes out; the other two multipliers of Granite are in `rms_norm_eps` and `rope`, see `_multiplied`.
+    `reads_pictures`: the files hold another network that does, which is left aside. What else has a default, and
+    `local_rope`, is Gemma's: `local_rope` is the rotation of `sliding_layers`, where that is another one; `post_norms`:
     what attention and MLP make is normed, too, before it is added; `norm_shift` is added to the weights of norms;
     `rounds_scale`: `embedding_scale` is rounded to the dtype of the weights. `gate`: the activation in the MLP.
-    `reads_pictures`: the files hold another network that does, which is left aside.
     """
 
     architecture: str
@@ -53,16 +53,16 @@ class NetworkConfig:
     sliding_window: int | None
     sliding_layers: frozenset[int]
     unrotated_layers: frozenset[int]
-    embedding_scale: float
-    logits_scale: float
     local_rope: RopeConfig | None
-    post_norms: bool
-    norm_shift: float
-    rounds_scale: bool
-    gate: Gate
     reads_pictures: bool
     dtype: str
     eos_token_ids: frozenset[int]
+    embedding_scale: float = 1.0
+    logits_scale: float = 1.0
+    post_norms: bool = False
+    norm_shift: float = 0.0
+    rounds_scale: bool = False
+    gate: Gate = "silu"
 
     @property
     def rotary_dim(self) -> int:
@@ -141,13 +141,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         sliding_window=window,
         sliding_layers=_sliding_layers(fields, family, layers) if window else frozenset(),
         unrotated_layers=_unrotated_layers(fields, family, layers),
-        embedding_scale=1.0,
-        logits_scale=1.0,
         local_rope=local_rope if window else None,
-        post_norms=family.is_gemma,
-        norm_shift=1.0 if family.is_gemma else 0.0,
-        rounds_scale=family.is_gemma,
-        gate="gelu" if family.is_gemma else "silu",
         reads_pictures=family.reads_pictures,
         dtype=_dtype(fields),
         eos_token_ids=fields.token_ids("eos_token_id"),
@@ -183,7 +177,14 @@ def _with_defaults(fields: Fields, family: Family) -> Fields:
 def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
     """Gemma scales what it looks up, and scores by `query_pre_attn_scalar`, which as a rule is the width of a head."""
     scalar = fields.number("query_pre_attn_scalar", 256.0)
-    return replace(_attending(config, scalar**-0.5), embedding_scale=math.sqrt(config.hidden_size))
+    return replace(
+        _attending(config, scalar**-0.5),
+        embedding_scale=math.sqrt(config.hidden_size),
+        post_norms=True,
+        norm_shift=1.0,
+        rounds_scale=True,
+        gate="gelu",
+    )
 
 
 def _attending(config: NetworkConfig, scale: float) -> NetworkConfig:

@@ -73,7 +73,7 @@ class GgufWeights:
             BrokenModelError: weights are missing or have another shape.
             UnsupportedModelError: there are weights that the network has no place for, or of a type we do not read.
         """
-        post_normed = any(engine_name(f"blk.0{POST_NORM}", post_normed=True) == name for name in expected)
+        post_normed = engine_name(f"blk.0{POST_NORM}", post_normed=True) in expected
         missing = [stored_name(name, post_normed=post_normed) for name in expected if name not in self._tensors]
         if missing:
             raise BrokenModelError(f"{self._path}: {brief_list(missing)} missing. {AGAIN}")

@@ -135,7 +135,7 @@ class RequestReader:
         """The same with the tokens of `answer_text`, which count for the limits from here on."""
         text = request.answer_text
         if request.messages is not None:  # where the prompt ends with that already
-            text = text.removeprefix(self._info.opening(request.thinking))
+            text = text.removeprefix(self._info.opening(request.chosen_thinking))
         if not text:
             return replace(request, answer_text="")
         known = self._tokenizer.encode_literally(text)

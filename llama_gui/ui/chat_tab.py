@@ -19,6 +19,7 @@ from llama_gui.chats.search import SearchHit
 from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer, dropped_paths
 from llama_gui.ui.dialogs import confirm_link
+from llama_gui.ui.former_focus import has_keyboard
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.jump_button import JumpButton
@@ -158,12 +159,8 @@ class ChatTab(Surface):
 
     def take_keyboard(self) -> None:
         """Have the keyboard, where it is among what is here, or else where the next message is written."""
-        if not self._has_keyboard():
+        if not has_keyboard(self):
             self.composer.edit.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _has_keyboard(self) -> bool:
-        focused = QApplication.focusWidget()
-        return focused is not None and self.isAncestorOf(focused)
 
     def set_model(self, name: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
         """Name the model in the greeting and in the empty field."""
@@ -221,7 +218,7 @@ class ChatTab(Surface):
     def focusNextPrevChild(self, next: bool) -> bool:
         # What had the keyboard was hidden, such as the button to the end: else Qt might give it to the chat beside.
         focused = QApplication.focusWidget()
-        if focused is not None and not focused.isVisible() and self.isVisible() and self.isAncestorOf(focused):
+        if focused is not None and not focused.isVisible() and self.isVisible() and has_keyboard(self):
             self.focus_composer()
             return True
         return super().focusNextPrevChild(next)

@@ -50,20 +50,15 @@ class ExchangeDialogs(QObject):
         dialog = QFileDialog(self._window, self.tr("Export"), str(Path.home() / f"{name}.{ending}"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        filters = [
-            self.tr("Markdown, the shown messages") + " (*.md)",
-            self.tr("Web page, the shown messages") + " (*.html)",
-            self.tr("JSON with all branches, to import again") + " (*.json)",
-        ]
-        endings = ["md", "html", "json"]
+        kinds = {"md": self.tr("Markdown, the shown messages"), "html": self.tr("Web page, the shown messages")}
         if len(chat_ids) == 1:
-            filters.insert(2, self.tr("PDF, the shown messages") + " (*.pdf)")
-            endings.insert(2, "pdf")
-        dialog.setNameFilters(filters)
-        dialog.selectNameFilter(filters[endings.index(ending)])
+            kinds["pdf"] = self.tr("PDF, the shown messages")
+        kinds["json"] = self.tr("JSON with all branches, to import again")
+        suffixes = {f"{text} (*.{suffix})": suffix for suffix, text in kinds.items()}
+        dialog.setNameFilters(list(suffixes))
+        dialog.selectNameFilter(f"{kinds[ending]} (*.{ending})")
         dialog.setDefaultSuffix(ending)
         dialog.selectFile(f"{name}.{ending}")
-        suffixes = dict(zip(filters, endings, strict=True))
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(suffixes[chosen]))
         dialog.fileSelected.connect(self.export_to)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

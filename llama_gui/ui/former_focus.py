@@ -1,8 +1,14 @@
-"""What had the keyboard before something took it."""
+"""What has the keyboard, and what had it before something took it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
+
+
+def has_keyboard(widget: QWidget) -> bool:
+    """Whether something in this widget has the keyboard."""
+    focused = QApplication.focusWidget()
+    return focused is not None and widget.isAncestorOf(focused)
 
 
 class FormerFocus:

@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.ui.composer import Composer
+from llama_gui.ui.former_focus import has_keyboard
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.transcript.view import TranscriptView
@@ -63,8 +64,7 @@ class TabNews(QObject):
     def _announce(self, text: str) -> None:
         """Tell a screen reader; what streams is not read out word by word."""
         if self._tab.isVisible():
-            focused = QApplication.focusWidget()
-            if focused is None or not self._tab.isAncestorOf(focused):  # another chat may stand beside
+            if not has_keyboard(self._tab):  # another chat may stand beside
                 text = f"{self._tab.accessibleName()}: {text}"
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._tab, text))
 

@@ -557,6 +557,15 @@ def test_an_answer_goes_on_behind_the_tag_that_its_prompt_ends_with(tmp_path, lo
     assert answer("<think>\n") == answer("")
 
 
+def test_an_answer_keeps_a_tag_that_its_prompt_does_not_end_with(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "switch")
+    (folder / "chat_template.jinja").write_text("Hi<think>{% if enable_thinking is false %}</think>{% endif %}")
+    engine = load(folder=folder)
+    for off in ({"thinking": False}, {"chat_template_kwargs": {"enable_thinking": False}}):
+        request = GenerateRequest(messages=HELLO, max_tokens=1, answer_text="<think>abc", **off)
+        assert engine.tokenizer.decode(engine.generate(request).token_ids).startswith("<think>abc")
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

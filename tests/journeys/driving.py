@@ -1,7 +1,8 @@
 """What a person does in the window, and what they see."""
 
+import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage, QTextCursor
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent, QImage, QTextCursor
 from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
@@ -36,6 +37,20 @@ def name_it(qtbot: QtBot, name: str) -> None:
     field.selectAll()
     qtbot.keyClicks(field, name)
     qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def announcements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is told to a screen reader from now on."""
+    heard: list[str] = []
+    tell = QAccessible.updateAccessibility
+
+    def hear(event: QAccessibleEvent) -> None:
+        if isinstance(event, QAccessibleAnnouncementEvent):
+            heard.append(event.message())
+        tell(event)
+
+    monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
+    return heard
 
 
 def ink(view: TranscriptView, word: str) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from llama_gui.settings import UserSettings
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.journeys.driving import ask, trigger
+from tests.journeys.driving import announcements, ask, trigger
 
 USABLE = (QAbstractButton, QLineEdit, QAbstractSpinBox, QComboBox, QAbstractItemView, QTextEdit, QPlainTextEdit)
 OPENED_BY = (
@@ -101,15 +101,7 @@ def test_every_action_is_in_the_palette_or_has_a_key(window, scheme):
 
 
 def test_the_end_of_an_answer_is_announced(window, qtbot, monkeypatch):
-    heard: list[str] = []
-    tell = QAccessible.updateAccessibility
-
-    def hear(event):
-        if isinstance(event, QAccessibleAnnouncementEvent):
-            heard.append(event.message())
-        tell(event)
-
-    monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
+    heard = announcements(monkeypatch)
     tab = window.deck.current()
     ask(qtbot, tab, "and again")
     qtbot.waitUntil(lambda: "The answer is finished." in heard)

@@ -2,11 +2,11 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QTextCursor
+from PySide6.QtGui import QTextCursor
 
 from llama_gui.settings import UserSettings
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
-from tests.journeys.driving import ask, shown, trigger
+from tests.journeys.driving import announcements, ask, shown, trigger
 from tests.mouse import double_click
 
 pytestmark = pytest.mark.qt_log_ignore("^This plugin does not support")
@@ -244,15 +244,7 @@ def test_a_tab_has_a_menu(chats, qtbot):
 
 def test_what_is_announced_names_its_chat(chats, qtbot, monkeypatch):
     window, one, two, _three = chats
-    heard: list[str] = []
-    tell = QAccessible.updateAccessibility
-
-    def hear(event):
-        if isinstance(event, QAccessibleAnnouncementEvent):
-            heard.append(event.message())
-        tell(event)
-
-    monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
+    heard = announcements(monkeypatch)
     trigger(window, "chat_beside")
     assert heard == ["one"]
     one.session.regenerate()

@@ -24,7 +24,8 @@ static const int shares_of_parts[5][4] = {
 /* Of a row; the last one of Q7_K may be shorter, but has whole pairs of groups. */
 INLINE ptrdiff_t blocks_of(ptrdiff_t width) { return (width + K_BLOCK - 1) / K_BLOCK; }
 
-INLINE ptrdiff_t block_end(ptrdiff_t block, ptrdiff_t width) { return block + K_BLOCK < width ? block + K_BLOCK : width; }
+/* Inputs of the block that begins at `block`. */
+INLINE ptrdiff_t inputs_of(ptrdiff_t block, ptrdiff_t width) { return block + K_BLOCK < width ? K_BLOCK : width - block; }
 
 /* Bytes that some channels take of a part. */
 INLINE ptrdiff_t part_bytes(BlockKind kind, int part, ptrdiff_t channels, ptrdiff_t width) {

@@ -211,7 +211,7 @@ INLINE void take_q4_0(Blocks from, ptrdiff_t k, int channel, float *to) {
 INLINE void take_q7_k(Blocks from, ptrdiff_t k, ptrdiff_t width, int channel, float *to) {
     float factor;
     memcpy(&factor, from.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 4, 4);
-    for (ptrdiff_t i = 0; i < block_end(k, width) - k; i++) {
+    for (ptrdiff_t i = 0; i < inputs_of(k, width); i++) {
         const ptrdiff_t at = k + i;
         const int step = from.parts[2][at / PAIR * 2 * TOGETHER + 2 * channel + at / GROUP % 2];
         const int level = from.parts[0][at / 4 * 4 * TOGETHER + channel * 4 + at % 4];

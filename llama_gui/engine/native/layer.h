@@ -117,7 +117,7 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
         int8_t *levels = to->of_blocks.levels + r * width;
         float *scales = to->of_blocks.scales + r * blocks_of(width);
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK)
-            scales[k / K_BLOCK] = quantise_row(x + k, block_end(k, width) - k, levels + k);
+            scales[k / K_BLOCK] = quantise_row(x + k, inputs_of(k, width), levels + k);
         for (int64_t i = 0; i < linear->count; i++) {
             if (linear->parts[i].form < IN_BLOCKS) continue;
             const BlockKind kind = (BlockKind)(linear->parts[i].form - IN_BLOCKS);

@@ -119,7 +119,7 @@ enum { Q7_TOP = 63, Q7_STEPS = 255 }; /* the largest number that a level stands 
 
 /* A block from input `k` on of one of the channels at `to`. */
 INLINE void round_q7_k(const float *w, ptrdiff_t k, ptrdiff_t width, int channel, Blocks to) {
-    const ptrdiff_t count = block_end(k, width) - k;
+    const ptrdiff_t count = inputs_of(k, width);
     float factor = largest_size(w, count) / (Q7_TOP * Q7_STEPS);
     if (!(factor <= 3.402823466e38f)) factor = __builtin_nanf("");
     factor = factor < LEAST ? LEAST : factor;

@@ -142,12 +142,12 @@ def _printed(document: QTextDocument, title: str, size: QSizeF) -> bytes:
     writer.setTitle(title)
     writer.setCreator("llama-gui")
     painter = QPainter(writer)
-    pages = document.pageCount()
+    pages, scale = document.pageCount(), writer.width() / size.width()
     for page in range(pages):
         if page:
             writer.newPage()
         painter.save()
-        painter.scale(writer.width() / size.width(), writer.width() / size.width())
+        painter.scale(scale, scale)
         _paint_page(painter, document, page, size)
         _paint_number(painter, page, pages, size)
         painter.restore()
