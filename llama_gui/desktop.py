@@ -193,7 +193,7 @@ def _built(paths: Paths, settings: "UserSettings") -> "tuple[MainWindow, ChatBoo
         paths.kernel_notes,
     )
     host = EngineHost(loader)
-    book = ChatBook(StoreLane(paths.chats_file), host)
+    book = ChatBook(StoreLane(paths.chats_file), host, tools_file=paths.tools_file)
     desk = ModelDesk(paths, settings)
     window = MainWindow(
         book,

@@ -51,6 +51,11 @@ class Paths:
         return self.config / "endpoints.json"
 
     @property
+    def tools_file(self) -> Path:
+        """The servers of tools that the user has set up, as other applications write such files."""
+        return self.config / "mcp.json"
+
+    @property
     def server_key_file(self) -> Path:
         """The key of our own server."""
         return self.data / "server-key"

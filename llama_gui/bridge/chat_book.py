@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -16,6 +17,7 @@ from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.presets import PresetBook
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.titler import Titler
+from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.chats.backups import Backup
 from llama_gui.chats.salvage import Salvaged
 from llama_gui.chats.store import ChatStore
@@ -45,13 +47,16 @@ class ChatBook(QObject):
     backup_restored = Signal(object)
     """`Salvaged`: how much came back."""
 
-    def __init__(self, store: StoreLane, host: EngineHost, parent: QObject | None = None) -> None:
+    def __init__(
+        self, store: StoreLane, host: EngineHost, parent: QObject | None = None, *, tools_file: Path | None = None
+    ) -> None:
         super().__init__(parent)
         self._store = store
         self._host = host
         self.presets = PresetBook(store, self)
         self.reader = AttachmentReader(self)
         self.folders = FolderDesk(store.path.parent / "folders", self)
+        self.tools = ToolDesk(tools_file or store.path.with_name("mcp.json"), self)
         self.first_settings = ChatSettings()
         """What new chats ask of the model."""
         self._sessions: dict[str, ChatSession] = {}
@@ -116,7 +121,7 @@ class ChatBook(QObject):
         return session is not None and session.answering
 
     def _add_session(self, chat_id: str) -> ChatSession:
-        session = ChatSession(chat_id, self._host, self._store, self.folders, self)
+        session = ChatSession(chat_id, self._host, self._store, self.folders, self.tools, self)
         session.accepted.connect(self.refresh)
         session.title_changed.connect(self._on_title_changed)
         session.answering_changed.connect(self._on_answering_changed)
@@ -281,6 +286,7 @@ class ChatBook(QObject):
         self._closed = True
         self.reader.close()
         self.folders.close()
+        self.tools.close()
         self._has_ended = self._store.close() and ended
         return self._has_ended
 

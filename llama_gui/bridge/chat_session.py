@@ -19,12 +19,13 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.message_post import MessagePost
 from llama_gui.bridge.store_lane import StoreLane
+from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.bridge.word_reader import WordReader, Words, no_writer, turning
 from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.shown_path import MapDot, ShownPath
 from llama_gui.chats.tree import Node, clean_text
-from llama_gui.vocabulary import ChatSettings, GenerateResult
+from llama_gui.vocabulary import ChatSettings, GenerateResult, ToolDecision, ToolQuestion
 
 
 class ChatSession(ChatNews):
@@ -35,11 +36,18 @@ class ChatSession(ChatNews):
     """
 
     def __init__(
-        self, chat_id: str, host: EngineHost, store: StoreLane, folders: FolderDesk, parent: QObject | None = None
+        self,
+        chat_id: str,
+        host: EngineHost,
+        store: StoreLane,
+        folders: FolderDesk,
+        tools: ToolDesk,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.chat_id = chat_id
         self.folders = folders
+        self.tools = tools
         self._host = host
         self._path = ShownPath()
         self._saver = ChatSaver(chat_id, store, self)
@@ -235,6 +243,19 @@ class ChatSession(ChatNews):
     def set_folder(self, folder: str) -> None:
         """Let the passages of the documents in a folder go along with the questions from now on; "": none."""
         self.set_settings(replace(self.settings, documents=folder))
+
+    def set_tools(self, names: Sequence[str]) -> None:
+        """Let the model ask for the tools of these servers from the next answer on, and start them."""
+        self.set_settings(replace(self.settings, tools=tuple(names)))
+        self.tools.start(names)
+
+    @property
+    def tool_question(self) -> ToolQuestion | None:
+        """The call that waits for the user's word."""
+        return None
+
+    def decide(self, decision: ToolDecision) -> None:
+        """Let the call that waits be made, or not; the answer goes on in either case."""
 
     @Slot()
     def _hold_folder(self) -> None:

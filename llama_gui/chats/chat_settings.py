@@ -20,7 +20,8 @@ def settings_from_json(text: str) -> ChatSettings:
     try:
         values = json.loads(text)
         sampling = sampling_from_json(values.pop("sampling"))
-        settings = _with_sound_parts(ChatSettings(**{**values, "stop": tuple(values["stop"])}, sampling=sampling))
+        lists = {name: tuple(values[name]) for name in ("stop", "tools", "allowed_tools") if name in values}
+        settings = _with_sound_parts(ChatSettings(**{**values, **lists}, sampling=sampling))
         if not _is_sound(settings):
             return ChatSettings()
         return clean_settings(settings)
@@ -43,6 +44,8 @@ def _with_sound_parts(settings: ChatSettings) -> ChatSettings:
         min_tokens=settings.min_tokens if _is_count(settings.min_tokens, 0) else None,
         stop=tuple(text for text in settings.stop if text),
         thinking=settings.thinking if isinstance(settings.thinking, bool) else None,
+        tools=tuple(name for name in settings.tools if isinstance(name, str)),  # pyright: ignore[reportUnnecessaryIsInstance]
+        allowed_tools=tuple(name for name in settings.allowed_tools if isinstance(name, str)),  # pyright: ignore[reportUnnecessaryIsInstance]
     )
 
 

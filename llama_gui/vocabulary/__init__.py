@@ -39,6 +39,15 @@ from llama_gui.vocabulary.sampling import (
     SamplingParams,
     sampling_from_json,
 )
+from llama_gui.vocabulary.tools import (
+    ToolDecision,
+    ToolInfo,
+    ToolQuestion,
+    ToolReply,
+    ToolServer,
+    ToolServerState,
+    ToolServerStatus,
+)
 
 __all__ = [
     "DEFAULT_SAMPLING",
@@ -72,6 +81,13 @@ __all__ = [
     "Strategy",
     "Timings",
     "TokenOutput",
+    "ToolDecision",
+    "ToolInfo",
+    "ToolQuestion",
+    "ToolReply",
+    "ToolServer",
+    "ToolServerState",
+    "ToolServerStatus",
     "TopLogprob",
     "Usage",
     "check_messages",

@@ -26,3 +26,7 @@ class ChatSettings:
     """The folder of documents whose passages go along with its questions; "": none."""
     thinking: bool | None = None
     """Whether the model reasons before it answers, where that can be chosen."""
+    tools: tuple[str, ...] = ()
+    """The names of the tool servers whose tools its model may ask for."""
+    allowed_tools: tuple[str, ...] = ()
+    """The keys of the tools that are called without asking the user (`ToolInfo.key`)."""

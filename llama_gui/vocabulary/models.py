@@ -106,7 +106,7 @@ class ModelInfo:
     `reason`: why it has this dtype, in a sentence.
     `thinking`: whether it reasons before it answers when nobody says (`GenerateRequest.thinking`); None: that cannot be
     chosen. `thinking_tag`: what the prompt of an answer ends with that reasons, as in "<think>\\n"; "" where the model
-    writes that itself.
+    writes that itself. `tools`: whether its chat template has a place for tools.
     """
 
     name: str
@@ -122,6 +122,7 @@ class ModelInfo:
     reason: str = ""
     thinking: bool | None = None
     thinking_tag: str = ""
+    tools: bool = False
 
     def opening(self, thinking: bool | None) -> str:
         """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""
