@@ -15,9 +15,8 @@ def readable(arguments: str) -> tuple[str, int]:
         values: Any = json.loads(arguments)
     except (ValueError, RecursionError):
         values = arguments
-    text = (
-        "\n".join(_line(name, value) for name, value in values.items()) if isinstance(values, dict) else _said(values)
-    )
+    lines = [_line(*pair) for pair in values.items()] if isinstance(values, dict) else [_said(values)]
+    text = "\n".join(lines)
     return text[:MOST_LETTERS], max(0, len(text) - MOST_LETTERS)
 
 
@@ -25,15 +24,15 @@ def _line(name: str, value: Any) -> str:
     said = _said(value)
     if "\n" in said:  # below its name, so that none of its lines can be taken for another argument
         said = "\n" + "\n".join(_INDENT + line for line in said.split("\n"))
-        return f"{_visible(name, keep='')}:{said}"
-    return f"{_visible(name, keep='')}: {said}"
+        return f"{visible(name)}:{said}"
+    return f"{visible(name)}: {said}"
 
 
 def _said(value: Any) -> str:
-    return _visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), keep="\n\t")
+    return visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), keep="\n\t")
 
 
-def _visible(text: str, keep: str) -> str:
+def visible(text: str, keep: str = "") -> str:
     """What cannot be seen is written as its code: a text that turns its direction shows another path than it has."""
     return "".join(letter if letter in keep or not _is_hidden(letter) else _code(letter) for letter in text)
 

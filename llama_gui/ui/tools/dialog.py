@@ -62,7 +62,7 @@ class ToolsDialog(FittingDialog):
     def _button(self, text: str, run: Callable[[], object]) -> QPushButton:
         button = QPushButton(text)
         button.setAutoDefault(False)
-        button.clicked.connect(lambda: run())
+        button.clicked.connect(run)
         return button
 
     def _lay_out(self) -> None:

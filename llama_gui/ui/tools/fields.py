@@ -1,4 +1,4 @@
-"""What is typed of a tool server, read and written: a command in one line, and pairs of a name and a value in several."""
+"""What is typed of a tool server, read and written: a command in one line, pairs of name and value in several."""
 
 import shlex
 import sys

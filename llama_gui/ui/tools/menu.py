@@ -9,6 +9,8 @@ from llama_gui.ui.tools.words import state_words
 from llama_gui.ui.widgets import plain_action, plain_tip
 from llama_gui.vocabulary import ChatSettings
 
+_MOST_NAME = 240
+
 
 class ToolsMenu(QMenu):
     """Stays open while servers are ticked, and shows how they start meanwhile."""
@@ -54,7 +56,8 @@ class ToolsMenu(QMenu):
         for name, action in self.servers.items():
             state = self._desk.state(name)
             # Behind a tab Qt writes the keys of an action: small, on the other side.
-            action.setText(f"{plain_action(name)}\t{state_words(state)}")
+            shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, _MOST_NAME)
+            action.setText(f"{plain_action(shown)}\t{state_words(state)}")
             action.setToolTip(plain_tip(state.error or ", ".join(tool.name for tool in state.tools) or name))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

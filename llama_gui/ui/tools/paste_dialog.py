@@ -32,8 +32,8 @@ class PasteDialog(FittingDialog):
         self.setWindowTitle(self.tr("Paste tool servers"))
         note = plain_label(
             self.tr(
-                "Claude Desktop, LM Studio, Jan and others keep their servers in a file of this form, and so do the "
-                "instructions of most servers show them. Nothing of it is started yet."
+                "Claude Desktop, LM Studio, Jan and others keep their servers in this form, and the instructions of "
+                "most servers show it. Nothing of it is started yet."
             ),
             "muted",
             SMALL_PX,

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from PySide6.QtCore import QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QRectF, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
 
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.former_focus import has_keyboard
@@ -12,7 +12,7 @@ from llama_gui.ui.growing_text import GrowingText
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, code_font, theme_of
-from llama_gui.ui.tools.arguments import readable
+from llama_gui.ui.tools.arguments import readable, visible
 from llama_gui.ui.tools.words import title_of
 from llama_gui.ui.widgets import Button, plain_label
 from llama_gui.vocabulary import ToolDecision, ToolQuestion
@@ -22,8 +22,8 @@ _UNARMED_MS = 500
 
 
 class ToolQuestionBar(QFrame):
-    """Hidden while nothing is asked. It never takes the keyboard by itself, and for half a second no click: one that was
-    meant for something else must not allow what nobody has read.
+    """Hidden while nothing is asked. It never takes the keyboard by itself, and for half a second no click: one that
+    was meant for something else must not allow what nobody has read.
     """
 
     decided = Signal(str)
@@ -35,9 +35,8 @@ class ToolQuestionBar(QFrame):
         super().__init__(parent)
         self._asks = plain_label("", "muted", SMALL_PX)
         self._tool = plain_label("", "text", FRAME_PX, bold=True)
-        self._where = plain_label("", "muted", SMALL_PX)
         self._risk = plain_label(self.tr("It may change things."), "accent", SMALL_PX)
-        for label in (self._asks, self._tool, self._where):
+        for label in (self._asks, self._tool):
             label.setWordWrap(True)
         self.arguments = GrowingText(0, _MOST_LINES)
         self._dress_arguments(self.arguments)
@@ -72,7 +71,6 @@ class ToolQuestionBar(QFrame):
         layout.setSpacing(6)
         layout.addWidget(self._asks)
         layout.addWidget(self._tool)
-        layout.addWidget(self._where)
         layout.addWidget(self.arguments)
         layout.addWidget(self._risk)
         layout.addLayout(buttons)
@@ -85,18 +83,18 @@ class ToolQuestionBar(QFrame):
     def ask(self, question: ToolQuestion, model: str) -> None:
         """Show a call. `model`: who wants it, "" where it has no name."""
         tool = question.tool
-        self._asks.setText(
-            self.tr("{} wants to run a tool").format(model) if model else self.tr("The model wants to run a tool")
-        )
-        self._tool.setText(title_of(tool))
-        self._where.setText(tool.server if not tool.title else tool.key)
+        title = title_of(tool)
+        name = visible(tool.name)
+        who = model or self.tr("The model")
+        self._asks.setText(self.tr("{} wants to run a tool of “{}”:").format(who, tool.server))
+        self._tool.setText(title if title == name else f"{title} ({name})")
         text, more = readable(question.arguments)
         if more:
             text += "\n" + self.tr("… and {} more characters").format(number_text(more))
         self.arguments.setPlainText(text)
         self.arguments.setVisible(bool(text.strip()))
         self._risk.setVisible(not tool.only_reads)
-        self.setAccessibleName(f"{self._asks.text()}: {title_of(tool)} ({tool.server})")
+        self.setAccessibleName(f"{self._asks.text()} {self._tool.text()}")
         self.setAccessibleDescription(text)
         self._wait.start()
         self.show()

@@ -123,7 +123,7 @@ class ToolServerForm(FittingDialog):
             note = self.tr("The program runs with your rights: it can do on this computer what you can.")
         else:
             note = self.tr("What the model passes to its tools goes to this address.")
-        self._note.setText(note + " " + self.tr("What is typed here is kept as it is, keys too."))
+        self._note.setText(note + " " + self.tr("What you type here is kept in a file as it is, keys too."))
         self._check()
 
     def _row_of(self, field: str) -> QWidget:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
@@ -35,16 +35,16 @@ class ServerPane(QWidget):
         for label in (self.place, self.error):
             label.setTextInteractionFlags(_SELECTABLE)
         self.try_button = self._button(self.tr("Try it"), self._on_try)
-        self.change_button = self._button(self.tr("Change…"), self.change_wanted.emit)
-        self.remove_button = self._button(self.tr("Remove"), self.remove_wanted.emit)
+        self.change_button = self._button(self.tr("Change…"), self.change_wanted)
+        self.remove_button = self._button(self.tr("Remove"), self.remove_wanted)
         self._offers = QVBoxLayout()
         self._offers.setSpacing(0)
         self._lay_out()
 
-    def _button(self, text: str, run: Callable[[], object]) -> QPushButton:
+    def _button(self, text: str, run: Callable[[], object] | SignalInstance) -> QPushButton:
         button = QPushButton(text)
         button.setAutoDefault(False)
-        button.clicked.connect(lambda: run())
+        button.clicked.connect(run)
         return button
 
     def _lay_out(self) -> None:
@@ -109,6 +109,7 @@ class ServerPane(QWidget):
             "failed": self.tr("It could not be started:"),
         }[state.status]
 
+    @Slot()
     def _on_try(self) -> None:
         runs = self._shown is not None and self._shown.status in ("starting", "ready")
         (self.stop_wanted if runs else self.try_wanted).emit()

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
+from llama_gui.ui.tools.arguments import visible
 from llama_gui.ui.tools.words import title_of
 from llama_gui.ui.widgets import paint_focus, plain_label
 from llama_gui.vocabulary import ToolInfo
@@ -41,9 +42,8 @@ class _Headline(QAbstractButton):
         if self.hasFocus():
             paint_focus(painter, QRectF(self.rect()), theme.color("accent"))
         self._paint_arrow(painter, mirrored=mirrored)
-        room = (
-            self.rect().adjusted(_GAP, 0, -_ARROW - 4, 0) if mirrored else self.rect().adjusted(_ARROW + 4, 0, -_GAP, 0)
-        )
+        left, right = (_GAP, _ARROW + 4) if mirrored else (_ARROW + 4, _GAP)
+        room = self.rect().adjusted(left, 0, -right, 0)
         align = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
         name = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.setPen(theme.color("text"))
@@ -75,8 +75,8 @@ class ToolRow(QWidget):
         super().__init__()
         self.headline = _Headline(tool, icons)
         reads = self.tr("It only reads.") if tool.only_reads else self.tr("It may change things.")
-        says = [tool.description.strip(), reads, tool.name if tool.title else ""]
-        self.words = plain_label("\n".join(part for part in says if part), "muted", SMALL_PX)
+        last = f"{visible(tool.name)} · {reads}" if tool.title else reads
+        self.words = plain_label(f"{tool.description.strip()}\n{last}".strip(), "muted", SMALL_PX)
         self.words.setWordWrap(True)
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.words.setContentsMargins(_ARROW + 4, 0, _GAP, 8)

@@ -3,7 +3,10 @@
 from PySide6.QtCore import QCoreApplication
 
 from llama_gui.ui.numbers import number_text
+from llama_gui.ui.tools.arguments import visible
 from llama_gui.vocabulary import ToolInfo, ToolServerState
+
+_MOST_TITLE = 120
 
 
 def state_words(state: ToolServerState) -> str:
@@ -26,4 +29,4 @@ def count_words(count: int) -> str:
 
 def title_of(tool: ToolInfo) -> str:
     """What a tool is called for people. Its server wrote that, so it is one line, whatever it holds."""
-    return " ".join((tool.title or tool.name).split())
+    return visible(" ".join((tool.title or tool.name).split()))[:_MOST_TITLE]
