@@ -123,7 +123,7 @@ class AnswerFlight(QObject):
             return
         self._model = self._host.info_for(ticket)
         asked = self._path.tree[self._question.asked_id]
-        if asked.status == "failed":  # refused before, taken now
+        if asked.role == "user" and asked.status == "failed":  # refused before, taken now
             self._put(replace(asked, status="complete", error=""))
         self._token_ids = list(self._question.request.answer_token_ids)
         self._written = ""

@@ -107,6 +107,7 @@ class ScriptedEngine:
             questions for which it does, None for all.
         max_context: a request with as many words, or more, is too long.
         drops: how many of the oldest messages it says were not sent.
+        tools: whether its template has a place for tools.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class ScriptedEngine:
         max_context: int = 4096,
         drops: int = 0,
         name: str = "Scripted",
+        tools: bool = True,
     ) -> None:
         self.requests: list[GenerateRequest] = []
         """Every request that was taken, oldest first."""
@@ -145,6 +147,7 @@ class ScriptedEngine:
             device="cpu",
             sampling=DEFAULT_SAMPLING,
             has_chat_template=True,
+            tools=tools,
         )
 
     def submit(
