@@ -99,7 +99,9 @@ class ToolTurn(QObject):
             self.done.emit(self._node_id)
             return
         wanted = self._current = self._wanted.pop(0)
-        node = new_node(self._chat_id, "tool", "", "streaming", self._node_id, wanted.tool.key)
+        node = new_node(
+            self._chat_id, "tool", "", "streaming", self._node_id, f"{wanted.tool.server}/{wanted.tool.name}"
+        )
         node = replace(node, recipe=use_to_json(wanted.use))
         self._node_id = node.id
         self._path.add(node)

@@ -76,10 +76,11 @@ def clean_text(text: str) -> str:
 
 def clean_settings(settings: ChatSettings) -> ChatSettings:
     """`settings` with clean texts. A stop text is compared with clean text, so it must be clean as well."""
-    stop = tuple(clean_text(text) for text in settings.stop)
-    return replace(
-        settings, system_prompt=clean_text(settings.system_prompt), stop=stop, preset=clean_text(settings.preset)
-    )
+    lists = {
+        name: tuple(clean_text(text) for text in getattr(settings, name)) for name in ("stop", "tools", "allowed_tools")
+    }
+    system_prompt, preset = clean_text(settings.system_prompt), clean_text(settings.preset)
+    return replace(settings, system_prompt=system_prompt, preset=preset, **lists)
 
 
 def sound_nodes(nodes: Iterable[Node]) -> list[Node]:
