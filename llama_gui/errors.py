@@ -25,6 +25,7 @@
     │   ├── ShelfError              a model on disk cannot be deleted, renamed or verified
     │   ├── ServerError             our server cannot listen where it was told to
     │   ├── EndpointError           somebody else's server cannot be reached, or refuses
+    │   ├── ToolError               a server of tools cannot be started or reached, or has ended
     │   ├── StoreError              the chat store cannot be read or written
     │   └── SettingsError           the settings file cannot be read or written
     └── BugError                our own fault: please report it
@@ -159,6 +160,10 @@ class ServerError(UserError):
 
 class EndpointError(UserError):
     """Somebody else's server cannot be reached, refuses, or does not speak the protocol."""
+
+
+class ToolError(UserError):
+    """A server of tools cannot be started or reached, does not speak the protocol, or has ended."""
 
 
 class StoreError(UserError):

@@ -13,6 +13,8 @@ class ToolServer:
     """A program that offers tools: one that we start (`command`, `args`, `env`), or one behind an address (`url`,
     `headers`). The fields are those of the `mcpServers` files that other applications have.
 
+    Plain http, on which everybody on the way reads along, is for this machine, unless `allow_plain_http`.
+
     Raises:
         InvalidRequestError: it has no name, neither a command nor an address, both of them, or no http address.
     """
@@ -23,12 +25,14 @@ class ToolServer:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    allow_plain_http: bool = False
 
     def __post_init__(self) -> None:
         for name in ("name", "command", "url"):
             check_kind(name, getattr(self, name), str, "a text")
         if not self.name.strip():
             raise InvalidRequestError("name", self.name, "a text that is not empty")
+        check_kind("allow_plain_http", self.allow_plain_http, bool, "true or false")
         keep(self, "args", text_tuple("args", self.args))
         for name in ("env", "headers"):
             values: Mapping[Any, Any] = getattr(self, name)
@@ -56,8 +60,8 @@ class ToolInfo:
 
     @property
     def key(self) -> str:
-        """What settings call it."""
-        return f"{self.server}/{self.name}"
+        """What settings call it. No two tools share one, whatever slashes a server puts into their names."""
+        return f"{self.server.replace('%', '%25').replace('/', '%2F')}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
