@@ -55,7 +55,7 @@ class ChatSession(ChatNews):
         self._card = ChatCard(chat_id, self._path, store, self._saver, self)
         self._flight = AnswerFlight(chat_id, self._path, host, self._saver, self)
         post = MessagePost(chat_id, self._path, self._card, store, self._saver, self)
-        recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self)
+        recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self, self._offered)
         self._calls = ToolTurn(chat_id, self._path, self._card, tools, self._saver, self)
         self._turn = ChatTurn(
             chat_id, self._path, self._card, recall, post, self._flight, self._calls, self._offered, self
@@ -63,13 +63,14 @@ class ChatSession(ChatNews):
         self.queue = self._turn.queue
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.draft_files = DraftFileKeeper(chat_id, store, self)
-        self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self)
+        self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self, self._offered)
         self.words = WordReader(self._path, lambda: self.settings, chat_id, host, self)
         self._connect()
 
     def _connect(self) -> None:
         for signal in (self.changed, self.message_added, self.node_changed, self.settings_changed):
             signal.connect(self.context.note_change)
+        self.tools.changed.connect(self._on_tools_changed)
         self.settings_changed.connect(self._hold_folder)
         self.tokens_added.connect(self.context.note_written)
         self.draft_files.failed.connect(self.failed)
@@ -274,6 +275,11 @@ class ChatSession(ChatNews):
     def decide(self, decision: ToolDecision) -> None:
         """Let the call that waits be made, or not; the answer goes on in either case."""
         self._calls.decide(decision)
+
+    @Slot(str)
+    def _on_tools_changed(self, name: str) -> None:
+        if name in self.settings.tools:
+            self.context.note_change()
 
     def _offered(self) -> tuple[ToolInfo, ...]:
         """The tools that the model may call now."""

@@ -245,6 +245,6 @@ def pieces_of(text: str) -> list[str]:
 
 
 def count_words(request: GenerateRequest) -> int:
-    """The words of all messages."""
+    """The words of all messages, and one for each tool."""
     texts = [message.content for message in request.messages] if request.messages else [request.prompt or ""]
-    return sum(len(text.split()) for text in texts)
+    return sum(len(text.split()) for text in texts) + len(request.tools or ())
