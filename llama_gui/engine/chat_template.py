@@ -176,6 +176,18 @@ class ChatTemplate:
         tag = _THINKING_TAG.search(on)
         return None if on == off else unsaid == on, tag.group() if tag else ""
 
+    def knows_tools(self) -> bool:
+        """Whether it has a place for tools: found out by rendering."""
+        function = {"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}
+        try:
+            with_tools, without = (
+                self.render([Message("user", "?")], now=datetime.min, tools=tools)
+                for tools in ([{"type": "function", "function": function}], None)
+            )
+        except ChatTemplateError:  # whoever asks for an answer is told
+            return False
+        return with_tools != without
+
     @cached_property
     def _control_texts(self) -> ControlTexts:
         return ControlTexts(self._tokenizer.special_texts)
