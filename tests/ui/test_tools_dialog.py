@@ -144,6 +144,18 @@ def test_an_address_is_read_with_its_headers(dialog, desk):
     )
 
 
+@pytest.mark.parametrize(("url", "allows"), [("http://127.0.0.1:8000/mcp", False), ("http://other.example/mcp", True)])
+def test_plain_http_is_for_this_machine_or_where_it_is_allowed(dialog, desk, url, allows):
+    dialog.add()
+    made = form(dialog)
+    made.is_address.setChecked(True)
+    made.name.setText("web")
+    made.url.setText(url)
+    made.plain.setChecked(allows)
+    made.accept()
+    assert desk.servers() == (ToolServer("web", url=url, allow_plain_http=allows),)
+
+
 @pytest.mark.parametrize(
     ("field", "typed", "problem"),
     [
@@ -151,7 +163,10 @@ def test_an_address_is_read_with_its_headers(dialog, desk):
         ("command", {"command": 'run "x'}, "quotation mark"),
         ("command", {"command": "''"}, "no command"),
         ("env", {"env": "A=1\n<b>TOKEN</b>"}, "“<b>TOKEN</b>” is not of the form"),
-        ("url", {"url": "server.example"}, "begins with http://"),
+        ("url", {"url": "server.example"}, "no address"),
+        ("url", {"url": "https://user:word@server.example"}, "without a password"),
+        ("plain", {"url": "http://server.example"}, "not encrypted"),
+        ("headers", {"url": "https://x", "headers": "A: ü"}, "without accents"),
         ("headers", {"url": "http://x", "headers": "none"}, "“none” is not of the form"),
     ],
 )
