@@ -15,7 +15,7 @@ from llama_gui.vocabulary import ModelEntry
 
 if TYPE_CHECKING:
     from llama_gui.ui.server_dialog import ServerDialog
-    from llama_gui.ui.tools.dialog import ToolsDialog
+    from llama_gui.ui.tools.dialog import Removed, ToolsDialog
 
 
 class WindowConnections(QObject):
@@ -47,6 +47,7 @@ class WindowConnections(QObject):
         self._window = window
         self._switch: ServerDialog | None = None  # while it is open
         self._tools: ToolsDialog | None = None
+        self._removed: Removed | None = None  # from among the tool servers
         server.started.connect(self._on_started)
         server.stopped.connect(self._on_stopped)
         server.failed.connect(self._on_failed)
@@ -95,7 +96,7 @@ class WindowConnections(QObject):
         from llama_gui.ui.tools.dialog import ToolsDialog
 
         if self._tools is None:
-            self._tools = ToolsDialog(self._book.tools, self._icons, self._window)
+            self._tools = ToolsDialog(self._book.tools, self._icons, self._window, self._removed)
             self._tools.finished.connect(self._on_tools_closed)
             self._tools.open()
 
@@ -104,7 +105,10 @@ class WindowConnections(QObject):
         """What was only tried goes on running for nobody."""
         dialog, self._tools = self._tools, None
         used = {name for session in self._book.sessions() for name in session.settings.tools}
-        for name in dialog.tried if dialog is not None else ():
+        if dialog is None:
+            return
+        self._removed = dialog.removed
+        for name in dialog.tried:
             if name not in used:
                 self._book.tools.stop(name)
 

@@ -1,5 +1,6 @@
 """The tools of a chat in the window: chosen in the composer, asked for above it, and told where nobody looks."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.attachments import Draft
 from llama_gui.settings import UserSettings
 from llama_gui.ui import MainWindow
 from llama_gui.ui.chat_tab import ChatTab
@@ -210,6 +212,29 @@ def test_a_chat_that_asks_behind_says_so_in_its_tab_and_asks_when_it_is_opened_a
     questions[chat_id] = QUESTION
     window.deck.close_chat(chat_id)
     assert window.deck.open_chat(chat_id).question.isVisible()
+
+
+@pytest.mark.parametrize("height", [400, 760])
+def test_nothing_lies_over_anything_beside_a_queue_and_in_a_low_window(open_with_tools, qtbot, questions, height):
+    window = open_with_tools()
+    tab = window.deck.current()
+    ask(qtbot, tab, "first")
+    qtbot.waitUntil(lambda: tab.session.is_settled)
+    window.resize(900, height)
+    if height > 400:
+        for text in ("second", "third", "fourth"):
+            tab.session.queue.add(Draft(text, ()))
+    pose(tab, questions)
+    pose(tab, questions, None)
+    pose(tab, questions, ToolQuestion("node", tool("files", "write_file"), '{"text": "a\\nb\\nc\\nd\\ne\\nf"}'))
+    bar = tab.question
+    below = (bar._asks, bar._tool, bar.arguments, bar._risk, bar.once)
+    qtbot.waitUntil(lambda: bar._risk.y() > 0 and tab.composer.geometry().top() > bar.geometry().bottom())
+    for upper, lower in itertools.pairwise(below):
+        assert upper.geometry().bottom() < lower.geometry().top()
+    assert bar.once.geometry().bottom() < bar.height()
+    assert bar.geometry().top() > tab.queue.geometry().bottom() or not tab.queue.isVisible()
+    assert tab.pages.height() >= 40
 
 
 @pytest.mark.parametrize("notify", [True, False])

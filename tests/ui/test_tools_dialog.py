@@ -114,6 +114,19 @@ def test_what_is_removed_can_be_had_back(dialog, desk, qtbot):
     assert dialog.selected() == made
 
 
+def test_it_can_be_had_back_when_the_dialog_is_opened_again(dialog, desk, icons, window):
+    made = desk.add("files")
+    dialog.remove()
+    dialog.accept()
+    another = ToolsDialog(desk, icons, window, dialog.removed)
+    another.open()
+    assert another.bar.isVisible()
+    another.bar.accepted.emit()
+    assert desk.servers() == (made,)
+    assert another.removed is None
+    another.accept()
+
+
 def test_a_server_is_changed_in_its_place(dialog, desk):
     desk.keep(ToolServer("files", command="run", args=("a b",), env={"TOKEN": "x=y"}))
     desk.add("git")

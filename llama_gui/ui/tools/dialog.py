@@ -1,6 +1,7 @@
 """The servers of tools that are set up: how it stands with each, what it offers; added, tried, changed, removed."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
@@ -21,14 +22,22 @@ _EXAMPLE = ToolServer("fetch", command="uvx", args=("mcp-server-fetch",))
 _LIST_WIDTH = 216
 
 
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A server that was removed, and whether it ran."""
+
+    server: ToolServer
+    ran: bool
+
+
 class ToolsDialog(FittingDialog):
     """A list of them, and beside it the one that is selected."""
 
-    def __init__(self, desk: ToolDesk, icons: Icons, parent: QWidget) -> None:
+    def __init__(self, desk: ToolDesk, icons: Icons, parent: QWidget, removed: Removed | None = None) -> None:
         super().__init__(parent)
         self._desk = desk
-        self._removed: ToolServer | None = None
-        self._had_run = False  # when it was removed
+        self.removed = removed
+        """What can be had back, also when the dialog is opened again."""
         self.tried: set[str] = set()
         """Servers that were started here."""
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -47,6 +56,7 @@ class ToolsDialog(FittingDialog):
         self._lay_out()
         self._connect()
         self._show_servers()
+        self._offer_undo()
 
     def _connect(self) -> None:
         self.list.currentRowChanged.connect(self._show_selected)
@@ -56,6 +66,7 @@ class ToolsDialog(FittingDialog):
         self.pane.change_wanted.connect(self.change)
         self.pane.remove_wanted.connect(self.remove)
         self.bar.accepted.connect(self.undo)
+        self.bar.dismissed.connect(self._forget_removed)
         self._desk.changed.connect(self._on_changed)
         self._desk.failed.connect(self._on_failed)
 
@@ -182,19 +193,28 @@ class ToolsDialog(FittingDialog):
         """Forget the one that is selected, and offer to have it back."""
         if server := self.selected():
             self._forget_news()
-            self._removed, self._had_run = server, self._desk.state(server.name).status in ("starting", "ready")
+            self.removed = Removed(server, self._desk.state(server.name).status in ("starting", "ready"))
             self._desk.remove(server.name)
-            self.bar.offer(self.tr("“{}” is removed.").format(server.name), self.tr("Undo"))
+            self._offer_undo()
+
+    def _offer_undo(self) -> None:
+        if self.removed is not None:
+            self.bar.offer(self.tr("“{}” is removed.").format(self.removed.server.name), self.tr("Undo"))
 
     @Slot()
     def undo(self) -> None:
         """Have back what was removed last."""
-        server, self._removed = self._removed, None
-        if server is not None:
-            self._desk.keep(server)
-            if self._had_run:
-                self._desk.start([server.name])
-            self._select(server.name)
+        removed = self.removed
+        self._forget_removed()
+        if removed is not None:
+            self._desk.keep(removed.server)
+            if removed.ran:
+                self._desk.start([removed.server.name])
+            self._select(removed.server.name)
+
+    @Slot()
+    def _forget_removed(self) -> None:
+        self.removed = None
 
     # What the desk tells
 
@@ -218,6 +238,7 @@ class ToolsDialog(FittingDialog):
     def _forget_news(self) -> None:
         self.said.hide()
         self.bar.clear()
+        self._forget_removed()
 
     def _show_servers(self) -> None:
         row, servers = self.list.currentRow(), self._desk.servers()

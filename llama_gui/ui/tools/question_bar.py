@@ -1,14 +1,14 @@
 """A call that waits for the user's word, above the composer."""
 
+import math
 from functools import partial
 
-from PySide6.QtCore import QRectF, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QRectF, QSize, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.former_focus import has_keyboard
-from llama_gui.ui.growing_text import GrowingText
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, code_font, theme_of
@@ -19,6 +19,30 @@ from llama_gui.vocabulary import ToolDecision, ToolQuestion
 
 _MOST_LINES = 7
 _UNARMED_MS = 500
+_EDGES = 20  # frame, padding and the document's margins, of both sides together
+
+
+class _Arguments(QPlainTextEdit):
+    """As high as its text, up to seven lines; lower where the window is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setProperty("field", True)
+        self.setFont(code_font(SMALL_PX))
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self._height(round(self.document().size().height())))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, self._height(2))
+
+    def _height(self, lines: int) -> int:
+        line = math.ceil(QFontMetricsF(self.font()).lineSpacing())  # as lines are laid out
+        return max(1, min(lines, _MOST_LINES, round(self.document().size().height()))) * line + _EDGES
 
 
 class ToolQuestionBar(QFrame):
@@ -38,8 +62,8 @@ class ToolQuestionBar(QFrame):
         self._risk = plain_label(self.tr("It may change things."), "accent", SMALL_PX)
         for label in (self._asks, self._tool):
             label.setWordWrap(True)
-        self.arguments = GrowingText(0, _MOST_LINES)
-        self._dress_arguments(self.arguments)
+        self.arguments = _Arguments()
+        self.arguments.setAccessibleName(self.tr("What it is called with"))
         self.once = self._button(icons, self.tr("Run once"), "once")
         self.always = self._button(icons, self.tr("Always in this chat"), "always")
         self.decline = self._button(icons, self.tr("Decline"), "decline")
@@ -48,13 +72,6 @@ class ToolQuestionBar(QFrame):
         self._wait.setInterval(_UNARMED_MS)
         self._lay_out()
         self.hide()
-
-    def _dress_arguments(self, field: QPlainTextEdit) -> None:
-        field.setReadOnly(True)
-        field.setProperty("field", True)
-        field.setFont(code_font(SMALL_PX))
-        field.setTabChangesFocus(True)
-        field.setAccessibleName(self.tr("What it is called with"))
 
     def _button(self, icons: Icons, text: str, decision: ToolDecision) -> Button:
         button = Button(icons, text=text, look="outlined", height=28)

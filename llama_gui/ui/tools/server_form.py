@@ -67,6 +67,7 @@ class ToolServerForm(FittingDialog):
         self.plain.toggled.connect(self._check)
         self.is_program.toggled.connect(self._show_kind)
         self._show_kind()
+        (self.name if is_new else self.url if self.is_address.isChecked() else self.command).setFocus()
 
     def _pairs(self, text: str, hint: str) -> GrowingText:
         field = GrowingText(_PAIRS_HEIGHT, 6)
