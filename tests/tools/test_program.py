@@ -40,7 +40,7 @@ def test_one_that_will_not_end_is_killed_in_time():
     assert gone(*pids)
 
 
-def test_one_that_will_not_end_by_itself_is_stopped_without_anybody_waiting(
+def test_nobody_waits_for_one_that_will_not_end(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("llama_gui.tools.program._GRACE_S", 0.2)
