@@ -107,9 +107,8 @@ class ToolDesk(QObject):
         if self.state(tool.server).status == "ready":
             self._client.call(number, self._runs[tool.server], tool.name, dict(arguments))
         else:
-            why = self.state(tool.server).error
-            words = f"“{tool.server}” is not running. {why}".strip()
-            self._came.emit(number, ToolReply(words, is_error=True))
+            # Not why: the model that reads it may be elsewhere, and commands and addresses hold keys.
+            self._came.emit(number, ToolReply(f"“{tool.server}” is not running.", is_error=True))
         return number
 
     def cancel(self, number: int) -> None:

@@ -151,7 +151,7 @@ class Connection:
         if isinstance(self._transport, HttpTransport) and self._transport.is_shut_out:
             self._why = self._transport.refused()  # as when it has forgotten the session; the next start makes another
             self._scope.cancel()
-            return self._why
+            return f"“{name}” takes no more calls."  # not why: a model may be elsewhere, and addresses hold keys
         return error.message or f"“{name}” refuses the call, and does not say why."
 
     def _words(self, error: BaseException) -> str:

@@ -76,6 +76,13 @@ def test_what_cannot_be_a_server_is_told_in_words(talk: Talk, command: str, args
     assert words in state.error
 
 
+def test_a_line_that_is_too_long_ends_it(talk: Talk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("llama_gui.tools.program.LONGEST_LINE", 10_000)
+    _run, state = talk.start(odd("pages"))  # one description has twice that
+    assert state.status == "failed"
+    assert "wrote a line of more than" in state.error
+
+
 def test_one_that_never_answers_is_given_up(talk: Talk):
     strict = Talk(start_s=0.5)
     _run, state = strict.start(odd("silent"))

@@ -60,6 +60,8 @@ def test_what_is_no_list_of_servers_is_refused(text: str, words: str):
         ({"type": ["http"], "url": "https://a.example"}, "stdio or http"),
         ({"type": "http", "command": "npx"}, "because its type is http"),
         ({"command": "npx", "disabled": True}, "disabled is True"),
+        ({"command": "npx", "cwd": "/home"}, "cwd is '/home', but it must be left out"),
+        ({"command": "npx", "envFile": ".env"}, "envFile is '.env', but it must be left out"),
         ({"command": "npx", "url": "https://a.example"}, "a program to start, or else a url"),
         ({"args": ["x"]}, "a program to start, or else a url"),
         ({"command": ["npx", "-y"]}, "command is ['npx', '-y'], but it must be a text"),

@@ -2,12 +2,14 @@
 
 import contextlib
 import http.server
+import json
 import os
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -61,11 +63,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def refusing() -> Iterator[tuple[type[_Handler], str]]:
     """A server that refuses all, and its address."""
-    _Handler.seen.clear()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
+    yield from _served(_Handler)
+
+
+def _served(handler: type) -> Iterator[tuple[Any, str]]:
+    handler.seen.clear()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield _Handler, f"http://127.0.0.1:{server.server_port}/mcp"
+        yield handler, f"http://127.0.0.1:{server.server_port}/mcp"
         server.shutdown()
         thread.join()
 
@@ -114,6 +120,63 @@ def test_a_refusal_is_told_in_words(talk: Talk, refusing: tuple[type[_Handler], 
     assert state.error.startswith(f"“web”: {address} ")
     assert words in state.error
     assert handler.seen[0] == ("POST", "mine")
+
+
+class _Forgetful(_Handler):
+    """A server of tools that can forget whom it talked with."""
+
+    has_forgotten = False
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        info = {"name": "forgetful", "version": "1"}
+        results = {
+            "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info},
+            "tools/list": {"tools": []},
+        }
+        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": results.get(message["method"])})
+        self.send_response(404 if _Forgetful.has_forgotten else 200 if "id" in message else 202)
+        self.send_header("Mcp-Session-Id", "you-again")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def do_DELETE(self) -> None:
+        self.seen.append((self.command, self.headers.get("Mcp-Session-Id")))
+        self.rfile.read(1)  # which does not come: it takes its time
+
+    def do_GET(self) -> None:
+        self.send_error(405)
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[type[_Forgetful], str]]:
+    monkeypatch.setattr(_Forgetful, "has_forgotten", False)
+    yield from _served(_Forgetful)
+
+
+def test_it_says_goodbye_but_does_not_wait_for_long(talk: Talk, forgetful: tuple[type[_Forgetful], str]):
+    handler, address = forgetful
+    run, state = talk.start(ToolServer("web", url=address))
+    assert state.status == "ready"
+    talk.client.stop(run)
+    assert talk.state(run).status == "off"
+    assert handler.seen == [("DELETE", "you-again")]
+
+
+def test_one_that_has_forgotten_the_session_must_be_started_again(talk: Talk, forgetful: tuple[type[_Forgetful], str]):
+    handler, address = forgetful
+    run, state = talk.start(ToolServer("web", url=f"{address}?key=secret"))
+    handler.has_forgotten = True
+    reply = talk.call(run, "anything")
+    assert reply.is_error
+    assert reply.text == "“web” takes no more calls."
+    state = talk.state(run)
+    assert state.status == "failed"
+    assert "has no tool server at this path (404)" in state.error
+    handler.has_forgotten = False
+    assert talk.start(ToolServer("web", url=address))[1].status == "ready"
 
 
 def test_nobody_there_is_told_in_words(talk: Talk):
