@@ -115,9 +115,8 @@ class ToolDesk(QObject):
         if self.state(tool.server).status == "ready":
             self._client.call(number, self._runs[tool.server], tool.name, dict(arguments))
         else:
-            why = self.state(tool.server).error
-            words = f"“{tool.server}” is not running. {why}".strip()
-            self._came.emit(number, ToolReply(words, is_error=True))
+            # Not why: the model that reads it may be elsewhere, and commands and addresses hold keys.
+            self._came.emit(number, ToolReply(f"“{tool.server}” is not running.", is_error=True))
         return number
 
     def cancel(self, number: int) -> None:
@@ -179,6 +178,8 @@ class ToolDesk(QObject):
     def _on_not_written(self, error: Exception) -> None:
         """The list is again what the file says."""
         self._servers = None
+        for name in [name for name in self._runs if name not in self._listed()]:
+            self.stop(name)
         self.failed.emit(str(error))
         self.changed.emit("")
 

@@ -15,6 +15,8 @@ LISTS = ("mcpServers", "servers")
 
 _KINDS = {"stdio": "command", "http": "url", "streamable-http": "url", "streamableHttp": "url"}
 _OURS = ("type", "command", "args", "env", "url", "headers", "allow_plain_http")
+_NOT_DONE = ("cwd", "envFile")
+"""What changes how a program runs: without it, it would do something else than its entry says."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _ASKED = re.compile(r"\$\{(input|env):[^}]*\}")
 
@@ -50,6 +52,9 @@ def server_of(name: str, entry: object) -> ToolServer:
         raise InvalidRequestError(f"“{name}”: type", kind, known)
     if kind is not None and _KINDS[kind] not in entry:
         raise InvalidRequestError(f"“{name}”: {_KINDS[kind]}", None, f"there, because its type is {kind}")
+    for field in _NOT_DONE:
+        if entry.get(field):
+            raise InvalidRequestError(f"“{name}”: {field}", entry[field], "left out, because it is not supported")
     found = {field: entry[field] for field in _OURS[1:] if entry.get(field) is not None}
     asked = _ASKED.search(json.dumps(found, ensure_ascii=False))
     if asked:
