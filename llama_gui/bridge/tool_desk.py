@@ -171,6 +171,8 @@ class ToolDesk(QObject):
     def _on_not_written(self, error: Exception) -> None:
         """The list is again what the file says."""
         self._servers = None
+        for name in [name for name in self._runs if name not in self._listed()]:
+            self.stop(name)
         self.failed.emit(str(error))
         self.changed.emit("")
 

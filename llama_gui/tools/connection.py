@@ -124,7 +124,12 @@ class Connection:
         tools: dict[str, ToolInfo] = {}
         cursor: str | None = None
         for _page in range(_MOST_PAGES):
-            page = await session.list_tools(params=mcp_types.PaginatedRequestParams(cursor=cursor))
+            try:
+                page = await session.list_tools(params=mcp_types.PaginatedRequestParams(cursor=cursor))
+            except MCPError as error:
+                if error.code == mcp_types.METHOD_NOT_FOUND:  # a server of other things
+                    break
+                raise
             for tool in page.tools[: _MOST_TOOLS - len(tools)]:
                 tools.setdefault(tool.name, _info(self.server.name, tool))
             cursor = page.next_cursor
@@ -143,10 +148,10 @@ class Connection:
             return f"“{name}” sent a reply that cannot be understood ({type(error).__name__})."
         if error.code == mcp_types.CONNECTION_CLOSED:
             return f"“{name}” has ended, and the call with it."
-        if isinstance(self._transport, HttpTransport) and (words := self._transport.refused()):
-            self._why = words  # a session that it does not know any more; the next start makes another
+        if isinstance(self._transport, HttpTransport) and self._transport.is_shut_out:
+            self._why = self._transport.refused()  # as when it has forgotten the session; the next start makes another
             self._scope.cancel()
-            return words
+            return self._why
         return error.message or f"“{name}” refuses the call, and does not say why."
 
     def _words(self, error: BaseException) -> str:

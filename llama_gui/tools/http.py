@@ -62,6 +62,11 @@ class HttpTransport:
                 with contextlib.suppress(httpx2.HTTPError), anyio.move_on_after(_GOODBYE_S, shield=True):
                     await self._say_goodbye(client)
 
+    @property
+    def is_shut_out(self) -> bool:
+        """Whether the server would not listen to the last request at all."""
+        return self._status in (401, 403, 404)
+
     def refused(self) -> str:
         """What the last refusal of the server means, in words; "": it has not refused anything."""
         if self._status < 300:

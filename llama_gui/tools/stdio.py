@@ -1,6 +1,7 @@
 """The lines of a program as the messages of the protocol, and back."""
 
 import contextlib
+import json
 from collections.abc import AsyncGenerator
 
 import anyio
@@ -35,6 +36,7 @@ class StdioTransport:
             async with received_in, received, sent, sent_out, anyio.create_task_group() as group:
                 group.start_soon(self._read, program, received_in)
                 group.start_soon(self._write, program, sent_out)
+                group.start_soon(self._await_end, program, received_in)
                 try:
                     yield received, sent
                 finally:
@@ -54,7 +56,7 @@ class StdioTransport:
         try:
             while line := await program.read_line():
                 try:
-                    message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    message = _message(line)
                 except ValueError:
                     rubbish += bool(line.strip())
                     program.rubbish = line[:200].decode(errors="replace").strip() or program.rubbish
@@ -65,8 +67,17 @@ class StdioTransport:
                     await received.send(SessionMessage(message))
         except ValueError as error:
             raise ToolError(self._words(f"wrote a line of more than {LONGEST_LINE // 2**20} MiB")) from error
-        except anyio.BrokenResourceError:  # the session is over
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):  # the session is over
             return
+        await self._tell_end(program, received)
+
+    async def _await_end(self, program: Program, received: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        """Its output is open for as long as anything that it started lives."""
+        await program.wait()
+        await anyio.sleep(_LAST_S)
+        await self._tell_end(program, received)
+
+    async def _tell_end(self, program: Program, received: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         await received.aclose()  # whoever waits for a reply is told so
         code = await program.exit_code(_LAST_S)
         how = "closed its output" if code is None else f"ended with exit code {code}"
@@ -82,3 +93,15 @@ class StdioTransport:
     def _words(self, what: str) -> str:
         words = self.program.last_words() if self.program else ""
         return f"“{self._server.name}”: {command_of(self._server)} {what}.{words}"
+
+
+def _message(line: bytes) -> mcp_types.JSONRPCMessage:
+    """Raises ValueError: it is none."""
+    try:
+        return mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        if b"\\ud" not in line.lower():
+            raise
+        # Half of a surrogate pair, as where JavaScript has cut a text in the middle of an emoji.
+        mended = json.dumps(json.loads(line), ensure_ascii=False).encode(errors="replace")
+        return mcp_types.jsonrpc_message_adapter.validate_json(mended, by_name=False)

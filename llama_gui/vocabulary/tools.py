@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_kind, keep, text_tuple
+from llama_gui.vocabulary.checks import check_kind, keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,10 @@ class ToolServer:
         if not self.name.strip():
             raise InvalidRequestError("name", self.name, "a text that is not empty")
         check_kind("allow_plain_http", self.allow_plain_http, bool, "true or false")
-        keep(self, "args", text_tuple("args", self.args))
+        check_kind("args", self.args, (list, tuple), "a list of texts")
+        if not all(isinstance(arg, str) for arg in self.args):
+            raise InvalidRequestError("args", self.args, "a list of texts")
+        keep(self, "args", tuple(self.args))  # one may be empty
         for name in ("env", "headers"):
             values: Mapping[Any, Any] = getattr(self, name)
             check_kind(name, values, Mapping, "texts by name")
