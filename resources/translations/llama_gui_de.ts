@@ -3851,6 +3851,22 @@
 <context>
     <name>ToolServerForm</name>
     <message>
+        <source>Allow a connection that is not encrypted</source>
+        <translation>Eine unverschlüsselte Verbindung erlauben</translation>
+    </message>
+    <message>
+        <source>On the way to this address others can read along, because http:// is not encrypted. Use https://, or tick this if you trust the network, as at home.</source>
+        <translation>Auf dem Weg zu dieser Adresse können andere mitlesen, denn http:// ist nicht verschlüsselt. Nimm https://, oder kreuze dies an, wenn du dem Netz vertraust, wie zu Hause.</translation>
+    </message>
+    <message>
+        <source>A header has a name and a value in plain letters, without accents. Copy it again.</source>
+        <translation>Eine Kopfzeile hat einen Namen und einen Wert in einfachen Buchstaben, ohne Umlaute und Akzente. Kopiere sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>This is no address of a server. It is like https://server.example/mcp, without a password.</source>
+        <translation>Das ist keine Adresse eines Servers. Sie sieht aus wie https://server.example/mcp, ohne Passwort.</translation>
+    </message>
+    <message>
         <source>“{}” is not of the form Name: value.</source>
         <translation>„{}“ hat nicht die Form Name: Wert.</translation>
     </message>
@@ -3917,10 +3933,6 @@
     <message>
         <source>Another server has this name already. Give this one another.</source>
         <translation>Ein anderer Server heißt schon so. Gib diesem einen anderen Namen.</translation>
-    </message>
-    <message>
-        <source>An address begins with http:// or https://.</source>
-        <translation>Eine Adresse beginnt mit http:// oder https://.</translation>
     </message>
     <message>
         <source>An address</source>

@@ -19,8 +19,8 @@ class FakeToolDesk(ToolDesk):
         super().__init__(file, parent)
         self.started: list[str] = []
         self.stopped: list[str] = []
-        self._servers: dict[str, ToolServer] = {}
-        self._states: dict[str, ToolServerState] = {}
+        self._known: dict[str, ToolServer] = {}
+        self._stands: dict[str, ToolServerState] = {}
 
     def add(self, name: str, state: ToolServerState | None = None) -> ToolServer:
         """Set a server up."""
@@ -32,18 +32,18 @@ class FakeToolDesk(ToolDesk):
 
     def set_state(self, name: str, state: ToolServerState) -> None:
         """Let it stand so with a server from now on."""
-        self._states[name] = state
+        self._stands[name] = state
         self.changed.emit(name)
 
     def servers(self) -> tuple[ToolServer, ...]:
-        return tuple(self._servers.values())
+        return tuple(self._known.values())
 
     def state(self, name: str) -> ToolServerState:
-        return self._states.get(name, ToolServerState())
+        return self._stands.get(name, ToolServerState())
 
     def keep(self, server: ToolServer, former: str = "") -> None:
         servers = [server if known.name == former else known for known in self.servers()]
-        self._servers = {known.name: known for known in (servers if former else [*servers, server])}
+        self._known = {known.name: known for known in (servers if former else [*servers, server])}
         self.changed.emit("")
 
     def add_text(self, text: str) -> tuple[str, ...]:
@@ -56,8 +56,8 @@ class FakeToolDesk(ToolDesk):
         return tuple(entries)
 
     def remove(self, name: str) -> None:
-        del self._servers[name]
-        self._states.pop(name, None)
+        del self._known[name]
+        self._stands.pop(name, None)
         self.changed.emit("")
 
     def start(self, names: Sequence[str]) -> None:

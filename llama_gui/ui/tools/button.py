@@ -8,9 +8,7 @@ from llama_gui.ui.widgets import plain_tip
 
 
 class ToolsButton(LitButton):
-    """Lit while tools are on, in the colour of errors where one of their servers has failed; hidden until there is one
-    at all.
-    """
+    """Lit while tools are on; a warning where one of their servers has failed; hidden until there is one at all."""
 
     def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__(icons, "tools", height=28)
@@ -29,7 +27,8 @@ class ToolsButton(LitButton):
 
     def say(self, words: str, tip: str, *, is_on: bool, has_failed: bool) -> None:
         """`words`: beside the icon; `tip`: all of it, to the mouse and to screen readers."""
-        self._words, self._is_on, self._has_failed = words, is_on, has_failed
+        self._words, self._is_on, self._has_failed = words, is_on, has_failed and is_on
+        self.set_icon_name("alert" if self._has_failed else "tools")
         self.setToolTip(plain_tip(tip))
         self.setAccessibleName(tip)
         self.show_word(self._has_room)
@@ -39,4 +38,4 @@ class ToolsButton(LitButton):
         return self._is_on
 
     def _ink(self) -> str:
-        return "error" if self._is_on and self._has_failed else super()._ink()
+        return "error" if self._has_failed else super()._ink()

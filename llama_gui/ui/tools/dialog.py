@@ -138,7 +138,7 @@ class ToolsDialog(FittingDialog):
 
     def _open_form(self, server: ToolServer | None, *, is_new: bool) -> None:
         taken = {known.name for known in self._desk.servers()} if is_new else ()
-        form = ToolServerForm(server, taken, self, is_new=is_new)
+        form = ToolServerForm(server, taken, self._desk.check, self, is_new=is_new)
         form.filled.connect(self._keep)
         form.open()
 

@@ -98,6 +98,8 @@ class ToolQuestionBar(QFrame):
         self.setAccessibleDescription(text)
         self._wait.start()
         self.show()
+        if has_keyboard(self):  # a key that was meant for the call before must not allow this one
+            (self.decline if self.arguments.isHidden() else self.arguments).setFocus()
 
     def clear(self) -> None:
         """Nothing is asked any more."""

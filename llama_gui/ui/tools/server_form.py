@@ -1,9 +1,10 @@
 """Name, command or address of one tool server, and what goes along with it."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -24,14 +25,23 @@ _PAIRS_HEIGHT = 58
 
 
 class ToolServerForm(FittingDialog):
-    """It stays open until what was typed is a server. `taken`: names that others have."""
+    """It stays open until what was typed is a server. `taken`: names that others have; `check`: `ToolDesk.check`."""
 
     filled = Signal(object)
     """`ToolServer`."""
 
-    def __init__(self, server: ToolServer | None, taken: Collection[str], parent: QWidget, *, is_new: bool) -> None:
+    def __init__(
+        self,
+        server: ToolServer | None,
+        taken: Collection[str],
+        check: Callable[[ToolServer], None],
+        parent: QWidget,
+        *,
+        is_new: bool,
+    ) -> None:
         super().__init__(parent)
         self._taken = set(taken)
+        self._can_be = check
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Add a tool server") if is_new else self.tr("Change tool server"))
         self.is_program = QRadioButton(self.tr("A program on this computer"))
@@ -48,10 +58,13 @@ class ToolServerForm(FittingDialog):
         self.headers = self._pairs(
             write_pairs(server.headers, ": ") if server else "", self.tr("Name: value, one on each line")
         )
-        self.problems = {field: _problem() for field in ("name", "command", "env", "url", "headers")}
+        self.plain = QCheckBox(self.tr("Allow a connection that is not encrypted"))
+        self.plain.setChecked(server is not None and server.allow_plain_http)
+        self.problems = {field: _problem() for field in ("name", "command", "env", "url", "headers", "plain")}
         self._lay_out()
         for field in (self.name, self.command, self.url, self.env, self.headers):
             field.textChanged.connect(self._check)
+        self.plain.toggled.connect(self._check)
         self.is_program.toggled.connect(self._show_kind)
         self._show_kind()
 
@@ -82,6 +95,7 @@ class ToolServerForm(FittingDialog):
         ):
             getattr(self, field).setAccessibleName(text)
             self._form.addRow(text, self._with_problem(field))
+        self._form.addRow("", self._with_problem("plain"))
         self._note = plain_label("", "muted", SMALL_PX)
         self._note.setWordWrap(True)
         self.save = QPushButton(self.tr("Save and try it"))
@@ -119,6 +133,7 @@ class ToolServerForm(FittingDialog):
         for field, shown in (("command", is_program), ("env", is_program), ("url", not is_program)):
             self._form.setRowVisible(self._row_of(field), shown)
         self._form.setRowVisible(self._row_of("headers"), not is_program)
+        self._form.setRowVisible(self._row_of("plain"), not is_program)
         if is_program:
             note = self.tr("The program runs with your rights: it can do on this computer what you can.")
         else:
@@ -169,10 +184,26 @@ class ToolServerForm(FittingDialog):
             headers = read_pairs(self.headers.toPlainText(), ":")
         except ValueError as error:
             return self._refuse("headers", self.tr("“{}” is not of the form Name: value.").format(error))
+        url, allows = self.url.text().strip(), self.plain.isChecked()
         try:
-            return ToolServer(name, url=self.url.text().strip(), headers=headers)
-        except InvalidRequestError:
-            return self._refuse("url", self.tr("An address begins with http:// or https://."))
+            server = ToolServer(name, url=url, headers=headers, allow_plain_http=allows)
+            self._can_be(server)
+        except InvalidRequestError as error:
+            return self._refuse_address(error.field, is_plain=url.startswith("http://") and not allows)
+        return server
+
+    def _refuse_address(self, field: str, *, is_plain: bool) -> None:
+        if field == "headers":
+            text = self.tr("A header has a name and a value in plain letters, without accents. Copy it again.")
+            return self._refuse("headers", text)
+        if is_plain:
+            text = self.tr(
+                "On the way to this address others can read along, because http:// is not encrypted. Use https://, or "
+                "tick this if you trust the network, as at home."
+            )
+            return self._refuse("plain", text)
+        text = self.tr("This is no address of a server. It is like https://server.example/mcp, without a password.")
+        return self._refuse("url", text)
 
     def _refuse(self, field: str, text: str) -> None:
         """Say at its field what is wrong."""
