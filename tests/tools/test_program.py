@@ -40,9 +40,7 @@ def test_one_that_will_not_end_is_killed_in_time():
     assert gone(*pids)
 
 
-def test_nobody_waits_for_one_that_will_not_end(
-    talk: Talk, monkeypatch: pytest.MonkeyPatch
-):
+def test_nobody_waits_for_one_that_will_not_end(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("llama_gui.tools.program._GRACE_S", 0.2)
     talk.client.start(1, odd("stubborn"))
     assert until(lambda: len(talk.left()) == 1, 30)
