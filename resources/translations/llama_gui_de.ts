@@ -671,6 +671,10 @@
 <context>
     <name>ChatTurn</name>
     <message>
+        <source>The model has called tools {} times for one question. Answer again lets it go on.</source>
+        <translation>Das Modell hat für eine Frage {}-mal Werkzeuge aufgerufen. Noch einmal antworten lässt es weitermachen.</translation>
+    </message>
+    <message>
         <source>An answer is still being written. Stop it, or wait for its end.</source>
         <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
     </message>
@@ -1436,6 +1440,10 @@
 </context>
 <context>
     <name>MapCanvas</name>
+    <message>
+        <source>Tool</source>
+        <translation>Werkzeug</translation>
+    </message>
     <message>
         <source>Branches of this chat</source>
         <translation>Zweige dieses Chats</translation>
@@ -3159,6 +3167,30 @@
 </context>
 <context>
     <name>Transcript</name>
+    <message>
+        <source>waiting …</source>
+        <translation>wartet …</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <translation>Werkzeug</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>It went wrong</source>
+        <translation>Fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>Declined</source>
+        <translation>Abgelehnt</translation>
+    </message>
+    <message>
+        <source>Not made</source>
+        <translation>Nicht ausgeführt</translation>
+    </message>
     <message>
         <source>{}, slides {}</source>
         <translation>{}, Folien {}</translation>

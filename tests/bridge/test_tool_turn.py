@@ -253,3 +253,15 @@ def test_what_is_cut_short_calls_nothing(qtbot: QtBot, start: Start):
     assert session.path()[-1].content == "".join(SAID[:-1])
     assert session.path()[-1].status == "stopped"
     assert session.tool_question is None
+
+
+def test_a_server_that_no_chat_uses_any_more_ends(qtbot: QtBot, start: Start):
+    session = start()
+    other = session.book.new_chat()
+    other.set_tools(["clock"])
+    session.set_tools([])
+    assert session.tools.state("clock").status == "ready"
+    other.send("hello")
+    qtbot.waitUntil(lambda: other.is_settled and not other.answering)
+    session.book.close_chat(other.chat_id)
+    qtbot.waitUntil(lambda: session.tools.state("clock").status == "off")

@@ -357,4 +357,4 @@ def test_whether_thinking_can_be_chosen_and_what_it_does_by_itself(
 def test_whether_it_has_a_place_for_tools(tmp_path: Path, source: str, knows: bool):
     template = make(tmp_path, source)
     assert template is not None
-    assert template.knows_tools() is knows
+    assert template.knows_tools is knows

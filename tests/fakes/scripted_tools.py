@@ -37,6 +37,9 @@ class ScriptedTools(ToolDesk):
     def start(self, names: Sequence[str]) -> None:
         self.started += names
 
+    def stop(self, name: str) -> None:
+        self.put(name, ToolServerState())
+
     def is_settled(self, names: Sequence[str]) -> bool:
         return all(self.state(name).status != "starting" for name in names)
 
