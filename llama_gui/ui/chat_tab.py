@@ -10,7 +10,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMessageBox, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
 
 from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.bridge.chat_session import ChatSession
@@ -104,9 +104,7 @@ class ChatTab(Surface):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.header)
-        # What is written and asked has all the room it needs first; what is read scrolls.
-        self.pages.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
-        self.pages.setMinimumHeight(_LEAST_READ)
+        self.pages.setMinimumHeight(_LEAST_READ)  # it scrolls; what is written and asked has the room it needs
         layout.addWidget(self.pages, 1)
         layout.addLayout(centred)
 
