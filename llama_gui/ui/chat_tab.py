@@ -44,7 +44,6 @@ _WRITING = (
     Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
 )
 """With these letters are written; others make commands of them."""
-_LEAST_READ = 40
 
 
 class ChatTab(Surface):
@@ -104,7 +103,6 @@ class ChatTab(Surface):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.header)
-        self.pages.setMinimumHeight(_LEAST_READ)  # it scrolls; what is written and asked has the room it needs
         layout.addWidget(self.pages, 1)
         layout.addLayout(centred)
 

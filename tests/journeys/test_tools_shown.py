@@ -152,10 +152,11 @@ def test_the_dialog_opens_where_there_is_no_server_and_stops_what_was_only_tried
     dialog = window.findChild(ToolsDialog)
     desk.add("files")
     desk.add("web")
+    tab.session.set_tools(["web"])
     for row in (0, 1):
         dialog.list.setCurrentRow(row)
         dialog.try_selected()
-    tab.session.set_tools(["web"])
+    assert dialog.tried == {"files", "web"}
     dialog.accept()
     assert desk.stopped == ["files"]
     entry(tab.tools.make_menu(), "Set up").trigger()
