@@ -3786,6 +3786,10 @@
 <context>
     <name>TabTools</name>
     <message>
+        <source>{}: starts with the next answer</source>
+        <translation>{}: startet mit der nächsten Antwort</translation>
+    </message>
+    <message>
         <source>Tools: none of the servers is used in this chat</source>
         <translation>Werkzeuge: Dieser Chat benutzt keinen der Server</translation>
     </message>

@@ -84,11 +84,13 @@ def test_the_button_comes_with_the_first_server_and_says_how_it_stands(open_with
     assert button.accessibleName().endswith("files: starting…")
     desk.set_state("files", READY)
     assert button.text() == "2 tools"
-    desk.set_state("files", ToolServerState("failed", error="No such <program>."))
-    assert "files: No such <program>." in button.accessibleName()
+    desk.set_state("files", ToolServerState("failed", error="“files”: no such <program>."))
+    assert "\n“files”: no such <program>." in button.accessibleName()
     assert "&lt;program&gt;" in button.toolTip()
     window.resize(window.minimumSizeHint().width(), 500)
     assert button.text() == ""
+    desk.set_state("files", ToolServerState())
+    assert "files: starts with the next answer" in button.accessibleName()
     desk.remove("files")
     assert not button.isVisible()
 

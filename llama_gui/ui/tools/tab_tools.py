@@ -9,6 +9,7 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.ui.tools.button import ToolsButton
 from llama_gui.ui.tools.menu import ToolsMenu
 from llama_gui.ui.tools.words import count_words, state_words
+from llama_gui.vocabulary import ToolServerState
 
 
 class TabTools(QObject):
@@ -74,7 +75,7 @@ class TabTools(QObject):
         count = sum(len(state.tools) for state in states.values())
         is_on = bool(used) and self._takes_tools is not False
         word = count_words(count) if is_on and count else self.tr("Tools")
-        lines = [f"{name}: {state.error or state_words(state)}" for name, state in states.items()]
+        lines = [self._line(name, state) for name, state in states.items()]
         if not used:
             lines = [self.tr("Tools: none of the servers is used in this chat")]
         else:
@@ -83,3 +84,8 @@ class TabTools(QObject):
         failed = any(state.status == "failed" for state in states.values())
         self._button.say(word, tip, is_on=is_on, has_failed=failed)
         self._button.setVisible(bool(known))
+
+    def _line(self, name: str, state: ToolServerState) -> str:
+        if state.status == "off":
+            return self.tr("{}: starts with the next answer").format(name)
+        return state.error or f"{name}: {state_words(state)}"  # an error names the server
