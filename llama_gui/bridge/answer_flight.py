@@ -12,10 +12,11 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
 from llama_gui.chats.attachments import Draft, split
-from llama_gui.chats.recipe import recipe_text
+from llama_gui.chats.recipe import read_recipe, recipe_text
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
 from llama_gui.errors import UserError
+from llama_gui.tool_calls import CallWatch, ToolCall
 from llama_gui.vocabulary import FinishReason, GenerateResult, ModelInfo
 
 _STATUS: dict[FinishReason, NodeStatus] = {
@@ -29,10 +30,18 @@ _STATUS: dict[FinishReason, NodeStatus] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerEnd:
-    """How an answer ended. `is_same`: whether the text came that its recipe promised; None: none was promised."""
+    """How an answer ended. `is_same`: whether the text came that its recipe promised; None: none was promised.
+
+    `calls`: what it called of the question's tools; then it goes on behind their replies. `max_context`: of the model
+    that wrote it, 0 where that is not known.
+    """
 
     result: GenerateResult
     is_same: bool | None
+    question: Question | None = None
+    answer_id: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    max_context: int = 0
 
 
 class AnswerFlight(QObject):
@@ -57,6 +66,8 @@ class AnswerFlight(QObject):
         self._ticket: int | None = None
         self._answer_id: str | None = None
         self._token_ids: list[int] = []
+        self._written = ""  # all of its text; what may be a call is not shown
+        self._watch: CallWatch | None = None
         self._question: Question | None = None
         self._model: ModelInfo | None = None
         self._former_leaf: str | None = None
@@ -112,19 +123,25 @@ class AnswerFlight(QObject):
             return
         self._model = self._host.info_for(ticket)
         asked = self._path.tree[self._question.asked_id]
-        if asked.status == "failed":  # refused before, taken now
+        if asked.role == "user" and asked.status == "failed":  # refused before, taken now
             self._put(replace(asked, status="complete", error=""))
         self._token_ids = list(self._question.request.answer_token_ids)
+        self._written = ""
+        knows_tools = self._question.tools and (self._model is None or self._model.tools)
+        self._watch = CallWatch(self._question.tools) if knows_tools else None
         if self._question.continues is not None:
             self._answer_id = self._question.continues
-            self._put(replace(self._path.tree[self._answer_id], status="streaming", error=""))
+            answer = self._path.tree[self._answer_id]
+            written = read_recipe(answer.recipe).written if self._token_ids else ""
+            said = self._said(written or answer.content)
+            self._put(replace(answer, status="streaming", error="", content=said))
             self._news.changed.emit()
         else:
             name = self._model.name if self._model else ""
             given = self._question.given_tokens
-            text = self._opening() + clean_text(self._host.former_text(ticket)) if given else ""
+            text = self._said(self._opening() + clean_text(self._host.former_text(ticket))) if given else ""
             answer = new_node(self._chat_id, "assistant", text, "streaming", asked.id, name)
-            answer = replace(answer, recipe=self._recipe_so_far()) if given else answer
+            answer = replace(answer, recipe=self._recipe_so_far(text)) if given else answer
             self._path.add(answer)
             self._answer_id = answer.id
             self._saver.save_soon(answer)
@@ -184,12 +201,20 @@ class AnswerFlight(QObject):
         if self._answer_id is None or not text:
             return
         answer = self._path.tree[self._answer_id]
-        if not answer.content:
+        if not self._written:
             text = self._opening() + text
-        answer = replace(answer, content=answer.content + text, recipe=self._recipe_so_far())
+        said = self._said(text)
+        answer = replace(answer, content=answer.content + said)
+        answer = replace(answer, recipe=self._recipe_so_far(answer.content))
         self._path.tree.replace(answer)
         self._saver.save_soon(answer)
-        self._news.text_added.emit(answer.id, text)
+        if said:
+            self._news.text_added.emit(answer.id, said)
+
+    def _said(self, text: str) -> str:
+        """More text of the answer, but for what may be a call."""
+        self._written += text
+        return self._watch.push(text) if self._watch is not None else text
 
     def _opening(self) -> str:
         """What the prompt has said of the answer already: without it nobody could tell its reasoning while it comes."""
@@ -197,28 +222,49 @@ class AnswerFlight(QObject):
             return ""
         return self._model.opening(self._question.request.thinking)
 
-    def _recipe_so_far(self) -> str:
+    def _recipe_so_far(self, said: str) -> str:
         """So that the answer can go on exactly, should the process end now."""
         if self._question is None:
             return ""
-        question = self._question
-        return recipe_text(question.request, self._model, token_ids=self._token_ids, given_tokens=question.given_tokens)
+        return recipe_text(
+            self._question.request,
+            self._model,
+            token_ids=self._token_ids,
+            given_tokens=self._question.given_tokens,
+            written=self._written if self._written != said else "",
+        )
 
     def _finish(self, finished: FinishedItem) -> None:
         result, question = finished.result, self._question
         self._last_result = result
-        text = ""
-        if self._answer_id is not None and question is not None:
-            answer = self._path.tree[self._answer_id]
-            text = answer.content
+        answer_id, calls = self._answer_id, tuple[ToolCall, ...]()
+        if answer_id is not None and question is not None:
+            answer = self._path.tree[answer_id]
+            text, calls = self._told(answer.content, result)
+            recipe = recipe_text(
+                question.request,
+                self._model,
+                result,
+                given_tokens=question.given_tokens,
+                written=self._written if self._written != text else "",
+            )
             error = error_text(result.error) if result.error else ""
-            recipe = recipe_text(question.request, self._model, result, given_tokens=question.given_tokens)
-            self._put(replace(answer, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
+            self._put(replace(answer, content=text, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
         expected = question.expected if question is not None and result.finish_reason != "cancelled" else None
         opening = self._opening()  # those of older versions were kept without it
         self._land()
-        is_same = None if expected is None else text.removeprefix(opening) == expected.removeprefix(opening)
-        self.ended.emit(AnswerEnd(result, is_same))
+        is_same = None if expected is None else self._written.removeprefix(opening) == expected.removeprefix(opening)
+        max_context = self._model.max_context if self._model is not None else 0
+        self.ended.emit(AnswerEnd(result, is_same, question, answer_id, calls, max_context))
+
+    def _told(self, said: str, result: GenerateResult) -> tuple[str, tuple[ToolCall, ...]]:
+        """The text of an answer that has ended, and its calls. One that was cut short calls nothing."""
+        if self._watch is None:
+            return said, ()
+        if result.finish_reason != "stop":
+            return self._written, ()
+        left = self._watch.finish()
+        return (said + left.text).rstrip() if left.calls else said + left.text, left.calls
 
     def _put(self, node: Node) -> None:
         self._path.tree.replace(node)

@@ -1,24 +1,26 @@
 """What is asked of the engine: requests made of a chat's tree, settings and recipes."""
 
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from llama_gui.chats.attachments import Draft, compose
 from llama_gui.chats.recipe import Recipe, read_recipe
 from llama_gui.chats.shown_path import ShownPath
+from llama_gui.chats.tool_use import offered, schemas
 from llama_gui.chats.tree import Node
-from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message
+from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, ToolInfo
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request, the user's message that it answers, and the answer that it goes on with, if it does.
+    """A request, what it answers (a message of the user, or a tool's reply), and the answer that it goes on with, if it
+    does.
 
     `expected` is the text that must come if the answer is made again by its recipe. `model`: the key of the one that
     is asked; "": the application's current one. `given_tokens`: so many of the answer's first tokens are not the
-    model's own, but chosen by somebody.
+    model's own, but chosen by somebody. `tools`: what the model may call, by the names that it is told.
     """
 
     request: GenerateRequest
@@ -27,10 +29,11 @@ class Question:
     expected: str | None = None
     model: str = ""
     given_tokens: int = 0
+    tools: Mapping[str, ToolInfo] = field(default_factory=dict[str, ToolInfo])
 
 
-def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str) -> Question:
-    """Answer a message of the user with the chat's settings.
+def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str, tools: Sequence[ToolInfo] = ()) -> Question:
+    """Answer a message of the user, or go on behind a tool's reply, with the chat's settings.
 
     Raises:
         InvalidRequestError: the settings or the messages cannot be.
@@ -47,12 +50,13 @@ def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str) -> Q
         cache_key=chat_id,
         now=datetime.fromtimestamp(path.tree.path(asked.id)[0].created),
         thinking=settings.thinking,
+        tools=schemas(offered(tools)) or None,
     )
-    return Question(request, asked.id, model=settings.model)
+    return Question(request, asked.id, model=settings.model, tools=offered(tools))
 
 
 def would_send(
-    path: ShownPath, draft: Draft, replaces: str | None, settings: ChatSettings
+    path: ShownPath, draft: Draft, replaces: str | None, settings: ChatSettings, tools: Sequence[ToolInfo] = ()
 ) -> Callable[[], GenerateRequest] | None:
     """Makes the request that sending the draft now would come to; None: there is nothing to send.
 
@@ -73,7 +77,11 @@ def would_send(
             messages.append(Message("user", said))
         overflow = settings.overflow or "drop_oldest"
         return GenerateRequest(
-            messages=messages, max_tokens=settings.max_tokens, overflow=overflow, thinking=settings.thinking
+            messages=messages,
+            max_tokens=settings.max_tokens,
+            overflow=overflow,
+            thinking=settings.thinking,
+            tools=schemas(offered(tools)) or None,
         )
 
     return make
@@ -90,17 +98,24 @@ def before_draft(path: ShownPath, replaces: str | None, *, is_empty: bool = Fals
 
 
 def go_on(
-    path: ShownPath, answer: Node, asked: Node, settings: ChatSettings, chat_id: str, writer: str = ""
+    path: ShownPath,
+    answer: Node,
+    asked: Node,
+    settings: ChatSettings,
+    chat_id: str,
+    writer: str = "",
+    tools: Sequence[ToolInfo] = (),
 ) -> Question:
     """Go on with an answer where it ends: by its tokens if they are known, else by its text.
 
-    `writer`: the key of the model that wrote it, if it can be had; tokens mean nothing to another one.
+    `writer`: the key of the model that wrote it, if it can be had; tokens mean nothing to another one. `tools`: what
+    can be called now; the model is told what it was told then.
 
     Raises:
         InvalidRequestError: the settings or the messages cannot be.
     """
     recipe = read_recipe(answer.recipe)
-    fresh = replace(ask(path, asked, settings, chat_id).request, thinking=recipe.thinking)
+    fresh = replace(ask(path, asked, settings, chat_id).request, thinking=recipe.thinking, tools=recipe.tools or None)
     if writer and recipe.token_ids and answer.status in ("stopped", "interrupted", "failed"):
         # With its seed and sampling it becomes what it would have become.
         request = replace(
@@ -113,13 +128,26 @@ def go_on(
     else:
         request = replace(fresh, answer_text=answer.content, max_tokens=None, min_tokens=0)
     given = recipe.given_tokens if request.answer_token_ids else 0
-    return Question(request, asked.id, continues=answer.id, model=writer or settings.model, given_tokens=given)
+    return Question(
+        request,
+        asked.id,
+        continues=answer.id,
+        model=writer or settings.model,
+        given_tokens=given,
+        tools=offered(tools),
+    )
 
 
 def run_again(
-    path: ShownPath, answer: Node, asked: Node, settings: ChatSettings, chat_id: str, writer: str = ""
+    path: ShownPath,
+    answer: Node,
+    asked: Node,
+    settings: ChatSettings,
+    chat_id: str,
+    writer: str = "",
+    tools: Sequence[ToolInfo] = (),
 ) -> Question:
-    """Make an answer again by its recipe: the same text must come. `writer`: see `go_on`.
+    """Make an answer again by its recipe: the same text must come. `writer`, `tools`: see `go_on`.
 
     Raises:
         InvalidRequestError: the recipe or the messages cannot be.
@@ -128,7 +156,14 @@ def run_again(
     given = recipe.token_ids[: recipe.given_tokens]
     request = replace(_as_it_was(path, recipe, asked, settings, chat_id), answer_token_ids=given)
     model = writer or settings.model
-    return Question(request, asked.id, expected=answer.content, model=model, given_tokens=len(given))
+    return Question(
+        request,
+        asked.id,
+        expected=recipe.written or answer.content,
+        model=model,
+        given_tokens=len(given),
+        tools=offered(tools),
+    )
 
 
 LIKELIEST = 8
@@ -162,6 +197,7 @@ def turn(
     chat_id: str,
     writer: str,
     token_ids: tuple[int, ...],
+    tools: Sequence[ToolInfo] = (),
     *,
     ends: bool,
 ) -> Question:
@@ -174,7 +210,7 @@ def turn(
     """
     request = _as_it_was(path, read_recipe(answer.recipe), asked, settings, chat_id)
     request = replace(request, answer_token_ids=token_ids, prompt_logprobs=0 if ends else None)
-    return Question(request, asked.id, model=writer, given_tokens=len(token_ids))
+    return Question(request, asked.id, model=writer, given_tokens=len(token_ids), tools=offered(tools))
 
 
 def _as_it_was(path: ShownPath, recipe: Recipe, asked: Node, settings: ChatSettings, chat_id: str) -> GenerateRequest:
@@ -188,4 +224,5 @@ def _as_it_was(path: ShownPath, recipe: Recipe, asked: Node, settings: ChatSetti
         stop=recipe.stop,
         now=recipe.present or fresh.now,
         thinking=recipe.thinking,
+        tools=recipe.tools or None,
     )

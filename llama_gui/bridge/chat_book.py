@@ -126,6 +126,7 @@ class ChatBook(QObject):
         session.title_changed.connect(self._on_title_changed)
         session.answering_changed.connect(self._on_answering_changed)
         session.settled.connect(self._on_settled)
+        session.settings_changed.connect(self._rest_tools)
         self._sessions[chat_id] = session
         return session
 
@@ -135,7 +136,16 @@ class ChatBook(QObject):
             del self._sessions[session.chat_id]
             self.folders.hold(session.chat_id, "")
             session.deleteLater()
+            self._rest_tools()
             self.chat_closed.emit(session.chat_id)
+
+    @Slot()
+    def _rest_tools(self) -> None:
+        """End the servers of tools that no open chat uses any more."""
+        used = {name for session in self.sessions() for name in session.settings.tools}
+        for server in self.tools.servers():
+            if server.name not in used and self.tools.state(server.name).status in ("starting", "ready"):
+                self.tools.stop(server.name)
 
     @Slot(bool)
     def _on_answering_changed(self, answering: bool) -> None:

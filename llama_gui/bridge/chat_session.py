@@ -20,12 +20,13 @@ from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.message_post import MessagePost
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.tool_desk import ToolDesk
+from llama_gui.bridge.tool_turn import ToolTurn
 from llama_gui.bridge.word_reader import WordReader, Words, no_writer, turning
 from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.shown_path import MapDot, ShownPath
 from llama_gui.chats.tree import Node, clean_text
-from llama_gui.vocabulary import ChatSettings, GenerateResult, ToolDecision, ToolQuestion
+from llama_gui.vocabulary import ChatSettings, GenerateResult, ToolDecision, ToolInfo, ToolQuestion
 
 
 class ChatSession(ChatNews):
@@ -54,18 +55,22 @@ class ChatSession(ChatNews):
         self._card = ChatCard(chat_id, self._path, store, self._saver, self)
         self._flight = AnswerFlight(chat_id, self._path, host, self._saver, self)
         post = MessagePost(chat_id, self._path, self._card, store, self._saver, self)
-        recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self)
-        self._turn = ChatTurn(chat_id, self._path, self._card, recall, post, self._flight, self)
+        recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self, self._offered)
+        self._calls = ToolTurn(chat_id, self._path, self._card, tools, self._saver, self)
+        self._turn = ChatTurn(
+            chat_id, self._path, self._card, recall, post, self._flight, self._calls, self._offered, self
+        )
         self.queue = self._turn.queue
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.draft_files = DraftFileKeeper(chat_id, store, self)
-        self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self)
+        self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self, self._offered)
         self.words = WordReader(self._path, lambda: self.settings, chat_id, host, self)
         self._connect()
 
     def _connect(self) -> None:
         for signal in (self.changed, self.message_added, self.node_changed, self.settings_changed):
             signal.connect(self.context.note_change)
+        self.tools.changed.connect(self._on_tools_changed)
         self.settings_changed.connect(self._hold_folder)
         self.tokens_added.connect(self.context.note_written)
         self.draft_files.failed.connect(self.failed)
@@ -179,7 +184,7 @@ class ChatSession(ChatNews):
             self.failed.emit(self.tr("There is nothing to answer yet. Write a message first."))
         elif self._turn.is_free():
             settings = replace(self.settings, model=model) if model else self.settings
-            self._turn.ask(lambda: asking.ask(self._path, asked, settings, self.chat_id), asked.id)
+            self._turn.ask(lambda: asking.ask(self._path, asked, settings, self.chat_id, self._offered()), asked.id)
 
     def run_again(self, node_id: str) -> None:
         """Make an answer again by its recipe; `reproduced` tells whether the same text came."""
@@ -191,7 +196,10 @@ class ChatSession(ChatNews):
                 self.failed.emit(no_writer(recipe))
                 return
             self._turn.ask(
-                lambda: asking.run_again(self._path, answer, asked, self.settings, self.chat_id, writer), asked.id
+                lambda: asking.run_again(
+                    self._path, answer, asked, self.settings, self.chat_id, writer, self._offered()
+                ),
+                asked.id,
             )
 
     def go_on(self, node_id: str) -> None:
@@ -199,7 +207,9 @@ class ChatSession(ChatNews):
         answer, asked = self._path.tree[node_id], self._path.question_of(node_id)
         if asked is not None and self._turn.is_free():
             writer = self._writer_of(answer)
-            self._turn.ask(lambda: asking.go_on(self._path, answer, asked, self.settings, self.chat_id, writer))
+            self._turn.ask(
+                lambda: asking.go_on(self._path, answer, asked, self.settings, self.chat_id, writer, self._offered())
+            )
 
     def go_another_way(self, words: Words, place: int, token_id: int) -> None:
         """Write a new version of an answer: with its tokens up to `place`, and this one there; the old one stays."""
@@ -213,7 +223,15 @@ class ChatSession(ChatNews):
         way = turning(words, recipe, place, token_id)
         self._turn.ask(
             lambda: asking.turn(
-                self._path, answer, asked, self.settings, self.chat_id, writer, way.token_ids, ends=way.ends
+                self._path,
+                answer,
+                asked,
+                self.settings,
+                self.chat_id,
+                writer,
+                way.token_ids,
+                self._offered(),
+                ends=way.ends,
             ),
             asked.id,
         )
@@ -252,10 +270,20 @@ class ChatSession(ChatNews):
     @property
     def tool_question(self) -> ToolQuestion | None:
         """The call that waits for the user's word."""
-        return None
+        return self._calls.question
 
     def decide(self, decision: ToolDecision) -> None:
         """Let the call that waits be made, or not; the answer goes on in either case."""
+        self._calls.decide(decision)
+
+    @Slot(str)
+    def _on_tools_changed(self, name: str) -> None:
+        if name in self.settings.tools:
+            self.context.note_change()
+
+    def _offered(self) -> tuple[ToolInfo, ...]:
+        """The tools that the model may call now."""
+        return self.tools.tools(self.settings.tools)
 
     @Slot()
     def _hold_folder(self) -> None:

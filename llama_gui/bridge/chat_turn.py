@@ -1,7 +1,7 @@
 """Whose turn it is in a chat: from sending a message to the end of its answer it is busy, and what comes then waits."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -13,9 +13,14 @@ from llama_gui.bridge.chat_news import ChatNews
 from llama_gui.bridge.document_recall import DocumentRecall
 from llama_gui.bridge.message_post import MessagePost, Posted
 from llama_gui.bridge.message_queue import MessageQueue
+from llama_gui.bridge.tool_turn import ToolTurn
 from llama_gui.chats.attachments import Draft
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
+from llama_gui.vocabulary import ToolInfo
+
+MOST_ROUNDS = 25
+"""So often in a row a model may call tools for one question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class ChatTurn(QObject):
         recall: DocumentRecall,
         post: MessagePost,
         flight: AnswerFlight,
+        tools: ToolTurn,
+        offered: Callable[[], Sequence[ToolInfo]],
         news: ChatNews,
     ) -> None:
         super().__init__(news)
@@ -54,6 +61,10 @@ class ChatTurn(QObject):
         self._recall = recall
         self._post = post
         self._flight = flight
+        self._tools = tools
+        self._offered = offered
+        self._rounds = 0
+        self._end: AnswerEnd | None = None  # of the answer whose calls are made
         self._news = news
         self.queue = MessageQueue(news)
         self._is_busy = False
@@ -68,6 +79,7 @@ class ChatTurn(QObject):
         flight.ended.connect(self._on_ended)
         flight.refused.connect(self._on_refused)
         flight.withdrawn.connect(self._give)
+        tools.done.connect(self._on_replies)
 
     @property
     def is_busy(self) -> bool:
@@ -162,7 +174,10 @@ class ChatTurn(QObject):
     @Slot(object)
     def _on_posted(self, posted: Posted) -> None:
         self._queued = None
-        self._ask(lambda: asking.ask(self._path, posted.node, self._card.settings, self._chat_id), posted.former_leaf)
+        self._ask(
+            lambda: asking.ask(self._path, posted.node, self._card.settings, self._chat_id, self._offered()),
+            posted.former_leaf,
+        )
 
     @Slot(str)
     def _on_unsaved(self, text: str) -> None:
@@ -184,10 +199,11 @@ class ChatTurn(QObject):
         self._ask(make, former_leaf)
 
     def _ask(self, make: Callable[[], Question], former_leaf: str | None) -> None:
+        self._rounds = 0
         if self._is_stopping:
             self._give()
         else:
-            self._flight.ask(make, former_leaf)
+            self._tools.prepare(lambda: self._flight.ask(make, former_leaf))
 
     def stop(self) -> None:
         """Stop the answer; what is written stays."""
@@ -199,12 +215,14 @@ class ChatTurn(QObject):
             self._news.returned.emit(self._early)
             self._early = self._queued = None  # also one from the queue: it is the composer's now
             self._give()
+        elif self._tools.stop():
+            self._give()
         else:
             self._flight.cancel()
 
     def break_off(self) -> None:
         """The end of the session: what still streams is marked."""
-        if self._flight.break_off():
+        if self._flight.break_off() or self._tools.stop("interrupted"):
             self._give()
 
     @Slot(str)
@@ -215,11 +233,38 @@ class ChatTurn(QObject):
 
     @Slot(object)
     def _on_ended(self, end: AnswerEnd) -> None:
+        if end.calls and end.answer_id is not None and end.question is not None and not self._is_stopping:
+            self._end = end
+            self._tell(end)
+            self._tools.run(end.answer_id, end.calls, end.question.tools, end.max_context)
+            return
         self._give()
+        self._tell(end)
+        if end.result.finish_reason in ("cancelled", "error"):
+            self.queue.pause()
+        self._send_next()
+
+    def _tell(self, end: AnswerEnd) -> None:
         self._news.dropped.emit(end.result.dropped_messages)
         if end.is_same is not None:
             self._news.reproduced.emit(end.is_same)
         self.answered.emit()
-        if end.result.finish_reason in ("cancelled", "error"):
+
+    @Slot(str)
+    def _on_replies(self, node_id: str) -> None:
+        """Let the model go on behind the replies of the tools that it has called."""
+        end, self._end = self._end, None
+        self._rounds += 1
+        if end is None or end.question is None:
+            return
+        if self._rounds >= MOST_ROUNDS:
             self.queue.pause()
-        self._send_next()
+            self._give()
+            says = self.tr("The model has called tools {} times for one question. Answer again lets it go on.")
+            self._news.failed.emit(says.format(self._rounds))
+            return
+        settings = replace(self._card.settings, model=end.question.model)
+        self._flight.ask(
+            lambda: asking.ask(self._path, self._path.tree[node_id], settings, self._chat_id, self._offered()),
+            self._path.leaf,
+        )

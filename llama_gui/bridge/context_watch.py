@@ -1,6 +1,6 @@
 """How much of the model's context a chat and its draft would use; asked a moment after something has changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -10,7 +10,7 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.token_counter import Counts
 from llama_gui.chats.attachments import Attachment, Draft, fitted
 from llama_gui.chats.shown_path import ShownPath
-from llama_gui.vocabulary import ChatSettings, ContextUse
+from llama_gui.vocabulary import ChatSettings, ContextUse, ToolInfo
 
 SHARE = 0.5
 """Of the context: what a message with excerpts may take. The other half is for the answer and what was said before."""
@@ -33,8 +33,10 @@ class ContextWatch(QObject):
         model: Callable[[], str],
         host: EngineHost,
         parent: QObject | None = None,
+        offered: Callable[[], Sequence[ToolInfo]] = tuple,
     ) -> None:
         super().__init__(parent)
+        self._offered = offered
         self._path = path
         self._settings = settings
         self._model = model
@@ -136,7 +138,7 @@ class ContextWatch(QObject):
             self._use = None
             self._tell()
             return
-        make = asking.would_send(self._path, self._draft, self._replaces, self._settings())
+        make = asking.would_send(self._path, self._draft, self._replaces, self._settings(), self._offered())
         if make is None:
             self._use = ContextUse(0, info.max_context)
             self._tell()

@@ -1,6 +1,6 @@
 """Gives a question, before it is saved, the passages that fit it: of documents further up, and of the chat's folder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -13,7 +13,7 @@ from llama_gui.bridge.token_counter import Counts
 from llama_gui.chats.attachments import Draft, sources_text
 from llama_gui.chats.recall import Documents, recalled
 from llama_gui.chats.shown_path import ShownPath
-from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, is_remote
+from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, ToolInfo, is_remote
 
 SHARE, MOST = 8, 2000
 """An eighth of the context, and no more tokens than that: they are read before the answer begins."""
@@ -62,8 +62,10 @@ class DocumentRecall(QObject):
         host: EngineHost,
         folders: FolderDesk,
         parent: QObject,
+        offered: Callable[[], Sequence[ToolInfo]] = tuple,
     ) -> None:
         super().__init__(parent)
+        self._offered = offered
         self._folders = folders
         self._path = path
         self._settings = settings
@@ -73,7 +75,7 @@ class DocumentRecall(QObject):
         """Give `done` the draft with its passages; None: as it is. At once where the chat has no documents."""
         settings = self._settings()
         nodes = asking.before_draft(self._path, replaces)
-        make = asking.would_send(self._path, draft, replaces, settings)
+        make = asking.would_send(self._path, draft, replaces, settings, self._offered())
         folder = settings.documents
         if make is None or not (folder or any(node.attachments for node in nodes)):
             done(None)

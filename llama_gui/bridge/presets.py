@@ -7,14 +7,14 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.store import ChatStore
-from llama_gui.vocabulary import ChatSettings
+from llama_gui.vocabulary import CHAT_FIELDS, ChatSettings
 
 Change = Callable[[ChatStore], object]
 
 
 def differing(settings: ChatSettings, preset: ChatSettings) -> list[str]:
     """The names of the fields, those of the sampling among them, in which a chat is not as a preset is."""
-    names = [f.name for f in fields(ChatSettings) if f.name not in ("sampling", "preset", "model", "documents")]
+    names = [f.name for f in fields(ChatSettings) if f.name not in ("sampling", *CHAT_FIELDS)]
     found = [name for name in names if getattr(settings, name) != getattr(preset, name)]
     sampling = [f.name for f in fields(settings.sampling)]
     return found + [name for name in sampling if getattr(settings.sampling, name) != getattr(preset.sampling, name)]
@@ -47,8 +47,8 @@ class PresetBook(QObject):
     def save(self, name: str, settings: ChatSettings) -> None:
         """Keep settings under a name. Those that had it come back by `undo`."""
         former = self._presets.get(name)
-        self._run(lambda store: store.save_preset(name, replace(settings, preset="", model="", documents="")))
-        if former is not None and former != replace(settings, preset=name, model="", documents=""):
+        self._run(lambda store: store.save_preset(name, settings.as_preset()))
+        if former is not None and former != replace(settings.as_preset(), preset=name):
             self._undo = (name, former)
             self.done.emit("replaced", name)
 

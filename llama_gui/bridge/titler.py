@@ -12,6 +12,7 @@ from llama_gui.chats.attachments import split
 from llama_gui.chats.reasoning import answer_text
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.title import title_from_answer, title_request
+from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.vocabulary import GenerateRequest, Message, ModelInfo, SamplingParams
 
 if TYPE_CHECKING:
@@ -184,9 +185,15 @@ def _writes_titles(info: ModelInfo) -> bool:
 def _find_work(store: ChatStore) -> _Work | None:
     for chat_id in store.untitled_chats():
         chat = store.chat(chat_id)
-        answer = next((node for node in chat.nodes if node.role == "assistant" and node.status == "complete"), None)
-        question = next((node for node in chat.nodes if answer is not None and node.id == answer.parent_id), None)
-        if answer is not None and question is not None and answer.content.strip():
+        answer = next((node for node in chat.nodes if _is_answer(node)), None)
+        path = ChatTree(chat.nodes).path(answer.id) if answer is not None else []
+        question = next((node for node in reversed(path) if node.role == "user"), None)
+        if answer is not None and question is not None:
             said = split(question.content, question.attachments)[0].strip() or question.content
             return _Work(chat_id, chat.title, said, answer_text(answer.content))
     return None
+
+
+def _is_answer(node: Node) -> bool:
+    """Whether it has words for a title: one that only calls a tool has none."""
+    return node.role == "assistant" and node.status == "complete" and bool(node.content.strip())

@@ -11,7 +11,7 @@ from llama_gui.bridge.tasks import TaskLane
 from llama_gui.errors import SettingsError
 from llama_gui.tools.book import ToolBook
 from llama_gui.tools.client import ToolClient
-from llama_gui.tools.entries import servers_of
+from llama_gui.tools.entries import check_address, servers_of
 from llama_gui.vocabulary import ToolInfo, ToolReply, ToolServer, ToolServerState
 
 
@@ -65,6 +65,14 @@ class ToolDesk(QObject):
         found = servers_of(text)
         self._keep(found)
         return tuple(server.name for server in found)
+
+    def check(self, server: ToolServer) -> None:
+        """Look at what was typed of a server, before it is kept.
+
+        Raises:
+            InvalidRequestError: its address or its headers cannot be used.
+        """
+        check_address(server)
 
     def remove(self, name: str) -> None:
         """Stop a server, and forget it."""

@@ -5,10 +5,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
+from html import escape
 from pathlib import Path
 
 from llama_gui.chats.reasoning import Parts, parts_of
 from llama_gui.chats.record import ChatRecord
+from llama_gui.chats.tool_use import read_use
 from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.errors import StoreError
 from llama_gui.files import SHARED, open_whole
@@ -18,14 +20,17 @@ VERSION = 1
 
 _ROLES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 _ENDS = {"stopped": "stopped", "interrupted": "interrupted", "failed": "failed", "streaming": "not finished"}
+_TICKS = re.compile("`+")
 _MARKS = re.compile(r"([\\`*_\[\]<>#|~&])")
 
 
 def shown_nodes(chat: ChatRecord) -> list[Node]:
-    """The messages of the path that is shown."""
+    """The messages of the path that is shown, but for answers that say nothing, because they only call tools."""
     tree = ChatTree(chat.nodes)
     leaf_id = chat.leaf_id if chat.leaf_id is not None and chat.leaf_id in tree else None
-    return tree.path(leaf_id)
+    path = tree.path(leaf_id)
+    called = {node.parent_id for node in path if node.role == "tool"}
+    return [node for node in path if node.content.strip() or node.id not in called or node.role == "tool"]
 
 
 def speaker(node: Node) -> str:
@@ -57,11 +62,21 @@ def to_markdown(chats: Iterable[ChatRecord]) -> Iterator[str]:
 
 def _content(node: Node) -> str:
     """A message, with what was thought before an answer folded, where HTML in Markdown is understood."""
+    if node.role == "tool":
+        fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(node.content)), default=0))
+        said = f"{fence}\n{node.content}\n{fence}"
+        return f"<details>\n<summary><code>{escape(arguments_of(node))}</code></summary>\n\n{said}\n\n</details>"
     parts = parts_of(node.content, node.role)
     if parts.reasoning is None:
         return parts.answer.strip()
     head = f"<summary>{thought_line(parts)}</summary>"
     return f"<details>\n{head}\n\n{parts.reasoning}\n\n</details>\n\n{parts.answer}".strip()
+
+
+def arguments_of(node: Node) -> str:
+    """What a tool was called with, in one line."""
+    use = read_use(node.recipe)
+    return " ".join(use.arguments.split()) if use is not None else ""
 
 
 def thought_line(parts: Parts) -> str:

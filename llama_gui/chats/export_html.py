@@ -5,7 +5,7 @@ from html import escape
 
 from markdown_it import MarkdownIt
 
-from llama_gui.chats.export import local_time, shown_nodes, speaker, thought_line
+from llama_gui.chats.export import arguments_of, local_time, shown_nodes, speaker, thought_line
 from llama_gui.chats.reasoning import parts_of
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import Node
@@ -72,6 +72,9 @@ def _message(node: Node) -> str:
 
 def _content(node: Node) -> str:
     """A message, with what was thought before an answer folded."""
+    if node.role == "tool":
+        said = f'<p class="plain" dir="auto">{escape(node.content)}</p>'
+        return f'<details><summary class="muted">{escape(arguments_of(node))}</summary>{said}</details>\n'
     parts = parts_of(node.content, node.role)
     answer = f'<div dir="auto">{_body(parts.answer)}</div>\n'
     if parts.reasoning is None:

@@ -30,6 +30,8 @@ class Recipe:
     in ISO format. With `prompt_token_ids` the messages need not be put together again. `finish_reason` '': it was not
     finished when this was written. `continued_tokens`: so many of its tokens were there before, `timings` are of the
     others. `given_tokens`: so many of its first tokens were not drawn, because somebody chose another one there.
+    `tools`: the schemas of those that the model was told of. `written`: what it wrote, where calls of tools were taken
+    out of what is shown; "": that is all.
     """
 
     model: str = ""
@@ -48,6 +50,8 @@ class Recipe:
     chat_template_kwargs: Mapping[str, Any] | None = None
     thinking: bool | None = None
     now: str = ""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    written: str = ""
     prompt_token_ids: tuple[int, ...] = ()
     token_ids: tuple[int, ...] = ()
     continued_tokens: int = 0
@@ -82,6 +86,7 @@ def recipe_text(
     prompt_token_ids: Sequence[int] = (),
     token_ids: Sequence[int] = (),
     given_tokens: int = 0,
+    written: str = "",
 ) -> str:
     """JSON for `read_recipe`. Without a result it is of an answer that is being written, `token_ids` so far."""
     recipe = Recipe(
@@ -97,6 +102,8 @@ def recipe_text(
         chat_template_kwargs=request.chat_template_kwargs,
         thinking=request.thinking,
         now=request.now.isoformat() if request.now else "",
+        tools=tuple(request.tools or ()),
+        written=written,
         prompt_token_ids=tuple(prompt_token_ids or request.token_ids or ()),
         token_ids=tuple(token_ids),
         continued_tokens=len(request.answer_token_ids),
@@ -139,7 +146,18 @@ def read_recipe(text: str) -> Recipe:
         return Recipe()
     if not isinstance(values, dict):
         return Recipe()
-    texts = ("model", "name", "dtype", "device", "fingerprint", "template", "tokenizer", "now", "finish_reason")
+    texts = (
+        "model",
+        "name",
+        "dtype",
+        "device",
+        "fingerprint",
+        "template",
+        "tokenizer",
+        "now",
+        "finish_reason",
+        "written",
+    )
     maps = ("json_schema", "chat_template_kwargs")
     return Recipe(
         **{name: _of_type(values, name, str, "") for name in texts},
@@ -150,6 +168,7 @@ def read_recipe(text: str) -> Recipe:
         stop=tuple(stop for stop in _of_type(values, "stop", list, []) if isinstance(stop, str) and stop),
         regex=_of_type(values, "regex", str, None),
         thinking=_of_type(values, "thinking", bool, None),
+        tools=tuple(tool for tool in _of_type(values, "tools", list, []) if isinstance(tool, dict)),
         prompt_token_ids=_ids(values.get("prompt_token_ids")),
         token_ids=_ids(values.get("token_ids")),
         continued_tokens=_count(values.get("continued_tokens")),

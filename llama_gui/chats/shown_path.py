@@ -72,9 +72,11 @@ class ShownPath:
         self.leaf = leaf
 
     def question_of(self, node_id: str | None = None) -> Node | None:
-        """The user's message that an answer (or the end of the path) answers; a user's message is its own."""
+        """What an answer (or the end of the path) answers; that is its own. A message of the user, or the reply of a
+        tool that the model had called.
+        """
         path = self.tree.path(node_id) if node_id is not None else self.nodes()
-        return next((node for node in reversed(path) if node.role == "user"), None)
+        return next((node for node in reversed(path) if node.role in ("user", "tool")), None)
 
     def map_dots(self) -> list[MapDot]:
         """All messages as a map of lanes; parents come before their children, siblings from left to right."""

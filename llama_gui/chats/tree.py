@@ -2,10 +2,11 @@
 
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from llama_gui.chats.tool_use import NOT_MADE, ToolUse, read_use
 from llama_gui.errors import BugError
 from llama_gui.vocabulary import ROLES, ChatSettings, Message, Role
 
@@ -17,7 +18,8 @@ DEFAULT_TITLE = "New chat"
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One message. `recipe` is the JSON text of how an answer was made; `error` says why a failed one failed.
+    """One message. `recipe` is the JSON text of how an answer was made, or of what a "tool" message answers
+    (`tool_use.py`); `error` says why a failed one failed.
     `attachments` is the JSON text of what `attachments.py` keeps of the files sent along, whose text is in `content`.
 
     A failed *user* node is a message that the engine refused: it is kept and shown, but never sent again on its own.
@@ -74,10 +76,11 @@ def clean_text(text: str) -> str:
 
 def clean_settings(settings: ChatSettings) -> ChatSettings:
     """`settings` with clean texts. A stop text is compared with clean text, so it must be clean as well."""
-    stop = tuple(clean_text(text) for text in settings.stop)
-    return replace(
-        settings, system_prompt=clean_text(settings.system_prompt), stop=stop, preset=clean_text(settings.preset)
-    )
+    lists = {
+        name: tuple(clean_text(text) for text in getattr(settings, name)) for name in ("stop", "tools", "allowed_tools")
+    }
+    system_prompt, preset = clean_text(settings.system_prompt), clean_text(settings.preset)
+    return replace(settings, system_prompt=system_prompt, preset=preset, **lists)
 
 
 def sound_nodes(nodes: Iterable[Node]) -> list[Node]:
@@ -179,11 +182,22 @@ class ChatTree:
     def messages(self, leaf_id: str | None = None, system_prompt: str = "") -> list[Message]:
         """The path as the engine reads it.
 
-        Answers without text say nothing, so they are left out; the user messages that then meet are joined, because
-        many chat templates refuse two turns of one role in a row.
+        Answers without text say nothing, so they are left out, unless they called tools; the user messages that then
+        meet are joined, because many chat templates refuse two turns of one role in a row.
         """
         found = [Message("system", system_prompt)] if system_prompt.strip() else []
-        for node in self.path(leaf_id):
+        path = self.path(leaf_id)
+        for place, node in enumerate(path):
+            if node.role == "tool":
+                continue  # it went along with the answer that called
+            if node.role == "assistant" and (called := _called_by(path, place)):
+                calls = [use.call() for use, _reply in called]
+                found.append(Message("assistant", node.content, tool_calls=calls))
+                found += [
+                    Message("tool", reply.content or NOT_MADE, tool_call_id=use.id, name=use.called)
+                    for use, reply in called
+                ]
+                continue
             if not node.content.strip():
                 continue
             if found and found[-1].role == node.role:
@@ -191,3 +205,14 @@ class ChatTree:
             else:
                 found.append(Message(node.role, node.content))
         return found
+
+
+def _called_by(path: Sequence[Node], place: int) -> list[tuple[ToolUse, Node]]:
+    """What the answer at `place` called, with the replies, which stand right behind it."""
+    found: list[tuple[ToolUse, Node]] = []
+    for node in path[place + 1 :]:
+        use = read_use(node.recipe) if node.role == "tool" else None
+        if use is None:
+            break
+        found.append((use, node))
+    return found

@@ -19,6 +19,7 @@ from llama_gui.engine.fields import check_regular, read_json, shown
 from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
+from llama_gui.engine.template_turns import Turn, calls_as_text, has_calls, others
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.vocabulary import THINKING_TAGS, Message, thinking_variables
@@ -177,17 +178,31 @@ class ChatTemplate:
         return None if on == off else unsaid == on, tag.group() if tag else ""
 
     @cached_property
+    def knows_tools(self) -> bool:
+        """Whether it has a place for tools: found out by rendering."""
+        function = {"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}
+        try:
+            with_tools, without = (
+                self.render([Message("user", "?")], now=datetime.min, tools=tools)
+                for tools in ([{"type": "function", "function": function}], None)
+            )
+        except ChatTemplateError:  # whoever asks for an answer is told
+            return False
+        return with_tools != without
+
+    @cached_property
     def _control_texts(self) -> ControlTexts:
         return ControlTexts(self._tokenizer.special_texts)
 
-    def _render(self, turns: list[dict[str, Any]], tools: Any, variables: dict[str, Any]) -> str:
+    def _render(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
+        if has_calls(turns) and not self.knows_tools:  # it would leave them out in silence
+            turns = calls_as_text(turns)
         try:
             return self._run(turns, tools, variables)
         except _Refusal as refusal:
-            folded = _fold_system(turns)
-            if folded is not None:  # some templates know no system role
+            for other in others(turns):
                 with contextlib.suppress(Exception):  # the first refusal says more than a second one
-                    return self._run(folded, tools, variables)
+                    return self._run(other, tools, variables)
             raise ChatTemplateError(f"The model's chat template refuses this conversation: {refusal}") from refusal
         except TooMuchError as error:
             raise ChatTemplateError(
@@ -200,7 +215,7 @@ class ChatTemplate:
                 "Pick another model, or mend the template."
             ) from error
 
-    def _run(self, turns: list[dict[str, Any]], tools: Any, variables: dict[str, Any]) -> str:
+    def _run(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
         template = self._template if tools is None else self._tool_use
         named = self._tokenizer.special_tokens_map
         return self._environment.render(
@@ -208,12 +223,12 @@ class ChatTemplate:
         )
 
 
-def _with_values(turn: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+def _with_values(turn: Turn, change: Callable[[Any], Any]) -> Turn:
     """A turn with what people wrote in it changed: the names and the role are ours."""
     return {key: value if key == "role" else change(value) for key, value in turn.items()}
 
 
-def _turn(message: Message) -> dict[str, Any]:
+def _turn(message: Message) -> Turn:
     """A message as templates read it; a key that says nothing is missing."""
     optional = {
         "tool_calls": [_plain(call) for call in message.tool_calls],
@@ -254,15 +269,9 @@ def _named_templates(value: Any, file: Path) -> dict[str, str]:
     return named
 
 
-def _fold_system(turns: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """The same conversation with the system text at the head of the first user turn; None without both."""
-    if len(turns) < 2 or turns[0]["role"] != "system" or turns[1]["role"] != "user":
-        return None
-    content = f"{turns[0]['content']}\n\n{turns[1]['content']}"
-    return [{"role": "user", "content": content}, *turns[2:]]
-
-
 def plain_prompt(messages: Sequence[Message]) -> str:
     """A transcript for models without a template; the answer ends where the next "User:" would begin."""
     names = {"user": "User: ", "assistant": "Assistant: "}
-    return "".join(f"{names.get(m.role, '')}{m.content}\n" for m in messages) + "Assistant:"
+    turns = [_turn(message) for message in messages]
+    turns = calls_as_text(turns) if has_calls(turns) else turns
+    return "".join(f"{names.get(turn['role'], '')}{turn['content']}\n" for turn in turns) + "Assistant:"

@@ -295,6 +295,7 @@ def load_model(
         reason=precision_reason(dtype, precision, torch_device),
         thinking=thinking,
         thinking_tag=thinking_tag,
+        tools=template is not None and template.knows_tools,
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)

@@ -113,6 +113,7 @@ class RemoteEngine:
             device=self._endpoint.name,
             sampling=DEFAULT_SAMPLING,
             has_chat_template=True,
+            tools=True,
         )
 
     @property

@@ -115,7 +115,7 @@ class ToolClient:
             words = MISSING if (error.name or "").partition(".")[0] in ("mcp", "mcp_types") else str(error)
             self._told(run, ToolServerState("failed", error=words))
             return
-        if run in self._unwanted:
+        if run in self._unwanted or self._loop is None:  # `close` has come while that was loaded
             self._told(run, ToolServerState())
             return
         connection = Connection(server, self._limits or Limits(), lambda state: self._told(run, state))

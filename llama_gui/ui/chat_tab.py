@@ -33,6 +33,9 @@ from llama_gui.ui.tab_news import TabNews
 from llama_gui.ui.tab_pages import TabPages
 from llama_gui.ui.tab_thinking import TabThinking
 from llama_gui.ui.theme import COLUMN_WIDTH
+from llama_gui.ui.tools.question_bar import ToolQuestionBar
+from llama_gui.ui.tools.tab_question import TabQuestion
+from llama_gui.ui.tools.tab_tools import TabTools
 from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
 from llama_gui.ui.widgets import Notice, Surface
@@ -65,6 +68,7 @@ class ChatTab(Surface):
         self.notice = Notice(icons)
         self.bar = InfoBar(icons)
         self.queue = QueueList(session.queue, icons)
+        self.question = ToolQuestionBar(icons)
         self.jump_button = JumpButton(icons, self.pages, self)
         self._lay_out()
         self.messages = MessageActions(session, self.composer, self.bar, self)
@@ -72,6 +76,8 @@ class ChatTab(Surface):
         self.files = TabFiles(session, reader, self.composer, self.drafts, self.notice, self)
         self.folder = TabFolder(session, reader, self.composer, self)
         self.thinking = TabThinking(session, self.composer.think_button, self)
+        self.tools = TabTools(session, self.composer.tools_button, self)
+        self.asking = TabQuestion(session, self.question, self.composer, self)
         self.news = TabNews(session, self.transcript, self.composer, self.queue, self.notice, self)
         self._connect()
         self.setFocusProxy(self.composer)
@@ -86,6 +92,7 @@ class ChatTab(Surface):
         foot.addWidget(self.notice)
         foot.addWidget(self.bar)
         foot.addWidget(self.queue)
+        foot.addWidget(self.question)
         foot.addWidget(self.composer)
         centred = QHBoxLayout()
         centred.setContentsMargins(SIDE_MARGIN, 0, SIDE_MARGIN, 0)
@@ -167,6 +174,7 @@ class ChatTab(Surface):
         self.welcome.greet(name, is_starter=is_starter, is_coming=is_coming, models_keys=models_keys)
         self.composer.set_placeholder(self.tr("Message {} …").format(name) if name else self.tr("Message …"))
         self.folder.show()
+        self.asking.set_model(name)
 
     # What is read
 

@@ -24,6 +24,7 @@ from llama_gui.ui.folder_button import FolderButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import TINY_PX, TRANSCRIPT_PX, frame_font, theme_of
 from llama_gui.ui.think_button import ThinkButton
+from llama_gui.ui.tools.button import ToolsButton
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
 _MAX_LINES = 10
@@ -154,6 +155,7 @@ class Composer(QWidget):
         )
         self.folder_button = FolderButton(icons)
         self.think_button = ThinkButton(icons)
+        self.tools_button = ToolsButton(icons)
         self.queue_button = Button(icons, "queue", self.tr("Queue"), look="outlined", height=32, pixels=13)
         self.queue_button.setAccessibleName(self.tr("Queue"))
         self.queue_button.setToolTip(plain_tip(self.tr("Send when the answer has ended  Enter")))
@@ -165,6 +167,7 @@ class Composer(QWidget):
         row.addWidget(self.clip_button)
         row.addWidget(self.folder_button)
         row.addWidget(self.think_button)
+        row.addWidget(self.tools_button)
         row.addWidget(self.meter)
         row.addStretch(1)
         row.addWidget(self._hint)
@@ -290,6 +293,7 @@ class Composer(QWidget):
         self.queue_button.setText("" if is_tight else self.tr("Queue"))
         self.queue_button.updateGeometry()
         self.think_button.show_word(is_wide)
+        self.tools_button.show_word(is_wide)
         self._hint.setText(self.tr("Shift+Enter for a new line") if self.text() and not answering and is_wide else "")
 
     def _show_button(self) -> None:

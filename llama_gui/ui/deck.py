@@ -260,6 +260,7 @@ class TabDeck(QObject):
         tab.set_title(self._shown_title(session.title))
         tab.header.close_requested.connect(partial(self.show_without, session.chat_id))
         session.title_changed.connect(self._on_title)
+        session.tool_asked.connect(self._on_tool_asked)
         tab.draft_changed.connect(self.tabs_changed)
         tab.transcript.scrolled.connect(self.tabs_changed)
         self.tab_added.emit(tab)
@@ -326,5 +327,13 @@ class TabDeck(QObject):
             self._unread.add(chat_id)
         self._show_dot(chat_id)
 
+    @Slot()
+    def _on_tool_asked(self) -> None:
+        session = self.sender()
+        if isinstance(session, ChatSession):
+            self._show_dot(session.chat_id)
+
     def _show_dot(self, chat_id: str) -> None:
-        self.bar.set_dot(chat_id, chat_id in self._unread or self._book.is_answering(chat_id))
+        tab = self._tabs.get(chat_id)
+        asks = tab is not None and tab.session.tool_question is not None
+        self.bar.set_dot(chat_id, asks or chat_id in self._unread or self._book.is_answering(chat_id), asks=asks)

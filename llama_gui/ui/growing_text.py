@@ -11,18 +11,19 @@ _EDGES = 20  # frame, padding and the document's margins, of both sides together
 
 
 class GrowingText(QPlainTextEdit):
-    """As high as its text, from `least` pixels up to twelve lines; then it scrolls."""
+    """As high as its text, from `least` pixels up to `most` lines; then it scrolls."""
 
-    def __init__(self, least: int) -> None:
+    def __init__(self, least: int, most: int = MOST_LINES) -> None:
         super().__init__()
         self._least = least
+        self._most = most
         self.setFixedHeight(least)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
 
     @Slot(QSizeF)
     def _fit(self, size: QSizeF) -> None:
         """`size` counts lines, not pixels, in a plain-text document."""
-        lines = min(MOST_LINES, math.ceil(size.height()))
+        lines = min(self._most, math.ceil(size.height()))
         line = math.ceil(QFontMetricsF(self.font()).lineSpacing())  # as lines are laid out
         self.setFixedHeight(max(self._least, lines * line + _EDGES))
 

@@ -75,7 +75,7 @@ class PresetPicker(Picker):
         self.update()
 
     def _is_plain(self) -> bool:
-        return replace(self._settings, preset="", model="", documents="") == ChatSettings()
+        return self._settings.as_preset() == ChatSettings()
 
     # The menu
 
@@ -120,7 +120,7 @@ class PresetPicker(Picker):
         default.triggered.connect(lambda checked: self.default_wanted.emit(name if checked else ""))
 
     def _apply(self, settings: ChatSettings, _checked: bool = False) -> None:
-        self.chosen.emit(replace(settings, model=self._settings.model, documents=self._settings.documents))
+        self.chosen.emit(self._settings.with_preset(settings))
 
     @Slot()
     def ask_for_name(self) -> None:

@@ -9,9 +9,10 @@ from llama_gui.ui.composer import Composer
 from llama_gui.ui.former_focus import has_keyboard
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.queue_list import QueueList
+from llama_gui.ui.tools.words import title_of
 from llama_gui.ui.transcript.view import TranscriptView
 from llama_gui.ui.widgets import Notice
-from llama_gui.vocabulary import JobProgress
+from llama_gui.vocabulary import JobProgress, ToolQuestion
 
 
 class TabNews(QObject):
@@ -41,6 +42,7 @@ class TabNews(QObject):
         session.failed.connect(self.fail)
         session.saved_changed.connect(self._on_saved)
         session.dropped.connect(self._on_dropped)
+        session.tool_asked.connect(self._on_tool_asked)
         self._on_changed()
 
     @Slot(str)
@@ -80,6 +82,15 @@ class TabNews(QObject):
             if progress.eta_seconds is not None and progress.eta_seconds >= 2:
                 text += self.tr(" · about {:.0f} s").format(progress.eta_seconds)
             self._transcript.set_waiting(text)
+
+    @Slot(object)
+    def _on_tool_asked(self, question: ToolQuestion | None) -> None:
+        if question is not None:
+            self._announce(
+                self.tr("The model wants to run a tool: {} ({}). Shift+Tab leads to the question.").format(
+                    title_of(question.tool), question.tool.server
+                )
+            )
 
     @Slot(bool, str)
     def _on_saved(self, is_saved: bool, text: str) -> None:

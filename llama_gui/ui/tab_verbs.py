@@ -58,6 +58,12 @@ class TabVerbs(QObject):
             self.said.emit(self.tr("This model has no switch for thinking."))
 
     @Slot()
+    def open_tools(self) -> None:
+        """Show which tool servers the chat uses, to choose others."""
+        if tab := self._deck.current():
+            tab.tools.open()
+
+    @Slot()
     def copy_answer(self) -> None:
         """Put the last answer on the clipboard, and say so."""
         tab = self._deck.current()

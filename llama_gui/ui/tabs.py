@@ -47,7 +47,7 @@ class TabBar(QTabBar):
         super().__init__(parent)
         self._icons = icons
         self._room = 640
-        self._dotted: set[str] = set()
+        self._dots: dict[str, bool] = {}  # chats with a dot -> whether it asks
         self._beside = ""
         self._pressed_close = -1
         self._drag_from: QPoint | None = None
@@ -101,15 +101,17 @@ class TabBar(QTabBar):
             self.setAccessibleTabName(index, title)
             self.setTabText(index, plain_action(title))
 
-    def set_dot(self, chat_id: str, shown: bool) -> None:
-        """The dot: this chat answers, or has an answer that was not seen yet."""
-        if shown != (chat_id in self._dotted):
-            (self._dotted.add if shown else self._dotted.discard)(chat_id)
+    def set_dot(self, chat_id: str, shown: bool, *, asks: bool = False) -> None:
+        """The dot: this chat answers, or has an answer that was not seen yet; or it `asks` the user something."""
+        former = self._dots.pop(chat_id, None)
+        if shown:
+            self._dots[chat_id] = asks
+        if self._dots.get(chat_id) is not former:
             self._lay_out()
 
     def has_dot(self, chat_id: str) -> bool:
         """Whether the chat's tab shows the dot."""
-        return chat_id in self._dotted
+        return chat_id in self._dots
 
     def set_beside(self, chat_id: str) -> None:
         """The chat that is seen beside that of the current tab; "" where there is none."""
@@ -171,7 +173,7 @@ class TabBar(QTabBar):
 
     def _wanted_width(self, index: int) -> int:
         text = QFontMetrics(frame_font(FRAME_PX, QFont.Weight.Medium)).horizontalAdvance(self.title(index))
-        dot = _DOT if self.chat_id(index) in self._dotted else 0
+        dot = _DOT if self.has_dot(self.chat_id(index)) else 0
         return min(_MAX_WIDTH, 2 * _PAD + dot + text + 2 + _CLOSE)
 
     def close_rect(self, index: int) -> QRect:
@@ -213,10 +215,8 @@ class TabBar(QTabBar):
             self._paint_ground(painter, rect, is_marked=is_current and bool(self._beside))
         hovered = rect.contains(self._hovered)
         x = rect.left() + _PAD
-        if self.chat_id(index) in self._dotted:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("accent"))
-            painter.drawEllipse(QRectF(x + 1, rect.top() + _TAB_TOP + 15, 7, 7))
+        if self.has_dot(self.chat_id(index)):
+            self._paint_dot(painter, x, rect, asks=self._dots[self.chat_id(index)])
             x += _DOT
         painter.setFont(frame_font(FRAME_PX, QFont.Weight.Medium if is_current else QFont.Weight.Normal))
         painter.setPen(theme.color("text" if is_current or hovered else "muted"))
@@ -228,6 +228,16 @@ class TabBar(QTabBar):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         if shows_close:
             self._paint_close(painter, close)
+
+    def _paint_dot(self, painter: QPainter, x: int, rect: QRect, *, asks: bool) -> None:
+        color = theme_of(self).color("accent")
+        if asks:
+            pixmap = self._icons.pixmap("ask", color, 14, self.devicePixelRatioF())
+            painter.drawPixmap(x - 3, rect.top() + _TAB_TOP + 12, pixmap)
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        painter.drawEllipse(QRectF(x + 1, rect.top() + _TAB_TOP + 15, 7, 7))
 
     def _paint_ground(self, painter: QPainter, rect: QRect, *, is_marked: bool) -> None:
         """The tab as a part of what is below it. `is_marked`: it is in front, and another one beside."""

@@ -107,7 +107,7 @@ class MainWindow(QMainWindow):
     ) -> None:
         """Models: those of others, those that are open, those that are not."""
         now, keep = self._kept.now, self._kept.keep
-        self.connections = WindowConnections(server, endpoints, now, keep, self)
+        self.connections = WindowConnections(server, endpoints, self._book, icons, now, keep, self)
         self.models = WindowModels(
             ModelParts(self._host, self.deck, self.panel, self.status, desk.planner, icons),
             lambda opened: [*entries(opened), *self.connections.entries()],
@@ -129,7 +129,7 @@ class MainWindow(QMainWindow):
         )
         self.backup_offer = BackupOffer(book, icons, self)
         self._presets = WindowPresets(book, deck, self.panel, kept, self)
-        self._long_answers = LongAnswers(book, self.notifier, kept, self)
+        self._long_answers = LongAnswers(book, deck, self.notifier, kept, self)
         self._verbs = TabVerbs(deck, self)
         self._last_question = LastQuestion(book, deck, self)
         self._sides = WindowSides(self.sidebar, self.panel, kept, self)
@@ -173,6 +173,7 @@ class MainWindow(QMainWindow):
         self.panel.picker.manage_wanted.connect(self.library.show_shelf)
         self._tabs.models_wanted.connect(self.library.show_models)
         self._tabs.model_dropped.connect(self.library.take)
+        self._tabs.tools_wanted.connect(self.connections.show_tools)
         parts = ActionParts(
             self.deck,
             self._verbs,

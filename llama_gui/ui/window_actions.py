@@ -75,6 +75,7 @@ def _on_messages(parts: ActionParts) -> Runs:
         "attach": verbs.attach,
         "folder": verbs.open_folder,
         "thinking": verbs.toggle_thinking,
+        "tools": verbs.open_tools,
         "previous_version": partial(verbs.on_last_message, "previous"),
         "next_version": partial(verbs.on_last_message, "next"),
         "continue_answer": partial(verbs.on_last_message, "continue"),
@@ -121,5 +122,6 @@ def _on_window(parts: ActionParts) -> Runs:
         **{f"scheme_{scheme}": partial(looks.set_scheme, scheme) for scheme in COLOR_SCHEMES},
         "server": parts.connections.show_server,
         "endpoints": parts.connections.show_endpoints,
+        "tool_servers": parts.connections.show_tools,
         "preferences": parts.preferences.show_dialog,
     }

@@ -1,4 +1,4 @@
-"""What of the window meets other programs: our server for them, and the servers of others for us."""
+"""What of the window meets other programs: our server for them, the servers of others for us, and tools."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, remote_entries
 from llama_gui.bridge.server_host import ServerHost
 from llama_gui.settings import UserSettings
+from llama_gui.ui.icons import Icons
 from llama_gui.vocabulary import ModelEntry
 
 if TYPE_CHECKING:
     from llama_gui.ui.server_dialog import ServerDialog
+    from llama_gui.ui.tools.dialog import ToolsDialog
 
 
 class WindowConnections(QObject):
-    """Opens the two dialogs, and remembers what was switched and found. `settings` and `keep`: the user's."""
+    """Opens the dialogs, and remembers what was switched and found. `settings` and `keep`: the user's."""
 
     said = Signal(str)
     told = Signal(str)
@@ -28,6 +31,8 @@ class WindowConnections(QObject):
         self,
         server: ServerHost,
         desk: EndpointDesk,
+        book: ChatBook,
+        icons: Icons,
         settings: Callable[[], UserSettings],
         keep: Callable[..., None],
         window: QWidget,
@@ -35,15 +40,19 @@ class WindowConnections(QObject):
         super().__init__(window)
         self._server = server
         self._desk = desk
+        self._book = book
+        self._icons = icons
         self._settings = settings
         self._keep = keep
         self._window = window
         self._switch: ServerDialog | None = None  # while it is open
+        self._tools: ToolsDialog | None = None
         server.started.connect(self._on_started)
         server.stopped.connect(self._on_stopped)
         server.failed.connect(self._on_failed)
         desk.models_found.connect(self._on_models)
         desk.listed.connect(self._on_listed)
+        book.tools.failed.connect(self._on_tools_failed)
 
     def start(self) -> None:
         """Serve, if that was on at the last end."""
@@ -79,6 +88,30 @@ class WindowConnections(QObject):
         from llama_gui.ui.endpoints_dialog import EndpointsDialog
 
         EndpointsDialog(self._desk, self._window).open()
+
+    @Slot()
+    def show_tools(self) -> None:
+        """Open the list of tool servers."""
+        from llama_gui.ui.tools.dialog import ToolsDialog
+
+        if self._tools is None:
+            self._tools = ToolsDialog(self._book.tools, self._icons, self._window)
+            self._tools.finished.connect(self._on_tools_closed)
+            self._tools.open()
+
+    @Slot()
+    def _on_tools_closed(self) -> None:
+        """What was only tried goes on running for nobody."""
+        dialog, self._tools = self._tools, None
+        used = {name for session in self._book.sessions() for name in session.settings.tools}
+        for name in dialog.tried if dialog is not None else ():
+            if name not in used:
+                self._book.tools.stop(name)
+
+    @Slot(str)
+    def _on_tools_failed(self, text: str) -> None:
+        if self._tools is None:  # else the dialog says it
+            self.told.emit(text)
 
     @Slot()
     def _on_switch_closed(self) -> None:

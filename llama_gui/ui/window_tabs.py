@@ -20,6 +20,8 @@ class WindowTabs(QObject):
     """A tab has no model, and the user wants one."""
     model_dropped = Signal(str)
     """A file or folder that could be a model."""
+    tools_wanted = Signal()
+    """The servers of tools are to be set up."""
 
     def __init__(
         self,
@@ -70,6 +72,7 @@ class WindowTabs(QObject):
         tab.session.edits.forked.connect(self._deck.open_chat)
         tab.welcome.models_wanted.connect(self.models_wanted)
         tab.model_dropped.connect(self.model_dropped)
+        tab.tools.setup_wanted.connect(self.tools_wanted)
         tab.composer.meter.clicked.connect(self._models.show_options)
 
     @Slot(object)

@@ -1,6 +1,6 @@
 """Frozen values that travel between the rooms. No Qt, no torch, no behaviour beyond checking themselves."""
 
-from llama_gui.vocabulary.chats import ChatSettings
+from llama_gui.vocabulary.chats import CHAT_FIELDS, ChatSettings
 from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Hardware, Strategy
 from llama_gui.vocabulary.messages import ROLES, Message, Role, check_messages
 from llama_gui.vocabulary.models import (
@@ -50,6 +50,7 @@ from llama_gui.vocabulary.tools import (
 )
 
 __all__ = [
+    "CHAT_FIELDS",
     "DEFAULT_SAMPLING",
     "DEVICES",
     "DTYPES",

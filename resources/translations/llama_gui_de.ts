@@ -4,6 +4,14 @@
 <context>
     <name>Actions</name>
     <message>
+        <source>Tools of this chat…</source>
+        <translation>Werkzeuge dieses Chats…</translation>
+    </message>
+    <message>
+        <source>Tool servers…</source>
+        <translation>Werkzeugserver…</translation>
+    </message>
+    <message>
         <source>Show or hide the sources of the last answer</source>
         <translation>Quellen der letzten Antwort zeigen oder verbergen</translation>
     </message>
@@ -662,6 +670,10 @@
 </context>
 <context>
     <name>ChatTurn</name>
+    <message>
+        <source>The model has called tools {} times for one question. Answer again lets it go on.</source>
+        <translation>Das Modell hat für eine Frage {}-mal Werkzeuge aufgerufen. Noch einmal antworten lässt es weitermachen.</translation>
+    </message>
     <message>
         <source>An answer is still being written. Stop it, or wait for its end.</source>
         <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
@@ -1418,12 +1430,20 @@
 <context>
     <name>LongAnswers</name>
     <message>
+        <source>It waits for your word: may it run {}?</source>
+        <translation>Der Chat wartet auf dein Wort: Darf er {} ausführen?</translation>
+    </message>
+    <message>
         <source>The answer is finished.</source>
         <translation>Die Antwort ist fertig.</translation>
     </message>
 </context>
 <context>
     <name>MapCanvas</name>
+    <message>
+        <source>Tool</source>
+        <translation>Werkzeug</translation>
+    </message>
     <message>
         <source>Branches of this chat</source>
         <translation>Zweige dieses Chats</translation>
@@ -3092,6 +3112,10 @@
 <context>
     <name>TabNews</name>
     <message>
+        <source>The model wants to run a tool: {} ({}). Shift+Tab leads to the question.</source>
+        <translation>Das Modell möchte ein Werkzeug ausführen: {} ({}). Umschalt+Tab führt zu der Frage.</translation>
+    </message>
+    <message>
         <source>Waiting for the model…</source>
         <translation>Warten auf das Modell…</translation>
     </message>
@@ -3143,6 +3167,30 @@
 </context>
 <context>
     <name>Transcript</name>
+    <message>
+        <source>waiting …</source>
+        <translation>wartet …</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <translation>Werkzeug</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>It went wrong</source>
+        <translation>Fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>Declined</source>
+        <translation>Abgelehnt</translation>
+    </message>
+    <message>
+        <source>Not made</source>
+        <translation>Nicht ausgeführt</translation>
+    </message>
     <message>
         <source>{}, slides {}</source>
         <translation>{}, Folien {}</translation>
@@ -3675,6 +3723,309 @@
     <message>
         <source>, {} not read</source>
         <translation>, {} nicht gelesen</translation>
+    </message>
+</context>
+<context>
+    <name>PasteDialog</name>
+    <message>
+        <source>Servers as JSON</source>
+        <translation>Server als JSON</translation>
+    </message>
+    <message>
+        <source>Paste tool servers</source>
+        <translation>Werkzeugserver einfügen</translation>
+    </message>
+    <message>
+        <source>Claude Desktop, LM Studio, Jan and others keep their servers in this form, and the instructions of most servers show it. Nothing of it is started yet.</source>
+        <translation>Claude Desktop, LM Studio, Jan und andere bewahren ihre Server in dieser Form auf, und die Anleitungen der meisten Server zeigen sie. Noch wird nichts davon gestartet.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+</context>
+<context>
+    <name>ServerPane</name>
+    <message>
+        <source>Try it</source>
+        <translation>Ausprobieren</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Stopp</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>It runs, and offers {}:</source>
+        <translation>Er läuft und bietet {}:</translation>
+    </message>
+    <message>
+        <source>It is starting…</source>
+        <translation>Er startet…</translation>
+    </message>
+    <message>
+        <source>It is off, and starts when a chat uses it.</source>
+        <translation>Er ist aus und startet, wenn ein Chat ihn benutzt.</translation>
+    </message>
+    <message>
+        <source>It could not be started:</source>
+        <translation>Er konnte nicht gestartet werden:</translation>
+    </message>
+    <message>
+        <source>Change…</source>
+        <translation>Ändern…</translation>
+    </message>
+</context>
+<context>
+    <name>TabTools</name>
+    <message>
+        <source>Tools: none of the servers is used in this chat</source>
+        <translation>Werkzeuge: Dieser Chat benutzt keinen der Server</translation>
+    </message>
+    <message>
+        <source>Tools that the model may ask for</source>
+        <translation>Werkzeuge, um die das Modell bitten darf</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
+    </message>
+    <message>
+        <source>The model of this chat cannot use tools.</source>
+        <translation>Das Modell dieses Chats kann keine Werkzeuge benutzen.</translation>
+    </message>
+</context>
+<context>
+    <name>ToolQuestionBar</name>
+    <message>
+        <source>… and {} more characters</source>
+        <translation>… und noch {} Zeichen</translation>
+    </message>
+    <message>
+        <source>{} wants to run a tool of “{}”:</source>
+        <translation>{} möchte ein Werkzeug von „{}“ ausführen:</translation>
+    </message>
+    <message>
+        <source>What it is called with</source>
+        <translation>Womit es aufgerufen wird</translation>
+    </message>
+    <message>
+        <source>The model</source>
+        <translation>Das Modell</translation>
+    </message>
+    <message>
+        <source>Run once</source>
+        <translation>Einmal ausführen</translation>
+    </message>
+    <message>
+        <source>It may change things.</source>
+        <translation>Es kann etwas verändern.</translation>
+    </message>
+    <message>
+        <source>Decline</source>
+        <translation>Ablehnen</translation>
+    </message>
+    <message>
+        <source>Always in this chat</source>
+        <translation>In diesem Chat immer</translation>
+    </message>
+</context>
+<context>
+    <name>ToolRow</name>
+    <message>
+        <source>It only reads.</source>
+        <translation>Es liest nur.</translation>
+    </message>
+    <message>
+        <source>It may change things.</source>
+        <translation>Es kann etwas verändern.</translation>
+    </message>
+</context>
+<context>
+    <name>ToolServerForm</name>
+    <message>
+        <source>Allow a connection that is not encrypted</source>
+        <translation>Eine unverschlüsselte Verbindung erlauben</translation>
+    </message>
+    <message>
+        <source>On the way to this address others can read along, because http:// is not encrypted. Use https://, or tick this if you trust the network, as at home.</source>
+        <translation>Auf dem Weg zu dieser Adresse können andere mitlesen, denn http:// ist nicht verschlüsselt. Nimm https://, oder kreuze dies an, wenn du dem Netz vertraust, wie zu Hause.</translation>
+    </message>
+    <message>
+        <source>A header has a name and a value in plain letters, without accents. Copy it again.</source>
+        <translation>Eine Kopfzeile hat einen Namen und einen Wert in einfachen Buchstaben, ohne Umlaute und Akzente. Kopiere sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>This is no address of a server. It is like https://server.example/mcp, without a password.</source>
+        <translation>Das ist keine Adresse eines Servers. Sie sieht aus wie https://server.example/mcp, ohne Passwort.</translation>
+    </message>
+    <message>
+        <source>“{}” is not of the form Name: value.</source>
+        <translation>„{}“ hat nicht die Form Name: Wert.</translation>
+    </message>
+    <message>
+        <source>“{}” is not of the form NAME=value.</source>
+        <translation>„{}“ hat nicht die Form NAME=Wert.</translation>
+    </message>
+    <message>
+        <source>as you want to call it</source>
+        <translation>wie du ihn nennen willst</translation>
+    </message>
+    <message>
+        <source>What the model passes to its tools goes to this address.</source>
+        <translation>Was das Modell seinen Werkzeugen mitgibt, geht an diese Adresse.</translation>
+    </message>
+    <message>
+        <source>What you type here is kept in a file as it is, keys too.</source>
+        <translation>Was du hier eingibst, steht so in einer Datei, auch Schlüssel.</translation>
+    </message>
+    <message>
+        <source>This is no command. Is a quotation mark not closed?</source>
+        <translation>Das ist kein Befehl. Fehlt ein Anführungszeichen am Ende?</translation>
+    </message>
+    <message>
+        <source>The program runs with your rights: it can do on this computer what you can.</source>
+        <translation>Das Programm läuft mit deinen Rechten: Es kann auf diesem Rechner, was du kannst.</translation>
+    </message>
+    <message>
+        <source>Save and try it</source>
+        <translation>Speichern und ausprobieren</translation>
+    </message>
+    <message>
+        <source>Name: value, one on each line</source>
+        <translation>Name: Wert, in jeder Zeile einer</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>NAME=value, one on each line</source>
+        <translation>NAME=Wert, in jeder Zeile einer</translation>
+    </message>
+    <message>
+        <source>Headers</source>
+        <translation>Kopfzeilen</translation>
+    </message>
+    <message>
+        <source>Environment</source>
+        <translation>Umgebung</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>Befehl</translation>
+    </message>
+    <message>
+        <source>Change tool server</source>
+        <translation>Werkzeugserver ändern</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Another server has this name already. Give this one another.</source>
+        <translation>Ein anderer Server heißt schon so. Gib diesem einen anderen Namen.</translation>
+    </message>
+    <message>
+        <source>An address</source>
+        <translation>Eine Adresse</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>Adresse</translation>
+    </message>
+    <message>
+        <source>Add a tool server</source>
+        <translation>Werkzeugserver hinzufügen</translation>
+    </message>
+    <message>
+        <source>A program on this computer</source>
+        <translation>Ein Programm auf diesem Rechner</translation>
+    </message>
+</context>
+<context>
+    <name>Tools</name>
+    <message>
+        <source>{} tools</source>
+        <translation>{} Werkzeuge</translation>
+    </message>
+    <message>
+        <source>starting…</source>
+        <translation>startet…</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>gescheitert</translation>
+    </message>
+    <message>
+        <source>1 tool</source>
+        <translation>1 Werkzeug</translation>
+    </message>
+</context>
+<context>
+    <name>ToolsDialog</name>
+    <message>
+        <source>“{}” is removed.</source>
+        <translation>„{}“ ist entfernt.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Tool servers let the model of a chat do things: read files, look at web pages, ask a database. Such programs run with your rights, and they see what the model sends them. Add only those that you trust.</source>
+        <translation>Mit Werkzeugservern kann das Modell eines Chats etwas tun: Dateien lesen, Webseiten ansehen, eine Datenbank fragen. Solche Programme laufen mit deinen Rechten, und sie sehen, was das Modell ihnen schickt. Füge nur solche hinzu, denen du vertraust.</translation>
+    </message>
+    <message>
+        <source>Tool servers</source>
+        <translation>Werkzeugserver</translation>
+    </message>
+    <message>
+        <source>There is none yet. One that works where uv is installed, and reads web pages:</source>
+        <translation>Noch gibt es keinen. Dieser geht, wo uv installiert ist, und liest Webseiten:</translation>
+    </message>
+    <message>
+        <source>Paste…</source>
+        <translation>Einfügen…</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Add…</source>
+        <translation>Hinzufügen…</translation>
+    </message>
+    <message>
+        <source>Added: {}</source>
+        <translation>Hinzugefügt: {}</translation>
+    </message>
+    <message>
+        <source>Add this example…</source>
+        <translation>Dieses Beispiel hinzufügen…</translation>
+    </message>
+</context>
+<context>
+    <name>ToolsMenu</name>
+    <message>
+        <source>Set up tool servers…</source>
+        <translation>Werkzeugserver einrichten…</translation>
+    </message>
+    <message>
+        <source>Ask again before each call</source>
+        <translation>Wieder vor jedem Aufruf fragen</translation>
     </message>
 </context>
 </TS>

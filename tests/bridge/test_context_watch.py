@@ -5,8 +5,9 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.attachments import Attachment, Draft
-from llama_gui.vocabulary import ChatSettings, ContextUse
+from llama_gui.vocabulary import ChatSettings, ContextUse, ToolServerState
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.fakes.scripted_tools import ScriptedTools
 
 
 class Uses:
@@ -190,3 +191,18 @@ def test_a_chat_that_leaves_nothing_out_cuts_nothing(session: ChatSession):
 
 def test_a_question_that_is_too_long_by_itself_is_not_helped(qtbot: QtBot, session: ChatSession):
     assert fit(qtbot, session, Draft("why " * 200, (LONG,))) is None
+
+
+def test_tools_take_their_part(qtbot: QtBot, make_host, make_book):
+    book = make_book(make_host(ScriptedEngine(max_context=100)))
+    book.tools = ScriptedTools()
+    book.tools.setParent(book)
+    session = book.new_chat()
+    uses = Uses(session)
+    session.context.set_watched(True)
+    session.context.set_draft(Draft("one two"))
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(2, 100))
+    session.set_tools(["clock"])
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(3, 100))
+    book.tools.put("clock", ToolServerState("failed", error="It broke."))
+    qtbot.waitUntil(lambda: uses.last() == ContextUse(2, 100))

@@ -17,7 +17,10 @@ def test_they_are_saved_renamed_deleted_and_brought_back(qtbot, make_book):
     said, renamed = [], []
     presets.done.connect(lambda what, name: said.append((what, name)))
     presets.renamed.connect(lambda *names: renamed.append(names))
-    presets.save("Warm", replace(WARM, model="/models/llama", documents="/home/me"))
+    presets.save(
+        "Warm",
+        replace(WARM, model="/models/llama", documents="/home/me", tools=("files",), allowed_tools=("files/read",)),
+    )
     names(presets, qtbot, ["Warm"])
     assert presets.presets()["Warm"] == replace(WARM, preset="Warm")
     assert presets.presets()["Warm"].preset == "Warm"

@@ -16,6 +16,8 @@ def test_they_come_back():
         ("x",),
         model="/models/llama",
         documents="/home/me",
+        tools=("files",),
+        allowed_tools=("files/read",),
         thinking=False,
     )
     assert settings_from_json(settings_to_json(settings)) == settings

@@ -15,6 +15,7 @@ from llama_gui.chats.export_html import MAX_MARKDOWN, to_html
 from llama_gui.chats.importers.reading import read_import
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.store import ChatStore
+from llama_gui.chats.tool_use import ToolUse, use_to_json
 from llama_gui.chats.tree import Node, clean_text
 from llama_gui.errors import StoreError
 from llama_gui.vocabulary import ChatSettings, SamplingParams
@@ -67,6 +68,22 @@ def test_what_was_thought_is_folded_in_both():
     assert "think&gt;" not in page
     said = replace(chat, nodes=(replace(thought, role="user", parent_id=None),))  # only answers are told apart
     assert "<think>" in text(to_markdown([said]))
+
+
+def test_a_call_is_folded_with_what_came_and_stays_text():
+    use = ToolUse("id", "files", "read", "read", '{"path": "<b>.txt"}')
+    reply = Node("t1", "chat", "a1", "tool", "```\n<i>text</i>", "complete", 2.0, "files/read", recipe=use_to_json(use))
+    called, last = replace(NODES[1], content=""), replace(NODES[1], id="a9", parent_id="t1", content="It says i.")
+    chat = replace(CHAT, nodes=(NODES[0], called, reply, last), leaf_id="a9")
+    found = text(to_markdown([chat]))
+    assert found.count("## Assistant") == 1  # one that only calls says nothing
+    assert '## Tool · files/read\n\n<details>\n<summary><code>{"path": "<b>.txt"}' not in found
+    assert "&lt;b&gt;.txt" in found
+    assert "````\n```\n<i>text</i>\n````" in found
+    page = text(to_html([chat]))
+    check_harmless(page)
+    assert "&lt;i&gt;text&lt;/i&gt;" in page
+    assert "{&quot;path&quot;: &quot;&lt;b&gt;.txt&quot;}" in page
 
 
 def test_an_empty_chat_is_exported_too():
@@ -190,8 +207,9 @@ def test_any_tree_comes_back(tmp_path: Path, drawn, title: str, data: st.DataObj
     assert read_import(tmp_path / "x.json").chats == (chat,)
 
 
-def test_an_import_names_no_folder_to_be_read(tmp_path: Path):
-    write_export(tmp_path / "x.json", to_json([replace(CHAT, settings=ChatSettings("kind", documents="/home"))]))
+def test_an_import_names_nothing_to_be_read_or_run(tmp_path: Path):
+    reaching = ChatSettings("kind", documents="/home", tools=("files",), allowed_tools=("files/delete",))
+    write_export(tmp_path / "x.json", to_json([replace(CHAT, settings=reaching)]))
     assert read_import(tmp_path / "x.json").chats[0].settings == ChatSettings("kind")
 
 

@@ -1,11 +1,13 @@
 """The conversation tree: branches, paths, and what the engine reads."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llama_gui.chats.tool_use import NOT_MADE, ToolUse, use_to_json
 from llama_gui.chats.tree import ChatTree, Node, NodeStatus, clean_text, sound_nodes
 from llama_gui.errors import BugError
 from llama_gui.vocabulary import Role
@@ -142,3 +144,37 @@ def test_clean_text_can_be_encoded_and_is_stable(text: str):
 def test_surrogates_that_belong_together_become_their_character():
     assert clean_text("\ud83d\ude00") == "\U0001f600"
     assert clean_text("\ud83dx") == "\ufffdx"
+
+
+def test_calls_go_along_with_the_answer_that_made_them():
+    uses = [ToolUse(f"id{n}", "clock", "now", "now", '{"zone": "Oslo"}') for n in (1, 2)]
+    replies = [
+        replace(node(f"t{n}", p, "tool", text), recipe=use_to_json(use))
+        for n, p, text, use in ((1, "a1", "noon", uses[0]), (2, "t1", "", uses[1]))
+    ]
+    tree = ChatTree(
+        [
+            node("q1", None, "user", "when?"),
+            node("a1", "q1", "assistant", ""),
+            *replies,
+            node("a2", "t2", "assistant", "Noon."),
+        ]
+    )
+    messages = tree.messages()
+    assert [(m.role, m.content, m.tool_call_id) for m in messages] == [
+        ("user", "when?", ""),
+        ("assistant", "", ""),
+        ("tool", "noon", "id1"),
+        ("tool", NOT_MADE, "id2"),
+        ("assistant", "Noon.", ""),
+    ]
+    assert messages[1].tool_calls == [use.call() for use in uses]
+    assert [m.role for m in tree.messages("t1")] == ["user", "assistant", "tool"]
+    assert [m.role for m in tree.messages("a1")] == ["user"]
+
+
+def test_a_reply_to_nothing_is_not_sent():
+    tree = ChatTree(
+        [node("q1", None, "user", "one"), node("t1", "q1", "tool", "damaged"), node("q2", "t1", "user", "two")]
+    )
+    assert [(m.role, m.content) for m in tree.messages()] == [("user", "one\n\ntwo")]

@@ -343,3 +343,18 @@ def test_whether_thinking_can_be_chosen_and_what_it_does_by_itself(
     template = make(tmp_path, source)
     assert template is not None
     assert template.thinking() == (thinking, tag)
+
+
+@pytest.mark.parametrize(
+    ("source", "knows"),
+    [
+        ("{{ messages[0].content }}", False),
+        ("{{ messages[0].content }}{% if tools %}{{ tools | tojson }}{% endif %}", True),
+        ("{% for tool in tools or [] %}{{ tool.function.name }}{% endfor %}", True),
+        ("{% if tools %}{{ raise_exception('no tools, please') }}{% endif %}", False),
+    ],
+)
+def test_whether_it_has_a_place_for_tools(tmp_path: Path, source: str, knows: bool):
+    template = make(tmp_path, source)
+    assert template is not None
+    assert template.knows_tools is knows

@@ -107,6 +107,7 @@ class ScriptedEngine:
             questions for which it does, None for all.
         max_context: a request with as many words, or more, is too long.
         drops: how many of the oldest messages it says were not sent.
+        tools: whether its template has a place for tools.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class ScriptedEngine:
         max_context: int = 4096,
         drops: int = 0,
         name: str = "Scripted",
+        tools: bool = True,
     ) -> None:
         self.requests: list[GenerateRequest] = []
         """Every request that was taken, oldest first."""
@@ -145,6 +147,7 @@ class ScriptedEngine:
             device="cpu",
             sampling=DEFAULT_SAMPLING,
             has_chat_template=True,
+            tools=tools,
         )
 
     def submit(
@@ -242,6 +245,6 @@ def pieces_of(text: str) -> list[str]:
 
 
 def count_words(request: GenerateRequest) -> int:
-    """The words of all messages."""
+    """The words of all messages, and one for each tool."""
     texts = [message.content for message in request.messages] if request.messages else [request.prompt or ""]
-    return sum(len(text.split()) for text in texts)
+    return sum(len(text.split()) for text in texts) + len(request.tools or ())

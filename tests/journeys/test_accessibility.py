@@ -24,7 +24,7 @@ from tests.journeys.driving import announcements, ask, trigger
 USABLE = (QAbstractButton, QLineEdit, QAbstractSpinBox, QComboBox, QAbstractItemView, QTextEdit, QPlainTextEdit)
 OPENED_BY = (
     "", "palette", "help", "preferences", "bin", "find", "search", "branches", "find_models", "manage_models", "server",
-    "endpoints", "split_view",
+    "endpoints", "tool_servers", "split_view",
 )  # fmt: skip
 
 

@@ -150,6 +150,25 @@ def test_one_that_is_not_wanted_any_more_is_not_started(talk: Talk):
     assert talk.left() == []
 
 
+def test_at_the_end_nothing_is_started_any_more(talk: Talk, monkeypatch: pytest.MonkeyPatch):
+    from llama_gui.tools.program import Program
+
+    started, may_go_on = [], threading.Event()
+    monkeypatch.setattr(Program, "start", started.append)
+    talk.client.start(1, odd("plain"))
+    assert talk.state(1).status == "failed"  # so that the thread is there
+    started.clear()
+    talk.client._soon(may_go_on.wait)  # as long as the library takes to load
+    talk.client.start(2, odd("plain"))
+    end = threading.Thread(target=talk.client.close, args=(4.0,))
+    end.start()
+    assert until(lambda: talk.client._loop is None)
+    may_go_on.set()
+    end.join()
+    assert started == []
+    assert talk.state(2).status == "off"
+
+
 def test_without_the_library_it_says_what_to_install(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "mcp", None)
     for name in ("connection", "http", "stdio", "program", "replies"):

@@ -59,6 +59,14 @@ def test_dots_make_room(bar):
     assert bar.tabRect(1).width() == width
 
 
+def test_a_chat_that_asks_shows_another_dot(bar):
+    pictures = []
+    for asks in (False, True, False):
+        bar.set_dot("c1", True, asks=asks)
+        pictures.append(bar.grab(bar.tabRect(1)).toImage())
+    assert pictures[0] == pictures[2] != pictures[1]
+
+
 def test_many_tabs_shrink(bar):
     bar.set_room(640)
     for number in range(3, 12):

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from typing import Any, get_args
 
 from llama_gui.chats.chat_list import TitleSource, clean_name
@@ -83,8 +82,7 @@ def _id(value: object) -> str:
 
 
 def _settings(values: Any) -> ChatSettings:
-    """Without a folder of documents: the file may be a stranger's, and the chat would read it."""
-    return replace(settings_from_json(json.dumps(values or "")), documents="")
+    return settings_from_json(json.dumps(values or "")).without_reach()
 
 
 def _node(chat_id: str, row: dict[str, Any], created: float) -> Node:

@@ -58,7 +58,8 @@ class MapCanvas(QAbstractButton):
     def words(self, index: int) -> str:
         """What a dot stands for."""
         dot = self._dots[index]
-        who = self.tr("You") if dot.role == "user" else self.tr("Answer")
+        others = self.tr("Tool") if dot.role == "tool" else self.tr("Answer")
+        who = self.tr("You") if dot.role == "user" else others
         return f"{who}: {dot.text}" if dot.text else who
 
     def centre(self, index: int) -> QPointF:

@@ -165,8 +165,10 @@ class DrawnChat(Sheet):
     def _settle(self, node: Node, *, is_last: bool) -> None:
         if is_last:  # the final text holds what has arrived and was not drawn
             self._arrived.clear()
-        is_drawn = self._page.is_streaming and not self._is_stale and self.isVisible()
-        if is_last and is_drawn and node.status != "streaming":
+        is_drawn = not self._is_stale and self.isVisible()
+        if is_last and is_drawn and node.role == "tool":
+            self._change(lambda: self._page.draw_again(node.id))
+        elif is_last and is_drawn and self._page.is_streaming and node.status != "streaming":
             self._change(lambda: self._page.settle(node))
         else:
             self._draw_anew()

@@ -38,9 +38,10 @@ class Page(PageEnd):
             for node in self._nodes[item.first : item.last]
         ]
         for node_id, item in ((self._nodes[item.first].id, item) for item in self._items if not item.is_gap):
-            parts = split_reasoning(self._nodes[item.first].content)
-            if parts.reasoning and node_id not in self._unfolded:
-                found.append(Hidden(item.start, "reasoning", node_id, parts.reasoning))
+            node = self._nodes[item.first]
+            folded = node.content if node.role == "tool" else split_reasoning(node.content).reasoning
+            if folded and node_id not in self._unfolded:
+                found.append(Hidden(item.start, "reasoning", node_id, folded))
         found += [
             Hidden(fold.cursor.block().position(), "fold", str(number), fold.text)
             for number, fold in self.folds().items()

@@ -17,6 +17,7 @@ from llama_gui.ui.numbers import number_text
 from llama_gui.ui.transcript.answer import AnswerStream
 from llama_gui.ui.transcript.message import write_answer, write_footer, write_name, write_user
 from llama_gui.ui.transcript.sources import sources_key, write_in_vain, write_sources
+from llama_gui.ui.transcript.tool_line import write_tool
 
 TOP_MARGIN = 48
 BOTTOM_MARGIN = 12
@@ -141,7 +142,7 @@ class PageEnd:
     def wait(self, waiting: str) -> None:
         """A question that has no answer yet says what it waits for."""
         self._take_back_waiting()
-        if waiting and self._nodes and self._nodes[-1].role == "user":
+        if waiting and self._nodes and is_asked(self._nodes[-1]):
             self._waiting_mark = self._writer.mark()
             self._muted(waiting, _WAITING_GAP)
 
@@ -157,12 +158,14 @@ class PageEnd:
             self.stream(node.content, self._waiting)
             return
         self._write_node(self._writer, node, is_last=is_last)
-        if is_last and node.role == "user":
+        if is_last and is_asked(node):
             self.wait(self._waiting)
 
     def _write_node(self, writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
         if node.role == "user":
             write_user(writer, node, self.versions.get(node.id))
+        elif node.role == "tool":
+            write_tool(writer, node, is_unfolded=node.id in self._unfolded)
         elif node.role == "assistant":
             self._write_head(writer, node)
             write_answer(writer, node, is_unfolded=node.id in self._unfolded)
@@ -171,9 +174,10 @@ class PageEnd:
             self._write_footer(writer, node, is_last=is_last)
 
     def _write_head(self, writer: DocumentWriter, node: Node) -> None:
-        """Who answers, and from what."""
-        write_name(writer, node.model)
+        """Who answers, and from what; behind the reply of a tool it is known who."""
         asked = next((known for known in reversed(self._nodes) if known.id == node.parent_id), None)
+        if asked is None or asked.role != "tool":
+            write_name(writer, node.model)
         if asked is None:
             return
         if was_in_vain(asked.attachments):
@@ -182,7 +186,14 @@ class PageEnd:
             write_sources(writer, node.id, sources, is_unfolded=sources_key(node.id) in self._unfolded)
 
     def _write_footer(self, writer: DocumentWriter, node: Node, *, is_last: bool) -> None:
-        write_footer(writer, node, self.versions.get(node.id), is_last=is_last)
+        version = self.versions.get(node.id)
+        if version is None and not is_last and self._has_called(node):
+            return  # the answer goes on below
+        write_footer(writer, node, version, is_last=is_last)
+
+    def _has_called(self, node: Node) -> bool:
+        """Whether the message below is the reply of a tool that this answer has called."""
+        return any(known.parent_id == node.id and known.role == "tool" for known in reversed(self._nodes))
 
     def _take_back_waiting(self) -> None:
         if self._waiting_mark is not None:
@@ -204,6 +215,11 @@ class PageEnd:
         if item.first > 0:
             label = QCoreApplication.translate("Transcript", "Show {} messages in between")
         writer.command(label.format(number_text(item.last - item.first)), "earlier", item.first)
+
+
+def is_asked(node: Node) -> bool:
+    """Whether an answer comes behind a message: one of the user, or what a tool has replied."""
+    return node.role == "user" or (node.role == "tool" and node.status != "streaming")
 
 
 def begin_of_chunk(nodes: Sequence[Node], end: int, characters: int, most: int | None = None) -> int:

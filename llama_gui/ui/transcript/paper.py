@@ -23,6 +23,7 @@ from llama_gui.ui.markdown.parts import write_part, writeplain_look
 from llama_gui.ui.theme import COLUMN_WIDTH, LIGHT, SMALL_PX, frame_font
 from llama_gui.ui.transcript.message import footer_of, write_name, write_user
 from llama_gui.ui.transcript.painter import BackgroundPainter
+from llama_gui.ui.transcript.tool_line import tool_line
 
 _SIDE, _TOP, _BOTTOM = 64, 56, 64
 """Margins, in the pixels of the transcript, of which a page is `_SIDE + COLUMN_WIDTH + _SIDE` wide."""
@@ -117,6 +118,8 @@ def _written(chat: ChatRecord) -> QTextDocument:
     for node in shown_nodes(chat):
         if node.role == "user":
             write_user(writer, node)
+        elif node.role == "tool":
+            writer.line(tool_line(node), formats.paragraph(12), formats.small())
         elif node.role == "assistant":
             write_name(writer, node.model)
             writer.fold(answer_text(node.content))

@@ -1,0 +1,97 @@
+"""The same conversation in other turns, for chat templates that refuse it, or have no place for what is in it. Pure."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+Turn = dict[str, Any]
+
+
+def has_calls(turns: Sequence[Turn]) -> bool:
+    """Whether tools were called in it."""
+    return any(turn["role"] == "tool" or turn.get("tool_calls") for turn in turns)
+
+
+def others(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
+    """What may be tried instead, that which says the same most nearly first.
+
+    Some templates know no system role; Llama 3's take one call at a time; many know of no calls at all.
+    """
+    whole = list(turns)
+    ways = [whole]
+    if has_calls(whole):
+        ways += [split_calls(whole), calls_as_text(whole)]
+    for way in ways:
+        if way != whole:
+            yield way
+        folded = _fold_system(way)
+        if folded is not None:
+            yield folded
+
+
+def split_calls(turns: Sequence[Turn]) -> list[Turn]:
+    """Each call in a turn of its own, with its reply right behind it."""
+    found: list[Turn] = []
+    place = 0
+    while place < len(turns):
+        turn, place = turns[place], place + 1
+        calls = turn.get("tool_calls") or ()
+        if len(calls) < 2:
+            found.append(turn)
+            continue
+        end = place
+        while end < len(turns) and turns[end]["role"] == "tool":
+            end += 1
+        replies, place = list(turns[place:end]), end
+        for number, call in enumerate(calls):
+            found.append({**turn, "content": "" if number else turn["content"], "tool_calls": [call]})
+            reply = _reply_to(call, replies)
+            if reply is not None:
+                replies.remove(reply)
+                found.append(reply)
+        found += replies
+    return found
+
+
+def _reply_to(call: Any, replies: Sequence[Turn]) -> Turn | None:
+    """By its id; without ids they come in the order of the calls."""
+    call_id = call.get("id") if isinstance(call, dict) else None
+    return next((reply for reply in replies if reply.get("tool_call_id") in (call_id, None)), None)
+
+
+def calls_as_text(turns: Sequence[Turn]) -> list[Turn]:
+    """Calls as words of the assistant, replies as words of the user; two turns of one role in a row become one."""
+    found: list[Turn] = []
+    for turn in turns:
+        turn = _as_text(turn)
+        if found and found[-1]["role"] == turn["role"] != "system":
+            turn = {"role": turn["role"], "content": f"{found.pop()['content']}\n\n{turn['content']}"}
+        found.append(turn)
+    return found
+
+
+def _as_text(turn: Turn) -> Turn:
+    if turn["role"] == "tool":
+        name = turn.get("name") or "The tool"
+        return {"role": "user", "content": f"[{name} replied:]\n{turn['content']}"}
+    calls = [f"[Called {name}: {arguments}]" for name, arguments in map(_named, turn.get("tool_calls") or ())]
+    if not calls:
+        return turn
+    said = [turn["content"]] if turn["content"].strip() else []
+    return {"role": turn["role"], "content": "\n\n".join([*said, *calls])}
+
+
+def _named(call: Any) -> tuple[str, str]:
+    function = call.get("function") if isinstance(call, dict) else None
+    function = function if isinstance(function, dict) else {}
+    arguments = function.get("arguments", {})
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return str(function.get("name", "a tool")), text
+
+
+def _fold_system(turns: Sequence[Turn]) -> list[Turn] | None:
+    """The system text at the head of the first user turn; None without both."""
+    if len(turns) < 2 or turns[0]["role"] != "system" or turns[1]["role"] != "user":
+        return None
+    content = f"{turns[0]['content']}\n\n{turns[1]['content']}"
+    return [{"role": "user", "content": content}, *turns[2:]]

@@ -1,0 +1,1 @@
+"""Tools of other programs, as the window shows them."""

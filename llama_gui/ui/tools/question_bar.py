@@ -1,0 +1,122 @@
+"""A call that waits for the user's word, above the composer."""
+
+from functools import partial
+
+from PySide6.QtCore import QRectF, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
+
+from llama_gui.ui.flow import FlowLayout
+from llama_gui.ui.former_focus import has_keyboard
+from llama_gui.ui.growing_text import GrowingText
+from llama_gui.ui.icons import Icons
+from llama_gui.ui.numbers import number_text
+from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, code_font, theme_of
+from llama_gui.ui.tools.arguments import readable, visible
+from llama_gui.ui.tools.words import title_of
+from llama_gui.ui.widgets import Button, plain_label
+from llama_gui.vocabulary import ToolDecision, ToolQuestion
+
+_MOST_LINES = 7
+_UNARMED_MS = 500
+
+
+class ToolQuestionBar(QFrame):
+    """Hidden while nothing is asked. It never takes the keyboard by itself, and for half a second no click: one that
+    was meant for something else must not allow what nobody has read.
+    """
+
+    decided = Signal(str)
+    """`ToolDecision`."""
+    left = Signal()
+    """It is gone, and had the keyboard."""
+
+    def __init__(self, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._asks = plain_label("", "muted", SMALL_PX)
+        self._tool = plain_label("", "text", FRAME_PX, bold=True)
+        self._risk = plain_label(self.tr("It may change things."), "accent", SMALL_PX)
+        for label in (self._asks, self._tool):
+            label.setWordWrap(True)
+        self.arguments = GrowingText(0, _MOST_LINES)
+        self._dress_arguments(self.arguments)
+        self.once = self._button(icons, self.tr("Run once"), "once")
+        self.always = self._button(icons, self.tr("Always in this chat"), "always")
+        self.decline = self._button(icons, self.tr("Decline"), "decline")
+        self._wait = QTimer(self)
+        self._wait.setSingleShot(True)
+        self._wait.setInterval(_UNARMED_MS)
+        self._lay_out()
+        self.hide()
+
+    def _dress_arguments(self, field: QPlainTextEdit) -> None:
+        field.setReadOnly(True)
+        field.setProperty("field", True)
+        field.setFont(code_font(SMALL_PX))
+        field.setTabChangesFocus(True)
+        field.setAccessibleName(self.tr("What it is called with"))
+
+    def _button(self, icons: Icons, text: str, decision: ToolDecision) -> Button:
+        button = Button(icons, text=text, look="outlined", height=28)
+        button.setAccessibleName(text)
+        button.clicked.connect(partial(self._decide, decision))
+        return button
+
+    def _lay_out(self) -> None:
+        buttons = FlowLayout(spacing=6)
+        for button in (self.once, self.always, self.decline):
+            buttons.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 10, 10, 10)
+        layout.setSpacing(6)
+        layout.addWidget(self._asks)
+        layout.addWidget(self._tool)
+        layout.addWidget(self.arguments)
+        layout.addWidget(self._risk)
+        layout.addLayout(buttons)
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether a click is heard."""
+        return self.isVisible() and not self._wait.isActive()
+
+    def ask(self, question: ToolQuestion, model: str) -> None:
+        """Show a call. `model`: who wants it, "" where it has no name."""
+        tool = question.tool
+        title = title_of(tool)
+        name = visible(tool.name)
+        who = model or self.tr("The model")
+        self._asks.setText(self.tr("{} wants to run a tool of “{}”:").format(who, tool.server))
+        self._tool.setText(title if title == name else f"{title} ({name})")
+        text, more = readable(question.arguments)
+        if more:
+            text += "\n" + self.tr("… and {} more characters").format(number_text(more))
+        self.arguments.setPlainText(text)
+        self.arguments.setVisible(bool(text.strip()))
+        self._risk.setVisible(not tool.only_reads)
+        self.setAccessibleName(f"{self._asks.text()} {self._tool.text()}")
+        self.setAccessibleDescription(text)
+        self._wait.start()
+        self.show()
+        if has_keyboard(self):  # a key that was meant for the call before must not allow this one
+            (self.decline if self.arguments.isHidden() else self.arguments).setFocus()
+
+    def clear(self) -> None:
+        """Nothing is asked any more."""
+        had_keyboard = has_keyboard(self)
+        self._wait.stop()
+        self.hide()
+        if had_keyboard:
+            self.left.emit()
+
+    def _decide(self, decision: ToolDecision, _checked: bool = False) -> None:
+        if self.is_armed:
+            self.decided.emit(decision)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = theme_of(self)
+        painter.setPen(QPen(theme.color("accent"), 1))
+        painter.setBrush(theme.color("raised"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
