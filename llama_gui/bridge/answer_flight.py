@@ -16,7 +16,7 @@ from llama_gui.chats.recipe import read_recipe, recipe_text
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
 from llama_gui.errors import UserError
-from llama_gui.server.tool_calls import CallWatch, ToolCall
+from llama_gui.tool_calls import CallWatch, ToolCall
 from llama_gui.vocabulary import FinishReason, GenerateResult, ModelInfo
 
 _STATUS: dict[FinishReason, NodeStatus] = {

@@ -12,7 +12,7 @@ from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tool_use import ToolUse, new_use, use_to_json
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
-from llama_gui.server.tool_calls import ToolCall
+from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import ToolDecision, ToolInfo, ToolQuestion, ToolReply
 
 LEAST_ROOM = 4_000

@@ -15,6 +15,7 @@ from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
 from llama_gui.engine.pool import ModelPool
+from llama_gui.tool_calls import SaidAndCalled, ToolCall, parse_tool_calls
 from llama_gui.vocabulary import (
     EngineStats,
     GenerateRequest,
@@ -42,9 +43,12 @@ __all__ = [
     "Message",
     "ModelInfo",
     "ModelPool",
+    "SaidAndCalled",
     "SamplingParams",
     "Timings",
     "TokenOutput",
+    "ToolCall",
     "TopLogprob",
     "Usage",
+    "parse_tool_calls",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.served import ServedEngine, ServedTokenizer, refusal_by
-from llama_gui.server.tool_calls import ToolCall
+from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput, TopLogprob, Usage
 
 _FINISH = {"stop": "stop", "length": "length", "context": "length"}

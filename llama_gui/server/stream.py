@@ -16,7 +16,7 @@ from llama_gui.server.replies import (
 )
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
-from llama_gui.server.tool_calls import CallWatch, ToolCall, parse_calls
+from llama_gui.tool_calls import CallWatch, ToolCall, parse_tool_calls
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
 
 DONE = b"data: [DONE]\n\n"
@@ -178,7 +178,7 @@ def _said_and_called(asked: Asked, text: str) -> tuple[str, Sequence[ToolCall]]:
         return text, ()
     if asked.tools.grammar is not None:
         return "", forced_calls(asked, text)
-    found = parse_calls(text, asked.tools.names)
+    found = parse_tool_calls(text, asked.tools.names)
     return found.text, found.calls
 
 
@@ -189,7 +189,7 @@ def forced_calls(asked: Asked, text: str) -> tuple[ToolCall, ...]:
         return ()
     if tools.choice == "named":
         return (ToolCall(tools.named, text),)
-    return parse_calls(text, tools.names).calls
+    return parse_tool_calls(text, tools.names).calls
 
 
 def limited(asked: Asked, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:

@@ -129,13 +129,14 @@ def test_one_that_dies_takes_its_calls_along(talk: Talk):
     assert talk.call(run, "later").is_error
 
 
-def test_a_server_is_stopped_and_started_again(talk: Talk):
-    first, _state = talk.start(odd("plain"))
-    talk.client.stop(first)
-    second = next(talk.numbers)
-    talk.client.start(second, odd("plain"))
-    assert talk.state(first).status == "off"
-    assert talk.state(second).status == "ready"
+def test_a_server_is_started_again_when_it_has_ended(talk: Talk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("llama_gui.tools.program._GRACE_S", 0.5)
+    talk.client.start(100, odd("stubborn"))
+    assert until(lambda: len(talk.left()) == 1, 30)
+    talk.client.stop(100)
+    talk.client.start(101, odd("plain"))
+    assert talk.state(100).status == "off"
+    assert talk.state(101).status == "ready"
     assert len(talk.left()) == 1
 
 

@@ -41,7 +41,7 @@ class SaidAndCalled:
     calls: tuple[ToolCall, ...]
 
 
-def parse_calls(text: str, names: Collection[str]) -> SaidAndCalled:
+def parse_tool_calls(text: str, names: Collection[str]) -> SaidAndCalled:
     """Take the calls out of a whole answer. A call that cannot be read, or of no function in `names`, stays text."""
     if _OPEN in text:
         return _parse_hermes(text, names)
@@ -166,7 +166,7 @@ class CallWatch:
     def finish(self) -> SaidAndCalled:
         """What is left: the rest of the text, and the calls."""
         held, self._held = self._held, ""
-        return parse_calls(held, self._names) if held else SaidAndCalled("", ())
+        return parse_tool_calls(held, self._names) if held else SaidAndCalled("", ())
 
 
 def _overlap(text: str, mark: str) -> int:

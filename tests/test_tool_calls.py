@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.server.tool_calls import CallWatch, SaidAndCalled, ToolCall, parse_calls
+from llama_gui.tool_calls import CallWatch, SaidAndCalled, ToolCall, parse_tool_calls
 
 NAMES = {"weather", "time.now", "add"}
 
@@ -83,12 +83,12 @@ NO_CALLS = [
 @pytest.mark.parametrize("case", CASES)
 def test_calls_are_found(case: str):
     text, said, calls = CASES[case]
-    assert parse_calls(text, NAMES) == SaidAndCalled(said, calls)
+    assert parse_tool_calls(text, NAMES) == SaidAndCalled(said, calls)
 
 
 @pytest.mark.parametrize("text", NO_CALLS)
 def test_what_is_no_call_stays_text(text: str):
-    assert parse_calls(text, NAMES) == SaidAndCalled(text, ())
+    assert parse_tool_calls(text, NAMES) == SaidAndCalled(text, ())
 
 
 def in_pieces(pieces: list[str]) -> tuple[str, str, tuple[ToolCall, ...]]:
@@ -132,7 +132,7 @@ def test_plain_words_are_not_held_back():
 def test_any_text_is_parsed_and_without_calls_nothing_is_lost(pieces: list[str]):
     text = "".join(pieces)
     said, left, calls = in_pieces(pieces)
-    whole = parse_calls(text, NAMES)
+    whole = parse_tool_calls(text, NAMES)
     assert bool(calls) == bool(whole.calls)
     if not calls:
         assert said + left == text == whole.text
