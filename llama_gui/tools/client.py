@@ -12,7 +12,7 @@ from llama_gui.vocabulary import ToolReply, ToolServer, ToolServerState
 if TYPE_CHECKING:
     from llama_gui.tools.connection import Connection, Limits
 
-MISSING = "Tools need one more package. Install it with: pip install 'llama-gui[tools]'"
+MISSING = "Tools need a package that is not installed. Install it with: pip install mcp"
 
 
 class ToolClient:

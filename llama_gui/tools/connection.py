@@ -31,9 +31,11 @@ for _name in ("mcp", "client"):  # what they log is told by us, in words; withou
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds. `start_s`: until a server has said what it offers; `call_s`: until a tool has replied."""
+    """Seconds. `start_s`: until a server has said what it offers, which npx and uvx may have to fetch first; `call_s`:
+    until a tool has replied.
+    """
 
-    start_s: float = 30.0
+    start_s: float = 120.0
     call_s: float = 120.0
 
 
