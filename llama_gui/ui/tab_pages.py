@@ -56,7 +56,8 @@ class TabPages(QStackedWidget):
 
     def minimumSizeHint(self) -> QSize:
         # Messages scroll, and leave room to what is written and asked below; a greeting does not.
-        return self.currentWidget().minimumSizeHint()
+        page = self.currentWidget()
+        return page.minimumSizeHint() if page is not None else super().minimumSizeHint()
 
     def _show_page(self, has_messages: bool) -> None:
         self.setCurrentWidget(self.transcript if has_messages else self.welcome)
