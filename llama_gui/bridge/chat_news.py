@@ -33,6 +33,8 @@ class ChatNews(QObject):
     """So many of the oldest messages were not sent: the conversation is longer than the model can read."""
     reproduced = Signal(bool)
     """An answer was made again by its recipe: whether the same text came."""
+    tools_awaited = Signal(bool)
+    """Whether the question waits for servers of tools to start."""
     tool_asked = Signal(object)
     """`ToolQuestion`: a call waits for the user's word. None: it does no longer."""
     settings_changed = Signal(object)

@@ -68,6 +68,8 @@ class ToolTurn(QObject):
             self._desk.start(names)
         self._then = then
         self._go_on_if_settled()
+        if self._then is not None:
+            self._news.tools_awaited.emit(True)
 
     @Slot(str)
     def _on_desk_changed(self, _name: str) -> None:
@@ -78,6 +80,7 @@ class ToolTurn(QObject):
         if self._then is None or not self._desk.is_settled(names):
             return
         then, self._then = self._then, None
+        self._news.tools_awaited.emit(False)
         if errors := [state.error for name in names if (state := self._desk.state(name)).status == "failed"]:
             self._news.failed.emit("\n".join(errors))
         then()

@@ -42,6 +42,7 @@ class TabNews(QObject):
         session.failed.connect(self.fail)
         session.saved_changed.connect(self._on_saved)
         session.dropped.connect(self._on_dropped)
+        session.tools_awaited.connect(self._on_tools_awaited)
         session.tool_asked.connect(self._on_tool_asked)
         self._on_changed()
 
@@ -59,7 +60,7 @@ class TabNews(QObject):
     def _on_answering(self, answering: bool) -> None:
         self._composer.set_answering(answering)
         self._queue.set_answering(answering)
-        self._transcript.set_waiting(self.tr("Waiting for the model…") if answering else "")
+        self._on_tools_awaited(False)
         if not answering:
             self._announce(self.tr("The answer is finished."))
 
@@ -82,6 +83,11 @@ class TabNews(QObject):
             if progress.eta_seconds is not None and progress.eta_seconds >= 2:
                 text += self.tr(" · about {:.0f} s").format(progress.eta_seconds)
             self._transcript.set_waiting(text)
+
+    @Slot(bool)
+    def _on_tools_awaited(self, are_awaited: bool) -> None:
+        waiting = self.tr("Waiting for the tools to start…") if are_awaited else self.tr("Waiting for the model…")
+        self._transcript.set_waiting(waiting if self._session.answering else "")
 
     @Slot(object)
     def _on_tool_asked(self, question: ToolQuestion | None) -> None:

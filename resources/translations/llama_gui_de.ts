@@ -3112,6 +3112,10 @@
 <context>
     <name>TabNews</name>
     <message>
+        <source>Waiting for the tools to start…</source>
+        <translation>Wartet darauf, dass die Werkzeuge starten…</translation>
+    </message>
+    <message>
         <source>The model wants to run a tool: {} ({}). Shift+Tab leads to the question.</source>
         <translation>Das Modell möchte ein Werkzeug ausführen: {} ({}). Umschalt+Tab führt zu der Frage.</translation>
     </message>

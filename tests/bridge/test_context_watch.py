@@ -6,8 +6,8 @@ from pytestqt.qtbot import QtBot
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.vocabulary import ChatSettings, ContextUse, ToolServerState
+from tests.fakes.fake_tool_desk import clock_desk
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.fakes.scripted_tools import ScriptedTools
 
 
 class Uses:
@@ -195,7 +195,7 @@ def test_a_question_that_is_too_long_by_itself_is_not_helped(qtbot: QtBot, sessi
 
 def test_tools_take_their_part(qtbot: QtBot, make_host, make_book):
     book = make_book(make_host(ScriptedEngine(max_context=100)))
-    book.tools = ScriptedTools()
+    book.tools = clock_desk()
     book.tools.setParent(book)
     session = book.new_chat()
     uses = Uses(session)
@@ -204,5 +204,5 @@ def test_tools_take_their_part(qtbot: QtBot, make_host, make_book):
     qtbot.waitUntil(lambda: uses.last() == ContextUse(2, 100))
     session.set_tools(["clock"])
     qtbot.waitUntil(lambda: uses.last() == ContextUse(3, 100))
-    book.tools.put("clock", ToolServerState("failed", error="It broke."))
+    book.tools.set_state("clock", ToolServerState("failed", error="It broke."))
     qtbot.waitUntil(lambda: uses.last() == ContextUse(2, 100))

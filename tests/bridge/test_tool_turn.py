@@ -14,8 +14,8 @@ from llama_gui.chats.tool_use import NOT_MADE, read_use
 from llama_gui.vocabulary import ToolInfo, ToolReply, ToolServerState
 from tests.bridge.conftest import MakeBook, MakeHost
 from tests.bridge.test_chat_session import shape, stored
+from tests.fakes.fake_tool_desk import CLOCK, FakeToolDesk, clock_desk
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.fakes.scripted_tools import CLOCK, ScriptedTools
 
 CALL = '<tool_call>\n{"name": "now", "arguments": {"zone": "Oslo"}}\n</tool_call>'
 SAID = ["Let me", " look.", "\n", *(CALL[at : at + 5] for at in range(0, len(CALL), 5))]
@@ -28,10 +28,10 @@ Start = Callable[..., ChatSession]
 def start(make_book: MakeBook, make_host: MakeHost) -> Start:
     """A chat with the clock; the engine and the desk are its `engine` and `desk`."""
 
-    def start(desk: ScriptedTools | None = None, engine: ScriptedEngine | None = None) -> ChatSession:
+    def start(desk: FakeToolDesk | None = None, engine: ScriptedEngine | None = None) -> ChatSession:
         engine = engine or ScriptedEngine(SCRIPT)
         book = make_book(make_host(engine))
-        book.tools = desk or ScriptedTools({"now": ToolReply("It is noon.")})
+        book.tools = desk or clock_desk({"now": ToolReply("It is noon.")})
         book.tools.setParent(book)
         session = book.new_chat()
         session.set_tools(["clock"])
@@ -106,7 +106,7 @@ def test_declined_the_model_is_told(qtbot: QtBot, start: Start):
 
 @pytest.mark.parametrize("is_called", [False, True])
 def test_stop_while_a_call_waits_or_runs(qtbot: QtBot, start: Start, is_called: bool):
-    session = start(ScriptedTools({}))
+    session = start(clock_desk({}))
     session.send("time?")
     wait_for_question(qtbot, session)
     if is_called:
@@ -128,7 +128,7 @@ def test_stop_while_a_call_waits_or_runs(qtbot: QtBot, start: Start, is_called: 
 
 
 def test_the_end_of_the_session_marks_it(qtbot: QtBot, start: Start):
-    session = start(ScriptedTools({}))
+    session = start(clock_desk({}))
     session.send("time?")
     wait_for_question(qtbot, session)
     session.close()
@@ -138,7 +138,7 @@ def test_the_end_of_the_session_marks_it(qtbot: QtBot, start: Start):
 
 def test_errors_are_told_and_long_replies_cut(qtbot: QtBot, start: Start):
     reply = "a" * 50_000 + "the end"
-    session = start(ScriptedTools({"now": ToolReply(reply, is_error=True)}), ScriptedEngine(SCRIPT, max_context=100))
+    session = start(clock_desk({"now": ToolReply(reply, is_error=True)}), ScriptedEngine(SCRIPT, max_context=100))
     session.send("time?")
     wait_for_question(qtbot, session)
     session.decide("once")
@@ -152,12 +152,11 @@ def test_errors_are_told_and_long_replies_cut(qtbot: QtBot, start: Start):
 
 def test_two_calls_of_one_answer_are_made_one_after_the_other(qtbot: QtBot, start: Start):
     other = ToolInfo("weather", "now", "", {})
-    desk = ScriptedTools({"now": ToolReply("reply")}, [CLOCK, other])
+    desk = clock_desk({"now": ToolReply("reply")}, other)
     calls = "".join(CALL.replace('"now"', f'"{name}"') for name in ("clock_now", "weather_now"))
     session = start(desk, ScriptedEngine({"time?": [calls], "reply": ["done"]}))
     session.set_tools(["clock", "weather"])
-    desk.put("clock", ToolServerState("ready", (CLOCK,)))
-    desk.put("weather", ToolServerState("ready", (other,)))
+    desk.set_state("weather", ToolServerState("ready", (other,)))  # it had ended, because no chat used it
     session.send("time?")
     for _ in range(2):
         wait_for_question(qtbot, session)
@@ -178,22 +177,26 @@ def test_a_server_that_starts_is_waited_for_and_one_that_fails_is_told(qtbot: Qt
     session = start()
     failures = []
     session.failed.connect(failures.append)
-    session.tools.put("clock", ToolServerState("starting"))
+    awaited = []
+    session.tools_awaited.connect(awaited.append)
+    session.tools.set_state("clock", ToolServerState("starting"))
     session.send("time?")
     qtbot.wait(50)
+    assert awaited == [True]
     assert session.answering
     assert session.engine.requests == []
-    session.tools.put("clock", ToolServerState("failed", error="clock could not be started."))
+    session.tools.set_state("clock", ToolServerState("failed", error="clock could not be started."))
     qtbot.waitUntil(lambda: not session.answering)
     assert failures == ["clock could not be started."]
+    assert awaited == [True, False]
     assert session.engine.requests[0].tools is None
     assert session.path()[-1].content == "".join(SAID)  # nothing was offered, so it is text
-    session.tools.put("clock", ToolServerState("starting"))
+    session.tools.set_state("clock", ToolServerState("starting"))
     session.send("once more")
     qtbot.wait(20)
     session.stop()
     assert not session.answering
-    session.tools.put("clock", ToolServerState("ready", (CLOCK,)))
+    session.tools.set_state("clock", ToolServerState("ready", (CLOCK,)))
     qtbot.wait(20)
     assert len(session.engine.requests) == 1
 

@@ -5,20 +5,33 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary import ToolInfo, ToolServer, ToolServerState
+from llama_gui.vocabulary import ToolInfo, ToolReply, ToolServer, ToolServerState
+
+CLOCK = ToolInfo("clock", "now", "Tells the time.", {"type": "object", "properties": {"zone": {"type": "string"}}})
 
 
 class FakeToolDesk(ToolDesk):
-    """`started` and `stopped`: what was asked for, in order."""
+    """`started`, `stopped`, `calls` and `cancelled`: what was asked for, in order.
 
-    def __init__(self, file: Path = Path("mcp.json"), parent: QObject | None = None) -> None:
+    `replies`: by the name of the tool; one that is not there never replies.
+    """
+
+    def __init__(
+        self,
+        file: Path = Path("mcp.json"),
+        parent: QObject | None = None,
+        replies: Mapping[str, ToolReply] | None = None,
+    ) -> None:
         super().__init__(file, parent)
         self.started: list[str] = []
         self.stopped: list[str] = []
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.cancelled: list[int] = []
+        self._replies = dict(replies or {})
         self._known: dict[str, ToolServer] = {}
         self._stands: dict[str, ToolServerState] = {}
 
@@ -74,7 +87,22 @@ class FakeToolDesk(ToolDesk):
         return tuple(tool for name in names for tool in self.state(name).tools)
 
     def call(self, tool: ToolInfo, arguments: Mapping[str, Any]) -> int:
-        raise NotImplementedError
+        self.calls.append((tool.key, dict(arguments)))
+        number = len(self.calls)
+        if tool.name in self._replies:
+            QTimer.singleShot(0, self, lambda: self.replied.emit(number, self._replies[tool.name]))
+        return number
+
+    def cancel(self, number: int) -> None:
+        self.cancelled.append(number)
+
+
+def clock_desk(replies: Mapping[str, ToolReply] | None = None, *more: ToolInfo) -> FakeToolDesk:
+    """With a server that runs for each of the tools: the clock, and others."""
+    desk = FakeToolDesk(replies=replies)
+    for one in (CLOCK, *more):
+        desk.add(one.server, ToolServerState("ready", (one,)))
+    return desk
 
 
 def tool(server: str, name: str, description: str = "", *, title: str = "", only_reads: bool = False) -> ToolInfo:
