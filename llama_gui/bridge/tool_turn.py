@@ -15,8 +15,8 @@ from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
 from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import ToolDecision, ToolInfo, ToolQuestion, ToolReply
 
-LEAST_ROOM = 4_000
-"""Characters of a reply that are kept whatever the context is."""
+LEAST_ROOM, UNTOLD_ROOM = 4_000, 12_000
+"""Characters of a reply that are kept whatever the context is, and where its server does not tell how much it reads."""
 DECLINED = "The user did not allow this call."
 
 
@@ -93,7 +93,8 @@ class ToolTurn(QObject):
             _Wanted(tools[call.name], new_use(tools[call.name], call.name, call.arguments)) for call in calls
         ]
         # A token is some four characters, and so all replies take a third of the context at most.
-        self._room = max(LEAST_ROOM, 4 * max_context // 3) // len(self._wanted)
+        room = max(LEAST_ROOM, 4 * max_context // 3) if max_context else UNTOLD_ROOM
+        self._room = room // len(self._wanted)
         self._node_id = answer_id
         self._next()
 
