@@ -8,11 +8,11 @@ from pathlib import Path
 from llama_gui.errors import SettingsError
 from llama_gui.files import make_whole
 
-_SHAPE = re.compile(r"[\x21-\x7e]{8,512}")
+_SHAPE = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 def is_key(text: str) -> bool:
-    """Whether `text` can be a key: 8 to 512 visible ASCII letters, as a header can carry them."""
+    """Whether `text` can be a key: 1 to 512 visible ASCII letters, as a header can carry them."""
     return bool(_SHAPE.fullmatch(text))
 
 
