@@ -51,7 +51,10 @@ def _question(words: str | None, files: Sequence[str]) -> str:
         parts.append(_read("-"))
     elif words is not None:
         parts.append(words)
-    return "\n\n".join(part.strip("\n") for part in parts)
+    question = "\n\n".join(part.strip("\n") for part in parts)
+    if not question.strip():
+        raise InvalidRequestError("question", question[:80], 'a text that is not empty, as in: llama-gui ask "Hi"')
+    return question
 
 
 def _read(file: str) -> str:

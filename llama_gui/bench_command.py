@@ -57,9 +57,10 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
             _print_json(rows)
             return 0
         stats, info = engine.stats(), engine.info
+        threads = "1 thread" if stats.threads == 1 else f"{stats.threads} threads"
         print(
             f"{info.name}, {info.parameters / 1e6:,.1f} M parameters, {info.dtype} on {info.device}, "
-            f"{stats.threads} threads, {stats.weight_bytes / 2**20:,.0f} MiB of weights"
+            f"{threads}, {stats.weight_bytes / 2**20:,.0f} MiB of weights"
         )
         _print_table(rows)
     return 0

@@ -57,15 +57,20 @@ class InvalidRequestError(UserError):
 
 
 class PromptTooLongError(InvalidRequestError):
-    """The prompt has more tokens than the context has room for."""
+    """The prompt has more tokens than the context has room for.
 
-    def __init__(self, prompt_tokens: int, max_context: int) -> None:
-        super().__init__("prompt", prompt_tokens, f"at most {max_context - 1} tokens")
+    `is_answered`: an answer follows, which needs room, too.
+    """
+
+    def __init__(self, prompt_tokens: int, max_context: int, *, is_answered: bool = True) -> None:
+        super().__init__("prompt", prompt_tokens, f"at most {max_context - is_answered} tokens")
         self.prompt_tokens = prompt_tokens
         self.max_context = max_context
         self.args = (
             f"The conversation is {prompt_tokens} tokens long, but this model reads at most "
-            f"{max_context} and needs room to answer. Shorten the message or start a new chat.",
+            f"{max_context} and needs room to answer. Shorten the message or start a new chat."
+            if is_answered
+            else f"These are {prompt_tokens} tokens, but this model reads at most {max_context} at once.",
         )
 
 

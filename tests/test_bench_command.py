@@ -36,7 +36,7 @@ def test_the_table_names_the_model_and_has_a_line_for_each(capsys, model):
     status, out, _ = bench(capsys, "--model", model, "--chats", "2", "--dtype", "float32")
     lines = out.splitlines()
     assert status == 0
-    assert "float32" in lines[0]
+    assert "float32 on cpu, 1 thread, " in lines[0]
     assert [line.split()[0] for line in lines[1:]] == ["work", "prefill", "decode"]
 
 

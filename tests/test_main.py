@@ -91,7 +91,7 @@ def test_max_tokens_ends_the_answer(capsys):
         (["--top-k", "-3", "Hi"], ["top_k", "-3"]),
         (["--max-tokens", "0", "Hi"], ["max_tokens", "0"]),
         (["--temperature", "nan", "Hi"], ["temperature", "nan"]),
-        (["  "], ["message", "not empty"]),
+        (["  "], ["question", "not empty"]),
         (["--model", "/no/such/model", "Hi"], ["/no/such/model"]),
         (["--model", "~nosuch/x", "Hi"], ["--model", "~nosuch/x"]),
         (["--model", "", "Hi"], ["--model"]),

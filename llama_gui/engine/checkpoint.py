@@ -28,7 +28,7 @@ _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower
 """What those of the one that reads pictures begin with."""
 
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
-_INDEX = "model.safetensors.index.json"
+_WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 _MOST_HEADER_BYTES = 16 * 2**20  # 100,000 weights in one file
 
@@ -198,18 +198,19 @@ def _check_header(file: Path) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of `folder`, as its index names them.
+    """The safetensors files of `folder`: model.safetensors, or else what the index names, as in transformers.
 
     Raises:
         ModelNotFoundError: there are none.
         BrokenModelError: the index is damaged or names a file outside the folder.
         UnsupportedModelError: the folder holds pickle files only.
     """
-    index = folder / _INDEX
+    whole, index = folder / _WHOLE, folder / _INDEX
+    if whole.exists():  # an index beside it is of shards that it has replaced
+        return [whole]
     if index.exists():
         return _indexed_files(index)
-    files = [folder / "model.safetensors"] if (folder / "model.safetensors").exists() else []
-    files = files or sorted(folder.glob("*.safetensors"))
+    files = sorted(folder.glob("*.safetensors"))
     if files:
         return files
     pickles = sorted(file.name for file in folder.glob("*") if file.suffix.lower() in _PICKLES)

@@ -251,9 +251,11 @@ class Engine:
             InvalidRequestError: no ids, ids that the model does not know, or more than the context.
         """
         ids = list(token_id_tuple("token_ids", token_ids))
-        self._reader.check_ids(ids)
+        if not ids:
+            raise InvalidRequestError("token_ids", ids, "at least one token id")
+        self._reader.check_ids("token_ids", ids)
         if len(ids) > self._info.max_context:
-            raise PromptTooLongError(len(ids), self._info.max_context)
+            raise PromptTooLongError(len(ids), self._info.max_context, is_answered=False)
         # A copy, because tensors made in inference mode cannot take part in a caller's autograd.
         return self._loop.call(lambda: self._runner.logits(ids)).clone()
 

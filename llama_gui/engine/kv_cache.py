@@ -22,6 +22,8 @@ _GROWTH = 1 + 1 / 16
 64 MiB for each 512 tokens of a 1B model with 2,000. What it has too much nobody else can use."""
 _STRIDE = 256
 _MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to look for
+_MOST_IDLE = 256
+"""More conversations than that are not kept, whatever memory there is: each request looks through all of them."""
 
 
 class Slot:
@@ -31,12 +33,11 @@ class Slot:
     without meaning.
     """
 
-    __slots__ = ("busy", "key", "keys", "last_used", "set_aside", "tokens", "values")
+    __slots__ = ("busy", "byte_count", "key", "keys", "last_used", "set_aside", "tokens", "values")
 
     def __init__(self, key: str | None, keys: Tensor, values: Tensor) -> None:
         self.key = key
-        self.keys = keys
-        self.values = values
+        self.hold(keys, values)
         self.tokens: list[int] = []
         self.busy = False
         self.last_used = 0
@@ -47,10 +48,11 @@ class Slot:
         """Tokens that fit without growing."""
         return self.keys.shape[2]
 
-    @property
-    def byte_count(self) -> int:
-        """Bytes of keys and values."""
-        return 2 * self.keys.numel() * self.keys.element_size()
+    def hold(self, keys: Tensor, values: Tensor) -> None:
+        """Have these rows from now on."""
+        self.keys = keys
+        self.values = values
+        self.byte_count = keys.nbytes + values.nbytes  # known, because it is asked for each slot in each step
 
     @property
     def claimed(self) -> int:
@@ -82,17 +84,19 @@ def token_bytes(config: NetworkConfig, dtype: torch.dtype) -> int:
 def common_prefix(a: list[int], b: list[int]) -> int:
     """How many leading ids two lists share."""
     shorter = min(len(a), len(b))
-    for start in range(0, shorter, _STRIDE):  # Python compares lists far faster than we can their ids
-        pieces = a[start : start + _STRIDE], b[start : start + _STRIDE]
+    start, stride = 0, _MIN_COPY  # most share no more than how every prompt begins
+    while start < shorter:  # Python compares lists far faster than we can their ids
+        pieces = a[start : start + stride], b[start : start + stride]
         if pieces[0] != pieces[1]:
             return start + next((i for i, (x, y) in enumerate(zip(*pieces, strict=False)) if x != y), shorter - start)
+        start, stride = start + stride, _STRIDE
     return shorter
 
 
 class KVCache:
     """All slots, under one budget of bytes, and less when memory is short. Only the engine's thread touches it.
 
-    Idle slots stay until their memory is needed; the least recently used goes first.
+    Idle slots stay until their memory is needed, or they are too many; the least recently used goes first.
     """
 
     def __init__(self, config: NetworkConfig, dtype: torch.dtype, device: torch.device, byte_budget: int) -> None:
@@ -159,6 +163,9 @@ class KVCache:
         """Nobody writes this slot any more; what it holds can be reused."""
         slot.busy = False
         slot.last_used = next(self._clock)
+        idle = [other for other in self._slots if not other.busy]
+        if len(idle) > _MOST_IDLE:
+            self.drop(min(idle, key=lambda other: other.last_used))
 
     def fork(self, key: str, new_key: str) -> int:
         """Copy the conversation `key` to `new_key`; how many tokens were copied, 0 when the cache does not hold it.
@@ -198,7 +205,7 @@ class KVCache:
         used = len(slot.tokens)
         keys[:, :, :used] = slot.keys[:, :, :used]
         values[:, :, :used] = slot.values[:, :, :used]
-        slot.keys, slot.values = keys, values
+        slot.hold(keys, values)
 
     def clear(self) -> None:
         """Free every slot."""

@@ -79,7 +79,10 @@ class RequestReader:
         asked, request = request, self._with_known_tokens(request)
         fitted, former = self._fitted(request), list(request.answer_token_ids)
         prompt = fitted.token_ids
-        self.check_ids([*prompt, *former])
+        if not prompt:  # of a text that a tokenizer makes nothing of
+            raise InvalidRequestError("prompt", "empty", "at least one token")
+        self.check_ids("token_ids", prompt)
+        self.check_ids("answer_token_ids", former)
         is_read_only = bool(former) and request.prompt_logprobs is not None  # then it may fill the context
         if len(prompt) + len(former) >= self._info.max_context + is_read_only:
             raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
@@ -123,13 +126,12 @@ class RequestReader:
         fitted = self._fitted(request)
         return ContextUse(len(fitted.token_ids), self._info.max_context, fitted.dropped_messages)
 
-    def check_ids(self, ids: list[int]) -> None:
-        """Raise InvalidRequestError when there are none, or one that the model does not know."""
-        if not ids:
-            raise InvalidRequestError("prompt", "empty", "at least one token")
+    def check_ids(self, name: str, ids: Many[int]) -> None:
+        """Raise InvalidRequestError for the field `name` when it holds an id that the model does not know."""
         for token_id in ids:
-            if isinstance(token_id, bool) or not isinstance(token_id, int) or not 0 <= token_id < self._vocab_size:
-                raise InvalidRequestError("token id", token_id, f"a whole number from 0 to {self._vocab_size - 1}")
+            if not 0 <= token_id < self._vocab_size:
+                allowed = f"a list of token ids from 0 to {self._vocab_size - 1}"
+                raise InvalidRequestError(name, token_id, allowed)
 
     def _with_known_tokens(self, request: GenerateRequest) -> GenerateRequest:
         """The same with the tokens of `answer_text`, which count for the limits from here on."""

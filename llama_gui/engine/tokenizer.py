@@ -64,7 +64,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, folder: Path) -> "Tokenizer":
-        """Read tokenizer.json, and tokenizer_config.json where there is one.
+        """Read tokenizer.json, and tokenizer_config.json and special_tokens_map.json where they are.
 
         Raises:
             ModelNotFoundError: there is no tokenizer.json.
@@ -75,8 +75,7 @@ class Tokenizer:
             raise ModelNotFoundError(f"{file} does not exist. A model needs its tokenizer; download the file again.")
         with _named(file):
             content = file.read_bytes()
-        settings = folder / "tokenizer_config.json"
-        return cls.from_json(content, file, read_json(settings) if settings.exists() else {})
+        return cls.from_json(content, file, _settings(folder))
 
     @classmethod
     def from_json(cls, content: bytes, file: Path, settings: dict[str, Any]) -> "Tokenizer":
@@ -206,6 +205,19 @@ class Tokenizer:
 def _decoder_state(library: tokenizers.Tokenizer) -> Any:
     """The decoder part of tokenizer.json, without writing out the whole vocabulary."""
     return json.loads(library.decoder.__getstate__()) if library.decoder else None
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    """What the files beside tokenizer.json say, read as transformers does.
+
+    tokenizer_config.json says all where it knows the added tokens; where it is older, or missing,
+    special_tokens_map.json names the tokens of the beginning and the end.
+    """
+    file, older = folder / "tokenizer_config.json", folder / "special_tokens_map.json"
+    settings = read_json(file) if file.exists() else {}
+    if "added_tokens_decoder" in settings or not older.exists():
+        return settings
+    return {**settings, **read_json(older)}
 
 
 def _special_tokens_map(settings: dict[str, Any]) -> dict[str, str]:

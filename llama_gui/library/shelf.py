@@ -18,7 +18,7 @@ from llama_gui.vocabulary import ModelEntry
 STARTER_NAME = "Starter model"
 
 _CONFIG = "config.json"
-_INDEX = "model.safetensors.index.json"
+_WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _GGUF = ".gguf"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.(?:safetensors|gguf)$")
 _MOST_JSON_BYTES = 32 * 2**20
@@ -191,7 +191,9 @@ def _check_weights(folder: Path) -> None:
     """Each file of weights is there and none is cut off, as far as its header tells."""
     present = {path.name: path for path in folder.glob("*.safetensors") if path.is_file()}
     expected: set[str] = {path.name for path in folder.glob("*.safetensors")}
-    if (folder / _INDEX).is_file():
+    if _WHOLE in expected:  # as the engine reads it: an index beside it is of shards that it has replaced
+        expected = {_WHOLE}
+    elif (folder / _INDEX).is_file():
         index = _read_json(folder / _INDEX)
         weight_map = index.get("weight_map") if isinstance(index, dict) else None
         if not isinstance(weight_map, dict):

@@ -8,11 +8,12 @@ from pathlib import Path
 from llama_gui.errors import SettingsError
 from llama_gui.files import make_whole
 
-_SHAPE = re.compile(r"[\x21-\x7e]{8,512}")
+_LEAST_KEPT = 8  # letters of a key in a file: fewer are what is left of one
+_SHAPE = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 def is_key(text: str) -> bool:
-    """Whether `text` can be a key: 8 to 512 visible ASCII letters, as a header can carry them."""
+    """Whether `text` can be a key: 1 to 512 visible ASCII letters, as a header can carry them."""
     return bool(_SHAPE.fullmatch(text))
 
 
@@ -34,7 +35,7 @@ def _load(path: Path) -> str:
     if os.name == "posix" and path.stat().st_mode & 0o077:
         raise SettingsError(f"Others can read the server's key in {path}. Delete the file: a new one is made.")
     key = path.read_text(encoding="ascii", errors="replace").strip()
-    if not is_key(key):
+    if not is_key(key) or len(key) < _LEAST_KEPT:
         raise SettingsError(f"There is no key in {path}. Delete the file: a new one is made.")
     return key
 

@@ -41,7 +41,7 @@ class ServerOptions:
 
     def __post_init__(self) -> None:
         if not is_key(self.key):
-            raise InvalidRequestError("api key", "of another form", "8 to 512 visible ASCII letters without spaces")
+            raise InvalidRequestError("api key", "of another form", "1 to 512 visible ASCII letters without spaces")
         if not self.host.strip():
             raise InvalidRequestError("host", self.host, "an address of this machine")
         if not 0 <= self.port < 65536:

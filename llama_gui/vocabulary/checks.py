@@ -13,14 +13,24 @@ _TOKEN_IDS = "a list of token ids: whole numbers of at least 0"
 _TEXTS = "a list of texts that are not empty"
 
 
-def check_number(name: str, value: object, low: float, high: float = math.inf, *, integer: bool = False) -> float:
-    """`value` as a plain number; InvalidRequestError unless it is one (`integer`: whole) from `low` to `high`."""
-    kind = "a whole number" if integer else "a number"
-    allowed = f"{kind} from {_shown(low)} to {_shown(high)}" if high < math.inf else f"{kind} of at least {_shown(low)}"
+def check_number(
+    name: str, value: object, low: float, high: float = math.inf, *, integer: bool = False, above: bool = False
+) -> float:
+    """`value` as a plain number; InvalidRequestError unless it is one (`integer`: whole) from `low` to `high`.
+
+    `above`: `low` itself is not allowed.
+    """
     number = _whole(value) if integer else _real(value)
-    if number is None or not low <= number <= high:
-        raise InvalidRequestError(name, value, allowed)
+    if number is None or not low <= number <= high or (above and number == low):
+        raise InvalidRequestError(name, value, _range(low, high, integer=integer, above=above))
     return number
+
+
+def _range(low: float, high: float, *, integer: bool, above: bool) -> str:
+    kind = "a whole number" if integer else "a number"
+    if above:
+        return f"{kind} above {_shown(low)}" + (f", up to {_shown(high)}" if high < math.inf else "")
+    return f"{kind} from {_shown(low)} to {_shown(high)}" if high < math.inf else f"{kind} of at least {_shown(low)}"
 
 
 def check_kind(name: str, value: object, kind: type | tuple[type, ...], allowed: str) -> None:

@@ -9,6 +9,8 @@ from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary.checks import check_kind, check_number, keep, text_tuple, token_id_tuple
 
 MAX_SEED = 2**63 - 1
+_ABOVE = ("top_p", "typical_p", "repetition_penalty")
+"""Their lowest value is not allowed itself: nothing could be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,7 @@ class SamplingParams:
         for name, (low, high, integer) in SAMPLING_RANGES.items():
             value = getattr(self, name)
             if value is not None:
-                keep(self, name, check_number(name, value, low, high, integer=integer))
-        for name, high in (("top_p", 1), ("typical_p", 1), ("repetition_penalty", 100)):
-            if getattr(self, name) == 0:
-                raise InvalidRequestError(name, getattr(self, name), f"a number above 0, up to {high}")
+                keep(self, name, check_number(name, value, low, high, integer=integer, above=name in _ABOVE))
         self._check_collections()
 
     def _check_collections(self) -> None:

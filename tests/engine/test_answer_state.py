@@ -174,7 +174,7 @@ def test_what_cannot_go_on(load):
         engine.resume(replace(state, token_ids=(min(engine.tokenizer.eos_ids),), max_tokens=None))
     with pytest.raises(PromptTooLongError):
         engine.resume(replace(state, token_ids=(5,) * 64, max_tokens=None))
-    with pytest.raises(InvalidRequestError, match="token id"):
+    with pytest.raises(InvalidRequestError, match="answer_token_ids is 1000000"):
         engine.resume(replace(state, token_ids=(10**6,), max_tokens=None))
 
 

@@ -41,6 +41,12 @@ def test_one_file_goes_before_others_in_the_folder(tmp_path):
     assert weight_files(tmp_path) == [tmp_path / "model.safetensors"]
 
 
+def test_one_file_goes_before_the_shards_that_it_has_replaced(tmp_path):
+    save(tmp_path, "model.safetensors", a=(2, 3), b=(3,))
+    write_index(tmp_path, {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"})
+    check(tmp_path)
+
+
 def test_files_without_an_index(tmp_path):
     save(tmp_path, "part-2.safetensors", b=(3,))
     save(tmp_path, "part-1.safetensors", a=(2, 3))
@@ -70,7 +76,7 @@ def test_no_weights_at_all(tmp_path):
 
 @pytest.mark.parametrize("weight_map", [None, {}, [], "model.safetensors"])
 def test_an_index_without_a_map(tmp_path, weight_map):
-    save(tmp_path)
+    save(tmp_path, "x.safetensors")
     write_index(tmp_path, weight_map)
     with pytest.raises(BrokenModelError, match=r"index\.json: weight_map is missing or empty"):
         Checkpoint(tmp_path)
@@ -83,7 +89,7 @@ def test_an_index_cannot_lead_out_of_the_folder(tmp_path, file):
     folder = tmp_path / "model"
     folder.mkdir()
     save(tmp_path)
-    save(folder)
+    save(folder, "x.safetensors")
     write_index(folder, {"a": file})
     with pytest.raises(BrokenModelError, match=r"index\.json names .* not a weight file of this folder"):
         Checkpoint(folder)

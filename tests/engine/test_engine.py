@@ -431,8 +431,19 @@ def test_bad_values_name_the_field(make, named):
 
 @pytest.mark.parametrize("token_id", [-1, 10**6, True, 1.5])
 def test_unknown_token_ids(load, token_id):
-    with pytest.raises(InvalidRequestError, match="token id"):
-        load().submit(GenerateRequest(token_ids=[1, token_id]))
+    for ask in (lambda ids: load().submit(GenerateRequest(token_ids=ids)), load().logits):
+        with pytest.raises(InvalidRequestError, match="token ids") as caught:
+            ask([1, token_id])
+        assert caught.value.field == "token_ids"
+
+
+def test_logits_of_no_tokens_and_of_too_many(load):
+    engine = load(max_context=32)
+    with pytest.raises(InvalidRequestError, match="token_ids is \\[\\]"):
+        engine.logits([])
+    assert len(engine.logits([5] * 32)) == 32  # no answer follows, so nothing is set aside for one
+    with pytest.raises(PromptTooLongError, match="33 tokens, but this model reads at most 32 at once"):
+        engine.logits([5] * 33)
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "generation_config.json": load_generation_defaults,
     "tokenizer.json": Tokenizer.load,
     "tokenizer_config.json": Tokenizer.load,
+    "special_tokens_map.json": Tokenizer.load,
     INDEX: Checkpoint,
 }
 
@@ -155,7 +156,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("make", SPECIAL[:3])
 def test_settings_that_are_no_file(tmp_path: Path, make: Callable[[Path], None], name: str) -> None:
-    folder = write_tiny_llama(tmp_path / "model", num_hidden_layers=1)
+    folder = write_tiny_llama(tmp_path / "model", num_hidden_layers=1, shards=2)
     (folder / name).unlink(missing_ok=True)
     make(folder / name)
     with pytest.raises(ModelError, match=name):
@@ -164,7 +165,7 @@ def test_settings_that_are_no_file(tmp_path: Path, make: Callable[[Path], None],
 
 @pytest.mark.parametrize("name", sorted(READERS.keys() - {"tokenizer.json"}))
 def test_settings_beyond_all_size_are_not_read(tmp_path: Path, name: str) -> None:
-    folder = write_tiny_llama(tmp_path / "model", num_hidden_layers=1)
+    folder = write_tiny_llama(tmp_path / "model", num_hidden_layers=1, shards=2)
     with (folder / name).open("wb") as stream:
         stream.truncate(2**40)  # sparse: it takes no room
     with pytest.raises(BrokenModelError, match=rf"{name} cannot be read: it is too large, with {2**40} bytes"):
@@ -284,7 +285,7 @@ CHILD = """
 def test_code_beside_the_weights_is_neither_imported_nor_read(tmp_path: Path, architecture: str) -> None:
     plain = write_tiny_llama(tmp_path / "plain", num_hidden_layers=1)
     code = f"import os; os.mkdir({str(tmp_path / 'marker')!r})"
-    folder = write_tiny_llama(tmp_path / "model", num_hidden_layers=1)
+    folder = write_tiny_llama(tmp_path / "model", num_hidden_layers=1, shards=2)
     values = {
         **json.loads((folder / "config.json").read_text(encoding="utf-8")),
         "architectures": [architecture],

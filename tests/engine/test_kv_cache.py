@@ -61,7 +61,7 @@ def keys_of(cache):
 def test_common_prefix(a, b, count):
     a, b = [ord(c) for c in a], [ord(c) for c in b]
     assert common_prefix(a, b) == common_prefix(b, a) == count
-    for before in (255, 256, 300, 512):
+    for before in (15, 16, 255, 256, 272, 300, 512, 528):
         assert common_prefix([1000] * before + a, [1000] * before + b) == before + count
 
 
@@ -184,6 +184,20 @@ def test_the_longest_unused_goes_first():
     for key in "fg":
         chat(cache, key, [3])
     assert sorted(keys_of(cache)) == ["d", "f", "g"]
+
+
+def test_more_conversations_than_can_be_looked_through_are_not_kept(monkeypatch):
+    """A server whose clients ask short questions: each request would look through those of the whole day."""
+    monkeypatch.setattr(kv_cache, "_MOST_IDLE", 3)
+    cache = make_cache()
+    busy = cache.acquire("busy", [1, 2])
+    for token in range(10, 20):
+        chat(cache, str(token), [token] * 10)
+    assert keys_of(cache) == ["busy", "17", "18", "19"]
+    assert chat(cache, "18", [18] * 12) == 10
+    cache.release(busy)  # the one that has just ended is the newest
+    assert keys_of(cache) == ["busy", "18", "19"]
+    assert cache.byte_count == sum(slot.keys.nbytes + slot.values.nbytes for slot in cache._slots)
 
 
 def test_memory_that_others_took_meanwhile_is_not_ours(monkeypatch):

@@ -2,8 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from transformers import PreTrainedTokenizerFast
 
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError
@@ -66,6 +68,27 @@ def test_a_token_written_as_an_object(llama3: Path):
     assert Tokenizer.load(llama3).bos_token == "<|begin_of_text|>"
     (llama3 / "tokenizer_config.json").unlink()
     assert Tokenizer.load(llama3).bos_token == ""
+
+
+@pytest.mark.parametrize("config", [None, {}, {"bos_token": "<s>"}])
+def test_older_folders_name_their_tokens_in_a_file_of_its_own(llama3: Path, config: dict[str, Any] | None):
+    older = {"bos_token": {"content": "<|begin_of_text|>", "lstrip": False}, "eos_token": "<|end_of_text|>"}
+    (llama3 / "special_tokens_map.json").write_text(json.dumps(older))
+    (llama3 / "tokenizer_config.json").unlink()
+    if config is not None:
+        (llama3 / "tokenizer_config.json").write_text(json.dumps(config))
+    tokenizer = Tokenizer.load(llama3)
+    assert (tokenizer.bos_token, tokenizer.eos_token) == ("<|begin_of_text|>", "<|end_of_text|>")
+    reference = PreTrainedTokenizerFast.from_pretrained(llama3)
+    assert tokenizer.special_tokens_map == reference.special_tokens_map
+
+
+def test_a_newer_tokenizer_config_names_them_alone(llama3: Path):
+    values = {"bos_token": "<|begin_of_text|>", "added_tokens_decoder": {}}
+    (llama3 / "tokenizer_config.json").write_text(json.dumps(values))
+    (llama3 / "special_tokens_map.json").write_text(json.dumps({"bos_token": "<|eot_id|>"}))
+    assert Tokenizer.load(llama3).bos_token == "<|begin_of_text|>"
+    assert PreTrainedTokenizerFast.from_pretrained(llama3).bos_token == "<|begin_of_text|>"
 
 
 def test_truncation_and_padding_that_were_saved_are_ignored(llama3: Path):

@@ -108,8 +108,16 @@ def test_a_missing_shard_is_named(tmp_path: Path):
     assert shelf.describe(folder).name == "model"
 
 
+def test_one_file_needs_no_shards_that_an_older_index_names(tmp_path: Path):
+    folder = make_model(tmp_path / "model")
+    index = {"weight_map": {"a": "model-1-of-2.safetensors", "b": "model-2-of-2.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    assert shelf.describe(folder).name == "model"
+
+
 def test_a_damaged_index_is_told(tmp_path: Path):
     folder = make_model(tmp_path / "model")
+    (folder / "model.safetensors").rename(folder / "model-1-of-1.safetensors")
     (folder / "model.safetensors.index.json").write_text('{"weight_map": []}', encoding="utf-8")
     with pytest.raises(BrokenModelError, match="does not say where the weights are"):
         shelf.describe(folder)

@@ -96,9 +96,12 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
 
 def test_several_models_and_a_key_of_ones_own(start: Start, tmp_path: Path):
     folder = write_tiny_llama(tmp_path / "tiny", "llama-3.2")
-    _, lines = start("--api-key", "my-own-key", "--model", str(folder), "--model", str(STARTER), until="llama-gui")
+    _, lines = start("--api-key", "own", "--model", str(folder), "--model", str(STARTER), until="llama-gui")
     assert "serves tiny, starter at http://" in lines[0]
-    assert "my-own-key" not in lines[0]
+    url = lines[0].rpartition(" at ")[2]
+    with RemoteEngine.connect(Endpoint("Other", url, key="own")) as engine:
+        request = GenerateRequest(messages=[Message("user", "Hi")], max_tokens=3)
+        assert engine.generate(request).usage.completion_tokens == 3
     assert not (tmp_path / "profile" / "server-key").exists()
 
 
@@ -124,7 +127,8 @@ def run(capsys, tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--api-key", "short"], ["api key", "8 to 512"]),
+        (["--api-key", "two words"], ["api key", "1 to 512"]),
+        (["--api-key", ""], ["api key", "1 to 512"]),
         (["--port", "70000"], ["port", "70000", "65535"]),
         (["--model", "/no/such/model"], [str(Path("/no/such/model"))]),
         (["--model", str(STARTER), "--model", "/no/such/model"], [str(Path("/no/such/model"))]),

@@ -123,3 +123,10 @@ def test_what_is_nested_too_deep():
         Message("assistant", "", tool_calls=nested)
     with pytest.raises(InvalidRequestError, match="chat_template_kwargs"):
         GenerateRequest(messages=[Message("user", "Hi")], chat_template_kwargs={"documents": nested})
+
+
+@pytest.mark.parametrize(("field", "high"), [("top_p", 1), ("typical_p", 1), ("repetition_penalty", 100)])
+@pytest.mark.parametrize("value", [0, -1, 101])
+def test_a_range_is_told_alike_from_both_its_ends(field: str, high: int, value: float):
+    with pytest.raises(InvalidRequestError, match=f"{field} is {value}, .* a number above 0, up to {high}"):
+        SamplingParams(**{field: value})
