@@ -203,9 +203,12 @@ class ChatSession(ChatNews):
             )
 
     def go_on(self, node_id: str) -> None:
-        """Go on with an answer where it ends."""
+        """Go on with an answer where it ends, or with a call that was broken off."""
         answer, asked = self._path.tree[node_id], self._path.question_of(node_id)
-        if asked is not None and self._turn.is_free():
+        if answer.role == "tool":
+            if self._turn.is_free():
+                self._turn.call_again(answer)
+        elif asked is not None and self._turn.is_free():
             writer = self._writer_of(answer)
             self._turn.ask(
                 lambda: asking.go_on(self._path, answer, asked, self.settings, self.chat_id, writer, self._offered())

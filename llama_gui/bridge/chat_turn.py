@@ -64,7 +64,7 @@ class ChatTurn(QObject):
         self._tools = tools
         self._offered = offered
         self._rounds = 0
-        self._end: AnswerEnd | None = None  # of the answer whose calls are made
+        self._caller = ""  # the key of the model whose calls are made
         self._news = news
         self.queue = MessageQueue(news)
         self._is_busy = False
@@ -80,6 +80,7 @@ class ChatTurn(QObject):
         flight.refused.connect(self._on_refused)
         flight.withdrawn.connect(self._give)
         tools.done.connect(self._on_replies)
+        tools.withdrawn.connect(self._give)
 
     @property
     def is_busy(self) -> bool:
@@ -205,6 +206,14 @@ class ChatTurn(QObject):
         else:
             self._tools.prepare(lambda: self._flight.ask(make, former_leaf))
 
+    def call_again(self, node: Node) -> None:
+        """Make a call that was broken off, then let the model go on. Only when `is_free` says so."""
+        self._take()
+        self._path.leaf = node.id
+        self._news.changed.emit()
+        self._rounds, self._caller = 0, self._card.settings.model
+        self._tools.prepare(lambda: self._tools.run_again(node.id))
+
     def stop(self) -> None:
         """Stop the answer; what is written stays."""
         if not self._is_busy:
@@ -234,7 +243,7 @@ class ChatTurn(QObject):
     @Slot(object)
     def _on_ended(self, end: AnswerEnd) -> None:
         if end.calls and end.answer_id is not None and end.question is not None and not self._is_stopping:
-            self._end = end
+            self._caller = end.question.model
             self._tell(end)
             self._tools.run(end.answer_id, end.calls, end.question.tools, end.max_context)
             return
@@ -253,17 +262,14 @@ class ChatTurn(QObject):
     @Slot(str)
     def _on_replies(self, node_id: str) -> None:
         """Let the model go on behind the replies of the tools that it has called."""
-        end, self._end = self._end, None
         self._rounds += 1
-        if end is None or end.question is None:
-            return
         if self._rounds >= MOST_ROUNDS:
             self.queue.pause()
             self._give()
             says = self.tr("The model has called tools {} times for one question. Answer again lets it go on.")
             self._news.failed.emit(says.format(self._rounds))
             return
-        settings = replace(self._card.settings, model=end.question.model)
+        settings = replace(self._card.settings, model=self._caller)
         self._flight.ask(
             lambda: asking.ask(self._path, self._path.tree[node_id], settings, self._chat_id, self._offered()),
             self._path.leaf,

@@ -10,7 +10,7 @@ from llama_gui.bridge.chat_news import ChatNews
 from llama_gui.bridge.chat_saver import ChatSaver
 from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.chats.shown_path import ShownPath
-from llama_gui.chats.tool_use import ToolUse, new_use, use_to_json
+from llama_gui.chats.tool_use import ToolUse, new_use, read_use, use_to_json
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
 from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import ToolDecision, ToolInfo, ToolQuestion, ToolReply
@@ -33,6 +33,8 @@ class ToolTurn(QObject):
 
     done = Signal(str)
     """All calls of an answer were made or declined; the message with the last reply."""
+    withdrawn = Signal()
+    """The call that was to be made once more is of a tool that is not there."""
 
     def __init__(
         self, chat_id: str, path: ShownPath, card: ChatCard, desk: ToolDesk, saver: ChatSaver, news: ChatNews
@@ -98,11 +100,25 @@ class ToolTurn(QObject):
         self._node_id = answer_id
         self._next()
 
+    def run_again(self, node_id: str) -> None:
+        """Make a call that was not made, or did not come to its end."""
+        use = read_use(self._path.tree[node_id].recipe)
+        tools = self._desk.tools(self._card.settings.tools)
+        tool = next((t for t in tools if use is not None and (t.server, t.name) == (use.server, use.tool)), None)
+        if use is None or tool is None:
+            self._news.failed.emit(self.tr("The tool of this call is not there. Is its server on in this chat?"))
+            self.withdrawn.emit()
+            return
+        self._wanted, self._room = [], UNTOLD_ROOM
+        self._node_id = node_id
+        self._put(replace(self._path.tree[node_id], status="streaming"))
+        self._begin(_Wanted(tool, use))
+
     def _next(self) -> None:
         if not self._wanted:
             self.done.emit(self._node_id)
             return
-        wanted = self._current = self._wanted.pop(0)
+        wanted = self._wanted.pop(0)
         node = new_node(
             self._chat_id, "tool", "", "streaming", self._node_id, f"{wanted.tool.server}/{wanted.tool.name}"
         )
@@ -111,10 +127,14 @@ class ToolTurn(QObject):
         self._path.add(node)
         self._saver.save_soon(node)
         self._news.message_added.emit(node)
+        self._begin(wanted)
+
+    def _begin(self, wanted: _Wanted) -> None:
+        self._current = wanted
         if wanted.tool.key in self._card.settings.allowed_tools:
             self._call(wanted)
         else:
-            self._ask(ToolQuestion(node.id, wanted.tool, wanted.use.arguments))
+            self._ask(ToolQuestion(self._node_id, wanted.tool, wanted.use.arguments))
 
     def _ask(self, question: ToolQuestion | None) -> None:
         self._question = question

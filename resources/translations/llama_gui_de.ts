@@ -3983,6 +3983,13 @@
     </message>
 </context>
 <context>
+    <name>ToolTurn</name>
+    <message>
+        <source>The tool of this call is not there. Is its server on in this chat?</source>
+        <translation>Das Werkzeug dieses Aufrufs ist nicht da. Ist sein Server in diesem Chat eingeschaltet?</translation>
+    </message>
+</context>
+<context>
     <name>ToolsDialog</name>
     <message>
         <source>“{}” is removed.</source>

@@ -127,6 +127,35 @@ def test_stop_while_a_call_waits_or_runs(qtbot: QtBot, start: Start, is_called: 
     assert session.engine.requests[-1].messages[2].content == NOT_MADE
 
 
+def test_a_call_that_was_broken_off_is_made_later(qtbot: QtBot, start: Start):
+    session = start()
+    session.send("time?")
+    wait_for_question(qtbot, session)
+    session.stop()
+    session.go_on(session.path()[-1].id)
+    wait_for_question(qtbot, session)
+    assert shape(session.path())[-1] == ("tool", "", "streaming")
+    session.decide("once")
+    qtbot.waitUntil(lambda: not session.answering)
+    assert session.tools.calls == [("clock/now", {"zone": "Oslo"})]
+    assert shape(session.path())[2:] == [("tool", "It is noon.", "complete"), ("assistant", "Noon it is.", "complete")]
+    assert len(session.engine.requests) == 2
+
+
+def test_a_call_of_a_tool_that_is_not_there_any_more_is_told(qtbot: QtBot, start: Start):
+    session = start()
+    failures = []
+    session.failed.connect(failures.append)
+    session.send("time?")
+    wait_for_question(qtbot, session)
+    session.stop()
+    session.set_tools([])
+    session.go_on(session.path()[-1].id)
+    assert len(failures) == 1
+    assert not session.answering
+    assert session.path()[-1].status == "stopped"
+
+
 def test_the_end_of_the_session_marks_it(qtbot: QtBot, start: Start):
     session = start(clock_desk({}))
     session.send("time?")

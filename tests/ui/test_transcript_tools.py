@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from llama_gui.chats.tool_use import ToolUse, use_to_json
 from llama_gui.chats.tree import Node
+from llama_gui.ui.transcript.hover_bar import verbs_of
 from tests.ui.transcripts import answer, command_of, look_of, user
 
 USE = ToolUse("id", "files", "read", "read", '{"path": "<b>notes</b>.txt", "lines": 3}', "Read a file")
@@ -74,6 +75,13 @@ def test_a_damaged_call_and_a_long_reply_are_drawn(view):
     assert "⚙ files/read  Reply" in view.toPlainText().replace("\u00a0", " ")
     view.toggle_reasoning("t1")
     assert 5_000 < len(view.toPlainText()) < 10_000
+
+
+def test_what_can_be_done_with_a_call():
+    assert "copy" in verbs_of(REPLY)
+    assert "continue" not in verbs_of(REPLY)
+    assert "continue" in verbs_of(replace(REPLY, content="", status="interrupted"))
+    assert verbs_of(replace(REPLY, content="", status="streaming")) == ()
 
 
 def test_what_is_folded_is_found(view):

@@ -31,7 +31,9 @@ def verbs_of(node: Node) -> tuple[str, ...]:
     if node.status == "streaming":
         return ()
     if node.role == "tool":
-        return ("copy", "regenerate", "fork", "delete")
+        return (
+            ("copy", "regenerate", "fork", "delete") if node.content else ("continue", "regenerate", "fork", "delete")
+        )
     goes_on = ("continue",) if node.status in ("stopped", "interrupted", "failed") or not node.recipe else ()
     again = ("run_again",) if node.recipe and read_recipe(node.recipe).is_repeatable else ()
     return ("copy", "regenerate", "regenerate_with", *goes_on, "edit", "words", *again, "fork", "delete")
