@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
-from llama_gui.ui.widgets import RoleLabel, plain_label
+from llama_gui.ui.widgets import RoleLabel, form_foot, plain_label
 
 _SERVER = Qt.ItemDataRole.UserRole + 1
 
@@ -68,20 +68,12 @@ class ServerFormDialog(QDialog):
         )
         note.setWordWrap(True)
         self.save = QPushButton(self.tr("Save and connect"))
-        self.save.setDefault(True)
-        self.save.clicked.connect(self.accept)
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.clicked.connect(self.reject)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self.save)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 24, 28, 20)
         layout.setSpacing(12)
         layout.addLayout(form)
         layout.addWidget(note)
-        layout.addLayout(foot)
+        layout.addLayout(form_foot(self, self.save))
         self.resize(480, 300)
 
     def _with_problem(self, field: str) -> QVBoxLayout:

@@ -16,7 +16,7 @@ from llama_gui.ui.parameter_table import ParameterSpec
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
-from llama_gui.ui.widgets import FittingDialog, RoleLabel, plain_label
+from llama_gui.ui.widgets import FittingDialog, RoleLabel, form_foot, plain_label
 from llama_gui.vocabulary import LoadOptions, LoadPlan
 
 _LEAST_CONTEXT = 256
@@ -163,16 +163,8 @@ class LoadDialog(FittingDialog):
         defaults = QPushButton(self.tr("Back to the defaults"))
         defaults.setAutoDefault(False)
         defaults.clicked.connect(self._reset)
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setAutoDefault(False)
-        cancel.clicked.connect(self.reject)
-        self.apply.setDefault(True)
-        self.apply.clicked.connect(self.accept)
-        foot = QHBoxLayout()
-        foot.addWidget(defaults)
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self.apply)
+        foot = form_foot(self, self.apply)
+        foot.insertWidget(0, defaults)
         return foot
 
     # What is shown

@@ -2,7 +2,7 @@
 
 import html
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QColor,
@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QDialog, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
@@ -284,6 +284,20 @@ class Notice(QFrame):
         painter.setBrush(theme.color("raised"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
         painter.drawPixmap(12, 10, self._icons.pixmap("alert", theme.color("error"), 16, self.devicePixelRatioF()))
+
+
+def form_foot(dialog: QDialog, accept: QPushButton) -> QHBoxLayout:
+    """The last line of a form: Cancel, and the button that accepts it, which Enter presses."""
+    accept.setDefault(True)
+    accept.clicked.connect(dialog.accept)
+    cancel = QPushButton(QCoreApplication.translate("Widgets", "Cancel"))
+    cancel.setAutoDefault(False)
+    cancel.clicked.connect(dialog.reject)
+    foot = QHBoxLayout()
+    foot.addStretch(1)
+    foot.addWidget(cancel)
+    foot.addWidget(accept)
+    return foot
 
 
 class FittingDialog(QDialog):

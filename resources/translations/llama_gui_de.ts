@@ -1357,10 +1357,6 @@
         <translation>Zurück zum Standard</translation>
     </message>
     <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
         <source>Device</source>
         <translation>Gerät</translation>
     </message>
@@ -2721,10 +2717,6 @@
         <translation>Speichern und verbinden</translation>
     </message>
     <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
         <source>Give the server a name.</source>
         <translation>Gib dem Server einen Namen.</translation>
     </message>
@@ -3744,10 +3736,6 @@
         <translation>Claude Desktop, LM Studio, Jan und andere bewahren ihre Server in dieser Form auf, und die Anleitungen der meisten Server zeigen sie. Noch wird nichts davon gestartet.</translation>
     </message>
     <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
         <source>Add</source>
         <translation>Hinzufügen</translation>
     </message>
@@ -3935,10 +3923,6 @@
         <translation>Werkzeugserver ändern</translation>
     </message>
     <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
         <source>Another server has this name already. Give this one another.</source>
         <translation>Ein anderer Server heißt schon so. Gib diesem einen anderen Namen.</translation>
     </message>
@@ -4041,6 +4025,13 @@
     <message>
         <source>Ask again before each call</source>
         <translation>Wieder vor jedem Aufruf fragen</translation>
+    </message>
+</context>
+<context>
+    <name>Widgets</name>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
     </message>
 </context>
 </TS>

@@ -2,12 +2,12 @@
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.errors import UserError
 from llama_gui.ui.theme import SMALL_PX, code_font
-from llama_gui.ui.widgets import FittingDialog, plain_label
+from llama_gui.ui.widgets import FittingDialog, form_foot, plain_label
 
 _KEY = '"mcpServers"'
 _EXAMPLE = """{
@@ -51,22 +51,13 @@ class PasteDialog(FittingDialog):
         self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.problem.hide()
         self.add_button = QPushButton(self.tr("Add"))
-        self.add_button.setDefault(True)
-        self.add_button.clicked.connect(self.accept)
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setAutoDefault(False)
-        cancel.clicked.connect(self.reject)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self.add_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 24, 28, 20)
         layout.setSpacing(12)
         layout.addWidget(note)
         layout.addWidget(self.text, 1)
         layout.addWidget(self.problem)
-        layout.addLayout(foot)
+        layout.addLayout(form_foot(self, self.add_button))
         self.resize(520, 360)
         self.text.textChanged.connect(self._check)
         copied = QGuiApplication.clipboard().text()

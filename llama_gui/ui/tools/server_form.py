@@ -18,7 +18,7 @@ from llama_gui.errors import InvalidRequestError
 from llama_gui.ui.growing_text import GrowingText
 from llama_gui.ui.theme import SMALL_PX
 from llama_gui.ui.tools.fields import join_command, read_pairs, split_command, write_pairs
-from llama_gui.ui.widgets import FittingDialog, RoleLabel, plain_label
+from llama_gui.ui.widgets import FittingDialog, RoleLabel, form_foot, plain_label
 from llama_gui.vocabulary import ToolServer
 
 _PAIRS_HEIGHT = 58
@@ -100,22 +100,13 @@ class ToolServerForm(FittingDialog):
         self._note = plain_label("", "muted", SMALL_PX)
         self._note.setWordWrap(True)
         self.save = QPushButton(self.tr("Save and try it"))
-        self.save.setDefault(True)
-        self.save.clicked.connect(self.accept)
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setAutoDefault(False)
-        cancel.clicked.connect(self.reject)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self.save)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 24, 28, 20)
         layout.setSpacing(12)
         layout.addLayout(self._form)
         layout.addWidget(self._note)
         layout.addStretch(1)
-        layout.addLayout(foot)
+        layout.addLayout(form_foot(self, self.save))
         self.resize(520, 320)
 
     def _with_problem(self, field: str) -> QWidget:
