@@ -4034,4 +4034,11 @@
         <translation>Abbrechen</translation>
     </message>
 </context>
+<context>
+    <name>Divider</name>
+    <message>
+        <source>Line between the chats: the arrow keys move it, Enter makes halves</source>
+        <translation>Linie zwischen den Chats: die Pfeiltasten verschieben sie, die Eingabetaste macht Hälften</translation>
+    </message>
+</context>
 </TS>

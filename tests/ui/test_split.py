@@ -66,6 +66,15 @@ def test_the_line_is_dragged_and_clicked_twice(qtbot):
     assert wanted == [120]
     with qtbot.waitSignal(divider.halves_wanted):
         double_click(divider, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(3, 5))
+    wanted.clear()
+    divider.setFocus()
+    middle = divider.geometry().center().x()
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Left):
+        with qtbot.waitSignal(divider.rested):
+            qtbot.keyClick(divider, key)
+    assert wanted == [middle + 24, middle - 24]
+    with qtbot.waitSignal(divider.halves_wanted):
+        qtbot.keyClick(divider, Qt.Key.Key_Return)
 
 
 def test_a_tab_is_dragged_out_of_the_strip_and_back(qtbot, icons):
