@@ -17,6 +17,7 @@ from llama_gui.library.access import HubAccess
 from llama_gui.library.gguf_check import check_gguf
 from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_notes import load_notes, names_in
+from llama_gui.menu_entry import WINDOW_NAME
 from llama_gui.paths import Paths
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def open_window(paths: Paths) -> int:
 
     application = QApplication(sys.argv[:1])
     application.setApplicationName("llama-gui")
-    application.setDesktopFileName("llama-gui")
+    application.setDesktopFileName(WINDOW_NAME)
     lock = QLockFile(str(paths.data / "llama-gui.lock"))
     if not lock.tryLock(200):
         text = _reason_for_no_lock(lock, paths)
