@@ -16,6 +16,7 @@ EXCLUDED = (
     "torch.utils.tensorboard",
     "torch.utils.benchmark",
     "tensorboard",
+    "mcp.cli",  # ends the program that imports it without typer
     # Tools of those who build and test.
     "tests",
     "pytest",
