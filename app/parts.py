@@ -4,6 +4,9 @@ import importlib.util
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+APP_ID = "org.llama_gui.llama_gui"
+"""For software shops and macOS, which want a domain's name backwards. We have none: this one only cannot be mistaken."""
+
 OPTIONAL = ("keyring", "llguidance", "mcp")
 """Libraries that do more where they are installed: taken along then."""
 
