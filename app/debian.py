@@ -12,15 +12,21 @@ from llama_gui.menu_entry import WINDOW_NAME, desktop_entry
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPENDS = (
-    "libegl1",
-    "libxkbcommon0",
+    "libstdc++6",
+    "libgcc-s1",
+    "zlib1g",
+    "libglib2.0-0",
     "libdbus-1-3",
+    "libegl1",
+    "libgl1",
     "libfontconfig1",
-    "libxcb-cursor0",
-    "libxcb-icccm4",
-    "libxcb-keysyms1",
+    "libfreetype6",
+    "libx11-6",
+    "libx11-xcb1",
+    "libxcb1",
 )
-"""What the README asks for, too."""
+"""What the bundle needs and does not hold."""
+_MODES = (0o755, 0o644)
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 _CONTROL = """Package: llama-gui
@@ -69,7 +75,7 @@ def make_package(bundle: Path, to: Path) -> Path:
     shutil.copytree(bundle, tree / "opt" / "llama-gui", symlinks=True, copy_function=_link)
     lay_out(tree)
     for path in (tree, *tree.rglob("*")):
-        if not path.is_symlink() and path.stat().st_mode & 0o777 not in (0o755, 0o644):
+        if not path.is_symlink() and path.stat().st_mode & 0o777 not in _MODES:
             path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
     package = to / f"llama-gui_{llama_gui.__version__}_{architecture()}.deb"
     # zstd: what xz takes minutes for, in seconds, and a tenth larger. All who have the C library for this read it.
@@ -125,8 +131,11 @@ def _write(path: Path, text: str) -> None:
 
 
 def _link(source: str, target: str) -> None:
-    """No second copy of half a gigabyte, where one file can have two names."""
+    """No second copy of half a gigabyte, where one file can have two names, and need not be changed."""
     try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
+        if os.stat(source).st_mode & 0o777 in _MODES:
+            os.link(source, target)
+            return
+    except OSError:  # another disk
+        pass
+    shutil.copy2(source, target)

@@ -15,7 +15,7 @@ EXCLUDED = (
     "sympy",
     "networkx",
     "mpmath",
-    "torch.testing",
+    "torch.testing._internal",
     "torch.utils.tensorboard",
     "torch.utils.benchmark",
     "tensorboard",
@@ -58,9 +58,17 @@ _LEFT_OUT = (
     "torch/include/*",
     "torch/share/*",
     "torch/lib/*_test.so",
-    "torch/testing/*",
+    "torch/testing/_internal/*",
     "PySide6/Qt/plugins/platforminputcontexts/*virtualkeyboard*",  # GPL only, and it brings Qt Quick
     "PySide6/plugins/platforminputcontexts/*virtualkeyboard*",
+    "PySide6/Qt/plugins/platforms/libqeglfs.so",  # screens without a desktop
+    "PySide6/Qt/plugins/platforms/libqlinuxfb.so",
+    "PySide6/Qt/plugins/platforms/libqminimalegl.so",
+    "PySide6/Qt/plugins/platforms/libqvkkhrdisplay.so",
+    "PySide6/Qt/plugins/egldeviceintegrations/*",
+    "PySide6/Qt/plugins/generic/*",
+    "PySide6/Qt/lib/libQt6Egl*",
+    "libQt6Egl*",
     "PySide6/Qt/qml/*",
     "PySide6/qml/*",
     "PySide6/Qt/lib/libQt6Qml*",
@@ -70,14 +78,40 @@ _LEFT_OUT = (
     "PySide6/Qt6Quick*",
     "PySide6/Qt6VirtualKeyboard*",
 )
+_SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
+_TAKEN = (
+    "libpython",
+    "libssl",
+    "libcrypto",
+    "libffi",
+    "libsqlite3",
+    "libreadline",
+    "libtinfo",
+    "libbz2",
+    "liblzma",
+    "libuuid",
+    "libzstd",
+    "libbrotli",
+    "libgssapi_krb5",
+    "libkrb5",
+    "libk5crypto",
+    "libcom_err",
+    "libkeyutils",
+    "libxcb-",
+    "libxkbcommon",
+)
+"""Of the libraries of the system that is built on, those of Python and Qt that some systems lack or have otherwise. All
+others belong to the system that is run on: its GTK wants its own GLib, and its graphics a C++ library as new as they."""
 _QT_WORDS = ("PySide6/Qt/translations", "PySide6/translations")
 _LANGUAGES = ("qtbase_de.qm",)
 """Qt's own words in the languages that the window speaks; English is in its source."""
 
 
-def is_wanted(place: str) -> bool:
-    """Whether the file that would lie at `place` in the bundle belongs there."""
+def is_wanted(place: str, source: str = "") -> bool:
+    """Whether the file that would lie at `place` in the bundle, taken from `source`, belongs there."""
     path = PurePosixPath(place.replace("\\", "/"))
+    if len(path.parts) == 1 and source.startswith(_SYSTEM):
+        return path.name.startswith(_TAKEN)
     if str(path.parent) in _QT_WORDS:
         return path.name in _LANGUAGES
     return not any(_fits(path, pattern) for pattern in _LEFT_OUT)
