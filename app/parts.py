@@ -15,11 +15,11 @@ EXCLUDED = (
     "sympy",
     "networkx",
     "mpmath",
-    "torch.testing._internal",
     "torch.utils.tensorboard",
     "torch.utils.benchmark",
     "tensorboard",
     "mcp.cli",  # ends the program that imports it without typer
+    "hf_xet",  # we transfer ourselves
     # Tools of those who build and test.
     "tests",
     "pytest",
@@ -58,7 +58,6 @@ _LEFT_OUT = (
     "torch/include/*",
     "torch/share/*",
     "torch/lib/*_test.so",
-    "torch/testing/_internal/*",
     "PySide6/Qt/plugins/platforminputcontexts/*virtualkeyboard*",  # GPL only, and it brings Qt Quick
     "PySide6/plugins/platforminputcontexts/*virtualkeyboard*",
     "PySide6/Qt/plugins/platforms/libqeglfs.so",  # screens without a desktop

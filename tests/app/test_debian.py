@@ -71,10 +71,10 @@ def test_the_notices_name_everybody_whose_file_is_in_it(tmp_path: Path):
     write_notices(tmp_path / "NOTICES.txt", files)
     text = (tmp_path / "NOTICES.txt").read_text("utf-8")
     assert f"Jinja2 {distribution('jinja2').version}".lower() in text.lower()
-    for words in ("MIT License", "GNU LESSER GENERAL PUBLIC LICENSE", "GNU GENERAL PUBLIC LICENSE", "Armin Ronacher"):
-        assert words in text or words.replace(" ", "") in text.replace(" ", "")
+    for words in ("MIT License", "GNU LESSER GENERAL PUBLIC LICENSE", "GNU GENERAL PUBLIC LICENSE", "Pallets"):
+        assert words in text
     assert "PYTHON SOFTWARE FOUNDATION LICENSE" in text
-    assert "torch" not in text.lower().split("jinja2")[-1]
+    assert "\ntorch " not in text  # nothing of it is among the files
 
 
 def test_windows_gets_a_program_without_a_console():

@@ -10,6 +10,7 @@ import pytest
 from app import parts
 from app.bundle import write_icon
 from app.parts import EXCLUDED, OPTIONAL, installed, is_wanted
+from tests.fakes.documents import docx, paragraph
 from tests.test_imports import run_python
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +29,6 @@ ROOT = Path(__file__).parents[2]
         "torch/test/a_test",
         "torch/include/ATen/ATen.h",
         "torch/bin/protoc",
-        "torch/testing/_internal/common_utils.py",
         "resources/starter_model/training/texts/plain.toml",
         "resources/translations/llama_gui_de.ts",
     ],
@@ -100,7 +100,7 @@ def test_the_engine_needs_none_of_what_is_left_out():
     code = f"""
 import sys
 sys.modules.update(dict.fromkeys({[name for name in EXCLUDED if "." not in name]!r}))
-sys.modules.update({{"torch.testing._internal": None, "torch.utils.benchmark": None}})
+sys.modules.update({{"torch.utils.tensorboard": None, "torch.utils.benchmark": None}})
 from llama_gui.__main__ import main
 main(["bench", "--dtype", "bfloat16", "--chats", "2", "--prompt-tokens", "40", "--new-tokens", "4"])
 sys.exit(main(["ask", "--seed", "1", "--max-tokens", "5", "Hi"]))
@@ -122,16 +122,15 @@ def test_the_icon_is_written_for_other_systems(qapp, tmp_path: Path, name: str, 
 
 
 def test_a_module_of_ours_is_run_as_python_would_run_it(tmp_path: Path):
-    text = tmp_path / "a.txt"
-    text.write_text("Some words.", "utf-8")
+    document = docx(tmp_path / "a.docx", paragraph("Some words."))
     code = f"""
 import sys
 sys.frozen = True
-sys.argv = ["llama-gui", "-P", "-m", "llama_gui.chats.documents.child", {str(text)!r}, "60"]
+sys.argv = ["llama-gui", "-P", "-m", "llama_gui.chats.documents.child", {str(document)!r}, "60"]
 from app.main import start
 sys.exit(start())
 """
-    assert run_python(code) == '{"text": "Some words."}'
+    assert run_python(code) == r'{"text": "Some words.\n"}'
 
 
 @pytest.mark.parametrize("arguments", [["-P", "-m", "http.server"], ["-m", "llama_gui.ask"], ["-P", "-m"], []])
