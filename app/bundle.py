@@ -1,4 +1,4 @@
-"""``python -m app.bundle``: a folder with llama-gui and all it needs, Python too; ``--deb``: a package for Debian of it."""
+"""``python -m app.bundle``: llama-gui in a folder that needs no Python. ``--deb``: a package for Debian of it."""
 
 import argparse
 import shutil

@@ -54,7 +54,7 @@ _METAINFO = """<?xml version="1.0" encoding="UTF-8"?>
   <developer_name>The makers of llama-gui</developer_name>
   <description>
     <p>Runs Llama-family language models on your own machine. Nothing you write leaves it. Several chats answer at the
-    same time, each token by token; a conversation is a tree whose branches stay; documents go along with a question.</p>
+    same time, each token by token; a conversation is a tree whose branches stay; documents go along.</p>
     <p xml:lang="de">Führt Sprachmodelle der Llama-Familie auf dem eigenen Rechner aus. Nichts, was Sie schreiben,
     verlässt ihn. Mehrere Chats antworten gleichzeitig; ein Gespräch ist ein Baum, dessen Zweige bleiben; Dokumente
     gehen mit einer Frage mit.</p>
@@ -110,7 +110,8 @@ def control(kilobytes: int) -> str:
         version=llama_gui.__version__,
         architecture=architecture(),
         kilobytes=kilobytes,
-        libc=(os.confstr("CS_GNU_LIBC_VERSION") or "glibc 2.34").split()[-1],  # the bundle holds libraries of the system that it is built on
+        # The bundle holds libraries of the system that it is built on.
+        libc=(os.confstr("CS_GNU_LIBC_VERSION") or "glibc 2.34").split()[-1],
         depends=", ".join(DEPENDS),
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 APP_ID = "org.llama_gui.llama_gui"
-"""For software shops and macOS, which want a domain's name backwards. We have none: this one only cannot be mistaken."""
+"""For software shops and macOS, which want a domain's name backwards. We have none: this one cannot be mistaken."""
 
 OPTIONAL = ("keyring", "llguidance", "mcp")
 """Libraries that do more where they are installed: taken along then."""
@@ -100,7 +100,7 @@ _TAKEN = (
     "libxkbcommon",
 )
 """Of the libraries of the system that is built on, those of Python and Qt that some systems lack or have otherwise. All
-others belong to the system that is run on: its GTK wants its own GLib, and its graphics a C++ library as new as they."""
+others belong to the system that is run on: its GTK wants its own GLib, its graphics a C++ library as new as they."""
 _QT_WORDS = ("PySide6/Qt/translations", "PySide6/translations")
 _LANGUAGES = ("qtbase_de.qm",)
 """Qt's own words in the languages that the window speaks; English is in its source."""

@@ -1,4 +1,4 @@
-"""The entry in the applications menu: read back by rules of its own, by GLib, and by the validator of freedesktop.org."""
+"""The entry in the applications menu: read back by rules of its own, by GLib and by freedesktop.org's validator."""
 
 import shutil
 import stat
@@ -18,7 +18,19 @@ from llama_gui.menu_entry import MenuEntry, desktop_entry, own_command
 from llama_gui.paths import Paths, find_resources
 from llama_gui.ui.window_menu_entry import WindowMenuEntry
 
-ODD = ["plain", "a space", "100 % %f", 'quo"te', "it's", "$HOME `id` \\ \\\\", "tab\there", "a=b;c&d", "ümläut", "", "*?#()~<>|"]
+ODD = [
+    "plain",
+    "a space",
+    "100 % %f",
+    'quo"te',
+    "it's",
+    "$HOME `id` \\ \\\\",
+    "tab\there",
+    "a=b;c&d",
+    "ümläut",
+    "",
+    "*?#()~<>|",
+]
 
 
 @pytest.fixture
@@ -79,7 +91,7 @@ def test_every_word_of_the_command_comes_back():
     assert entry["StartupWMClass"] == "llama-gui"
 
 
-@pytest.mark.parametrize("folder", ["plain", "a b", "50% off", "a=b", "$x", "it's \"so\"", "back\\slash"])
+@pytest.mark.parametrize("folder", ["plain", "a b", "50% off", "a=b", "$x", 'it\'s "so"', "back\\slash"])
 @pytest.mark.skipif(shutil.which("gio") is None, reason="GLib's gio is missing")
 def test_glib_starts_the_program_with_its_words(tmp_path: Path, folder: str):
     program, said = tmp_path / folder / "llama-gui", tmp_path / "said"

@@ -90,4 +90,4 @@ def test_the_installer_takes_away_what_it_brought():
         assert name in remove
     assert "$SMPROGRAMS\\llama-gui.lnk" in install
     assert "$SMPROGRAMS\\llama-gui.lnk" in remove
-    assert "RMDir /r \"$INSTDIR\"" not in remove  # the user may have put something there
+    assert 'RMDir /r "$INSTDIR"' not in remove  # the user may have put something there
