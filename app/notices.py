@@ -13,8 +13,8 @@ _LICENCES = ("LGPL-3.0.txt", "GPL-3.0.txt")
 _WORDS = ("licen", "copying", "notice", "authors")
 _LINE = "=" * 100
 
-_HEAD = """llama-gui is under the MIT licence (the first text below). This folder also holds the work of others, each part
-under its own licence; their texts follow.
+_HEAD = """llama-gui is under the MIT licence (the first text below). This folder also holds the work of others, each
+part under its own licence; their texts follow.
 
 Qt and PySide6 are used under the GNU Lesser General Public License, version 3, whose text is below. They lie in the
 folder _internal/PySide6 as libraries of their own: you may put versions that you have changed in their place. Their
