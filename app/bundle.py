@@ -37,7 +37,7 @@ def build(to: Path) -> Path:
     command += ["--distpath", str(to), "--workpath", str(work), str(ROOT / "app" / "llama-gui.spec")]
     subprocess.run(command, check=True, cwd=ROOT)
     folder = to / "llama-gui"
-    subprocess.run([folder / "llama-gui", "--version"], check=True)
+    subprocess.run([folder / "llama-gui", "ask", "--seed", "1", "What is this application?"], check=True)
     shutil.rmtree(work)
     return folder
 

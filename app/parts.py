@@ -54,7 +54,10 @@ _LEFT_OUT = (
     "resources/starter_model/training/*",  # how it was made
     "resources/translations/*.ts",  # the source of the .qm beside it
     "torch/test/*",  # programs that test torch
-    "torch/bin/*",
+    "torch/bin/*test*",
+    "torch/bin/*Test",
+    "torch/bin/protoc*",
+    "torch/bin/upgrader_models/*",
     "torch/include/*",
     "torch/share/*",
     "torch/lib/*_test.so",

@@ -27,7 +27,9 @@ ROOT = Path(__file__).parents[2]
         "PySide6/Qt/translations/qtdeclarative_de.qm",
         "torch/test/a_test",
         "torch/include/ATen/ATen.h",
-        "torch/bin/protoc",
+        "torch/bin/protoc-3.13.0.0",
+        "torch/bin/test_api",
+        "torch/bin/TCPStoreTest",
         "resources/starter_model/training/texts/plain.toml",
         "resources/translations/llama_gui_de.ts",
     ],
@@ -44,6 +46,7 @@ def test_what_nobody_needs_is_left_out(place: str):
         "PySide6/Qt/translations/qtbase_de.qm",
         "PySide6/Qt/lib/libQt6Widgets.so.6",
         "torch/lib/libtorch_cpu.so",
+        "torch/bin/torch_shm_manager",  # torch is not imported without
         "torch/nn/functional.py",
         "resources/starter_model/model.safetensors",
         "resources/translations/llama_gui_de.qm",
