@@ -11,6 +11,10 @@ def start() -> int:
     """Run the window or a command; the exit status."""
     if getattr(sys, "frozen", False):
         give_back_library_path()
+        if any(word.startswith(("--multiprocessing-fork", "from multiprocessing.")) for word in sys.argv):
+            import multiprocessing  # here: no window waits for it
+
+            multiprocessing.freeze_support()  # ends this process, which a library of others has started
         if run_module(sys.argv[1:]):
             return 0
     return main()

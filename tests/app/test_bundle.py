@@ -153,7 +153,7 @@ def test_every_library_is_in_it_or_on_every_desktop(program: Path):
     missing = {
         f"{file.name}: {line.split()[0]}"
         for file in libraries
-        if not file.is_symlink() and "libqgtk3" not in file.name
+        if not file.is_symlink() and "libqgtk3" not in file.name  # for desktops that have GTK
         for line in subprocess.run(
             ["ldd", file], env=env, capture_output=True, text=True, check=False
         ).stdout.splitlines()
