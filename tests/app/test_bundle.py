@@ -19,8 +19,10 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.documents import docx, paragraph, pdf
+from tests.fakes.fake_hub import FakeHub, model_files, weights_file
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
+from tests.library.test_hub import info
 
 ROOT = Path(__file__).parents[2]
 GIVEN = os.environ.get("BUNDLE", "")
@@ -96,6 +98,17 @@ def test_documents_are_read_by_a_process_of_their_own(program: Path, env, tmp_pa
     )
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert b"broken.pdf is damaged" in done.stderr
+
+
+def test_models_are_searched_and_fetched(program: Path, env):
+    with FakeHub() as hub:
+        hub.add("owner/small-1B", model_files([weights_file(b"1" * 400_000)]), info=info())
+        env = {**env, "HF_ENDPOINT": hub.endpoint}
+        search = [program, "models", "--search", "small"]
+        found = subprocess.run(search, env=env, capture_output=True, text=True, check=True)
+        assert "owner/small-1B" in found.stdout
+        done = subprocess.run([program, "download", "owner/small-1B"], env=env, capture_output=True, check=True)
+        assert Path(done.stdout.decode().strip(), "model.safetensors").stat().st_size > 400_000
 
 
 def test_the_server_answers(program: Path, env):
