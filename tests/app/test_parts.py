@@ -74,6 +74,13 @@ def test_of_the_system_only_what_others_may_lack_is_taken(place: str, source: st
     assert is_wanted(place, source) is wanted
 
 
+def test_the_font_of_formulas_is_found_by_the_package_that_lies_beside_it():
+    """Without the package in the bundle formulas were written in Unicode there."""
+    spec = (ROOT / "app" / "llama-gui.spec").read_text("utf-8")
+    assert 'hidden.append("ziamath")' in spec
+    assert 'collect_data_files("ziamath"' in spec
+
+
 def test_every_language_of_the_window_has_qt_s_own_words():
     from llama_gui.ui.language import TRANSLATED
 
