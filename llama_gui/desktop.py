@@ -106,7 +106,7 @@ def open_window(paths: Paths) -> int:
     try:
         paths.data.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return _fail(f"The folder {paths.data} cannot be made, and your chats are kept there: {error.strerror}.")
+        return _fail(f"the folder {paths.data} cannot be made: {error.strerror}.", in_box=sys.stderr is None)
     lock = QLockFile(str(paths.data / "llama-gui.lock"))
     if not lock.tryLock(200):
         text = _reason_for_no_lock(lock, paths)
@@ -118,12 +118,13 @@ def open_window(paths: Paths) -> int:
         lock.unlock()
 
 
-def _fail(text: str) -> int:
+def _fail(text: str, in_box: bool = True) -> int:
     """Say why there is no window, in the terminal and in a box: who clicked twice has no terminal."""
     from PySide6.QtWidgets import QMessageBox
 
     print(f"llama-gui: {text}", file=sys.stderr)
-    QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
+    if in_box:
+        QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
     return 1
 
 
