@@ -37,6 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from llama_gui.bench_command import run_bench
 
         return run_bench(options, paths)
+    if options.command == "menu-entry":
+        from llama_gui.menu_command import run_menu_entry
+
+        return run_menu_entry(options, paths)
     from llama_gui.desktop import open_window, reason_for_no_window
 
     reason = reason_for_no_window()
@@ -95,7 +99,21 @@ def _parser() -> argparse.ArgumentParser:
             "of a real model are as fast as the real ones, and nothing need be downloaded.",
         )
     )
+    _add_menu_entry(
+        commands.add_parser(
+            "menu-entry",
+            help="enter llama-gui into the applications menu of a Linux desktop",
+            description="The entry in the applications menu of a Linux desktop. With --profile, it keeps the profile. "
+            "Without an option: whether it is there.",
+        )
+    )
     return parser
+
+
+def _add_menu_entry(menu_entry: argparse.ArgumentParser) -> None:
+    what = menu_entry.add_mutually_exclusive_group()
+    what.add_argument("--add", action="store_true", help="write it; again if the program has moved")
+    what.add_argument("--remove", action="store_true", help="take it out again")
 
 
 def _add_bench(bench: argparse.ArgumentParser) -> None:

@@ -1,7 +1,6 @@
 """The window and everything behind it: built, wired, run, and taken down in order."""
 
 import ctypes
-import ctypes.util
 import faulthandler
 import logging
 import os
@@ -17,6 +16,7 @@ from llama_gui.library.access import HubAccess
 from llama_gui.library.gguf_check import check_gguf
 from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_notes import load_notes, names_in
+from llama_gui.menu_entry import WINDOW_NAME
 from llama_gui.paths import Paths
 
 if TYPE_CHECKING:
@@ -44,9 +44,18 @@ def reason_for_no_window() -> str:
     if not any(map(_can_open, platform.split(";") if platform else ("wayland", "xcb"))):
         return f"there is no display to open the window on; {_WITHOUT}"
     on_x11 = platform.startswith("xcb") or not os.environ.get("WAYLAND_DISPLAY")
-    if on_x11 and ctypes.util.find_library("xcb-cursor") is None:
+    if on_x11 and not _loads("libxcb-cursor.so.0"):
         return f"the window needs a system library; install it with: sudo apt install libxcb-cursor0; {_WITHOUT}"
     return ""
+
+
+def _loads(library: str) -> bool:
+    """Whether Qt will find a library of the system, or of the bundle that we are in."""
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 def _can_open(platform: str) -> bool:
@@ -87,31 +96,36 @@ def _reaches_x11() -> bool:
 
 def open_window(paths: Paths) -> int:
     """Open the window, and return its exit status when it is closed."""
-    try:
-        paths.data.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        print(f"llama-gui: the folder {paths.data} cannot be made: {error.strerror}.", file=sys.stderr)
-        return 1
     # Here, so that `ask` runs without Qt.
     from PySide6.QtCore import QLockFile
-    from PySide6.QtWidgets import QApplication, QMessageBox
+    from PySide6.QtWidgets import QApplication
 
     application = QApplication(sys.argv[:1])
     application.setApplicationName("llama-gui")
-    application.setDesktopFileName("llama-gui")
+    application.setDesktopFileName(WINDOW_NAME)
+    try:
+        paths.data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return _fail(f"the folder {paths.data} cannot be made: {error.strerror}.", in_box=sys.stderr is None)
     lock = QLockFile(str(paths.data / "llama-gui.lock"))
     if not lock.tryLock(200):
         text = _reason_for_no_lock(lock, paths)
-        if not text:
-            return 0
-        print(f"llama-gui: {text}", file=sys.stderr)
-        QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
-        return 1
+        return _fail(text) if text else 0
     _keep_log(paths)
     try:
         return _run(application, paths)
     finally:
         lock.unlock()
+
+
+def _fail(text: str, in_box: bool = True) -> int:
+    """Say why there is no window, in the terminal and in a box: who clicked twice has no terminal."""
+    from PySide6.QtWidgets import QMessageBox
+
+    print(f"llama-gui: {text}", file=sys.stderr)
+    if in_box:
+        QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
+    return 1
 
 
 def _reason_for_no_lock(lock: "QLockFile", paths: Paths) -> str:
@@ -260,4 +274,5 @@ def _keep_log(paths: Paths) -> None:
     handler = RotatingFileHandler(paths.data / "llama-gui.log", maxBytes=500_000, backupCount=1, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.getLogger().addHandler(handler)
-    faulthandler.enable()
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] - it is where there is no console
+        faulthandler.enable()

@@ -56,6 +56,15 @@ def test_a_first_start_keeps_all_its_data_in_its_profile_and_fits_on_a_small_scr
     assert {path for path in set(Path(os.environ["HOME"]).rglob("*")) - home if "llama-gui" in str(path)} == set()
 
 
+def test_a_start_without_a_console_opens_the_window(tmp_path: Path):
+    """As a double click does it on Windows, where Python has no streams then."""
+    said = tmp_path / "said"
+    streams = f"print = partial(print, file=open({str(said)!r}, 'w')); sys.stdin = sys.stdout = sys.stderr = None"
+    code = CODE.replace("import sys\n", f"import sys; from functools import partial; {streams}\n", 1) % ""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=60, check=True)
+    assert "ready: Starter model" in said.read_text("utf-8")
+
+
 def test_broken_files_are_set_aside_and_told(tmp_path: Path):
     (tmp_path / "settings.json").write_text('{"zoom": "huge", "model_path": "/no/such/model"}')
     (tmp_path / "chats.db").write_bytes(b"this is no database" * 100)

@@ -108,6 +108,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("scheme_dark", QT_TRANSLATE_NOOP("Actions", "Colours: dark"), (), "View"),
     ActionSpec("preferences", QT_TRANSLATE_NOOP("Actions", "Preferences"), ("Ctrl+,",), "Help"),
     ActionSpec("palette", QT_TRANSLATE_NOOP("Actions", "All actions"), ("Ctrl+K",), "Help", in_palette=False),
+    ActionSpec("add_to_menu", QT_TRANSLATE_NOOP("Actions", "Add to the applications menu"), (), "Help"),
+    ActionSpec("remove_from_menu", QT_TRANSLATE_NOOP("Actions", "Remove from the applications menu"), (), "Help"),
     ActionSpec("help", QT_TRANSLATE_NOOP("Actions", "Keys and help"), ("F1",), "Help"),
     ActionSpec("quit", QT_TRANSLATE_NOOP("Actions", "Quit"), ("Ctrl+Q",), "Help"),
 )

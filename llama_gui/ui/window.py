@@ -35,6 +35,7 @@ from llama_gui.ui.window_connections import WindowConnections
 from llama_gui.ui.window_frame import TopBar, WindowFrame
 from llama_gui.ui.window_library import LibraryParts, WindowLibrary
 from llama_gui.ui.window_looks import WindowLooks
+from llama_gui.ui.window_menu_entry import WindowMenuEntry
 from llama_gui.ui.window_models import ModelParts, WindowModels
 from llama_gui.ui.window_preferences import WindowPreferences
 from llama_gui.ui.window_presets import WindowPresets
@@ -73,6 +74,7 @@ class MainWindow(QMainWindow):
         self._build_places(icons)
         self._build_models(entries, server, endpoints, desk, icons)
         self._build_rooms(data, icons)
+        self._menu_entry = WindowMenuEntry(resources, data, self)
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         top = TopBar(self.strip, self.actions_, icons)
@@ -146,6 +148,7 @@ class MainWindow(QMainWindow):
             self.exchange.failed,
             self.library.told,
             self._presets.told,
+            self._menu_entry.told,
         ):
             told.connect(self.tell)
         for said in (
@@ -155,6 +158,7 @@ class MainWindow(QMainWindow):
             self.library.said,
             self.backup_offer.said,
             self._split.said,
+            self._menu_entry.said,
         ):
             said.connect(self.status.say)
         self.connections.shared.connect(self.status.show_shared)
@@ -185,6 +189,7 @@ class MainWindow(QMainWindow):
             self.connections,
             self.models,
             self.library,
+            self._menu_entry,
         )
         connect_actions(
             self.actions_,

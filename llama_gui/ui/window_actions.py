@@ -13,6 +13,7 @@ from llama_gui.ui.theme import COLOR_SCHEMES
 from llama_gui.ui.window_connections import WindowConnections
 from llama_gui.ui.window_library import WindowLibrary
 from llama_gui.ui.window_looks import WindowLooks
+from llama_gui.ui.window_menu_entry import WindowMenuEntry
 from llama_gui.ui.window_models import WindowModels
 from llama_gui.ui.window_preferences import WindowPreferences
 from llama_gui.ui.window_sides import WindowSides
@@ -34,6 +35,7 @@ class ActionParts:
     connections: WindowConnections
     models: WindowModels
     library: WindowLibrary
+    menu_entry: WindowMenuEntry
 
 
 def connect_actions(actions: Actions, parts: ActionParts, others: Runs) -> None:
@@ -124,4 +126,6 @@ def _on_window(parts: ActionParts) -> Runs:
         "endpoints": parts.connections.show_endpoints,
         "tool_servers": parts.connections.show_tools,
         "preferences": parts.preferences.show_dialog,
+        "add_to_menu": parts.menu_entry.add,
+        "remove_from_menu": parts.menu_entry.remove,
     }

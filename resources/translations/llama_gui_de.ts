@@ -244,6 +244,14 @@
         <translation>Alle Aktionen</translation>
     </message>
     <message>
+        <source>Add to the applications menu</source>
+        <translation>In das Anwendungsmenü aufnehmen</translation>
+    </message>
+    <message>
+        <source>Remove from the applications menu</source>
+        <translation>Aus dem Anwendungsmenü entfernen</translation>
+    </message>
+    <message>
         <source>Keys and help</source>
         <translation>Tasten und Hilfe</translation>
     </message>
@@ -3402,6 +3410,17 @@
     <message>
         <source>There is no model yet. Choose one first.</source>
         <translation>Noch ist kein Modell da. Wähle zuerst eines.</translation>
+    </message>
+</context>
+<context>
+    <name>WindowMenuEntry</name>
+    <message>
+        <source>llama-gui is in the applications menu.</source>
+        <translation>llama-gui steht im Anwendungsmenü.</translation>
+    </message>
+    <message>
+        <source>llama-gui is no longer in the applications menu.</source>
+        <translation>llama-gui steht nicht mehr im Anwendungsmenü.</translation>
     </message>
 </context>
 <context>
