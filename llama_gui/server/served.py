@@ -32,6 +32,10 @@ class ServedTokenizer(Protocol):
         """A token's own text."""
         ...
 
+    def piece(self, token_id: int) -> str:
+        """A token as the vocabulary spells it."""
+        ...
+
     def token_bytes(self, token_id: int) -> bytes | None:
         """A token's own bytes; None where they depend on its neighbours."""
         ...
