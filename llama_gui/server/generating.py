@@ -7,6 +7,7 @@ from datetime import datetime
 
 from llama_gui.errors import EngineClosedError
 from llama_gui.server.answers import Answers, Arrived
+from llama_gui.server.echo import Echo, read_echoes
 from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
 from llama_gui.server.loads import EngineLoads
@@ -71,11 +72,12 @@ class Generator:
         """Raises EngineClosedError only before anything was sent."""
         if asked.tools is not None:
             await asyncio.to_thread(check_knows_tools, asked, engine)
+        echoes = await asyncio.to_thread(read_echoes, asked, engine.tokenizer) if asked.echo else []
         answers = Answers(engine, asked.requests)
         self._running.add(answers)
         try:
             await answers.submit()
-            task = _Task(asked, Envelope(name, asked.is_chat), engine, answers, self._metrics, arrived)
+            task = _Task(asked, Envelope(name, asked.is_chat), engine, answers, self._metrics, arrived, echoes)
             await (task.stream(send, self._limits.ping_seconds) if asked.stream else task.reply(send))
         finally:
             self._running.discard(answers)
@@ -93,6 +95,7 @@ class _Task:
         answers: Answers,
         metrics: Metrics,
         arrived: float,
+        echoes: Sequence[Echo],
     ) -> None:
         self._asked = asked
         self._envelope = envelope
@@ -100,11 +103,12 @@ class _Task:
         self._answers = answers
         self._metrics = metrics
         self._arrived = arrived
+        self._echoes = echoes
         self._began = False
 
     async def stream(self, send: Send, ping_seconds: float) -> None:
         """Send the pieces as they come. What fails once the stream has begun is told in it."""
-        maker = ChunkMaker(self._asked, self._envelope, self._engine)
+        maker = ChunkMaker(self._asked, self._envelope, self._engine, self._echoes)
         await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
         await _send_part(send, maker.begin())
         try:
@@ -129,7 +133,7 @@ class _Task:
                 else:
                     results[arrived.choice] = arrived.item
         ordered = [results[choice] for choice in range(count)]
-        body = dump(whole_reply(self._asked, self._envelope, self._engine, ordered, outputs))
+        body = dump(whole_reply(self._asked, self._envelope, self._engine, ordered, outputs, self._echoes))
         await send_json(send, body)
 
     def _note(self, items: Iterable[TokenOutput | GenerateResult]) -> None:

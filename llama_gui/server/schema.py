@@ -16,6 +16,8 @@ from llama_gui.server.turns import read_messages
 from llama_gui.vocabulary import MAX_SEED, SAMPLING_RANGES, GenerateRequest, Message, SamplingParams
 
 MOST_CHOICES = 16
+MOST_ANSWERS = 64
+"""Of one request: its prompts, each as often as it wants choices. LangChain sends 20 prompts at once."""
 MOST_STOPS = 16
 MOST_BIASES = 1024
 MOST_TOKENS = 2**31 - 1
@@ -29,9 +31,7 @@ _CANNOT: dict[str, tuple[str, tuple[Any, ...]]] = {
     "audio": ("this server makes text only", ()),
     "modalities": ("this server makes text only", (["text"],)),
     "web_search_options": ("this server asks nobody else", ()),
-    "best_of": ("use n", (1,)),
     "suffix": ("this server writes on at the end only", ("",)),
-    "echo": ("this server returns the answer only", (False,)),
     "use_beam_search": ("this server draws tokens", (False,)),
     "ignore_eos": ("use min_tokens", (False,)),
     "grammar": ("use response_format, guided_json or guided_regex", ("",)),
@@ -51,6 +51,7 @@ class Asked:
     """A request, read. One of `requests` for each choice of the answer, in order.
 
     `logprobs`: whether the answer tells the probability of each token. `prompts`: how many different ones there are.
+    `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
     """
 
     model: str | None
@@ -61,6 +62,8 @@ class Asked:
     is_chat: bool
     prompts: int = 1
     tools: Tools | None = None
+    echo: bool = False
+    only_prompt: bool = False
 
 
 def read_chat(body: Mapping[str, Any]) -> Asked:
@@ -71,6 +74,8 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     """
     fields = Fields(body)
     _refuse_what_we_cannot(fields)
+    if fields.flag("echo"):
+        raise fields.wrong("echo", "false: only /v1/completions returns its prompt")
     messages, tools = read_messages(fields), read_tools(fields)
     top = fields.whole("top_logprobs", 0, 20)
     wants_logprobs = fields.flag("logprobs")
@@ -94,7 +99,7 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
         fields,
         [prompt],
         logprobs=top or 0 if wants_logprobs else None,
-        max_tokens=fields.whole("max_completion_tokens", 1, MOST_TOKENS) or fields.whole("max_tokens", 1, MOST_TOKENS),
+        max_tokens=_limit(fields, "max_completion_tokens") or _limit(fields, "max_tokens"),
         schema=schema,
         tools=tools,
     )
@@ -138,13 +143,22 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
     for name in ("tools", "messages"):
         if fields.has(name):
             raise fields.wrong(name, "left out: it belongs to /v1/chat/completions")
-    return _asked(
+    echo, logprobs = fields.flag("echo"), fields.whole("logprobs", 0, 20)
+    limit = _limit(fields, "max_tokens", 0 if echo else 1) if fields.has("max_tokens") else COMPLETION_TOKENS
+    prompts = [{**prompt, "prompt_logprobs": logprobs if echo else None} for prompt in _prompts(fields)]
+    asked = _asked(
         fields,
-        _prompts(fields),
-        logprobs=fields.whole("logprobs", 0, 20),
-        max_tokens=fields.whole("max_tokens", 1, MOST_TOKENS) or COMPLETION_TOKENS,
+        prompts,
+        logprobs=logprobs,
+        max_tokens=1 if limit == 0 else limit,  # the engine draws one, which is not told; so does vLLM
         schema=_response_schema(fields),
     )
+    return replace(asked, echo=echo, only_prompt=limit == 0)
+
+
+def _limit(fields: Fields, name: str, low: int = 1) -> int | None:
+    """The most tokens that are drawn."""
+    return fields.whole(name, low, MOST_TOKENS)
 
 
 def _refuse_what_we_cannot(fields: Fields) -> None:
@@ -167,9 +181,11 @@ def _asked(
     tools: Tools | None = None,
 ) -> Asked:
     choices = fields.whole("n", 1, MOST_CHOICES) or 1
-    if len(prompts) * choices > MOST_CHOICES:
+    if fields.whole("best_of", 1, MOST_CHOICES) not in (None, choices):
+        raise fields.wrong("best_of", f"left out, or n ({choices}): this server returns all that it writes")
+    if len(prompts) * choices > MOST_ANSWERS:
         raise RefusedError(
-            400, f"{len(prompts)} prompts with n = {choices} are more than {MOST_CHOICES} answers.", param="prompt"
+            400, f"{len(prompts)} prompts with n = {choices} are more than {MOST_ANSWERS} answers.", param="prompt"
         )
     stream, usage = fields.flag("stream"), _include_usage(fields)
     common: dict[str, Any] = {
@@ -275,12 +291,12 @@ def _prompts(fields: Fields) -> list[Mapping[str, Any]]:
     value = fields.get("prompt")
     if isinstance(value, str) and value:
         return [{"prompt": value}]
-    allowed = "a text, a list of token ids, or a list of at most 16 of these, not empty"
+    allowed = f"a text, a list of token ids, or a list of at most {MOST_ANSWERS} of these, not empty"
     if not isinstance(value, list) or not value:
         raise fields.wrong("prompt", allowed)
     if type(value[0]) is int:
         return [{"token_ids": _ids(fields, "prompt")}]
-    if len(value) > MOST_CHOICES:
+    if len(value) > MOST_ANSWERS:
         raise fields.wrong("prompt", allowed)
     return [_prompt(part, index) for index, part in enumerate(value)]
 

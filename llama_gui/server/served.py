@@ -12,6 +12,11 @@ from llama_gui.vocabulary import EngineStats, GenerateRequest, GenerateResult, M
 class ServedJob(Protocol):
     """An answer on its way; safe from any thread."""
 
+    @property
+    def prompt_logprobs(self) -> tuple[TokenOutput | None, ...]:
+        """How likely the tokens of the prompt are, where that was asked for; known from the first output on."""
+        ...
+
     def cancel(self) -> None:
         """End it within one step of the engine."""
         ...
