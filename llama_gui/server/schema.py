@@ -91,7 +91,7 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     prompt = {
         "messages": messages,
         "tools": tools.schemas if tools else None,
-        "chat_template_kwargs": template_variables(fields),
+        **_template_fields(fields),
     }
     if fields.flag("continue_final_message"):
         prompt |= _continued(fields, messages)
@@ -120,6 +120,15 @@ def template_variables(fields: Fields) -> Mapping[str, Any] | None:
             param="chat_template_kwargs",
         )
     return variables
+
+
+def _template_fields(fields: Fields) -> dict[str, Any]:
+    """What the chat template is told; `reasoning_effort` as vLLM has it."""
+    variables, effort = template_variables(fields), fields.text("reasoning_effort")
+    if effort is None:
+        return {"chat_template_kwargs": variables}
+    thinking = False if effort == "none" else None
+    return {"chat_template_kwargs": {"reasoning_effort": effort, **(variables or {})}, "thinking": thinking}
 
 
 def _continued(fields: Fields, messages: list[Message]) -> dict[str, Any]:
@@ -157,7 +166,9 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
 
 
 def _limit(fields: Fields, name: str, low: int = 1) -> int | None:
-    """The most tokens that are drawn."""
+    """The most tokens that are drawn; -1 is LM Studio's and llama.cpp's word for as many as fit."""
+    if fields.get(name) in (-1, -1.0):
+        return None
     return fields.whole(name, low, MOST_TOKENS)
 
 
@@ -220,10 +231,15 @@ def _nth(sampling: SamplingParams, choice: int) -> SamplingParams:
 def _sampling(fields: Fields) -> SamplingParams:
     values: dict[str, Any] = {}
     for name, (low, high, whole) in SAMPLING_RANGES.items():
+        if fields.get(name) == -1 and name == "top_k":  # vLLM's word for all tokens
+            values[name] = 0
+            continue
         low, most = _LOWEST_SEED if name == "seed" else low, min(high, MAX_SEED)
         value = fields.whole(name, int(low), int(most)) if whole else fields.number(name, low, high)
         if value is not None:
             values[name] = value
+    if values.get("seed") == -1:  # a random one, to llama.cpp, vLLM and those who write for them
+        del values["seed"]
     if "seed" in values:
         values["seed"] %= MAX_SEED + 1  # the protocol has negative ones too
     if values.get("top_p") == 0:  # the protocol's smallest choice: the likeliest token and no other
