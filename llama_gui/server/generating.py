@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from llama_gui.errors import EngineClosedError
 from llama_gui.server.answers import Answers, Arrived
@@ -14,10 +15,12 @@ from llama_gui.server.loads import EngineLoads
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
+from llama_gui.server.responses.events import ResponseEvents
+from llama_gui.server.responses.reply import ResponseForm, whole_response
 from llama_gui.server.schema import Asked
 from llama_gui.server.security import Send
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
-from llama_gui.server.stream import PING, ChunkMaker, failure, whole_reply
+from llama_gui.server.stream import PING, ChunkMaker, whole_reply
 from llama_gui.vocabulary import GenerateResult, TokenOutput
 
 _JSON = [(b"content-type", b"application/json")]
@@ -108,7 +111,7 @@ class _Task:
 
     async def stream(self, send: Send, ping_seconds: float) -> None:
         """Send the pieces as they come. What fails once the stream has begun is told in it."""
-        maker = ChunkMaker(self._asked, self._envelope, self._engine, self._echoes)
+        maker = self._maker()
         await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
         await _send_part(send, maker.begin())
         try:
@@ -117,7 +120,7 @@ class _Task:
                 await _send_batch(send, maker, batch)
             last = maker.end()
         except Exception as error:
-            last = failure(refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat))
+            last = maker.failure(refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat))
         await send({"type": "http.response.body", "body": last})
 
     async def reply(self, send: Send) -> None:
@@ -133,8 +136,20 @@ class _Task:
                 else:
                     results[arrived.choice] = arrived.item
         ordered = [results[choice] for choice in range(count)]
-        body = dump(whole_reply(self._asked, self._envelope, self._engine, ordered, outputs, self._echoes))
-        await send_json(send, body)
+        await send_json(send, dump(self._whole(ordered, outputs)))
+
+    def _maker(self) -> "ChunkMaker | ResponseEvents":
+        asked, name = self._asked, self._envelope.model
+        if asked.response is not None:
+            return ResponseEvents(asked, ResponseForm(name, asked.response), self._engine)
+        return ChunkMaker(asked, self._envelope, self._engine, self._echoes)
+
+    def _whole(self, results: Sequence[GenerateResult], outputs: Sequence[Sequence[TokenOutput]]) -> dict[str, Any]:
+        asked, name = self._asked, self._envelope.model
+        if asked.response is not None:
+            form = ResponseForm(name, asked.response)
+            return whole_response(asked, form, self._engine, results[0], outputs[0])
+        return whole_reply(asked, self._envelope, self._engine, results, outputs, self._echoes)
 
     def _note(self, items: Iterable[TokenOutput | GenerateResult]) -> None:
         for item in items:
@@ -178,7 +193,7 @@ async def send_json(send: Send, body: bytes, status: int = 200) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _send_batch(send: Send, maker: ChunkMaker, batch: Sequence[Arrived]) -> None:
+async def _send_batch(send: Send, maker: ChunkMaker | ResponseEvents, batch: Sequence[Arrived]) -> None:
     """All events of a batch in one piece; where one of them is a failure, what came before it is sent first."""
     parts: list[bytes] = [] if batch else [PING]
     try:

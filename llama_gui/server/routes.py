@@ -19,6 +19,7 @@ from llama_gui.server.limits import ServerLimits
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
+from llama_gui.server.responses.request import read_response, renamed
 from llama_gui.server.schema import Asked, read_chat, read_completion
 from llama_gui.server.security import App, Receive, Scope, Send, send_refusal
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
@@ -79,6 +80,7 @@ class Routes:
             self._route("GET", "/v1/models/{name:path}", self._show_model),
             self._route("POST", "/v1/chat/completions", self._generating(read_chat)),
             self._route("POST", "/v1/completions", self._generating(read_completion)),
+            self._route("POST", "/v1/responses", self._responding()),
             self._route("POST", "/tokenize", self._asking(tokenize)),
             self._route("POST", "/detokenize", self._asking(detokenize)),
         ]
@@ -121,6 +123,18 @@ class Routes:
             # In another thread, because a large body would hold up everybody's streams.
             asked = await asyncio.to_thread(lambda: read(read_object(body)))
             await unless_gone(self.generator.answer(asked, send), receive)
+
+        return handle
+
+    def _responding(self) -> Handler:
+        """As a chat request, but for the names of its fields."""
+        generate = self._generating(read_response)
+
+        async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+            try:
+                await generate(scope, receive, send)
+            except RefusedError as error:
+                raise renamed(error) from error
 
         return handle
 

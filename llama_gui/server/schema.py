@@ -52,6 +52,7 @@ class Asked:
 
     `logprobs`: whether the answer tells the probability of each token. `prompts`: how many different ones there are.
     `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
+    `response`: what a response repeats of its request (/v1/responses); None: it is asked for in another protocol.
     """
 
     model: str | None
@@ -64,6 +65,7 @@ class Asked:
     tools: Tools | None = None
     echo: bool = False
     only_prompt: bool = False
+    response: Mapping[str, Any] | None = None
 
 
 def read_chat(body: Mapping[str, Any]) -> Asked:

@@ -52,7 +52,7 @@ class ChunkMaker:
             known = () if self._asked.logprobs else enumerate(self._echoes)  # else each comes with its first token
             return b"".join(self._chunk(choice, echo.text) for choice, echo in known)
         return b"".join(
-            self._chunk(choice, {"role": "assistant", "content": _opening(self._asked, self._engine, choice)})
+            self._chunk(choice, {"role": "assistant", "content": opening(self._asked, self._engine, choice)})
             for choice in range(len(self._asked.requests))
         )
 
@@ -73,6 +73,10 @@ class ChunkMaker:
         usages = [self._usages[choice] for choice in range(len(self._asked.requests))]
         usage = usage_fields(usages, self._asked.prompts)
         return event(self._envelope.wrap([], is_chunk=True, usage=usage)) + DONE
+
+    def failure(self, refused: RefusedError) -> bytes:
+        """The last event of a stream that failed: no ``[DONE]`` follows, and no reason to finish."""
+        return event(refused.body)
 
     def _prompt(self, arrived: Arrived) -> bytes:
         if not arrived.prompt_logprobs:
@@ -134,7 +138,7 @@ class ChunkMaker:
         return event(self._envelope.wrap([part], is_chunk=True, **more))
 
 
-def _opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
+def opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
     """The tag that the prompt ends with: without it no client could tell the reasoning from the answer."""
     request = asked.requests[choice]
     is_formed = request.json_schema is not None or request.regex is not None
@@ -142,11 +146,6 @@ def _opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
     if is_formed or request.answer_text:
         return ""
     return engine.info.opening(request.chosen_thinking)
-
-
-def failure(error: RefusedError) -> bytes:
-    """The last event of a stream that failed: no ``[DONE]`` follows, and no reason to finish."""
-    return event(error.body)
 
 
 def whole_reply(
@@ -213,8 +212,8 @@ def _choice(
     written = "".join(output.text for output in outputs)
     drawn = [output for output in outputs if output.token_id not in engine.eos_token_ids]
     logprobs = chat_logprobs(drawn, engine.tokenizer) if asked.logprobs else None
-    text, calls = _said_and_called(asked, written)
-    text = _opening(asked, engine, index) + text
+    text, calls = said_and_called(asked, written)
+    text = opening(asked, engine, index) + text
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     if calls:
         message |= {"content": text or None, "tool_calls": [call_fields(call) for call in limited(asked, calls)]}
@@ -222,7 +221,8 @@ def _choice(
     return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": reason}
 
 
-def _said_and_called(asked: Asked, text: str) -> tuple[str, Sequence[ToolCall]]:
+def said_and_called(asked: Asked, text: str) -> tuple[str, Sequence[ToolCall]]:
+    """A whole answer without the calls in it, and those."""
     if asked.tools is None:
         return text, ()
     if asked.tools.grammar is not None:

@@ -23,6 +23,7 @@ ROUTES = [
     ("GET", "/v1/models/x"),
     ("POST", CHAT),
     ("POST", "/v1/completions"),
+    ("POST", "/v1/responses"),
     ("POST", "/tokenize"),
     ("POST", "/detokenize"),
     ("GET", "/"),
