@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
+from llama_gui.server.forms import Form, only_one, read_form
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.tools import Tools, read_tools
@@ -37,7 +38,6 @@ _CANNOT: dict[str, tuple[str, tuple[Any, ...]]] = {
     "grammar": ("use response_format, guided_json or guided_regex", ("",)),
     "guided_grammar": ("use response_format, guided_json or guided_regex", ("",)),
     "prompt_logprobs": ("this server tells the probabilities of the answer only", (0,)),
-    "structured_outputs": ("use response_format, guided_json or guided_regex", ()),
 }
 """Field -> what to do instead, and the values of it that ask for nothing."""
 
@@ -83,10 +83,10 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     wants_logprobs = fields.flag("logprobs")
     if top and not wants_logprobs:
         raise fields.wrong("top_logprobs", "left out, unless logprobs is true")
-    schema = _response_schema(fields)
+    form = read_form(fields)
     if tools is not None and tools.grammar is not None:
-        schema = _only_one(schema, tools.grammar, "tool_choice")
-    elif tools is not None and schema is not None:
+        form = Form(only_one(form.schema, tools.grammar, "tool_choice"), form.regex)
+    elif tools is not None and form.schema is not None:
         raise RefusedError(
             400, "response_format cannot go with tools, unless tool_choice is none.", param="response_format"
         )
@@ -102,7 +102,7 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
         [prompt],
         logprobs=top or 0 if wants_logprobs else None,
         max_tokens=_limit(fields, "max_completion_tokens") or _limit(fields, "max_tokens"),
-        schema=schema,
+        form=form,
         tools=tools,
     )
 
@@ -162,7 +162,7 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
         prompts,
         logprobs=logprobs,
         max_tokens=1 if limit == 0 else limit,  # the engine draws one, which is not told; so does vLLM
-        schema=_response_schema(fields),
+        form=read_form(fields),
     )
     return replace(asked, echo=echo, only_prompt=limit == 0)
 
@@ -190,7 +190,7 @@ def _asked(
     *,
     logprobs: int | None,
     max_tokens: int | None,
-    schema: Mapping[str, Any] | None,
+    form: Form,
     tools: Tools | None = None,
 ) -> Asked:
     choices = fields.whole("n", 1, MOST_CHOICES) or 1
@@ -206,8 +206,8 @@ def _asked(
         "min_tokens": fields.whole("min_tokens", 0, MOST_TOKENS) or 0,
         "stop": _stops(fields),
         "logprobs": logprobs or 0,
-        "json_schema": schema,
-        "regex": fields.text("guided_regex"),
+        "json_schema": form.schema,
+        "regex": form.regex,
         "overflow": "error",  # to leave out messages in silence is for a person who sees it
     }
     try:
@@ -326,29 +326,3 @@ def _prompt(part: object, index: int) -> Mapping[str, Any]:
     if not isinstance(part, str) or not part:
         raise Fields({name: part}).wrong(name, "a text or a list of token ids, not empty")
     return {"prompt": part}
-
-
-def _response_schema(fields: Fields) -> Mapping[str, Any] | None:
-    """The JSON schema that the answer must follow; None: it is free."""
-    guided = fields.mapping("guided_json")
-    form = fields.inner("response_format")
-    if form is None:
-        return guided
-    kind = form.one_of("type", ("text", "json_object", "json_schema"))
-    if kind is None:
-        raise form.wrong("type", "one of text, json_object, json_schema")
-    if kind == "text":
-        return guided
-    if kind == "json_object":
-        return _only_one(guided, {"type": "object"}, "response_format")
-    named = form.inner("json_schema")
-    schema = named.mapping("schema") if named is not None else None
-    if schema is None:
-        raise form.wrong("json_schema", "an object with name and schema")
-    return _only_one(guided, schema, "response_format")
-
-
-def _only_one(one: Mapping[str, Any] | None, other: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    if one is not None:
-        raise RefusedError(400, f"{name} asks for another form of the answer than a second field does.", param=name)
-    return other

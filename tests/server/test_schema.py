@@ -1,6 +1,7 @@
 """Every field of a request: what is taken, what is refused, and by which name."""
 
 import math
+import re
 import time
 
 import pytest
@@ -230,6 +231,16 @@ def test_messages_in_all_their_forms():
         ({"echo": True}, "echo"),
         ({"grammar": "root ::= x"}, "grammar"),
         ({"ignore_eos": True}, "ignore_eos"),
+        ({"structured_outputs": {"grammar": "root ::= x"}}, "structured_outputs.grammar"),
+        ({"structured_outputs": {"structural_tag": "x"}}, "structured_outputs.structural_tag"),
+        ({"structured_outputs": {"json": 5}}, "structured_outputs.json"),
+        ({"structured_outputs": {"json": "{"}}, "structured_outputs.json"),
+        ({"guided_json": "[]"}, "guided_json"),
+        ({"structured_outputs": {"choice": []}}, "structured_outputs.choice"),
+        ({"structured_outputs": {"regex": "a", "choice": ["a"]}}, "structured_outputs.choice"),
+        ({"structured_outputs": {"regex": "a"}, "guided_json": {}}, "guided_regex"),
+        ({"guided_choice": [""]}, "guided_choice"),
+        ({"guided_choice": "a"}, "guided_choice"),
     ],
 )
 def test_what_is_wrong_is_named(change, param):
@@ -251,6 +262,22 @@ def test_forms_of_answers():
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "array"}}}
     assert read_chat(question(response_format=form)).requests[0].json_schema == {"type": "array"}
     assert read_chat(question(guided_regex="[ab]+")).requests[0].regex == "[ab]+"
+
+
+def test_forms_as_vllm_has_them():
+    def form(**fields):
+        (request,) = read_chat(question(**fields)).requests
+        return request.json_schema, request.regex
+
+    for schema in ({"type": "array"}, '{"type": "array"}'):
+        assert form(structured_outputs={"json": schema}) == form(guided_json=schema) == ({"type": "array"}, None)
+    assert form(structured_outputs={"json_object": True}) == ({"type": "object"}, None)
+    assert form(structured_outputs={"regex": "[ab]+", "whitespace_pattern": None}) == (None, "[ab]+")
+    choice = ["yes (a.b)", "no"]
+    expression = form(guided_choice=choice)[1]
+    assert form(structured_outputs={"choice": choice}) == (None, expression)
+    assert [text for text in (*choice, "yes (aXb)", "n", "no ") if re.fullmatch(expression, text)] == choice
+    assert form(structured_outputs={}) == form(structured_outputs=None) == (None, None)
 
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {}}}}}
@@ -342,7 +369,7 @@ NAMES = [
     "stop", "max_tokens", "max_completion_tokens", "n", "logprobs", "top_logprobs", "stream", "stream_options",
     "response_format", "tools", "tool_choice", "parallel_tool_calls", "chat_template_kwargs", "guided_json",
     "allowed_token_ids", "dry_sequence_breakers", "min_tokens", "echo", "functions", "guided_regex", "best_of",
-    "reasoning_effort",
+    "reasoning_effort", "structured_outputs", "guided_choice",
 ]  # fmt: skip
 
 
