@@ -269,6 +269,15 @@ def test_what_asks_for_nothing_is_taken():
     assert read_response({"input": "Hi", "truncation": "auto"}).requests[0].overflow == "drop_oldest"
 
 
+def test_tools_of_other_kinds_are_left_out_among_functions():
+    """As Codex sends them."""
+    tools = [{"type": "web_search"}, WEATHER, {"type": "namespace", "name": "agents", "tools": []}]
+    asked = read_response({"input": "Hi", "tools": tools})
+    assert asked.requests == read_response({"input": "Hi", "tools": [WEATHER]}).requests
+    assert asked.response is not None
+    assert asked.response["tools"] == [WEATHER]
+
+
 def test_what_the_developer_says_is_one_message():
     texts = [{"role": "developer", "content": "two"}, {"role": "user", "content": "Hi"}]
     (request,) = read_response({"instructions": "one", "input": texts}).requests

@@ -94,18 +94,24 @@ def _part(part: object, path: str) -> str:
     return text
 
 
-def chat_tools(fields: Fields) -> list[Mapping[str, Any]]:
-    """`tools` as a chat request has them.
+def functions(fields: Fields) -> list[Fields]:
+    """Those of `tools` that the model is offered.
+
+    Codex brings searches and groups of tools among its functions, whatever the server: they are left out, and the
+    response does not list them. Who brings nothing else would take an answer without them for one with them.
 
     Raises:
-        RefusedError: one of them is no function.
+        RefusedError: there are tools, and none of them is a function.
     """
-    return [_tool(tool) for tool in fields.objects("tools", 128) or ()]
+    tools = fields.objects("tools", 128) or []
+    found = [tool for tool in tools if tool.get("type") == "function"]
+    if tools and not found:
+        raise tools[0].wrong("type", "function: this server has no tools of its own")
+    return found
 
 
-def _tool(tool: Fields) -> Mapping[str, Any]:
-    if tool.get("type") != "function":
-        raise tool.wrong("type", "function: this server has no tools of its own")
+def chat_tool(tool: Fields) -> Mapping[str, Any]:
+    """A function as a chat request has it."""
     names = ("name", "description", "parameters", "strict")
     return {"type": "function", "function": {name: tool.get(name) for name in names if tool.has(name)}}
 

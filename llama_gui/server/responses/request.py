@@ -1,12 +1,12 @@
 """The body of /v1/responses -> what to generate: it becomes a chat request, and is read as one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.request_fields import Fields
-from llama_gui.server.responses.items import chat_messages, chat_tool_choice, chat_tools
+from llama_gui.server.responses.items import chat_messages, chat_tool, chat_tool_choice, functions
 from llama_gui.server.schema import Asked, read_chat
 
 _CANNOT: dict[str, str] = {
@@ -37,10 +37,11 @@ def read_response(body: Mapping[str, Any]) -> Asked:
     for name, advice in _CANNOT.items():
         if body.get(name) not in (None, False, 0):
             raise RefusedError(400, f"{name} is not supported: {advice}.", param=name, code="unsupported_parameter")
+    tools = functions(fields)
     reasoning, text = fields.inner("reasoning") or Fields({}), fields.inner("text") or Fields({})
     chat = {name: body[name] for name in _SAME if name in body} | {
         "messages": chat_messages(fields),
-        "tools": chat_tools(fields),
+        "tools": [chat_tool(tool) for tool in tools],
         "tool_choice": chat_tool_choice(fields),
         "max_tokens": fields.whole("max_output_tokens", 1, 2**31 - 1),
         "reasoning_effort": reasoning.text("effort"),
@@ -54,7 +55,7 @@ def read_response(body: Mapping[str, Any]) -> Asked:
     requests = asked.requests
     if truncation == "auto":
         requests = tuple(replace(request, overflow="drop_oldest") for request in requests)
-    return replace(asked, requests=requests, response=_repeated(fields, truncation))
+    return replace(asked, requests=requests, response=_repeated(fields, tools, truncation))
 
 
 def _format(text: Fields) -> Mapping[str, Any] | None:
@@ -65,7 +66,7 @@ def _format(text: Fields) -> Mapping[str, Any] | None:
     return {"type": "json_schema", "json_schema": form}
 
 
-def _repeated(fields: Fields, truncation: str) -> Mapping[str, Any]:
+def _repeated(fields: Fields, tools: Sequence[Fields], truncation: str) -> Mapping[str, Any]:
     """What a response says of its request."""
     parallel = fields.get("parallel_tool_calls")
     return {
@@ -79,7 +80,7 @@ def _repeated(fields: Fields, truncation: str) -> Mapping[str, Any]:
         "temperature": fields.get("temperature"),
         "text": {"format": {"type": "text"}, **(fields.mapping("text") or {})},
         "tool_choice": fields.get("tool_choice") or "auto",
-        "tools": [{"parameters": None, "strict": None, **tool} for tool in fields.get("tools") or ()],
+        "tools": [tool.with_defaults(parameters=None, strict=None) for tool in tools],
         "top_p": fields.get("top_p"),
         "truncation": truncation,
     }
