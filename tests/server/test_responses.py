@@ -1,6 +1,7 @@
 """/v1/responses through OpenAI's own client: over the starter model, and over scripts where calls are wanted."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -158,6 +159,7 @@ def test_calls_and_what_comes_back(serve: Serve):
         said, call = response.output
         assert (response.status, said.content[0].text.strip(), call.type) == ("completed", "I look.", "function_call")
         assert (call.name, json.loads(call.arguments)) == ("weather", {"city": "Oslo"})
+        assert re.fullmatch("[A-Za-z0-9]{9}", call.call_id)  # Mistral's templates take no other
         function = {key: value for key, value in WEATHER.items() if key != "type"}
         assert engine.requests[0].tools == [{"type": "function", "function": function}]
         with client.responses.stream(model="Scripted", input=history, tools=[WEATHER]) as stream:

@@ -86,7 +86,7 @@ def call_item(call: ToolCall) -> dict[str, Any]:
     return {
         "id": new_id("fc"),
         "type": "function_call",
-        "call_id": f"call_{call_fields(call)['id']}",
+        "call_id": call_fields(call)["id"],
         "name": call.name,
         "arguments": call.arguments,
         "status": "completed",
