@@ -119,15 +119,20 @@ def test_tokenize(plain_server: ApiServer, body, expected):
     assert (status, reply) == (200, {**plain, "token_strs": [f"_{token_id}" for token_id in expected]})
 
 
-def test_tokens_of_the_beginning_are_added_to_a_chat_on_demand(starter: Engine, serve: Serve):
-    server = serve(starter)
-    body = {"messages": [{"role": "user", "content": "Hi"}], "return_token_strs": True}
-    plain, added = (ask(server, {**body, "add_special_tokens": add}, "/tokenize")[1] for add in (False, True))
-    begin = starter.tokenizer.encode("", add_special_tokens=True)
-    assert added["tokens"][: len(begin)] == begin
-    assert added["tokens"][-plain["count"] :] == plain["tokens"]
-    library = starter.tokenizer._library
-    assert plain["token_strs"] == [library.id_to_token(token_id) for token_id in plain["tokens"]]
+@pytest.mark.parametrize(("ids", "expected"), [([5, 6], [0, 5, 6]), ([0, 5], [0, 5])])
+def test_tokens_of_the_beginning_are_added_to_a_chat_on_demand(serve: Serve, ids, expected):
+    class Plain(ServedScript):
+        def apply_chat_template(self, messages: Any, **_: Any) -> Any:
+            return ids
+
+    server = serve(Plain())
+    assert ask(server, question(), "/tokenize")[1]["tokens"] == ids
+    assert ask(server, question(add_special_tokens=True), "/tokenize")[1]["tokens"] == expected
+
+
+def test_tokens_are_spelled_as_in_the_vocabulary(serve: Serve, starter: Engine):
+    reply = ask(serve(starter), {"prompt": "The side bar", "return_token_strs": True}, "/tokenize")[1]
+    assert reply["token_strs"] == [starter.tokenizer._library.id_to_token(token_id) for token_id in reply["tokens"]]
 
 
 def test_detokenize(plain_server: ApiServer):
