@@ -10,7 +10,8 @@ from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.server.echo import Echo, echo_logprobs
 from llama_gui.server.serve import ApiServer
 from llama_gui.vocabulary import TokenOutput
-from tests.server.conftest import KEY, Serve, ServedScript, ask
+from tests.server.conftest import KEY, Serve, ServedScript, ask, connect, post
+from tests.server.test_connection import eventually
 
 PROMPT = "The side bar – naïve 😀 – shows"
 
@@ -114,6 +115,16 @@ def test_the_token_that_ends_an_answer_counts(client, starter: Engine, asked, st
     assert len(tokens) == len(starter.tokenizer.encode(PROMPT, add_special_tokens=True)) + 1
     assert "".join(choice.text for choice in choices) == PROMPT
     assert choices[-1].finish_reason == "stop"
+
+
+def test_a_client_that_goes_away_is_read_for_no_longer(serve: Serve, starter: Engine):
+    server = serve(starter)
+    gate = server._routes.generator.gate  # type: ignore[union-attr]
+    body = {"prompt": ["The side bar " * 400] * 32, "echo": True, "logprobs": 5, "max_tokens": 0}
+    with connect(server) as client:
+        client.sendall(post("/v1/completions", server, body))
+        assert eventually(lambda: gate.taken == 32 and starter.stats().running > 0)
+    assert eventually(lambda: gate.taken == 0 and starter.stats().running + starter.stats().waiting == 0)
 
 
 def test_nothing_at_all_is_no_completion(client, asked):
