@@ -102,7 +102,7 @@ def _named(models: Sequence[str], paths: Paths) -> dict[str, str]:
 def _tell_key(key: str, file: Path, *, is_new: bool) -> None:
     """The key is shown once, when it is made: terminals are looked at, and logs are kept."""
     if is_new:
-        print(f"The key, which every request must bring: {key}\nIt is kept in {file}", flush=True)
+        print(f"The key, which requests must bring: {key}\nIt is kept in {file}", flush=True)
     else:
         print(f"The key is in {file}", flush=True)
 

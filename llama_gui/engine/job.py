@@ -26,6 +26,7 @@ class Job(AnswerStream):
         self._check_wait = check_wait
         self._cancelled = False
         self._former_text = ""
+        self._prompt_logprobs: tuple[TokenOutput | None, ...] = ()
         self._state: JobState = "waiting"
         self._prompt_tokens = len(origin.prompt_token_ids) + len(origin.token_ids)
         self._prompt_tokens_read = 0
@@ -63,6 +64,11 @@ class Job(AnswerStream):
         """The text of the answer that it goes on with, as far as it is certain; the texts of the outputs follow it."""
         return self._former_text
 
+    @property
+    def prompt_logprobs(self) -> tuple[TokenOutput | None, ...]:
+        """Those of the result, known from the first output on; empty before."""
+        return self._prompt_logprobs
+
     def cancel(self) -> None:
         """End the answer within one step of the engine; a finished job stays as it is."""
         if self._result is None and not self._cancelled:
@@ -88,6 +94,10 @@ class Job(AnswerStream):
     def read_prompt(self, tokens: int) -> None:
         """`tokens` of the prompt are read now, in all."""
         self._prompt_tokens_read = tokens
+
+    def tell_prompt(self, outputs: tuple[TokenOutput | None, ...]) -> None:
+        """The tokens of the prompt are this likely; told before the first output."""
+        self._prompt_logprobs = outputs
 
     def put(self, output: TokenOutput) -> None:
         """A token was drawn."""

@@ -61,7 +61,8 @@ def likeliest(logits: Tensor, mass: float, count: int) -> tuple[tuple[int, float
     if not count:
         return ()
     values, ids = topk(logits, min(count, len(logits)))
-    return tuple(zip(ids.tolist(), (values - mass).tolist(), strict=True))
+    # In the same arithmetic as the token's own number: whoever asks whether it is the likeliest compares the two.
+    return tuple(zip(ids.tolist(), (value - mass for value in values.tolist()), strict=True))
 
 
 def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[Tensor, Tensor]:

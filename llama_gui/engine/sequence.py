@@ -156,6 +156,8 @@ class Sequence:
             self._grammar.accept(draw.token_id)
         if self._first_token is None:
             self._first_token = time.monotonic()
+            if self._scores is not None:
+                self.job.tell_prompt(self._scores.outputs)
         self.answer.append(draw.token_id)
         text = self._text_of(draw.token_id)
         self._texts.append(text)

@@ -179,6 +179,10 @@ class Tokenizer:
             return self._library_decode([token_id])
         return self._bytes_of(token_id).decode("utf-8", "replace")
 
+    def piece(self, token_id: int) -> str:
+        """A token as the vocabulary spells it, which is not how it reads: spaces may be "Ġ" or "▁"; "" for none."""
+        return self._library.id_to_token(token_id) or ""
+
     def token_bytes(self, token_id: int) -> bytes | None:
         """A token's own bytes, also those of half a character; None where they depend on its neighbours."""
         if token_id in self.special_ids:

@@ -14,10 +14,14 @@ from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput, U
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A token, or the end, of the answer to the request of this number."""
+    """A token, or the end, of the answer to the request of this number.
+
+    `prompt_logprobs`: those that the request asked for; the first token brings them.
+    """
 
     choice: int
     item: TokenOutput | GenerateResult
+    prompt_logprobs: tuple[TokenOutput | None, ...] = ()
 
 
 class Answers:
@@ -98,7 +102,7 @@ class Answers:
                     return
             job = self._engine.submit(
                 request,
-                lambda _job, output, choice=choice: self._put(Arrived(choice, output)),
+                lambda job, output, choice=choice: self._put(self._token(choice, job, output)),
                 lambda _job, result, choice=choice: self._put(Arrived(choice, self._as_counted(choice, result))),
             )
             with self._lock:
@@ -106,6 +110,10 @@ class Answers:
                 cancelled = self._cancelled
             if cancelled:
                 job.cancel()
+
+    def _token(self, choice: int, job: ServedJob, output: TokenOutput) -> Arrived:
+        is_first = not self._drawn[choice] and self._requests[choice].prompt_logprobs is not None
+        return Arrived(choice, output, job.prompt_logprobs if is_first else ())
 
     def _as_counted(self, choice: int, result: GenerateResult) -> GenerateResult:
         """A result as the protocol counts: what an answer goes on from belongs to the prompt."""

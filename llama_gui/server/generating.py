@@ -4,19 +4,23 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from llama_gui.errors import EngineClosedError
 from llama_gui.server.answers import Answers, Arrived
+from llama_gui.server.echo import Echo, read_echoes
 from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
 from llama_gui.server.loads import EngineLoads
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
+from llama_gui.server.responses.events import ResponseEvents
+from llama_gui.server.responses.reply import ResponseForm, whole_response
 from llama_gui.server.schema import Asked
 from llama_gui.server.security import Send
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
-from llama_gui.server.stream import PING, ChunkMaker, failure, whole_reply
+from llama_gui.server.stream import PING, ChunkMaker, whole_reply
 from llama_gui.vocabulary import GenerateResult, TokenOutput
 
 _JSON = [(b"content-type", b"application/json")]
@@ -71,11 +75,12 @@ class Generator:
         """Raises EngineClosedError only before anything was sent."""
         if asked.tools is not None:
             await asyncio.to_thread(check_knows_tools, asked, engine)
+        echoes = await asyncio.to_thread(read_echoes, asked, engine.tokenizer) if asked.echo else []
         answers = Answers(engine, asked.requests)
         self._running.add(answers)
         try:
             await answers.submit()
-            task = _Task(asked, Envelope(name, asked.is_chat), engine, answers, self._metrics, arrived)
+            task = _Task(asked, Envelope(name, asked.is_chat), engine, answers, self._metrics, arrived, echoes)
             await (task.stream(send, self._limits.ping_seconds) if asked.stream else task.reply(send))
         finally:
             self._running.discard(answers)
@@ -93,6 +98,7 @@ class _Task:
         answers: Answers,
         metrics: Metrics,
         arrived: float,
+        echoes: Sequence[Echo],
     ) -> None:
         self._asked = asked
         self._envelope = envelope
@@ -100,11 +106,12 @@ class _Task:
         self._answers = answers
         self._metrics = metrics
         self._arrived = arrived
+        self._echoes = echoes
         self._began = False
 
     async def stream(self, send: Send, ping_seconds: float) -> None:
         """Send the pieces as they come. What fails once the stream has begun is told in it."""
-        maker = ChunkMaker(self._asked, self._envelope, self._engine)
+        maker = self._maker()
         await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
         await _send_part(send, maker.begin())
         try:
@@ -113,7 +120,7 @@ class _Task:
                 await _send_batch(send, maker, batch)
             last = maker.end()
         except Exception as error:
-            last = failure(refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat))
+            last = maker.failure(refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat))
         await send({"type": "http.response.body", "body": last})
 
     async def reply(self, send: Send) -> None:
@@ -129,8 +136,20 @@ class _Task:
                 else:
                     results[arrived.choice] = arrived.item
         ordered = [results[choice] for choice in range(count)]
-        body = dump(whole_reply(self._asked, self._envelope, self._engine, ordered, outputs))
-        await send_json(send, body)
+        await send_json(send, dump(self._whole(ordered, outputs)))
+
+    def _maker(self) -> "ChunkMaker | ResponseEvents":
+        asked, name = self._asked, self._envelope.model
+        if asked.response is not None:
+            return ResponseEvents(asked, ResponseForm(name, asked.response), self._engine)
+        return ChunkMaker(asked, self._envelope, self._engine, self._echoes)
+
+    def _whole(self, results: Sequence[GenerateResult], outputs: Sequence[Sequence[TokenOutput]]) -> dict[str, Any]:
+        asked, name = self._asked, self._envelope.model
+        if asked.response is not None:
+            form = ResponseForm(name, asked.response)
+            return whole_response(asked, form, self._engine, results[0], outputs[0])
+        return whole_reply(asked, self._envelope, self._engine, results, outputs, self._echoes)
 
     def _note(self, items: Iterable[TokenOutput | GenerateResult]) -> None:
         for item in items:
@@ -174,7 +193,7 @@ async def send_json(send: Send, body: bytes, status: int = 200) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _send_batch(send: Send, maker: ChunkMaker, batch: Sequence[Arrived]) -> None:
+async def _send_batch(send: Send, maker: ChunkMaker | ResponseEvents, batch: Sequence[Arrived]) -> None:
     """All events of a batch in one piece; where one of them is a failure, what came before it is sent first."""
     parts: list[bytes] = [] if batch else [PING]
     try:

@@ -94,22 +94,36 @@ def _token(token_id: int, text: str, logprob: float, tokenizer: ServedTokenizer)
 
 def completion_logprobs(outputs: Sequence[TokenOutput], tokenizer: ServedTokenizer, offset: int) -> dict[str, Any]:
     """The same as a completion tells them; `offset`: letters of the answer before these tokens."""
-    tokens = [tokenizer.token_text(output.token_id) for output in outputs]
     offsets: list[int] = []
     for output in outputs:
         offsets.append(offset)
         offset += len(output.text)
-    tops = [_by_text(output.top_logprobs) if output.top_logprobs else None for output in outputs]
+    return logprob_lists([output.token_id for output in outputs], outputs, offsets, tokenizer)
+
+
+def logprob_lists(
+    ids: Sequence[int], outputs: Sequence[TokenOutput | None], offsets: Sequence[int], tokenizer: ServedTokenizer
+) -> dict[str, Any]:
+    """A completion's four lists, each with an entry for each token; None: nothing is known of it."""
+    texts = [tokenizer.token_text(token_id) for token_id in ids]
+    tops = [output and _by_text(output, text) for output, text in zip(outputs, texts, strict=True)]
     return {
-        "tokens": tokens,
-        "token_logprobs": [_finite(output.logprob) for output in outputs],
+        "tokens": texts,
+        "token_logprobs": [output and _finite(output.logprob) for output in outputs],
         "top_logprobs": tops,
-        "text_offset": offsets,
+        "text_offset": list(offsets),
     }
 
 
-def _by_text(tops: Sequence[TopLogprob]) -> dict[str, float]:
-    return {top.text: _finite(top.logprob) for top in reversed(tops)}  # of two with one text the likelier stays
+def joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """The lists of both, one behind the other."""
+    return {name: [*values, *other[name]] for name, values in one.items()}
+
+
+def _by_text(output: TokenOutput, text: str) -> dict[str, float]:
+    """The likeliest and, always, the token itself; of two with one text the likelier stays."""
+    tops = [*output.top_logprobs, TopLogprob(output.token_id, text, output.logprob)]
+    return {top.text: _finite(top.logprob) for top in sorted(tops, key=lambda top: top.logprob)}
 
 
 def _finite(logprob: float) -> float:

@@ -21,6 +21,10 @@ class Fields:
         """As it is; None when it is not there."""
         return self._values.get(name)
 
+    def with_defaults(self, **values: Any) -> dict[str, Any]:
+        """All of it, and `values` where it says nothing."""
+        return {**values, **self._values}
+
     def wrong(self, name: str, allowed: str) -> RefusedError:
         """What to raise about a field."""
         return wrong(self._path + name, self._values.get(name), allowed)

@@ -17,17 +17,15 @@ from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.metrics import Metrics
-from llama_gui.server.refusal import RefusedError, refusal_of, wrong
+from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
-from llama_gui.server.schema import Asked, read_chat, read_completion, template_variables
-from llama_gui.server.security import Receive, Scope, Send, send_refusal
+from llama_gui.server.responses.request import read_response, renamed
+from llama_gui.server.schema import Asked, read_chat, read_completion
+from llama_gui.server.security import App, Receive, Scope, Send, send_refusal
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
-from llama_gui.server.tools import read_tools
-from llama_gui.server.turns import read_messages
+from llama_gui.server.tokens import detokenize, tokenize
 
 Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-MOST_IDS = 1_000_000
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +71,7 @@ class Routes:
         self.metrics = Metrics()
         self.generator = Generator(models, limits, self.metrics)
 
-    def app(self) -> Starlette:
+    def app(self) -> App:
         """The ASGI application."""
         routes = [
             self._route("GET", "/health", self._health),
@@ -82,12 +80,13 @@ class Routes:
             self._route("GET", "/v1/models/{name:path}", self._show_model),
             self._route("POST", "/v1/chat/completions", self._generating(read_chat)),
             self._route("POST", "/v1/completions", self._generating(read_completion)),
-            self._route("POST", "/tokenize", self._asking(self._tokenize)),
-            self._route("POST", "/detokenize", self._asking(self._detokenize)),
+            self._route("POST", "/v1/responses", self._responding()),
+            self._route("POST", "/tokenize", self._asking(tokenize)),
+            self._route("POST", "/detokenize", self._asking(detokenize)),
         ]
         app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_exception})
         app.router.redirect_slashes = False
-        return app
+        return _without_end_slash(app)
 
     def _route(self, method: str, path: str, handler: Handler) -> Route:
         return Route(path, RouteApp(handler, self.metrics, path), methods=[method])
@@ -127,6 +126,18 @@ class Routes:
 
         return handle
 
+    def _responding(self) -> Handler:
+        """As a chat request, but for the names of its fields."""
+        generate = self._generating(read_response)
+
+        async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+            try:
+                await generate(scope, receive, send)
+            except RefusedError as error:
+                raise renamed(error) from error
+
+        return handle
+
     # --- tokens
 
     def _asking(self, work: Callable[[ServedEngine, Fields], dict[str, Any]]) -> Handler:
@@ -147,37 +158,14 @@ class Routes:
 
         return handle
 
-    @staticmethod
-    def _tokenize(engine: ServedEngine, fields: Fields) -> dict[str, Any]:
-        """As vLLM has it (`prompt` or `messages`), and as llama.cpp does (`content`)."""
-        if fields.has("messages"):
-            generation = fields.get("add_generation_prompt") is None or fields.flag("add_generation_prompt")
-            tools, variables = read_tools(fields), template_variables(fields) or {}
-            if fields.flag("continue_final_message"):
-                raise fields.wrong("continue_final_message", "false: only /v1/chat/completions goes on with a message")
-            ids = engine.apply_chat_template(
-                read_messages(fields),
-                tokenize=True,
-                **{"add_generation_prompt": generation, "tools": tools.schemas if tools else None, **variables},
-            )
-        else:
-            name = "prompt" if fields.has("prompt") else "content"
-            text = fields.text(name)
-            if text is None:
-                raise RefusedError(400, "Give prompt, content or messages.", param="prompt")
-            asked = fields.has("add_special_tokens") or fields.has("add_special")
-            special = fields.flag("add_special_tokens") or fields.flag("add_special") if asked else name == "prompt"
-            ids = engine.tokenizer.encode(text, add_special_tokens=special)
-        return {"tokens": ids, "count": len(ids), "max_model_len": engine.info.max_context}
 
-    @staticmethod
-    def _detokenize(engine: ServedEngine, fields: Fields) -> dict[str, Any]:
-        """`prompt` is vLLM's name for the text, `content` llama.cpp's."""
-        ids = fields.get("tokens")
-        if not isinstance(ids, list) or len(ids) > MOST_IDS or not all(type(i) is int and 0 <= i < 2**31 for i in ids):
-            raise wrong("tokens", ids, "a list of token ids")
-        text = engine.tokenizer.decode(ids, skip_special_tokens=False)
-        return {"prompt": text, "content": text}
+def _without_end_slash(app: App) -> App:
+    """The same routes with a slash behind them: some clients join addresses so. A redirection would lose the body."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "path": scope["path"].rstrip("/") or "/"}, receive, send)
+
+    return answer
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
+from llama_gui.server.forms import Form, only_one, read_form
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.tools import Tools, read_tools
@@ -16,6 +17,8 @@ from llama_gui.server.turns import read_messages
 from llama_gui.vocabulary import MAX_SEED, SAMPLING_RANGES, GenerateRequest, Message, SamplingParams
 
 MOST_CHOICES = 16
+MOST_ANSWERS = 64
+"""Of one request: its prompts, each as often as it wants choices. LangChain sends 20 prompts at once."""
 MOST_STOPS = 16
 MOST_BIASES = 1024
 MOST_TOKENS = 2**31 - 1
@@ -29,15 +32,12 @@ _CANNOT: dict[str, tuple[str, tuple[Any, ...]]] = {
     "audio": ("this server makes text only", ()),
     "modalities": ("this server makes text only", (["text"],)),
     "web_search_options": ("this server asks nobody else", ()),
-    "best_of": ("use n", (1,)),
     "suffix": ("this server writes on at the end only", ("",)),
-    "echo": ("this server returns the answer only", (False,)),
     "use_beam_search": ("this server draws tokens", (False,)),
     "ignore_eos": ("use min_tokens", (False,)),
     "grammar": ("use response_format, guided_json or guided_regex", ("",)),
     "guided_grammar": ("use response_format, guided_json or guided_regex", ("",)),
     "prompt_logprobs": ("this server tells the probabilities of the answer only", (0,)),
-    "structured_outputs": ("use response_format, guided_json or guided_regex", ()),
 }
 """Field -> what to do instead, and the values of it that ask for nothing."""
 
@@ -51,6 +51,8 @@ class Asked:
     """A request, read. One of `requests` for each choice of the answer, in order.
 
     `logprobs`: whether the answer tells the probability of each token. `prompts`: how many different ones there are.
+    `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
+    `response`: what a response repeats of its request (/v1/responses); None: it is asked for in another protocol.
     """
 
     model: str | None
@@ -61,6 +63,9 @@ class Asked:
     is_chat: bool
     prompts: int = 1
     tools: Tools | None = None
+    echo: bool = False
+    only_prompt: bool = False
+    response: Mapping[str, Any] | None = None
 
 
 def read_chat(body: Mapping[str, Any]) -> Asked:
@@ -71,22 +76,24 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     """
     fields = Fields(body)
     _refuse_what_we_cannot(fields)
+    if fields.flag("echo"):
+        raise fields.wrong("echo", "false: only /v1/completions returns its prompt")
     messages, tools = read_messages(fields), read_tools(fields)
     top = fields.whole("top_logprobs", 0, 20)
     wants_logprobs = fields.flag("logprobs")
     if top and not wants_logprobs:
         raise fields.wrong("top_logprobs", "left out, unless logprobs is true")
-    schema = _response_schema(fields)
+    form = read_form(fields)
     if tools is not None and tools.grammar is not None:
-        schema = _only_one(schema, tools.grammar, "tool_choice")
-    elif tools is not None and schema is not None:
+        form = Form(only_one(form.schema, tools.grammar, "tool_choice"), form.regex)
+    elif tools is not None and form.schema is not None:
         raise RefusedError(
             400, "response_format cannot go with tools, unless tool_choice is none.", param="response_format"
         )
     prompt = {
         "messages": messages,
         "tools": tools.schemas if tools else None,
-        "chat_template_kwargs": template_variables(fields),
+        **_template_fields(fields),
     }
     if fields.flag("continue_final_message"):
         prompt |= _continued(fields, messages)
@@ -94,8 +101,8 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
         fields,
         [prompt],
         logprobs=top or 0 if wants_logprobs else None,
-        max_tokens=fields.whole("max_completion_tokens", 1, MOST_TOKENS) or fields.whole("max_tokens", 1, MOST_TOKENS),
-        schema=schema,
+        max_tokens=_limit(fields, "max_completion_tokens") or _limit(fields, "max_tokens"),
+        form=form,
         tools=tools,
     )
 
@@ -115,6 +122,15 @@ def template_variables(fields: Fields) -> Mapping[str, Any] | None:
             param="chat_template_kwargs",
         )
     return variables
+
+
+def _template_fields(fields: Fields) -> dict[str, Any]:
+    """What the chat template is told; `reasoning_effort` as vLLM has it."""
+    variables, effort = template_variables(fields), fields.text("reasoning_effort")
+    if effort is None:
+        return {"chat_template_kwargs": variables}
+    thinking = False if effort == "none" else None
+    return {"chat_template_kwargs": {"reasoning_effort": effort, **(variables or {})}, "thinking": thinking}
 
 
 def _continued(fields: Fields, messages: list[Message]) -> dict[str, Any]:
@@ -138,13 +154,24 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
     for name in ("tools", "messages"):
         if fields.has(name):
             raise fields.wrong(name, "left out: it belongs to /v1/chat/completions")
-    return _asked(
+    echo, logprobs = fields.flag("echo"), fields.whole("logprobs", 0, 20)
+    limit = _limit(fields, "max_tokens", 0 if echo else 1) if fields.has("max_tokens") else COMPLETION_TOKENS
+    prompts = [{**prompt, "prompt_logprobs": logprobs if echo else None} for prompt in _prompts(fields)]
+    asked = _asked(
         fields,
-        _prompts(fields),
-        logprobs=fields.whole("logprobs", 0, 20),
-        max_tokens=fields.whole("max_tokens", 1, MOST_TOKENS) or COMPLETION_TOKENS,
-        schema=_response_schema(fields),
+        prompts,
+        logprobs=logprobs,
+        max_tokens=1 if limit == 0 else limit,  # the engine draws one, which is not told; so does vLLM
+        form=read_form(fields),
     )
+    return replace(asked, echo=echo, only_prompt=limit == 0)
+
+
+def _limit(fields: Fields, name: str, low: int = 1) -> int | None:
+    """The most tokens that are drawn; -1 is LM Studio's and llama.cpp's word for as many as fit."""
+    if fields.get(name) in (-1, -1.0):
+        return None
+    return fields.whole(name, low, MOST_TOKENS)
 
 
 def _refuse_what_we_cannot(fields: Fields) -> None:
@@ -163,13 +190,15 @@ def _asked(
     *,
     logprobs: int | None,
     max_tokens: int | None,
-    schema: Mapping[str, Any] | None,
+    form: Form,
     tools: Tools | None = None,
 ) -> Asked:
     choices = fields.whole("n", 1, MOST_CHOICES) or 1
-    if len(prompts) * choices > MOST_CHOICES:
+    if fields.whole("best_of", 1, MOST_CHOICES) not in (None, choices):
+        raise fields.wrong("best_of", f"left out, or n ({choices}): this server returns all that it writes")
+    if len(prompts) * choices > MOST_ANSWERS:
         raise RefusedError(
-            400, f"{len(prompts)} prompts with n = {choices} are more than {MOST_CHOICES} answers.", param="prompt"
+            400, f"{len(prompts)} prompts with n = {choices} are more than {MOST_ANSWERS} answers.", param="prompt"
         )
     stream, usage = fields.flag("stream"), _include_usage(fields)
     common: dict[str, Any] = {
@@ -177,8 +206,8 @@ def _asked(
         "min_tokens": fields.whole("min_tokens", 0, MOST_TOKENS) or 0,
         "stop": _stops(fields),
         "logprobs": logprobs or 0,
-        "json_schema": schema,
-        "regex": fields.text("guided_regex"),
+        "json_schema": form.schema,
+        "regex": form.regex,
         "overflow": "error",  # to leave out messages in silence is for a person who sees it
     }
     try:
@@ -204,10 +233,15 @@ def _nth(sampling: SamplingParams, choice: int) -> SamplingParams:
 def _sampling(fields: Fields) -> SamplingParams:
     values: dict[str, Any] = {}
     for name, (low, high, whole) in SAMPLING_RANGES.items():
+        if fields.get(name) == -1 and name == "top_k":  # vLLM's word for all tokens
+            values[name] = 0
+            continue
         low, most = _LOWEST_SEED if name == "seed" else low, min(high, MAX_SEED)
         value = fields.whole(name, int(low), int(most)) if whole else fields.number(name, low, high)
         if value is not None:
             values[name] = value
+    if values.get("seed") == -1:  # a random one, to llama.cpp, vLLM and those who write for them
+        del values["seed"]
     if "seed" in values:
         values["seed"] %= MAX_SEED + 1  # the protocol has negative ones too
     if values.get("top_p") == 0:  # the protocol's smallest choice: the likeliest token and no other
@@ -275,12 +309,12 @@ def _prompts(fields: Fields) -> list[Mapping[str, Any]]:
     value = fields.get("prompt")
     if isinstance(value, str) and value:
         return [{"prompt": value}]
-    allowed = "a text, a list of token ids, or a list of at most 16 of these, not empty"
+    allowed = f"a text, a list of token ids, or a list of at most {MOST_ANSWERS} of these, not empty"
     if not isinstance(value, list) or not value:
         raise fields.wrong("prompt", allowed)
     if type(value[0]) is int:
         return [{"token_ids": _ids(fields, "prompt")}]
-    if len(value) > MOST_CHOICES:
+    if len(value) > MOST_ANSWERS:
         raise fields.wrong("prompt", allowed)
     return [_prompt(part, index) for index, part in enumerate(value)]
 
@@ -292,29 +326,3 @@ def _prompt(part: object, index: int) -> Mapping[str, Any]:
     if not isinstance(part, str) or not part:
         raise Fields({name: part}).wrong(name, "a text or a list of token ids, not empty")
     return {"prompt": part}
-
-
-def _response_schema(fields: Fields) -> Mapping[str, Any] | None:
-    """The JSON schema that the answer must follow; None: it is free."""
-    guided = fields.mapping("guided_json")
-    form = fields.inner("response_format")
-    if form is None:
-        return guided
-    kind = form.one_of("type", ("text", "json_object", "json_schema"))
-    if kind is None:
-        raise form.wrong("type", "one of text, json_object, json_schema")
-    if kind == "text":
-        return guided
-    if kind == "json_object":
-        return _only_one(guided, {"type": "object"}, "response_format")
-    named = form.inner("json_schema")
-    schema = named.mapping("schema") if named is not None else None
-    if schema is None:
-        raise form.wrong("json_schema", "an object with name and schema")
-    return _only_one(guided, schema, "response_format")
-
-
-def _only_one(one: Mapping[str, Any] | None, other: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    if one is not None:
-        raise RefusedError(400, f"{name} asks for another form of the answer than a second field does.", param=name)
-    return other

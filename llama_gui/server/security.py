@@ -26,11 +26,16 @@ _USUAL_PORTS = {"http": ":80", "https": ":443"}
 """Browsers leave them out."""
 
 
+_OPEN = "/health"
+"""What needs no key. Load balancers and containers ask for it, and have none. It tells of no model and no chat; that
+something listens here is known already to whoever is told that a key is missing."""
+
+
 class Guard:
     """An ASGI application around another one, which sees only what may come in.
 
     Args:
-        key: every request must bring it.
+        key: every request must bring it, but those that `_OPEN` names.
         hosts: what a Host header may say, port included; see `host_names`.
         origins: web pages that may ask, as browsers write them ("https://example.org").
         own_address: whether the address that the client connected to is also a name for us (the server listens on all
@@ -57,7 +62,8 @@ class Guard:
             if origin is not None and scope["method"] == "OPTIONS":
                 await _send_preflight(scope, send, origin)
                 return
-            self._check_key(scope)
+            if not _is_open(scope):
+                self._check_key(scope)
             _check_body_kind(scope)
         except RefusedError as refused:
             await send_refusal(refused, send if origin is None else _with_origin(send, origin))
@@ -109,6 +115,10 @@ class Guard:
             code="invalid_api_key",
             headers={"WWW-Authenticate": "Bearer"},
         )
+
+
+def _is_open(scope: Scope) -> bool:
+    return scope["method"] in ("GET", "HEAD") and scope["path"].rstrip("/") == _OPEN
 
 
 def _check_body_kind(scope: Scope) -> None:

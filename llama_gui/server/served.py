@@ -12,6 +12,11 @@ from llama_gui.vocabulary import EngineStats, GenerateRequest, GenerateResult, M
 class ServedJob(Protocol):
     """An answer on its way; safe from any thread."""
 
+    @property
+    def prompt_logprobs(self) -> tuple[TokenOutput | None, ...]:
+        """How likely the tokens of the prompt are, where that was asked for; known from the first output on."""
+        ...
+
     def cancel(self) -> None:
         """End it within one step of the engine."""
         ...
@@ -30,6 +35,10 @@ class ServedTokenizer(Protocol):
 
     def token_text(self, token_id: int) -> str:
         """A token's own text."""
+        ...
+
+    def piece(self, token_id: int) -> str:
+        """A token as the vocabulary spells it."""
         ...
 
     def token_bytes(self, token_id: int) -> bytes | None:

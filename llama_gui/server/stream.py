@@ -1,9 +1,11 @@
 """Pieces of answers -> server-sent events."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llama_gui.server.answers import Arrived
+from llama_gui.server.echo import Echo, echo_logprobs
 from llama_gui.server.json_body import dump
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import (
@@ -12,6 +14,7 @@ from llama_gui.server.replies import (
     chat_logprobs,
     completion_logprobs,
     finish_reason,
+    joined,
     usage_fields,
 )
 from llama_gui.server.schema import Asked
@@ -31,12 +34,13 @@ def event(value: Any) -> bytes:
 class ChunkMaker:
     """Makes the events of one streaming request. `events` gives those of an arrival, `end` the last ones."""
 
-    def __init__(self, asked: Asked, envelope: Envelope, engine: ServedEngine) -> None:
+    def __init__(self, asked: Asked, envelope: Envelope, engine: ServedEngine, echoes: Sequence[Echo] = ()) -> None:
         self._asked = asked
         self._envelope = envelope
         self._engine = engine
+        self._echoes = echoes
         self._usages: dict[int, Usage] = {}
-        self._offsets = [0] * len(asked.requests)
+        self._offsets = [len(echo.text) for echo in echoes] or [0] * len(asked.requests)
         auto = asked.tools is not None and asked.tools.grammar is None
         names = asked.tools.names if asked.tools is not None else frozenset[str]()
         self._watches = [CallWatch(names) if auto else None for _ in asked.requests]
@@ -45,9 +49,10 @@ class ChunkMaker:
     def begin(self) -> bytes:
         """The events before the first token."""
         if not self._asked.is_chat:
-            return b""
+            known = () if self._asked.logprobs else enumerate(self._echoes)  # else each comes with its first token
+            return b"".join(self._chunk(choice, echo.text) for choice, echo in known)
         return b"".join(
-            self._chunk(choice, {"role": "assistant", "content": _opening(self._asked, self._engine, choice)})
+            self._chunk(choice, {"role": "assistant", "content": opening(self._asked, self._engine, choice)})
             for choice in range(len(self._asked.requests))
         )
 
@@ -59,7 +64,7 @@ class ChunkMaker:
         """
         if isinstance(arrived.item, GenerateResult):
             return self._finish(arrived.choice, arrived.item)
-        return self._token(arrived.choice, arrived.item)
+        return self._prompt(arrived) + (b"" if self._asked.only_prompt else self._token(arrived.choice, arrived.item))
 
     def end(self) -> bytes:
         """The events behind the last token: usage, when it was asked for, and the end."""
@@ -68,6 +73,17 @@ class ChunkMaker:
         usages = [self._usages[choice] for choice in range(len(self._asked.requests))]
         usage = usage_fields(usages, self._asked.prompts)
         return event(self._envelope.wrap([], is_chunk=True, usage=usage)) + DONE
+
+    def failure(self, refused: RefusedError) -> bytes:
+        """The last event of a stream that failed: no ``[DONE]`` follows, and no reason to finish."""
+        return event(refused.body)
+
+    def _prompt(self, arrived: Arrived) -> bytes:
+        if not arrived.prompt_logprobs:
+            return b""
+        echo = self._echoes[arrived.choice]
+        logprobs = echo_logprobs(echo, arrived.prompt_logprobs, self._engine.tokenizer)
+        return self._chunk(arrived.choice, echo.text, logprobs=logprobs)
 
     def _token(self, choice: int, output: TokenOutput) -> bytes:
         text = output.text
@@ -86,15 +102,16 @@ class ChunkMaker:
         return self._chunk(choice, text, logprobs=logprobs)
 
     def _logprobs(self, choice: int, output: TokenOutput) -> dict[str, Any] | None:
-        if not self._asked.logprobs or output.token_id in self._engine.eos_token_ids:
+        if not self._asked.logprobs:
             return None
-        if self._asked.is_chat:
-            return chat_logprobs([output], self._engine.tokenizer)
-        return completion_logprobs([output], self._engine.tokenizer, self._offsets[choice])
+        if not self._asked.is_chat:  # whoever counts its tokens counts the last one too
+            return completion_logprobs([output], self._engine.tokenizer, self._offsets[choice])
+        is_end = output.token_id in self._engine.eos_token_ids
+        return None if is_end else chat_logprobs([output], self._engine.tokenizer)
 
     def _finish(self, choice: int, result: GenerateResult) -> bytes:
-        self._usages[choice] = result.usage
-        reason = finish_reason(self._asked.requests[choice], result, self._engine)
+        self._usages[choice] = told_usage(self._asked, result)
+        reason = told_reason(self._asked, choice, result, self._engine)
         out, calls = b"", tuple[ToolCall, ...]()
         watch = self._watches[choice]
         if watch is not None:
@@ -121,7 +138,7 @@ class ChunkMaker:
         return event(self._envelope.wrap([part], is_chunk=True, **more))
 
 
-def _opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
+def opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
     """The tag that the prompt ends with: without it no client could tell the reasoning from the answer."""
     request = asked.requests[choice]
     is_formed = request.json_schema is not None or request.regex is not None
@@ -131,26 +148,60 @@ def _opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
     return engine.info.opening(request.chosen_thinking)
 
 
-def failure(error: RefusedError) -> bytes:
-    """The last event of a stream that failed: no ``[DONE]`` follows, and no reason to finish."""
-    return event(error.body)
-
-
 def whole_reply(
     asked: Asked,
     envelope: Envelope,
     engine: ServedEngine,
     results: Sequence[GenerateResult],
     outputs: Sequence[Sequence[TokenOutput]],
+    echoes: Sequence[Echo] = (),
 ) -> dict[str, Any]:
     """The reply to a request that does not stream; `outputs` are the tokens of each choice.
 
     Raises:
         RefusedError: an answer failed.
     """
-    choices = [_choice(asked, engine, index, result, outputs[index]) for index, result in enumerate(results)]
-    usage = usage_fields([result.usage for result in results], asked.prompts)
+    if asked.is_chat:
+        choices = [_choice(asked, engine, index, result, outputs[index]) for index, result in enumerate(results)]
+    else:
+        texts = echoes or [None] * len(results)
+        choices = [_completion(asked, engine, i, result, outputs[i], texts[i]) for i, result in enumerate(results)]
+    usage = usage_fields([told_usage(asked, result) for result in results], asked.prompts)
     return envelope.wrap(choices, is_chunk=False, usage=usage)
+
+
+def told_usage(asked: Asked, result: GenerateResult) -> Usage:
+    """What an answer cost, as the caller sees it."""
+    return replace(result.usage, completion_tokens=0) if asked.only_prompt else result.usage
+
+
+def told_reason(asked: Asked, index: int, result: GenerateResult, engine: ServedEngine) -> str:
+    """Why an answer ended.
+
+    Raises:
+        RefusedError: it failed.
+    """
+    reason = finish_reason(asked.requests[index], result, engine)
+    return "length" if asked.only_prompt else reason
+
+
+def _completion(
+    asked: Asked,
+    engine: ServedEngine,
+    index: int,
+    result: GenerateResult,
+    outputs: Sequence[TokenOutput],
+    echo: Echo | None,
+) -> dict[str, Any]:
+    reason = told_reason(asked, index, result, engine)
+    outputs = () if asked.only_prompt else outputs
+    text, logprobs = "" if echo is None else echo.text, None
+    if asked.logprobs:
+        logprobs = completion_logprobs(outputs, engine.tokenizer, len(text))
+        if echo is not None:
+            logprobs = joined(echo_logprobs(echo, result.prompt_logprobs, engine.tokenizer), logprobs)
+    text += "".join(output.text for output in outputs)
+    return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": reason}
 
 
 def _choice(
@@ -160,12 +211,9 @@ def _choice(
     # The result is the whole answer, with what it went on from; what was asked for is the rest.
     written = "".join(output.text for output in outputs)
     drawn = [output for output in outputs if output.token_id not in engine.eos_token_ids]
-    if not asked.is_chat:
-        logprobs = completion_logprobs(drawn, engine.tokenizer, 0) if asked.logprobs else None
-        return {"index": index, "text": written, "logprobs": logprobs, "finish_reason": reason}
     logprobs = chat_logprobs(drawn, engine.tokenizer) if asked.logprobs else None
-    text, calls = _said_and_called(asked, written)
-    text = _opening(asked, engine, index) + text
+    text, calls = said_and_called(asked, written)
+    text = opening(asked, engine, index) + text
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     if calls:
         message |= {"content": text or None, "tool_calls": [call_fields(call) for call in limited(asked, calls)]}
@@ -173,7 +221,8 @@ def _choice(
     return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": reason}
 
 
-def _said_and_called(asked: Asked, text: str) -> tuple[str, Sequence[ToolCall]]:
+def said_and_called(asked: Asked, text: str) -> tuple[str, Sequence[ToolCall]]:
+    """A whole answer without the calls in it, and those."""
     if asked.tools is None:
         return text, ()
     if asked.tools.grammar is not None:

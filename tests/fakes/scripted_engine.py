@@ -34,6 +34,7 @@ class ScriptedJob:
         self, request: GenerateRequest, pieces: Sequence[str], on_output: OnOutput | None, on_finish: OnFinish | None
     ) -> None:
         self.drops = 0
+        self.prompt_logprobs: tuple[TokenOutput | None, ...] = ()  # it knows none
         self.request = request
         self.state: JobState = "waiting"
         self._pieces = list(pieces)[: request.max_tokens]

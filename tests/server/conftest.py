@@ -34,6 +34,9 @@ class WordTokenizer:
     def token_text(self, token_id: int) -> str:
         return f"t{token_id}"
 
+    def piece(self, token_id: int) -> str:
+        return f"_{token_id}"
+
     def token_bytes(self, token_id: int) -> bytes | None:
         return self.token_text(token_id).encode()
 

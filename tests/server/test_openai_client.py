@@ -167,6 +167,19 @@ def test_json_mode_gives_json(client, model):
     assert reply.choices[0].finish_reason == "stop"
 
 
+def test_one_of_some_texts(client, model):
+    choices = ["Yes, (a+b).", "Nö 😀", "C:\\x [y] {z}^$|?*"]
+    for fields in ({"guided_choice": choices}, {"structured_outputs": {"choice": choices}}):
+        reply = client.chat.completions.create(model=model, messages=ASKED, max_tokens=50, extra_body=fields)
+        assert reply.choices[0].message.content in choices
+        assert reply.choices[0].finish_reason == "stop"
+    for text in choices:  # each of them can be followed
+        reply = client.chat.completions.create(
+            model=model, messages=ASKED, max_tokens=50, extra_body={"guided_choice": [text]}
+        )
+        assert reply.choices[0].message.content == text
+
+
 def test_json_that_is_cut_says_so(client, model):
     schema = {"type": "object", "properties": {"a": {"type": "string", "minLength": 500}}, "required": ["a"]}
     form: dict = {"type": "json_schema", "json_schema": {"name": "long", "schema": schema}}

@@ -9,6 +9,7 @@ from typing import Any
 import openai
 import pytest
 
+from llama_gui.engine import Engine
 from llama_gui.errors import ChatTemplateError, EngineClosedError
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.refusal import refusal_of
@@ -68,6 +69,16 @@ def test_health_and_models(plain_server: ApiServer):
         assert exchange(plain_server, head(path, plain_server))[0] == 404, path
 
 
+@pytest.mark.parametrize("slashes", ["/", "//"])
+def test_a_slash_behind_a_route_changes_nothing(plain_server: ApiServer, slashes: str):
+    for path in ("/v1/models", "/v1/models/Scripted", "/health"):
+        plain, more = (exchange(plain_server, head(path + end, plain_server)) for end in ("", slashes))
+        assert (more[0], more[2]) == (200, plain[2])
+    for path, body in ((CHAT, question("one two")), ("/tokenize", {"prompt": "a"})):
+        assert ask(plain_server, body, path + slashes)[0] == 200
+    assert exchange(plain_server, head(slashes, plain_server))[0] == 404
+
+
 def test_unknown_routes_and_methods_have_the_shape_of_errors(plain_server: ApiServer):
     status, _, body = exchange(plain_server, head("/v2/nothing", plain_server))
     assert (status, json.loads(body)["error"]["code"]) == (404, "not_found")
@@ -102,7 +113,26 @@ def test_only_known_names_are_models(plain_server: ApiServer, name: str):
 )
 def test_tokenize(plain_server: ApiServer, body, expected):
     status, reply = ask(plain_server, body, "/tokenize")
-    assert (status, reply) == (200, {"tokens": expected, "count": len(expected), "max_model_len": 4096})
+    plain = {"tokens": expected, "count": len(expected), "max_model_len": 4096, "token_strs": None}
+    assert (status, reply) == (200, plain)
+    status, reply = ask(plain_server, {**body, "return_token_strs": True, "model": "Scripted"}, "/tokenize")
+    assert (status, reply) == (200, {**plain, "token_strs": [f"_{token_id}" for token_id in expected]})
+
+
+@pytest.mark.parametrize(("ids", "expected"), [([5, 6], [0, 5, 6]), ([0, 5], [0, 5])])
+def test_tokens_of_the_beginning_are_added_to_a_chat_on_demand(serve: Serve, ids, expected):
+    class Plain(ServedScript):
+        def apply_chat_template(self, messages: Any, **_: Any) -> Any:
+            return ids
+
+    server = serve(Plain())
+    assert ask(server, question(), "/tokenize")[1]["tokens"] == ids
+    assert ask(server, question(add_special_tokens=True), "/tokenize")[1]["tokens"] == expected
+
+
+def test_tokens_are_spelled_as_in_the_vocabulary(serve: Serve, starter: Engine):
+    reply = ask(serve(starter), {"prompt": "The side bar", "return_token_strs": True}, "/tokenize")[1]
+    assert reply["token_strs"] == [starter.tokenizer._library.id_to_token(token_id) for token_id in reply["tokens"]]
 
 
 def test_detokenize(plain_server: ApiServer):

@@ -1,6 +1,7 @@
 """Every field of a request: what is taken, what is refused, and by which name."""
 
 import math
+import re
 import time
 
 import pytest
@@ -47,8 +48,29 @@ def test_what_nests_too_deeply_is_refused():
 
 
 def test_seeds_may_be_negative():
-    seeds = [read_chat(question("Hi", seed=seed)).requests[0].sampling.seed for seed in (-1, -5, -(2**63))]
-    assert seeds == [2**63 - 1, 2**63 - 5, 0]
+    seeds = [read_chat(question("Hi", seed=seed)).requests[0].sampling.seed for seed in (-5, -(2**63))]
+    assert seeds == [2**63 - 5, 0]
+
+
+def test_what_is_none_to_other_servers_is_none_here():
+    (request,) = read_chat(question("Hi", seed=-1, top_k=-1, max_tokens=-1)).requests
+    assert (request.sampling.seed, request.sampling.top_k, request.max_tokens) == (None, 0, None)
+    assert read_completion({"prompt": "Hi", "max_tokens": -1}).requests[0].max_tokens is None
+
+
+def test_how_much_to_reason_is_told_to_the_template():
+    (request,) = read_chat(question("Hi", reasoning_effort="low")).requests
+    assert (request.chat_template_kwargs, request.thinking) == ({"reasoning_effort": "low"}, None)
+    (request,) = read_chat(question("Hi", reasoning_effort="none")).requests
+    assert request.thinking is False
+    own = {"reasoning_effort": "high", "enable_thinking": True}
+    (request,) = read_chat(question("Hi", reasoning_effort="none", chat_template_kwargs=own)).requests
+    assert (request.chat_template_kwargs, request.chosen_thinking) == (own, True)
+
+
+def test_as_many_of_the_best_as_are_written():
+    assert len(read_completion({"prompt": "Hi", "n": 2, "best_of": 2}).requests) == 2
+    assert refused(read_completion, {"prompt": "Hi", "n": 1, "best_of": 2}).param == "best_of"
 
 
 def test_no_nucleus_is_the_likeliest_token():
@@ -140,7 +162,10 @@ def test_messages_in_all_their_forms():
         ({"seed": 2**63}, "seed"),
         ({"n": 10**6}, "n"),
         ({"n": 0}, "n"),
-        ({"max_tokens": -1}, "max_tokens"),
+        ({"max_tokens": -2}, "max_tokens"),
+        ({"top_k": -2}, "top_k"),
+        ({"reasoning_effort": 1}, "reasoning_effort"),
+        ({"best_of": 0}, "best_of"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"max_tokens": 2**63}, "max_tokens"),
         ({"max_completion_tokens": "9"}, "max_completion_tokens"),
@@ -206,6 +231,16 @@ def test_messages_in_all_their_forms():
         ({"echo": True}, "echo"),
         ({"grammar": "root ::= x"}, "grammar"),
         ({"ignore_eos": True}, "ignore_eos"),
+        ({"structured_outputs": {"grammar": "root ::= x"}}, "structured_outputs.grammar"),
+        ({"structured_outputs": {"structural_tag": "x"}}, "structured_outputs.structural_tag"),
+        ({"structured_outputs": {"json": 5}}, "structured_outputs.json"),
+        ({"structured_outputs": {"json": "{"}}, "structured_outputs.json"),
+        ({"guided_json": "[]"}, "guided_json"),
+        ({"structured_outputs": {"choice": []}}, "structured_outputs.choice"),
+        ({"structured_outputs": {"regex": "a", "choice": ["a"]}}, "structured_outputs.choice"),
+        ({"structured_outputs": {"regex": "a"}, "guided_json": {}}, "guided_regex"),
+        ({"guided_choice": [""]}, "guided_choice"),
+        ({"guided_choice": "a"}, "guided_choice"),
     ],
 )
 def test_what_is_wrong_is_named(change, param):
@@ -227,6 +262,22 @@ def test_forms_of_answers():
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "array"}}}
     assert read_chat(question(response_format=form)).requests[0].json_schema == {"type": "array"}
     assert read_chat(question(guided_regex="[ab]+")).requests[0].regex == "[ab]+"
+
+
+def test_forms_as_vllm_has_them():
+    def form(**fields):
+        (request,) = read_chat(question(**fields)).requests
+        return request.json_schema, request.regex
+
+    for schema in ({"type": "array"}, '{"type": "array"}'):
+        assert form(structured_outputs={"json": schema}) == form(guided_json=schema) == ({"type": "array"}, None)
+    assert form(structured_outputs={"json_object": True}) == ({"type": "object"}, None)
+    assert form(structured_outputs={"regex": "[ab]+", "whitespace_pattern": None}) == (None, "[ab]+")
+    choice = ["yes (a.b)", "no"]
+    expression = form(guided_choice=choice)[1]
+    assert form(structured_outputs={"choice": choice}) == (None, expression)
+    assert [text for text in (*choice, "yes (aXb)", "n", "no ") if re.fullmatch(expression, text)] == choice
+    assert form(structured_outputs={}) == form(structured_outputs=None) == (None, None)
 
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {}}}}}
@@ -260,17 +311,18 @@ def test_prompts_of_completions(prompt, count):
 
 
 @pytest.mark.parametrize(
-    "prompt", [None, "", [], [""], [[]], 5, [5, "x"], [-1], [[-1]], [2**40], [1.5], [True], ["x"] * 17, {"a": 1}]
+    "prompt", [None, "", [], [""], [[]], 5, [5, "x"], [-1], [[-1]], [2**40], [1.5], [True], ["x"] * 65, {"a": 1}]
 )
 def test_prompts_that_are_none(prompt):
     assert refused(read_completion, {"prompt": prompt}).param.startswith("prompt")
 
 
 def test_completions_count_all_their_answers():
-    assert refused(read_completion, {"prompt": ["a"] * 9, "n": 2}).param == "prompt"
+    assert refused(read_completion, {"prompt": ["a"] * 33, "n": 2}).param == "prompt"
     assert refused(read_completion, {"prompt": "a", "logprobs": 21}).param == "logprobs"
     assert refused(read_completion, {"prompt": "a", "tools": [TOOL]}).param == "tools"
     assert read_completion({"prompt": "a", "logprobs": 0}).logprobs
+    assert len(read_completion({"prompt": ["a"] * 32, "n": 2}).requests) == 64
 
 
 @pytest.mark.parametrize(
@@ -316,7 +368,8 @@ NAMES = [
     "model", "messages", "prompt", "temperature", "top_p", "top_k", "min_p", "frequency_penalty", "logit_bias", "seed",
     "stop", "max_tokens", "max_completion_tokens", "n", "logprobs", "top_logprobs", "stream", "stream_options",
     "response_format", "tools", "tool_choice", "parallel_tool_calls", "chat_template_kwargs", "guided_json",
-    "allowed_token_ids", "dry_sequence_breakers", "min_tokens", "echo", "functions", "guided_regex",
+    "allowed_token_ids", "dry_sequence_breakers", "min_tokens", "echo", "functions", "guided_regex", "best_of",
+    "reasoning_effort", "structured_outputs", "guided_choice",
 ]  # fmt: skip
 
 
@@ -330,7 +383,7 @@ def test_any_json_is_read_or_refused_by_name(body, is_chat: bool):
     except RefusedError as refusal:
         error = refusal
     if asked is not None:
-        assert 1 <= len(asked.requests) <= 16
+        assert 1 <= len(asked.requests) <= 64
         assert all(math.isfinite(request.sampling.temperature or 0) for request in asked.requests)
     else:
         assert error is not None

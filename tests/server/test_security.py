@@ -23,6 +23,7 @@ ROUTES = [
     ("GET", "/v1/models/x"),
     ("POST", CHAT),
     ("POST", "/v1/completions"),
+    ("POST", "/v1/responses"),
     ("POST", "/tokenize"),
     ("POST", "/detokenize"),
     ("GET", "/"),
@@ -119,8 +120,8 @@ WRONG_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_every_route_wants_the_key(plain_server: ApiServer, method: str, path: str):
+@pytest.mark.parametrize(("method", "path"), [route for route in ROUTES if route != ("GET", "/health")])
+def test_every_other_route_wants_the_key(plain_server: ApiServer, method: str, path: str):
     for wrong in WRONG_KEYS:
         status, headers, _ = exchange(
             plain_server, head(path, plain_server, method=method, Content_Length="0", **wrong)
@@ -128,6 +129,17 @@ def test_every_route_wants_the_key(plain_server: ApiServer, method: str, path: s
         assert (status, headers.get("www-authenticate")) == (401, "Bearer"), wrong
     status, _, _ = exchange(plain_server, head(f"{path}?api_key={KEY}", plain_server, method=method, Authorization=""))
     assert status == 401
+
+
+@pytest.mark.parametrize("key", ["", "Bearer sk-another-key"])
+def test_whether_it_runs_is_told_to_those_without_a_key(plain_server: ApiServer, key: str):
+    """As load balancers and containers ask; nobody hears from it which models there are."""
+    for path in ("/health", "/health/", "/health?x=1"):
+        status, _, body = exchange(plain_server, head(path, plain_server, Authorization=key))
+        assert (status, json.loads(body)) == (200, {"status": "ok"})
+    assert exchange(plain_server, head("/health", plain_server, method="HEAD", Authorization=key))[0] == 200
+    for method, path in (("POST", "/health"), ("GET", "/health/x"), ("GET", "/v1/health"), ("GET", "/healthy")):
+        assert exchange(plain_server, head(path, plain_server, method=method, Authorization=key))[0] == 401, path
 
 
 def test_two_keys_are_no_key(plain_server: ApiServer):

@@ -1,0 +1,111 @@
+"""The form that an answer must have: OpenAI's `response_format`, and vLLM's `structured_outputs` and `guided_…`."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from llama_gui.server.json_body import read_object
+from llama_gui.server.refusal import RefusedError
+from llama_gui.server.request_fields import Fields
+
+T = TypeVar("T")
+
+MOST_TEXTS = 1024
+_ANY_OBJECT = {"type": "object"}
+_SPECIAL = re.compile(r"[\\.^$|?*+()\[\]{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A JSON schema, or an expression; None: the answer is free."""
+
+    schema: Mapping[str, Any] | None = None
+    regex: str | None = None
+
+
+def read_form(fields: Fields) -> Form:
+    """The form that a request asks for.
+
+    Raises:
+        RefusedError: it is none, there are two, or nobody here can follow it.
+    """
+    outputs = fields.inner("structured_outputs") or Fields({})
+    for name in ("grammar", "structural_tag"):
+        if outputs.has(name):
+            raise outputs.wrong(name, "left out: json, regex and choice are known here")
+    schemas = {
+        "guided_json": _schema(fields, "guided_json"),
+        "structured_outputs": _schema(outputs, "json"),
+        "structured_outputs.json_object": _ANY_OBJECT if outputs.flag("json_object") else None,
+        "response_format": _response_schema(fields),
+    }
+    expressions = {
+        "guided_regex": fields.text("guided_regex"),
+        "guided_choice": _choice(fields, "guided_choice"),
+        "structured_outputs.regex": outputs.text("regex"),
+        "structured_outputs.choice": _choice(outputs, "choice"),
+    }
+    return Form(_the_one(schemas.items()), _the_one(expressions.items()))
+
+
+def _the_one(named: Iterable[tuple[str, T | None]]) -> T | None:
+    found: T | None = None
+    for name, value in named:
+        found = found if value is None else only_one(found, value, name)
+    return found
+
+
+def only_one(one: T | None, other: T, name: str) -> T:
+    """`other`, which the field `name` asks for.
+
+    Raises:
+        RefusedError: there is `one` already.
+    """
+    if one is not None:
+        raise RefusedError(400, f"{name} asks for another form of the answer than a second field does.", param=name)
+    return other
+
+
+def _schema(fields: Fields, name: str) -> Mapping[str, Any] | None:
+    """A schema, or the text of one."""
+    value = fields.get(name)
+    if not isinstance(value, str):
+        return fields.mapping(name)
+    try:
+        return read_object(value.encode("utf-8", "replace"))
+    except RefusedError as error:
+        raise fields.wrong(name, "a JSON schema, as an object or as its text") from error
+
+
+def _choice(fields: Fields, name: str) -> str | None:
+    """One of some texts, as an expression."""
+    texts = fields.get(name)
+    if texts is None:
+        return None
+    is_list = isinstance(texts, list) and 0 < len(texts) <= MOST_TEXTS
+    if not is_list or not all(isinstance(text, str) and text for text in texts):
+        raise fields.wrong(name, f"a list of 1 to {MOST_TEXTS} texts that are not empty")
+    return "|".join(f"({_SPECIAL.sub(_escaped, text)})" for text in texts)
+
+
+def _escaped(letter: re.Match[str]) -> str:
+    return f"\\{letter[0]}"
+
+
+def _response_schema(fields: Fields) -> Mapping[str, Any] | None:
+    form = fields.inner("response_format")
+    if form is None:
+        return None
+    kind = form.one_of("type", ("text", "json_object", "json_schema"))
+    if kind is None:
+        raise form.wrong("type", "one of text, json_object, json_schema")
+    if kind == "text":
+        return None
+    if kind == "json_object":
+        return _ANY_OBJECT
+    named = form.inner("json_schema")
+    schema = named.mapping("schema") if named is not None else None
+    if schema is None:
+        raise form.wrong("json_schema", "an object with name and schema")
+    return schema

@@ -1,0 +1,133 @@
+"""Pieces of an answer -> the typed events of a response, numbered one after the other."""
+
+from typing import Any
+
+from llama_gui.server.answers import Arrived
+from llama_gui.server.json_body import dump
+from llama_gui.server.refusal import RefusedError
+from llama_gui.server.replies import finish_reason
+from llama_gui.server.responses.reply import (
+    Item,
+    ResponseForm,
+    call_item,
+    message_item,
+    new_id,
+    status_of,
+    text_part,
+)
+from llama_gui.server.schema import Asked
+from llama_gui.server.served import ServedEngine
+from llama_gui.server.stream import forced_calls, limited, opening
+from llama_gui.tool_calls import CallWatch, ToolCall
+from llama_gui.vocabulary import GenerateResult, Usage
+
+
+class ResponseEvents:
+    """Makes the events of one streaming response, as `stream.ChunkMaker` does those of a chat answer."""
+
+    def __init__(self, asked: Asked, form: ResponseForm, engine: ServedEngine) -> None:
+        self._asked = asked
+        self._form = form
+        self._engine = engine
+        self._number = 0
+        self._items: list[Item] = []
+        self._message_id = ""  # of the message that is being written
+        self._text = ""
+        self._forced = ""
+        self._usage = Usage()
+        self._reason = "stop"
+        tools = asked.tools
+        self._watch = CallWatch(tools.names) if tools is not None and tools.grammar is None else None
+
+    def begin(self) -> bytes:
+        """The events before the first token."""
+        response = self._form.under_way()
+        kinds = ("response.created", "response.in_progress")
+        out = b"".join(self._event(kind, response=response) for kind in kinds)
+        return out + self._say(opening(self._asked, self._engine, 0))
+
+    def events(self, arrived: Arrived) -> bytes:
+        """The events of a token, or of the end of the answer; there may be none.
+
+        Raises:
+            RefusedError: the answer failed.
+        """
+        if isinstance(arrived.item, GenerateResult):
+            return self._finish(arrived.item)
+        text = arrived.item.text
+        if self._watch is not None:
+            text = self._watch.push(text)
+        elif self._asked.tools is not None:
+            self._forced += text
+            text = ""
+        return self._say(text)
+
+    def end(self) -> bytes:
+        """The last event, with the whole response."""
+        response = self._form.ended(self._items, self._usage, self._reason)
+        return self._event(f"response.{response['status']}", response=response)
+
+    def failure(self, refused: RefusedError) -> bytes:
+        """The last event of a response that failed."""
+        return self._event("response.failed", response=self._form.failed(refused, self._items))
+
+    def _finish(self, result: GenerateResult) -> bytes:
+        self._usage = result.usage
+        self._reason = finish_reason(self._asked.requests[0], result, self._engine)
+        out, calls = b"", tuple[ToolCall, ...]()
+        if self._watch is not None:
+            left = self._watch.finish()
+            out, calls = self._say(left.text), left.calls
+        else:
+            calls = forced_calls(self._asked, self._forced)
+        if not self._text and not calls:
+            out += self._open_message()
+        out += self._close_message()
+        return out + b"".join(self._call(call_item(call)) for call in limited(self._asked, calls))
+
+    # --- the message
+
+    def _say(self, text: str) -> bytes:
+        if not text:
+            return b""
+        out = b"" if self._message_id else self._open_message()
+        self._text += text
+        return out + self._part_event("response.output_text.delta", delta=text, logprobs=[])
+
+    def _open_message(self) -> bytes:
+        self._message_id = new_id("msg")
+        item = message_item(self._message_id, "in_progress", [])
+        out = self._event("response.output_item.added", output_index=len(self._items), item=item)
+        return out + self._part_event("response.content_part.added", part=text_part(""))
+
+    def _close_message(self) -> bytes:
+        if not self._message_id:
+            return b""
+        part = text_part(self._text)
+        out = self._part_event("response.output_text.done", text=self._text, logprobs=[])
+        out += self._part_event("response.content_part.done", part=part)
+        return out + self._item_done(message_item(self._message_id, status_of(self._reason), [part]))
+
+    def _part_event(self, kind: str, **fields: Any) -> bytes:
+        place = {"item_id": self._message_id, "output_index": len(self._items), "content_index": 0}
+        return self._event(kind, **place, **fields)
+
+    # --- calls
+
+    def _call(self, item: Item) -> bytes:
+        index, arguments = len(self._items), item["arguments"]
+        begun = {**item, "arguments": "", "status": "in_progress"}
+        place = {"item_id": item["id"], "output_index": index}
+        out = self._event("response.output_item.added", output_index=index, item=begun)
+        out += self._event("response.function_call_arguments.delta", **place, delta=arguments)
+        out += self._event("response.function_call_arguments.done", **place, name=item["name"], arguments=arguments)
+        return out + self._item_done(item)
+
+    def _item_done(self, item: Item) -> bytes:
+        self._items.append(item)
+        return self._event("response.output_item.done", output_index=len(self._items) - 1, item=item)
+
+    def _event(self, kind: str, **fields: Any) -> bytes:
+        body = dump({"type": kind, "sequence_number": self._number, **fields})
+        self._number += 1
+        return f"event: {kind}\ndata: ".encode() + body + b"\n\n"

@@ -1,0 +1,130 @@
+"""The items of a request -> the messages of a chat request, which are read as any others."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from llama_gui.server.refusal import RefusedError, wrong
+from llama_gui.server.request_fields import Fields
+
+MOST_ITEMS = 10_000
+
+_ROLES = ("user", "assistant", "system", "developer")
+_TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
+"""Kind of a part -> where its text stands."""
+
+_Message = dict[str, Any]
+
+
+def chat_messages(fields: Fields) -> list[_Message]:
+    """`instructions` and `input` as chat messages.
+
+    Raises:
+        RefusedError: they are missing, or hold something that is no text, no call and no answer to one.
+    """
+    instructions, given = fields.text("instructions"), fields.get("input")
+    messages: list[_Message] = [{"role": "system", "content": instructions}] if instructions else []
+    if isinstance(given, str):
+        return [*messages, {"role": "user", "content": given}]
+    if not given or not isinstance(given, list):
+        raise fields.wrong("input", "a text, or a list of items that is not empty")
+    for item in fields.objects("input", MOST_ITEMS) or ():
+        message = _message(item)
+        if message is not None:
+            _append(messages, message)
+    return messages
+
+
+def _append(messages: list[_Message], message: _Message) -> None:
+    """Calls belong to the assistant's message before them, and templates want one system message, the first."""
+    last = messages[-1] if messages else {}
+    if message.get("tool_calls") and last.get("role") == "assistant":
+        last["tool_calls"] = [*last.get("tool_calls", ()), *message["tool_calls"]]
+    elif message["role"] == "system" and len(messages) == 1 and last["role"] == "system":
+        last["content"] += f"\n\n{message['content']}"
+    else:
+        messages.append(message)
+
+
+def _message(item: Fields) -> _Message | None:
+    kind = item.get("type") if item.has("type") else "message"
+    if kind == "message":
+        role = item.one_of("role", _ROLES)
+        if role is None:
+            raise item.wrong("role", f"one of {', '.join(_ROLES)}")
+        return {"role": "system" if role == "developer" else role, "content": _text(item, "content")}
+    if kind == "function_call":
+        call = {"name": _needed(item, "name"), "arguments": item.text("arguments") or "{}"}
+        return {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": _needed(item, "call_id"), "type": "function", "function": call}],
+        }
+    if kind == "function_call_output":
+        return {"role": "tool", "tool_call_id": _needed(item, "call_id"), "content": _text(item, "output")}
+    if kind == "reasoning":  # of an earlier answer: chat templates leave it out, too
+        return None
+    raise item.wrong("type", "one of message, function_call, function_call_output, reasoning")
+
+
+def _needed(item: Fields, name: str) -> str:
+    text = item.text(name)
+    if not text:
+        raise item.wrong(name, "a text that is not empty")
+    return text
+
+
+def _text(item: Fields, name: str) -> str:
+    """A text, or its parts one behind the other."""
+    value = item.get(name)
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise item.wrong(name, "a text, or a list of parts with text")
+    return "".join(_part(part, item.path_of(f"{name}[{index}]")) for index, part in enumerate(value))
+
+
+def _part(part: object, path: str) -> str:
+    if not isinstance(part, dict):
+        raise wrong(path, part, "an object")
+    fields = Fields(part, f"{path}.")
+    kind = fields.one_of("type", tuple(_TEXTS))
+    text = fields.text(_TEXTS[kind]) if kind is not None else None
+    if text is None:
+        raise fields.wrong("type", "input_text or output_text, with its text: this model reads nothing else")
+    return text
+
+
+def functions(fields: Fields) -> list[Fields]:
+    """Those of `tools` that the model is offered.
+
+    Codex brings searches and groups of tools among its functions, whatever the server: they are left out, and the
+    response does not list them. Who brings nothing else would take an answer without them for one with them.
+
+    Raises:
+        RefusedError: there are tools, and none of them is a function.
+    """
+    tools = fields.objects("tools", 128) or []
+    found = [tool for tool in tools if tool.get("type") == "function"]
+    if tools and not found:
+        raise tools[0].wrong("type", "function: this server has no tools of its own")
+    return found
+
+
+def chat_tool(tool: Fields) -> Mapping[str, Any]:
+    """A function as a chat request has it."""
+    names = ("name", "description", "parameters", "strict")
+    return {"type": "function", "function": {name: tool.get(name) for name in names if tool.has(name)}}
+
+
+def chat_tool_choice(fields: Fields) -> Any:
+    """`tool_choice` as a chat request has it."""
+    choice = fields.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("type") == "function":
+        return {"type": "function", "function": {"name": choice.get("name")}}
+    if choice is not None and not isinstance(choice, str):
+        raise RefusedError(
+            400,
+            "tool_choice must be none, auto, required, or an object of the type function with a name.",
+            param="tool_choice",
+        )
+    return choice

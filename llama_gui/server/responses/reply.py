@@ -1,0 +1,115 @@
+"""A response: the object that is the whole reply, and stands in the first and the last events of a stream. Pure."""
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama_gui.server.refusal import RefusedError
+from llama_gui.server.replies import call_fields, finish_reason
+from llama_gui.server.schema import Asked
+from llama_gui.server.served import ServedEngine
+from llama_gui.server.stream import limited, opening, said_and_called
+from llama_gui.tool_calls import ToolCall
+from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseForm:
+    """What the response to one request says at any time. `repeated`: what it says of the request."""
+
+    model: str
+    repeated: Mapping[str, Any]
+    id: str = field(default_factory=lambda: f"resp_{secrets.token_hex(24)}")
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def under_way(self) -> dict[str, Any]:
+        """Before it has ended."""
+        return self._fields("in_progress", [])
+
+    def ended(self, items: Sequence[Item], usage: Usage, reason: str) -> dict[str, Any]:
+        """With all its items; `reason`: why the answer ended, as a chat answer has it."""
+        told = self._fields(status_of(reason), items, usage=usage_fields(usage))
+        return {**told, "incomplete_details": {"reason": "max_output_tokens"}} if reason == "length" else told
+
+    def failed(self, refused: RefusedError, items: Sequence[Item]) -> dict[str, Any]:
+        """Because of this."""
+        return {**self._fields("failed", items), "error": {"code": "server_error", "message": refused.message}}
+
+    def _fields(self, status: str, items: Sequence[Item], usage: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "object": "response",
+            "created_at": self.created,
+            "status": status,
+            "background": False,
+            "error": None,
+            "incomplete_details": None,
+            "model": self.model,
+            "output": list(items),
+            **self.repeated,
+            "usage": usage,
+        }
+
+
+def status_of(reason: str) -> str:
+    """Of a response, or of its last item."""
+    return "incomplete" if reason == "length" else "completed"
+
+
+def usage_fields(usage: Usage) -> dict[str, Any]:
+    """Token counts under this protocol's names."""
+    return {
+        "input_tokens": usage.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
+        "output_tokens": usage.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
+    }
+
+
+def text_part(text: str) -> dict[str, Any]:
+    """The one part of a message."""
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def message_item(item_id: str, status: str, parts: Sequence[Item]) -> dict[str, Any]:
+    """What the assistant says."""
+    return {"id": item_id, "type": "message", "role": "assistant", "status": status, "content": list(parts)}
+
+
+def call_item(call: ToolCall) -> dict[str, Any]:
+    """A call of a function."""
+    return {
+        "id": new_id("fc"),
+        "type": "function_call",
+        "call_id": call_fields(call)["id"],
+        "name": call.name,
+        "arguments": call.arguments,
+        "status": "completed",
+    }
+
+
+def new_id(kind: str) -> str:
+    """An id for an item."""
+    return f"{kind}_{secrets.token_hex(24)}"
+
+
+def whole_response(
+    asked: Asked, form: ResponseForm, engine: ServedEngine, result: GenerateResult, outputs: Sequence[TokenOutput]
+) -> dict[str, Any]:
+    """The reply to a request that does not stream.
+
+    Raises:
+        RefusedError: the answer failed.
+    """
+    reason = finish_reason(asked.requests[0], result, engine)
+    text, calls = said_and_called(asked, "".join(output.text for output in outputs))
+    text = opening(asked, engine, 0) + text
+    items: list[Item] = [call_item(call) for call in limited(asked, calls)]
+    if text or not items:
+        items.insert(0, message_item(new_id("msg"), status_of(reason), [text_part(text)]))
+    return form.ended(items, result.usage, reason)
