@@ -69,7 +69,8 @@ def _package_of(library: str) -> str:
 
 def _texts(one: Distribution) -> str:
     metadata = one.metadata
-    licences = [metadata["License-Expression"] or metadata["License"] or ""]
+    # Not by index: who has the package importlib_metadata installed is told KeyError for what is missing.
+    licences = [*metadata.get_all("License-Expression", []), *metadata.get_all("License", [])][:1]
     licences += [
         word.rpartition(" :: ")[2] for word in metadata.get_all("Classifier", []) if word.startswith("License")
     ]

@@ -96,6 +96,10 @@ def _reaches_x11() -> bool:
 
 def open_window(paths: Paths) -> int:
     """Open the window, and return its exit status when it is closed."""
+    why_not = _make_folder(paths)
+    if why_not and sys.stderr is not None:
+        print(f"llama-gui: {why_not}", file=sys.stderr)
+        return 1
     # Here, so that `ask` runs without Qt.
     from PySide6.QtCore import QLockFile
     from PySide6.QtWidgets import QApplication
@@ -103,10 +107,8 @@ def open_window(paths: Paths) -> int:
     application = QApplication(sys.argv[:1])
     application.setApplicationName("llama-gui")
     application.setDesktopFileName(WINDOW_NAME)
-    try:
-        paths.data.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        return _fail(f"the folder {paths.data} cannot be made: {error.strerror}.", in_box=sys.stderr is None)
+    if why_not:
+        return _fail(why_not)
     lock = QLockFile(str(paths.data / "llama-gui.lock"))
     if not lock.tryLock(200):
         text = _reason_for_no_lock(lock, paths)
@@ -118,13 +120,21 @@ def open_window(paths: Paths) -> int:
         lock.unlock()
 
 
-def _fail(text: str, in_box: bool = True) -> int:
+def _make_folder(paths: Paths) -> str:
+    """Make the folder of the data; why that cannot be, "" when it is there."""
+    try:
+        paths.data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return f"the folder {paths.data} cannot be made: {error.strerror}."
+    return ""
+
+
+def _fail(text: str) -> int:
     """Say why there is no window, in the terminal and in a box: who clicked twice has no terminal."""
     from PySide6.QtWidgets import QMessageBox
 
     print(f"llama-gui: {text}", file=sys.stderr)
-    if in_box:
-        QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
+    QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
     return 1
 
 
