@@ -39,8 +39,10 @@ def distributions_of(sources: set[str]) -> tuple[list[Distribution], set[str]]:
     """Those that one of the files comes from, by name; and all of the files that do."""
     found: dict[str, Distribution] = {}
     owned: set[str] = set()
+    names = {Path(source).name for source in sources}  # torch alone has 12,000 files, and finding a place takes a while
     for one in distributions():
-        mine = {str(Path(str(one.locate_file(file))).resolve()) for file in one.files or ()} & sources
+        likely = [file for file in one.files or () if file.name in names]
+        mine = {str(Path(str(one.locate_file(file))).resolve()) for file in likely} & sources
         if mine and one.metadata["Name"] != "llama-gui":
             found.setdefault(one.metadata["Name"].lower(), one)
             owned |= mine
