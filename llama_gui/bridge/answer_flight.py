@@ -141,7 +141,7 @@ class AnswerFlight(QObject):
             given = self._question.given_tokens
             text = self._said(self._opening() + clean_text(self._host.former_text(ticket))) if given else ""
             answer = new_node(self._chat_id, "assistant", text, "streaming", asked.id, name)
-            answer = replace(answer, recipe=self._recipe_so_far(text)) if given else answer
+            answer = replace(answer, recipe=self._recipe(text)) if given else answer
             self._path.add(answer)
             self._answer_id = answer.id
             self._saver.save_soon(answer)
@@ -204,8 +204,8 @@ class AnswerFlight(QObject):
         if not self._written:
             text = self._opening() + text
         said = self._said(text)
-        answer = replace(answer, content=answer.content + said)
-        answer = replace(answer, recipe=self._recipe_so_far(answer.content))
+        content = answer.content + said
+        answer = replace(answer, content=content, recipe=self._recipe(content))
         self._path.tree.replace(answer)
         self._saver.save_soon(answer)
         if said:
@@ -222,13 +222,14 @@ class AnswerFlight(QObject):
             return ""
         return self._model.opening(self._question.request.thinking)
 
-    def _recipe_so_far(self, said: str) -> str:
-        """So that the answer can go on exactly, should the process end now."""
+    def _recipe(self, said: str, result: GenerateResult | None = None) -> str:
+        """How the answer was made; while it is written, so that it can go on exactly, should the process end now."""
         if self._question is None:
             return ""
         return recipe_text(
             self._question.request,
             self._model,
+            result,
             token_ids=self._token_ids,
             given_tokens=self._question.given_tokens,
             written=self._written if self._written != said else "",
@@ -241,13 +242,7 @@ class AnswerFlight(QObject):
         if answer_id is not None and question is not None:
             answer = self._path.tree[answer_id]
             text, calls = self._told(answer.content, result)
-            recipe = recipe_text(
-                question.request,
-                self._model,
-                result,
-                given_tokens=question.given_tokens,
-                written=self._written if self._written != text else "",
-            )
+            recipe = self._recipe(text, result)
             error = error_text(result.error) if result.error else ""
             self._put(replace(answer, content=text, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
         expected = question.expected if question is not None and result.finish_reason != "cancelled" else None

@@ -40,6 +40,7 @@ def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str, tool
     """
     # The seed is drawn here, so that a half-written answer has its whole recipe on disk already.
     seed = settings.sampling.seed if settings.sampling.seed is not None else secrets.randbelow(2**32)
+    named = offered(tools)
     request = GenerateRequest(
         messages=path.tree.messages(asked.id, settings.system_prompt),
         max_tokens=settings.max_tokens,
@@ -50,9 +51,9 @@ def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str, tool
         cache_key=chat_id,
         now=datetime.fromtimestamp(path.tree.path(asked.id)[0].created),
         thinking=settings.thinking,
-        tools=schemas(offered(tools)) or None,
+        tools=schemas(named) or None,
     )
-    return Question(request, asked.id, model=settings.model, tools=offered(tools))
+    return Question(request, asked.id, model=settings.model, tools=named)
 
 
 def would_send(
@@ -115,7 +116,8 @@ def go_on(
         InvalidRequestError: the settings or the messages cannot be.
     """
     recipe = read_recipe(answer.recipe)
-    fresh = replace(ask(path, asked, settings, chat_id).request, thinking=recipe.thinking, tools=recipe.tools or None)
+    question = ask(path, asked, settings, chat_id, tools)
+    fresh = replace(question.request, thinking=recipe.thinking, tools=recipe.tools or None)
     if writer and recipe.token_ids and answer.status in ("stopped", "interrupted", "failed"):
         # With its seed and sampling it becomes what it would have become.
         request = replace(
@@ -128,14 +130,7 @@ def go_on(
     else:
         request = replace(fresh, answer_text=answer.content, max_tokens=None, min_tokens=0)
     given = recipe.given_tokens if request.answer_token_ids else 0
-    return Question(
-        request,
-        asked.id,
-        continues=answer.id,
-        model=writer or settings.model,
-        given_tokens=given,
-        tools=offered(tools),
-    )
+    return replace(question, request=request, continues=answer.id, model=writer or settings.model, given_tokens=given)
 
 
 def run_again(
@@ -154,15 +149,13 @@ def run_again(
     """
     recipe = read_recipe(answer.recipe)
     given = recipe.token_ids[: recipe.given_tokens]
-    request = replace(_as_it_was(path, recipe, asked, settings, chat_id), answer_token_ids=given)
-    model = writer or settings.model
-    return Question(
-        request,
-        asked.id,
+    question = _as_it_was(path, recipe, asked, settings, chat_id, tools)
+    return replace(
+        question,
+        request=replace(question.request, answer_token_ids=given),
         expected=recipe.written or answer.content,
-        model=model,
+        model=writer or settings.model,
         given_tokens=len(given),
-        tools=offered(tools),
     )
 
 
@@ -181,7 +174,7 @@ def look_at(path: ShownPath, answer: Node, asked: Node, settings: ChatSettings, 
     recipe = read_recipe(answer.recipe)
     # Nobody's conversation: the chat's own stays in the cache as far as it is read.
     request = replace(
-        _as_it_was(path, recipe, asked, settings, chat_id),
+        _as_it_was(path, recipe, asked, settings, chat_id).request,
         answer_token_ids=recipe.token_ids,
         prompt_logprobs=LIKELIEST,
         cache_key=None,
@@ -208,15 +201,23 @@ def turn(
     Raises:
         InvalidRequestError: the recipe or the messages cannot be.
     """
-    request = _as_it_was(path, read_recipe(answer.recipe), asked, settings, chat_id)
-    request = replace(request, answer_token_ids=token_ids, prompt_logprobs=0 if ends else None)
-    return Question(request, asked.id, model=writer, given_tokens=len(token_ids), tools=offered(tools))
+    question = _as_it_was(path, read_recipe(answer.recipe), asked, settings, chat_id, tools)
+    request = replace(question.request, answer_token_ids=token_ids, prompt_logprobs=0 if ends else None)
+    return replace(question, request=request, model=writer, given_tokens=len(token_ids))
 
 
-def _as_it_was(path: ShownPath, recipe: Recipe, asked: Node, settings: ChatSettings, chat_id: str) -> GenerateRequest:
-    """The request that an answer was made by."""
-    fresh = ask(path, asked, settings, chat_id).request
-    return replace(
+def _as_it_was(
+    path: ShownPath,
+    recipe: Recipe,
+    asked: Node,
+    settings: ChatSettings,
+    chat_id: str,
+    tools: Sequence[ToolInfo] = (),
+) -> Question:
+    """The question with the request that an answer was made by."""
+    question = ask(path, asked, settings, chat_id, tools)
+    fresh = question.request
+    request = replace(
         fresh,
         sampling=recipe.sampling,
         max_tokens=recipe.max_tokens,
@@ -226,3 +227,4 @@ def _as_it_was(path: ShownPath, recipe: Recipe, asked: Node, settings: ChatSetti
         thinking=recipe.thinking,
         tools=recipe.tools or None,
     )
+    return replace(question, request=request)

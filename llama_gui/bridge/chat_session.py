@@ -26,7 +26,7 @@ from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.shown_path import MapDot, ShownPath
 from llama_gui.chats.tree import Node, clean_text
-from llama_gui.vocabulary import ChatSettings, GenerateResult, ToolDecision, ToolInfo, ToolQuestion
+from llama_gui.vocabulary import ChatSettings, GenerateResult, ToolDecision, ToolQuestion
 
 
 class ChatSession(ChatNews):
@@ -55,15 +55,14 @@ class ChatSession(ChatNews):
         self._card = ChatCard(chat_id, self._path, store, self._saver, self)
         self._flight = AnswerFlight(chat_id, self._path, host, self._saver, self)
         post = MessagePost(chat_id, self._path, self._card, store, self._saver, self)
-        recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self, self._offered)
         self._calls = ToolTurn(chat_id, self._path, self._card, tools, self._saver, self)
-        self._turn = ChatTurn(
-            chat_id, self._path, self._card, recall, post, self._flight, self._calls, self._offered, self
-        )
+        self._offered = offered = self._calls.offered
+        recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self, offered)
+        self._turn = ChatTurn(chat_id, self._path, self._card, recall, post, self._flight, self._calls, self)
         self.queue = self._turn.queue
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.draft_files = DraftFileKeeper(chat_id, store, self)
-        self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self, self._offered)
+        self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self, offered)
         self.words = WordReader(self._path, lambda: self.settings, chat_id, host, self)
         self._connect()
 
@@ -283,10 +282,6 @@ class ChatSession(ChatNews):
     def _on_tools_changed(self, name: str) -> None:
         if name in self.settings.tools:
             self.context.note_change()
-
-    def _offered(self) -> tuple[ToolInfo, ...]:
-        """The tools that the model may call now."""
-        return self.tools.tools(self.settings.tools)
 
     @Slot()
     def _hold_folder(self) -> None:

@@ -1,6 +1,6 @@
 """Whose turn it is in a chat: from sending a message to the end of its answer it is busy, and what comes then waits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -17,7 +17,6 @@ from llama_gui.bridge.tool_turn import ToolTurn
 from llama_gui.chats.attachments import Draft
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
-from llama_gui.vocabulary import ToolInfo
 
 MOST_ROUNDS = 25
 """So often in a row a model may call tools for one question."""
@@ -51,7 +50,6 @@ class ChatTurn(QObject):
         post: MessagePost,
         flight: AnswerFlight,
         tools: ToolTurn,
-        offered: Callable[[], Sequence[ToolInfo]],
         news: ChatNews,
     ) -> None:
         super().__init__(news)
@@ -62,7 +60,6 @@ class ChatTurn(QObject):
         self._post = post
         self._flight = flight
         self._tools = tools
-        self._offered = offered
         self._rounds = 0
         self._caller = ""  # the key of the model whose calls are made
         self._news = news
@@ -176,7 +173,7 @@ class ChatTurn(QObject):
     def _on_posted(self, posted: Posted) -> None:
         self._queued = None
         self._ask(
-            lambda: asking.ask(self._path, posted.node, self._card.settings, self._chat_id, self._offered()),
+            lambda: asking.ask(self._path, posted.node, self._card.settings, self._chat_id, self._tools.offered()),
             posted.former_leaf,
         )
 
@@ -271,6 +268,6 @@ class ChatTurn(QObject):
             return
         settings = replace(self._card.settings, model=self._caller)
         self._flight.ask(
-            lambda: asking.ask(self._path, self._path.tree[node_id], settings, self._chat_id, self._offered()),
+            lambda: asking.ask(self._path, self._path.tree[node_id], settings, self._chat_id, self._tools.offered()),
             self._path.leaf,
         )

@@ -61,6 +61,10 @@ class ToolTurn(QObject):
         """The call that waits for the user's word."""
         return self._question
 
+    def offered(self) -> tuple[ToolInfo, ...]:
+        """The tools that the model may call now."""
+        return self._desk.tools(self._card.settings.tools)
+
     # --- before the model is asked
 
     def prepare(self, then: Callable[[], None]) -> None:
@@ -103,8 +107,9 @@ class ToolTurn(QObject):
     def run_again(self, node_id: str) -> None:
         """Make a call that was not made, or did not come to its end."""
         use = read_use(self._path.tree[node_id].recipe)
-        tools = self._desk.tools(self._card.settings.tools)
-        tool = next((t for t in tools if use is not None and (t.server, t.name) == (use.server, use.tool)), None)
+        tool = next(
+            (t for t in self.offered() if use is not None and (t.server, t.name) == (use.server, use.tool)), None
+        )
         if use is None or tool is None:
             self._news.failed.emit(self.tr("The tool of this call is not there. Is its server on in this chat?"))
             self.withdrawn.emit()

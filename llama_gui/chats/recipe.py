@@ -135,7 +135,9 @@ def _with_result(recipe: Recipe, result: GenerateResult | None) -> Recipe:
 
 def recipe_to_json(recipe: Recipe) -> str:
     """The recipe as text, without the spaces that would make thousands of token ids half as long again."""
-    return json.dumps(asdict(recipe), separators=(",", ":"), default=str)
+    # The schemas of tools go as they are: `asdict` would copy each part of them, many times a second.
+    values = asdict(replace(recipe, tools=())) | {"tools": recipe.tools}
+    return json.dumps(values, separators=(",", ":"), default=str)
 
 
 def read_recipe(text: str) -> Recipe:
@@ -146,18 +148,8 @@ def read_recipe(text: str) -> Recipe:
         return Recipe()
     if not isinstance(values, dict):
         return Recipe()
-    texts = (
-        "model",
-        "name",
-        "dtype",
-        "device",
-        "fingerprint",
-        "template",
-        "tokenizer",
-        "now",
-        "finish_reason",
-        "written",
-    )
+    made_by = ("model", "name", "dtype", "device", "fingerprint", "template", "tokenizer")
+    texts = (*made_by, "now", "finish_reason", "written")
     maps = ("json_schema", "chat_template_kwargs")
     return Recipe(
         **{name: _of_type(values, name, str, "") for name in texts},

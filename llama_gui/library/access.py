@@ -1,7 +1,5 @@
 """Where the hub is, who we are there, and where its cache lies: what HF_ENDPOINT, HF_HOME and HF_TOKEN say."""
 
-import contextlib
-import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +8,7 @@ from typing import Self
 from urllib.parse import quote, urlsplit
 
 from llama_gui.errors import HubError, HubOfflineError
+from llama_gui.hosts import is_this_machine
 
 PUBLIC_ENDPOINT = "https://huggingface.co"
 
@@ -65,7 +64,7 @@ class HubAccess:
         scheme, host, _ = origin(self.endpoint)
         if scheme not in _PORTS or not host:
             raise HubError(f"HF_ENDPOINT is {self.endpoint[:100]!r}, but it must be an address like {PUBLIC_ENDPOINT}.")
-        if self.token and scheme == "http" and not _is_here(host):
+        if self.token and scheme == "http" and not is_this_machine(host):
             raise HubError(
                 f"{self.endpoint} is not encrypted, so the token was not sent to {host}. Use an https address for "
                 "HF_ENDPOINT, or sign out."
@@ -92,10 +91,3 @@ def origin(url: str) -> tuple[str, str, int]:
         return parts.scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError:  # a port that is none, half an address of IPv6
         return "", "", 0
-
-
-def _is_here(host: str) -> bool:
-    """Whether `host` is this machine."""
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"

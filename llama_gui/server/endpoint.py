@@ -9,6 +9,7 @@ from typing import Any, Literal
 import httpx2
 
 from llama_gui.errors import InvalidRequestError
+from llama_gui.hosts import is_this_machine
 
 Dialect = Literal["openai", "vllm", "sglang", "llama.cpp", "ollama", "lmstudio", "llama-gui", "other"]
 
@@ -81,13 +82,7 @@ class Endpoint:
     @property
     def is_on_this_machine(self) -> bool:
         """Whether it is reached without leaving this machine."""
-        host = self._parsed().host
-        if host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(host.strip("[]")).is_loopback
-        except ValueError:
-            return False
+        return is_this_machine(self._parsed().host)
 
     @property
     def is_on_internet(self) -> bool:

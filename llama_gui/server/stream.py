@@ -19,7 +19,7 @@ from llama_gui.server.replies import (
 )
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
-from llama_gui.tool_calls import CallWatch, ToolCall, parse_tool_calls
+from llama_gui.tool_calls import CallWatch, SaidAndCalled, ToolCall, parse_tool_calls
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
 
 DONE = b"data: [DONE]\n\n"
@@ -29,6 +29,31 @@ PING = b": still here\n\n"
 def event(value: Any) -> bytes:
     """One event."""
     return b"data: " + dump(value) + b"\n\n"
+
+
+class CallSplit:
+    """Tells calls from text while one answer comes: those that the model makes by itself, or the one that it must."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        tools = asked.tools
+        self._watch = CallWatch(tools.names) if tools is not None and tools.grammar is None else None
+        self._forced = ""
+
+    def push(self, text: str) -> str:
+        """More of the answer; the text that is certainly said."""
+        if self._watch is not None:
+            return self._watch.push(text)
+        if self._asked.tools is None:
+            return text
+        self._forced += text
+        return ""
+
+    def finish(self) -> SaidAndCalled:
+        """What is left: the rest of the text, and the calls."""
+        if self._watch is not None:
+            return self._watch.finish()
+        return SaidAndCalled("", forced_calls(self._asked, self._forced))
 
 
 class ChunkMaker:
@@ -41,10 +66,7 @@ class ChunkMaker:
         self._echoes = echoes
         self._usages: dict[int, Usage] = {}
         self._offsets = [len(echo.text) for echo in echoes] or [0] * len(asked.requests)
-        auto = asked.tools is not None and asked.tools.grammar is None
-        names = asked.tools.names if asked.tools is not None else frozenset[str]()
-        self._watches = [CallWatch(names) if auto else None for _ in asked.requests]
-        self._forced: list[str] = [""] * len(asked.requests)
+        self._splits = [CallSplit(asked) for _ in asked.requests]
 
     def begin(self) -> bytes:
         """The events before the first token."""
@@ -89,12 +111,7 @@ class ChunkMaker:
         text = output.text
         logprobs = self._logprobs(choice, output)
         self._offsets[choice] += len(text)
-        watch = self._watches[choice]
-        if watch is not None:
-            text = watch.push(text)
-        elif self._asked.tools is not None:
-            self._forced[choice] += text
-            text = ""
+        text = self._splits[choice].push(text)
         if not text and logprobs is None:
             return b""
         if self._asked.is_chat:
@@ -112,15 +129,10 @@ class ChunkMaker:
     def _finish(self, choice: int, result: GenerateResult) -> bytes:
         self._usages[choice] = told_usage(self._asked, result)
         reason = told_reason(self._asked, choice, result, self._engine)
-        out, calls = b"", tuple[ToolCall, ...]()
-        watch = self._watches[choice]
-        if watch is not None:
-            left = watch.finish()
-            out, calls = self._chunk(choice, {"content": left.text}) if left.text else b"", left.calls
-        elif self._asked.tools is not None:
-            out, calls = b"", forced_calls(self._asked, self._forced[choice])
-        if calls:
-            out += self._chunk(choice, {"tool_calls": numbered(limited(self._asked, calls))})
+        left = self._splits[choice].finish()
+        out = self._chunk(choice, {"content": left.text}) if left.text else b""
+        if left.calls:
+            out += self._chunk(choice, {"tool_calls": numbered(limited(self._asked, left.calls))})
             reason = "tool_calls" if reason == "stop" else reason
         return out + self._chunk(choice, {} if self._asked.is_chat else "", reason=reason)
 

@@ -1,6 +1,5 @@
 """Servers as ``mcpServers`` files write them, ours and those of other applications; believed in nothing. Pure."""
 
-import ipaddress
 import json
 import re
 from collections.abc import Mapping
@@ -8,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llama_gui.errors import InvalidRequestError
+from llama_gui.hosts import is_this_machine
 from llama_gui.vocabulary import ToolServer
 
 LISTS = ("mcpServers", "servers")
@@ -106,11 +106,7 @@ def check_address(server: ToolServer) -> None:
 
 def is_on_this_machine(url: str) -> bool:
     """Whether it is reached without leaving this machine."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return is_this_machine(urlsplit(url).hostname or "")
 
 
 def _json(text: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
-from llama_gui.ui.widgets import RoleLabel, form_foot, plain_label
+from llama_gui.ui.widgets import form_foot, plain_label, problem_label
 
 _SERVER = Qt.ItemDataRole.UserRole + 1
 
@@ -48,7 +48,7 @@ class ServerFormDialog(QDialog):
         self.name.setAccessibleName(self.tr("Name"))
         self.address.setAccessibleName(self.tr("Address"))
         self.key.setAccessibleName(self.tr("Key"))
-        self.problems = {field: _problem() for field in ("name", "address", "key", "plain")}
+        self.problems = {field: problem_label() for field in ("name", "address", "key", "plain")}
         self._lay_out()
         for field in (self.name, self.address, self.key):
             field.textChanged.connect(self._check)
@@ -132,13 +132,6 @@ class ServerFormDialog(QDialog):
         self.problems[field].show()
         self.resize(self.width(), max(self.height(), self.heightForWidth(self.width())))
         getattr(self, field).setFocus()
-
-
-def _problem() -> RoleLabel:
-    label = plain_label("", "error", SMALL_PX)
-    label.setWordWrap(True)
-    label.hide()
-    return label
 
 
 class EndpointsDialog(QDialog):

@@ -286,6 +286,14 @@ class Notice(QFrame):
         painter.drawPixmap(12, 10, self._icons.pixmap("alert", theme.color("error"), 16, self.devicePixelRatioF()))
 
 
+def problem_label() -> RoleLabel:
+    """What is wrong with a field of a form; hidden while nothing is."""
+    label = plain_label("", "error", SMALL_PX)
+    label.setWordWrap(True)
+    label.hide()
+    return label
+
+
 def form_foot(dialog: QDialog, accept: QPushButton) -> QHBoxLayout:
     """The last line of a form: Cancel, and the button that accepts it, which Enter presses."""
     accept.setDefault(True)

@@ -45,13 +45,18 @@ def wait_for_question(qtbot: QtBot, session: ChatSession) -> None:
     qtbot.waitUntil(lambda: session.tool_question is not None)
 
 
+def ask_the_time(qtbot: QtBot, session: ChatSession) -> None:
+    """Until the call waits for the user's word."""
+    session.send("time?")
+    wait_for_question(qtbot, session)
+
+
 def test_the_user_is_asked_the_tool_called_and_the_answer_goes_on(qtbot: QtBot, start: Start):
     session = start()
     asked, shown = [], []
     session.tool_asked.connect(asked.append)
     session.text_added.connect(lambda _node, text: shown.append(text))
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     assert session.answering
     assert session.tools.calls == []
     assert session.tool_question.tool == CLOCK
@@ -79,8 +84,7 @@ def test_the_user_is_asked_the_tool_called_and_the_answer_goes_on(qtbot: QtBot, 
 
 def test_always_is_asked_once(qtbot: QtBot, start: Start):
     session = start()
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     session.decide("always")
     qtbot.waitUntil(lambda: not session.answering)
     assert session.settings.allowed_tools == ("clock/now",)
@@ -94,8 +98,7 @@ def test_always_is_asked_once(qtbot: QtBot, start: Start):
 
 def test_declined_the_model_is_told(qtbot: QtBot, start: Start):
     session = start()
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     session.decide("decline")
     qtbot.waitUntil(lambda: not session.answering)
     assert session.tools.calls == []
@@ -107,8 +110,7 @@ def test_declined_the_model_is_told(qtbot: QtBot, start: Start):
 @pytest.mark.parametrize("is_called", [False, True])
 def test_stop_while_a_call_waits_or_runs(qtbot: QtBot, start: Start, is_called: bool):
     session = start(clock_desk({}))
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     if is_called:
         session.decide("once")
         assert session.tools.calls
@@ -129,8 +131,7 @@ def test_stop_while_a_call_waits_or_runs(qtbot: QtBot, start: Start, is_called: 
 
 def test_a_call_that_was_broken_off_is_made_later(qtbot: QtBot, start: Start):
     session = start()
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     session.stop()
     session.go_on(session.path()[-1].id)
     wait_for_question(qtbot, session)
@@ -146,8 +147,7 @@ def test_a_call_of_a_tool_that_is_not_there_any_more_is_told(qtbot: QtBot, start
     session = start()
     failures = []
     session.failed.connect(failures.append)
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     session.stop()
     session.set_tools([])
     session.go_on(session.path()[-1].id)
@@ -158,8 +158,7 @@ def test_a_call_of_a_tool_that_is_not_there_any_more_is_told(qtbot: QtBot, start
 
 def test_the_end_of_the_session_marks_it(qtbot: QtBot, start: Start):
     session = start(clock_desk({}))
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     session.close()
     assert session.path()[-1].status == "interrupted"
     assert not session.answering
@@ -168,8 +167,7 @@ def test_the_end_of_the_session_marks_it(qtbot: QtBot, start: Start):
 def test_errors_are_told_and_long_replies_cut(qtbot: QtBot, start: Start):
     reply = "a" * 50_000 + "the end"
     session = start(clock_desk({"now": ToolReply(reply, is_error=True)}), ScriptedEngine(SCRIPT, max_context=100))
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     session.decide("once")
     qtbot.waitUntil(lambda: not session.answering)
     node = session.path()[2]
@@ -241,8 +239,7 @@ def test_it_does_not_go_on_for_ever(qtbot: QtBot, start: Start):
     session = start(engine=ScriptedEngine({"time?": [CALL], "It is noon.": [CALL]}))
     failures = []
     session.failed.connect(failures.append)
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     session.decide("always")
     qtbot.waitUntil(lambda: not session.answering)
     assert len(session.tools.calls) == MOST_ROUNDS
@@ -254,8 +251,7 @@ def test_it_does_not_go_on_for_ever(qtbot: QtBot, start: Start):
 
 def test_a_call_that_was_made_again_is_the_same(qtbot: QtBot, start: Start):
     session = start()
-    session.send("time?")
-    wait_for_question(qtbot, session)
+    ask_the_time(qtbot, session)
     session.decide("always")
     qtbot.waitUntil(lambda: not session.answering)
     same = []

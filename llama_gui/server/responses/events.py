@@ -17,8 +17,7 @@ from llama_gui.server.responses.reply import (
 )
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
-from llama_gui.server.stream import forced_calls, limited, opening
-from llama_gui.tool_calls import CallWatch, ToolCall
+from llama_gui.server.stream import CallSplit, limited, opening
 from llama_gui.vocabulary import GenerateResult, Usage
 
 
@@ -33,11 +32,9 @@ class ResponseEvents:
         self._items: list[Item] = []
         self._message_id = ""  # of the message that is being written
         self._text = ""
-        self._forced = ""
         self._usage = Usage()
         self._reason = "stop"
-        tools = asked.tools
-        self._watch = CallWatch(tools.names) if tools is not None and tools.grammar is None else None
+        self._split = CallSplit(asked)
 
     def begin(self) -> bytes:
         """The events before the first token."""
@@ -54,13 +51,7 @@ class ResponseEvents:
         """
         if isinstance(arrived.item, GenerateResult):
             return self._finish(arrived.item)
-        text = arrived.item.text
-        if self._watch is not None:
-            text = self._watch.push(text)
-        elif self._asked.tools is not None:
-            self._forced += text
-            text = ""
-        return self._say(text)
+        return self._say(self._split.push(arrived.item.text))
 
     def end(self) -> bytes:
         """The last event, with the whole response."""
@@ -74,16 +65,12 @@ class ResponseEvents:
     def _finish(self, result: GenerateResult) -> bytes:
         self._usage = result.usage
         self._reason = finish_reason(self._asked.requests[0], result, self._engine)
-        out, calls = b"", tuple[ToolCall, ...]()
-        if self._watch is not None:
-            left = self._watch.finish()
-            out, calls = self._say(left.text), left.calls
-        else:
-            calls = forced_calls(self._asked, self._forced)
-        if not self._text and not calls:
+        left = self._split.finish()
+        out = self._say(left.text)
+        if not self._text and not left.calls:
             out += self._open_message()
         out += self._close_message()
-        return out + b"".join(self._call(call_item(call)) for call in limited(self._asked, calls))
+        return out + b"".join(self._call(call_item(call)) for call in limited(self._asked, left.calls))
 
     # --- the message
 

@@ -18,7 +18,7 @@ from llama_gui.errors import InvalidRequestError
 from llama_gui.ui.growing_text import GrowingText
 from llama_gui.ui.theme import SMALL_PX
 from llama_gui.ui.tools.fields import join_command, read_pairs, split_command, write_pairs
-from llama_gui.ui.widgets import FittingDialog, RoleLabel, form_foot, plain_label
+from llama_gui.ui.widgets import FittingDialog, form_foot, plain_label, problem_label
 from llama_gui.vocabulary import ToolServer
 
 _PAIRS_HEIGHT = 58
@@ -60,7 +60,7 @@ class ToolServerForm(FittingDialog):
         )
         self.plain = QCheckBox(self.tr("Allow a connection that is not encrypted"))
         self.plain.setChecked(server is not None and server.allow_plain_http)
-        self.problems = {field: _problem() for field in ("name", "command", "env", "url", "headers", "plain")}
+        self.problems = {field: problem_label() for field in ("name", "command", "env", "url", "headers", "plain")}
         self._lay_out()
         for field in (self.name, self.command, self.url, self.env, self.headers):
             field.textChanged.connect(self._check)
@@ -204,10 +204,3 @@ class ToolServerForm(FittingDialog):
         self.problems[field].show()
         self.fit()
         getattr(self, field).setFocus()
-
-
-def _problem() -> RoleLabel:
-    label = plain_label("", "error", SMALL_PX)
-    label.setWordWrap(True)
-    label.hide()
-    return label

@@ -9,6 +9,7 @@ from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.parts import AT_ONCE
+from llama_gui.ui.tools.arguments import readable
 
 _MARK = "⚙"
 _MOST_LETTERS = 60
@@ -31,7 +32,7 @@ def write_tool(writer: DocumentWriter, node: Node, *, is_unfolded: bool) -> None
     label = f"{_state(node)} {'▾' if is_unfolded else '▸'}"
     writer.command(label.replace(" ", "\u00a0"), "reasoning", node.id)
     if is_unfolded:
-        _write_quoted(writer, [f"{name}: {_shown(value)}" for name, value in (use.values() if use else {}).items()])
+        _write_quoted(writer, readable(use.arguments)[0].split("\n") if use else [])
         _write_quoted(writer, node.content.split("\n"))
 
 
