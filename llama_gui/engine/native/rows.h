@@ -59,9 +59,11 @@ INLINE float largest_size(const float *x, ptrdiff_t count) {
     return _mm256_movemask_ps(unordered) ? __builtin_nanf("") : largest_of(largest);
 }
 
-/* The scale of a row is its largest number / 127; NaN where that is none or infinite. `width` is a multiple of eight. */
+/* The scale of a row is its largest number / 127; NaN where that is none or infinite. `width` is a multiple of eight.
+ * Rounded once: in the middle between two numbers the least one decides, as it does in torch's sum of both. */
 INLINE float quantise_row(const float *x, ptrdiff_t width, int8_t *levels) {
-    float scale = largest_size(x, width) * (1.0f / 127) + LEAST;
+    const __m128 largest = _mm_set_ss(largest_size(x, width));
+    float scale = _mm_cvtss_f32(_mm_fmadd_ss(largest, _mm_set_ss(1.0f / 127), _mm_set_ss(LEAST)));
     if (!(scale <= 3.402823466e38f)) scale = __builtin_nanf("");
     const __m256 divisor = _mm256_set1_ps(scale);
     for (ptrdiff_t k = 0; k < width; k += 8) {
