@@ -70,6 +70,7 @@ class ChatTemplate:
     """
 
     def __init__(self, source: str, file: Path, tokenizer: Tokenizer, tool_use: str | None = None) -> None:
+        self.source = source
         self._file = file
         self._tokenizer = tokenizer
         environment = BoundedEnvironment(

@@ -123,6 +123,11 @@ class RequestReader:
             return plain_prompt(messages, add_generation_prompt=add_generation_prompt)
         return self._template.render(messages, add_generation_prompt=add_generation_prompt, **variables)
 
+    @property
+    def chat_template(self) -> str | None:
+        """The source of the model's template."""
+        return None if self._template is None else self._template.source
+
     def chat_ids(self, messages: Many[Message], *, add_generation_prompt: bool = True, **variables: Any) -> list[int]:
         """The ids of the same."""
         check_messages(messages)
