@@ -12,6 +12,7 @@ from llama_gui.engine.callbacks import blamed
 from llama_gui.engine.chat_template import plain_prompt
 from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.loading import LoadedModel
+from llama_gui.engine.middle import MiddleTokens
 from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
@@ -74,6 +75,7 @@ class RequestReader:
         # The head may have more rows than the tokenizer has tokens, and the other way round.
         self._drawable = min(self._tokenizer.vocab_size, self._vocab_size)
         self._ending = [token_id for token_id in self._eos_token_ids if token_id < self._drawable]
+        self._middle = MiddleTokens.find(self._tokenizer)
         self._grammars = GrammarCompiler(self._tokenizer, self._drawable, self._ending)
 
     def read(self, request: GenerateRequest) -> ReadRequest:
@@ -84,7 +86,7 @@ class RequestReader:
         """
         if not isinstance(request, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("request", request, "a GenerateRequest")
-        asked, request = request, self._with_known_tokens(request)
+        asked, request = request, self._with_known_tokens(self._with_ends(request))
         fitted, former = self._fitted(request), list(request.answer_token_ids)
         prompt = fitted.token_ids
         if not prompt:  # of a text that a tokenizer makes nothing of
@@ -148,6 +150,20 @@ class RequestReader:
                 allowed = f"a list of token ids from 0 to {self._vocab_size - 1}"
                 raise InvalidRequestError(name, token_id, allowed)
 
+    def _with_ends(self, request: GenerateRequest) -> GenerateRequest:
+        """The same with the tokens that end an answer in the middle of a text.
+
+        Raises:
+            InvalidRequestError: the model knows nothing of middles.
+        """
+        if request.suffix is None:
+            return request
+        if self._middle is None:
+            allowed = "left out: the tokenizer of this model has no tokens for filling in the middle"
+            raise InvalidRequestError("suffix", request.suffix[:80], allowed)
+        ends = (token_id for token_id in self._middle.ends if token_id < self._drawable)
+        return replace(request, stop_token_ids=(*request.stop_token_ids, *ends))
+
     def _with_known_tokens(self, request: GenerateRequest) -> GenerateRequest:
         """The same with the tokens of `answer_text`, which count for the limits from here on."""
         text = request.answer_text
@@ -183,6 +199,9 @@ class RequestReader:
             return self._fitted_messages(request, request.messages)
         if request.prompt is not None:
             special = request.add_special_tokens is not False
+            if request.suffix is not None and self._middle is not None:
+                prompt, behind = request.prompt, request.suffix
+                return Fitted(self._middle.encode(self._tokenizer, prompt, behind, add_special_tokens=special))
             return Fitted(self._tokenizer.encode(request.prompt, add_special_tokens=special))
         return Fitted(list(request.token_ids or ()))
 

@@ -28,7 +28,6 @@ CANNOT: Cannot = {
     "audio": (_TEXT_ONLY, ()),
     "modalities": (_TEXT_ONLY, (["text"],)),
     "web_search_options": ("this server asks nobody else", ()),
-    "suffix": ("this server writes on at the end only", ("",)),
     # vLLM's and SGLang's
     "use_beam_search": ("this server draws tokens", (False,)),
     "guided_grammar": (_FORMS, ("",)),

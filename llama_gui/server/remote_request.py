@@ -63,6 +63,7 @@ _ENDINGS: dict[str, tuple[Dialect, ...]] = {
     "skip_special_tokens": ("vllm", "sglang", "llama-gui"),
     "add_special_tokens": ("vllm", "llama-gui"),
     "truncate_prompt_tokens": ("vllm", "llama-gui"),
+    "suffix": ("ollama", "llama-gui"),
 }
 """How an answer ends and is shown, and what of the prompt is read: who knows it, each under our name."""
 _REGEX: dict[Dialect, Any] = {

@@ -74,6 +74,8 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     """
     fields = Fields(body)
     refuse_what_we_cannot(fields)
+    if fields.get("suffix") not in (None, ""):
+        raise fields.wrong("suffix", "left out: it belongs to /v1/completions")
     if fields.flag("echo"):
         raise fields.wrong("echo", "false: only /v1/completions returns its prompt")
     messages, tools = read_messages(fields), read_tools(fields)
@@ -161,12 +163,14 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
         if fields.has(name):
             raise fields.wrong(name, "left out: it belongs to /v1/chat/completions")
     echo, logprobs, scored = fields.flag("echo"), fields.whole("logprobs", 0, 20), _prompt_logprobs(fields)
-    if echo and fields.has("truncate_prompt_tokens"):
-        raise fields.wrong("truncate_prompt_tokens", "left out when echo is true: the prompt that is returned is whole")
+    suffix = fields.text("suffix") or None
+    for whole in ("truncate_prompt_tokens", "suffix"):
+        if echo and fields.get(whole) not in (None, ""):
+            raise fields.wrong(whole, "left out when echo is true: it returns a prompt that is whole, and all there is")
     name = next((n for n in ("max_tokens", "max_completion_tokens", "n_predict") if fields.has(n)), None)
     limit = COMPLETION_TOKENS if name is None else read_limit(fields, name, 0 if echo else 1)
     scored = logprobs if echo and scored is None else scored
-    prompts = [{**prompt, "prompt_logprobs": scored} for prompt in _prompts(fields)]
+    prompts = [{**prompt, "prompt_logprobs": scored, "suffix": suffix} for prompt in _prompts(fields)]
     asked = _asked(
         fields,
         prompts,
@@ -189,7 +193,7 @@ def _asked(
     choices = fields.whole(spelled(fields, "n"), 1, MOST_CHOICES) or 1
     written = fields.whole("best_of", 1, MOST_CHOICES) or choices
     if written < choices or (written > choices and fields.flag("stream")):
-        raise fields.wrong("best_of", f"left out, or n ({choices}), or without stream more than that")
+        raise fields.wrong("best_of", f"left out, n ({choices}), or without stream more than n")
     if len(prompts) * written > MOST_ANSWERS:
         raise RefusedError(
             400, f"{len(prompts)} prompts with {written} answers each are more than {MOST_ANSWERS}.", param="prompt"

@@ -21,6 +21,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     "chat_template_kwargs": (Mapping, "values by name, or None"),
     "thinking": (bool, "true, false or None"),
     "add_special_tokens": (bool, "true, false or None"),
+    "suffix": (str, "a text, or None"),
     "json_schema": (Mapping, "a JSON schema, or None"),
     "regex": (str, "a text, or None"),
 }
@@ -68,6 +69,8 @@ class GenerateRequest:
     the tokenizer's beginning is added (None: to a `prompt`, and to `messages` where their template does it);
     `truncate_prompt_tokens`: so many tokens of the prompt are read, its last ones and the tokenizer's beginning (-1: as
     many as leave room for `max_tokens`).
+    `suffix`: what stands behind the gap that the answer fills; the `prompt` is what stands before it. For models whose
+    tokenizers have tokens for that.
 
     Raises:
         InvalidRequestError: a field is missing, doubled, empty, of another type or outside its range.
@@ -99,6 +102,7 @@ class GenerateRequest:
     skip_special_tokens: bool = True
     add_special_tokens: bool | None = None
     truncate_prompt_tokens: int | None = None
+    suffix: str | None = None
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
@@ -116,6 +120,8 @@ class GenerateRequest:
             raise InvalidRequestError("regex", self.regex, "left out when json_schema is given")
         if self.ignore_eos and (self.json_schema is not None or self.regex is not None):
             raise InvalidRequestError("ignore_eos", True, "false when json_schema or regex is given")
+        if self.suffix is not None and (self.prompt is None or self.truncate_prompt_tokens is not None):
+            raise InvalidRequestError("suffix", self.suffix[:80], "left out, unless a prompt is given, and whole")
         if self.overflow not in OVERFLOWS:
             raise InvalidRequestError("overflow", self.overflow, " or ".join(OVERFLOWS))
 

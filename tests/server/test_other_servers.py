@@ -74,7 +74,6 @@ REFUSED = {
     "audio": {},
     "modalities": ["text", "audio"],
     "web_search_options": {},
-    "suffix": "x",
     "use_beam_search": True,
     "guided_grammar": "a",
     "ebnf": "a",
@@ -234,13 +233,18 @@ def test_what_is_wrong_is_named(body, param):
 
 
 def test_what_belongs_to_the_other_route():
+    with pytest.raises(RefusedError) as caught:
+        read_chat(question(suffix="x"))
+    assert caught.value.param == "suffix"
+    assert read_completion({**PROMPT, "suffix": "x"}).requests[0].suffix == "x"
     for name, value in (("documents", [{}]), ("tools", [{}]), ("messages", [{}])):
         with pytest.raises(RefusedError) as caught:
             read_completion({**PROMPT, name: value})
         assert caught.value.param == name
-    with pytest.raises(RefusedError) as caught:
-        read_completion({**PROMPT, "echo": True, "truncate_prompt_tokens": 5})
-    assert caught.value.param == "truncate_prompt_tokens"
+    for name, value in (("truncate_prompt_tokens", 5), ("suffix", "x")):
+        with pytest.raises(RefusedError) as caught:
+            read_completion({**PROMPT, "echo": True, name: value})
+        assert caught.value.param == name
     messages = [*question()["messages"], {"role": "assistant", "content": "I"}]
     going_on = {"messages": messages, "continue_final_message": True}
     with pytest.raises(RefusedError) as caught:

@@ -69,6 +69,7 @@ def test_parameters_have_the_servers_names(dialect, sampling, sent):
         ("openai", {"min_tokens": 5}, "min_tokens"),
         ("openai", {"stop_token_ids": [5]}, "stop_token_ids"),
         ("ollama", {"ignore_eos": True}, "ignore_eos"),
+        ("vllm", {"messages": None, "prompt": "a", "suffix": "b"}, "suffix"),
         ("sglang", {"truncate_prompt_tokens": 5}, "truncate_prompt_tokens"),
         ("sglang", {"sampling": {"bad_words": ["a"]}}, "bad_words"),
         ("openai", {"answer_text": "I"}, "answer_text"),
@@ -130,7 +131,7 @@ def test_our_own_server_reads_what_we_send_to_it():
         add_special_tokens=False, truncate_prompt_tokens=8,
     )  # fmt: skip
     assert read_chat(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
-    request = GenerateRequest(prompt="Once", max_tokens=5, overflow="error", regex="a+")
+    request = GenerateRequest(prompt="Once", max_tokens=5, overflow="error", regex="a+", suffix="end")
     assert read_completion(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.server.serve import ApiServer
+from tests.engine.test_middle import write_coder
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.server.conftest import KEY, Serve, ask, question
 
@@ -247,3 +248,16 @@ def test_a_remote_tokenizer(client, starter, server):
     assert "{%" in info["chat_template"]
     (end,) = ask(server, {"prompt": info["eos_token"], "add_special_tokens": False}, "/tokenize")[1]["tokens"]
     assert end in starter.eos_token_ids
+
+
+def test_the_middle_of_a_text(serve: Serve, starter: Engine, tmp_path):
+    name = "<|fim_{}|>"
+    with Engine.load(write_coder(tmp_path / "coder", name), dtype="float32") as engine:
+        server = serve(engine)
+        asked = {"prompt": ["one", "two"], "suffix": "three", "max_tokens": 2, "return_token_ids": True}
+        for choice, before in zip(ask(server, asked, PATHS[1])[1]["choices"], asked["prompt"], strict=True):
+            shown = engine.tokenizer.decode(choice["prompt_token_ids"], skip_special_tokens=False)
+            assert shown.endswith(f"<|fim_prefix|>{before}<|fim_suffix|>three<|fim_middle|>")
+        server.stop()
+    status, reply = ask(serve(starter), asked, PATHS[1])
+    assert (status, reply["error"]["param"]) == (400, "suffix")
