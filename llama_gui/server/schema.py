@@ -106,7 +106,7 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
         form=form,
         tools=tools,
     )
-    return replace(asked, documents=fields.has("documents"))
+    return replace(asked, documents=bool(fields.get("documents")))
 
 
 def template_variables(fields: Fields) -> Mapping[str, Any] | None:
