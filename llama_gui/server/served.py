@@ -39,6 +39,10 @@ class ServedTokenizer(Protocol):
         """Ids of `text`."""
         ...
 
+    def encode_literally(self, text: str) -> list[int]:
+        """Ids of `text` in which nothing becomes a control token, and none is added."""
+        ...
+
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """The text of `ids`."""
         ...

@@ -30,6 +30,9 @@ class WordTokenizer:
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
         return list(range(len(text.split()) + add_special_tokens))
 
+    def encode_literally(self, text: str) -> list[int]:
+        return self.encode(text, add_special_tokens=False)
+
     def decode(self, ids: Any, *, skip_special_tokens: bool = True) -> str:
         return " ".join(map(str, ids))
 
