@@ -26,12 +26,12 @@ class MiddleTokens:
     def find(cls, tokenizer: Tokenizer) -> Self | None:
         """Those of a tokenizer; None: it has none."""
         for name in _NAMES:
-            found = [tokenizer.id_of(name.format(part)) for part in ("prefix", "suffix", "middle")]
-            ids = [token_id for token_id in found if token_id is not None]
-            if len(ids) == 3:
+            prefix, suffix, middle = (tokenizer.id_of(name.format(part)) for part in ("prefix", "suffix", "middle"))
+            if prefix is not None and suffix is not None and middle is not None:
                 left, right = name[: name.index("fim")], name[name.index("}") + 1 :]
                 others = (tokenizer.id_of(f"{left}{end}{right}") for end in _ENDS)
-                return cls(*ids, (*ids, *(token_id for token_id in others if token_id is not None)))
+                ends = (prefix, suffix, middle, *(token_id for token_id in others if token_id is not None))
+                return cls(prefix, suffix, middle, ends)
         return None
 
     def encode(self, tokenizer: Tokenizer, before: str, behind: str, *, add_special_tokens: bool) -> list[int]:
