@@ -10,6 +10,8 @@ from llama_gui.vocabulary import GenerateRequest, SamplingParams, sampling_from_
 from llama_gui.vocabulary.checks import text_tuple, token_id_tuple
 
 _VERSION = 1
+_LATER = ("ignore_eos", "include_stop_str_in_output", "skip_special_tokens")
+"""What the states of earlier programs do not say, which had nothing but the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,10 @@ class AnswerState:
     cache_key: str | None = None
     json_schema: Mapping[str, Any] | None = None
     regex: str | None = None
+    stop_token_ids: tuple[int, ...] = ()
+    ignore_eos: bool = False
+    include_stop_str_in_output: bool = False
+    skip_special_tokens: bool = True
     tokenizer: str = ""
     version: int = field(default=_VERSION)
 
@@ -47,6 +53,10 @@ class AnswerState:
             cache_key=self.cache_key,
             json_schema=self.json_schema,
             regex=self.regex,
+            stop_token_ids=self.stop_token_ids,
+            ignore_eos=self.ignore_eos,
+            include_stop_str_in_output=self.include_stop_str_in_output,
+            skip_special_tokens=self.skip_special_tokens,
             logits_processor=logits_processor,
         )
 
@@ -66,9 +76,11 @@ class AnswerState:
             if values["version"] != _VERSION:
                 raise InvalidRequestError("version", values["version"], f"{_VERSION}; update llama-gui")
             values["sampling"] = sampling_from_json(values["sampling"])
-            for name in ("prompt_token_ids", "token_ids"):
+            values = {"stop_token_ids": (), **values}
+            for name in ("prompt_token_ids", "token_ids", "stop_token_ids"):
                 values[name] = token_id_tuple(name, values[name])
             values["stop"] = text_tuple("stop", values["stop"])
-            return cls(**{f.name: values[f.name] for f in fields(cls)})
+            known = {f.name: values[f.name] for f in fields(cls) if f.name in values or f.name not in _LATER}
+            return cls(**known)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidRequestError("state", str(text)[:80], "what AnswerState.to_json wrote") from error

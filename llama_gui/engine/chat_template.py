@@ -70,6 +70,7 @@ class ChatTemplate:
     """
 
     def __init__(self, source: str, file: Path, tokenizer: Tokenizer, tool_use: str | None = None) -> None:
+        self.source = source
         self._file = file
         self._tokenizer = tokenizer
         environment = BoundedEnvironment(
@@ -135,7 +136,7 @@ class ChatTemplate:
         """
         turns = [_turn(message) for message in messages]
         variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
-        return self._render(turns, _plain_tools(tools), variables)
+        return self._render(turns, _plain_json("tools", tools), variables)
 
     def encode(
         self,
@@ -146,19 +147,20 @@ class ChatTemplate:
         now: datetime | None = None,
         **variables: Any,
     ) -> list[int]:
-        """The prompt's ids. What a message or a tool says never becomes a control token.
+        """The prompt's ids. What a message, a tool or a document says never becomes a control token.
 
         Raises:
             ChatTemplateError: see `render`.
         """
         turns = [_turn(message) for message in messages]
-        tools = _plain_tools(tools)
+        tools = _plain_json("tools", tools)
         variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
-        if not self._control_texts.threaten([turns, tools]):
+        documents = _plain_json("documents", variables.get("documents"))
+        if not self._control_texts.threaten([turns, tools, documents]):
             return self._tokenizer.encode(self._render(turns, tools, variables), add_special_tokens=False)
         literal = LiteralTexts(self._control_texts)
         guarded = [_with_values(turn, literal.hide) for turn in turns]
-        text = self._render(guarded, literal.hide(tools), variables)
+        text = self._render(guarded, literal.hide(tools), {**variables, "documents": literal.hide(documents)})
         ids: list[int] = []
         for part, hidden in literal.parts(text):
             ids += self._tokenizer.encode(part, add_special_tokens=False) if part else []
@@ -239,9 +241,9 @@ def _turn(message: Message) -> Turn:
     return {"role": message.role, "content": message.content, **said}
 
 
-def _plain_tools(tools: Any) -> Any:
-    check_depth("tools", tools)
-    return _plain(tools)
+def _plain_json(name: str, value: Any) -> Any:
+    check_depth(name, value)
+    return _plain(value)
 
 
 def _plain(value: Any) -> Any:
@@ -269,9 +271,10 @@ def _named_templates(value: Any, file: Path) -> dict[str, str]:
     return named
 
 
-def plain_prompt(messages: Sequence[Message]) -> str:
+def plain_prompt(messages: Sequence[Message], *, add_generation_prompt: bool = True) -> str:
     """A transcript for models without a template; the answer ends where the next "User:" would begin."""
     names = {"user": "User: ", "assistant": "Assistant: "}
     turns = [_turn(message) for message in messages]
     turns = calls_as_text(turns) if has_calls(turns) else turns
-    return "".join(f"{names.get(turn['role'], '')}{turn['content']}\n" for turn in turns) + "Assistant:"
+    text = "".join(f"{names.get(turn['role'], '')}{turn['content']}\n" for turn in turns)
+    return f"{text}Assistant:" if add_generation_prompt else text

@@ -145,6 +145,11 @@ class Engine:
         return self._tokenizer
 
     @property
+    def chat_template(self) -> str | None:
+        """The Jinja source of the model's chat template; None: it has none."""
+        return self._reader.chat_template
+
+    @property
     def eos_token_ids(self) -> frozenset[int]:
         """The ids that end an answer, from config.json, generation_config.json and the tokenizer."""
         return self._eos_token_ids

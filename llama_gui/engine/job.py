@@ -65,6 +65,11 @@ class Job(AnswerStream):
         return self._former_text
 
     @property
+    def prompt_token_ids(self) -> tuple[int, ...]:
+        """The tokens that it is given: the prompt, and what is known of an answer that it goes on with."""
+        return self._origin.prompt_token_ids + self._origin.token_ids
+
+    @property
     def prompt_logprobs(self) -> tuple[TokenOutput | None, ...]:
         """Those of the result, known from the first output on; empty before."""
         return self._prompt_logprobs

@@ -37,6 +37,13 @@ def apply_allowed(logits: Tensor, params: SamplingParams, ending: Collection[int
         logits[torch.tensor(sorted(banned), device=logits.device)] = -math.inf
 
 
+def apply_bad_words(logits: Tensor, answer: Sequence[int], words: Sequence[Sequence[int]]) -> None:
+    """Rule out the last token of each word (a run of tokens, none of them empty) whose others end the answer."""
+    last = [word[-1] for word in words if list(answer[len(answer) - len(word) + 1 :]) == list(word[:-1])]
+    if last:
+        logits[torch.tensor(last, device=logits.device)] = -math.inf
+
+
 def apply_penalties(logits: Tensor, prompt: Sequence[int], answer: Sequence[int], params: SamplingParams) -> None:
     """Lower the logits of tokens that were used.
 

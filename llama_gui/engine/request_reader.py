@@ -12,6 +12,7 @@ from llama_gui.engine.callbacks import blamed
 from llama_gui.engine.chat_template import plain_prompt
 from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.loading import LoadedModel
+from llama_gui.engine.middle import MiddleTokens
 from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
@@ -32,11 +33,18 @@ _PLAIN_STOP = "\nUser:"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where an answer ends: the ids that end it, its greatest length, and why it is cut there."""
+    """Where an answer ends: the ids that end it, its greatest length, and why it is cut there.
+
+    `stop_token_ids`: those of the ids, `stop_texts`: those of the stop texts, that the caller named. `includes_stop`:
+    whether what ends it is a part of its text.
+    """
 
     eos_token_ids: frozenset[int]
     max_tokens: int
     reason: FinishReason
+    stop_token_ids: frozenset[int] = frozenset()
+    stop_texts: frozenset[str] = frozenset()
+    includes_stop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,7 @@ class ReadRequest:
     grammar: Grammar | None
     dropped_messages: int
     scores: PromptLogprobs | None = None
+    skip_special_tokens: bool = True
 
 
 class RequestReader:
@@ -66,6 +75,7 @@ class RequestReader:
         # The head may have more rows than the tokenizer has tokens, and the other way round.
         self._drawable = min(self._tokenizer.vocab_size, self._vocab_size)
         self._ending = [token_id for token_id in self._eos_token_ids if token_id < self._drawable]
+        self._middle = MiddleTokens.find(self._tokenizer)
         self._grammars = GrammarCompiler(self._tokenizer, self._drawable, self._ending)
 
     def read(self, request: GenerateRequest) -> ReadRequest:
@@ -76,7 +86,7 @@ class RequestReader:
         """
         if not isinstance(request, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("request", request, "a GenerateRequest")
-        asked, request = request, self._with_known_tokens(request)
+        asked, request = request, self._with_known_tokens(self._with_ends(request))
         fitted, former = self._fitted(request), list(request.answer_token_ids)
         prompt = fitted.token_ids
         if not prompt:  # of a text that a tokenizer makes nothing of
@@ -92,10 +102,11 @@ class RequestReader:
             self._origin(request, prompt, sampler),
             sampler,
             self._limits(request, len(prompt)),
-            StopStrings(self._stops(request)),
+            StopStrings(self._stops(request), request.stop if request.include_stop_str_in_output else ()),
             self._grammar(request, asked),
             fitted.dropped_messages,
             self._scores(request, prompt, former),
+            request.skip_special_tokens,
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
@@ -111,14 +122,20 @@ class RequestReader:
         """
         check_messages(messages)
         if self._template is None:
-            return plain_prompt(messages)
+            return plain_prompt(messages, add_generation_prompt=add_generation_prompt)
         return self._template.render(messages, add_generation_prompt=add_generation_prompt, **variables)
+
+    @property
+    def chat_template(self) -> str | None:
+        """The source of the model's template."""
+        return None if self._template is None else self._template.source
 
     def chat_ids(self, messages: Many[Message], *, add_generation_prompt: bool = True, **variables: Any) -> list[int]:
         """The ids of the same."""
         check_messages(messages)
         if self._template is None:
-            return self._tokenizer.encode(plain_prompt(messages), add_special_tokens=True)
+            text = plain_prompt(messages, add_generation_prompt=add_generation_prompt)
+            return self._tokenizer.encode(text, add_special_tokens=True)
         return self._template.encode(messages, add_generation_prompt=add_generation_prompt, **variables)
 
     def measure(self, request: GenerateRequest) -> ContextUse:
@@ -132,6 +149,20 @@ class RequestReader:
             if not 0 <= token_id < self._vocab_size:
                 allowed = f"a list of token ids from 0 to {self._vocab_size - 1}"
                 raise InvalidRequestError(name, token_id, allowed)
+
+    def _with_ends(self, request: GenerateRequest) -> GenerateRequest:
+        """The same with the tokens that end an answer in the middle of a text.
+
+        Raises:
+            InvalidRequestError: the model knows nothing of middles.
+        """
+        if request.suffix is None:
+            return request
+        if self._middle is None:
+            allowed = "left out: the tokenizer of this model has no tokens for filling in the middle"
+            raise InvalidRequestError("suffix", request.suffix[:80], allowed)
+        ends = (token_id for token_id in self._middle.ends if token_id < self._drawable)
+        return replace(request, stop_token_ids=(*request.stop_token_ids, *ends))
 
     def _with_known_tokens(self, request: GenerateRequest) -> GenerateRequest:
         """The same with the tokens of `answer_text`, which count for the limits from here on."""
@@ -158,11 +189,36 @@ class RequestReader:
         return grammar
 
     def _fitted(self, request: GenerateRequest) -> Fitted:
+        fitted = self._whole(request)
+        if request.truncate_prompt_tokens is None:
+            return fitted
+        return replace(fitted, token_ids=self._truncated(fitted.token_ids, request))
+
+    def _whole(self, request: GenerateRequest) -> Fitted:
         if request.messages is not None:
             return self._fitted_messages(request, request.messages)
         if request.prompt is not None:
-            return Fitted(self._tokenizer.encode(request.prompt, add_special_tokens=True))
+            special = request.add_special_tokens is not False
+            if request.suffix is not None and self._middle is not None:
+                prompt, behind = request.prompt, request.suffix
+                return Fitted(self._middle.encode(self._tokenizer, prompt, behind, add_special_tokens=special))
+            return Fitted(self._tokenizer.encode(request.prompt, add_special_tokens=special))
         return Fitted(list(request.token_ids or ()))
+
+    def _truncated(self, ids: list[int], request: GenerateRequest) -> list[int]:
+        """The last tokens of a prompt, and the tokenizer's beginning where it has it, as vLLM cuts texts."""
+        most = request.truncate_prompt_tokens or 0
+        if most < 0:
+            most = max(1, self._info.max_context - len(request.answer_token_ids) - (request.max_tokens or 1))
+        if len(ids) <= most:
+            return ids
+        special = self._beginning if request.token_ids is None else []
+        head = special if ids[: len(special)] == special and len(special) < most else []
+        return [*head, *ids[len(ids) - most + len(head) :]]
+
+    @property
+    def _beginning(self) -> list[int]:
+        return self._tokenizer.encode("", add_special_tokens=True)
 
     def _fitted_messages(self, request: GenerateRequest, messages: Many[Message]) -> Fitted:
         variables = {
@@ -173,7 +229,9 @@ class RequestReader:
         }
 
         def encode(part: Many[Message]) -> list[int]:
-            return self.chat_ids(part, **variables)
+            ids = self.chat_ids(part, **variables)
+            special = self._beginning if request.add_special_tokens else []
+            return ids if ids[: len(special)] == special else [*special, *ids]
 
         if request.overflow == "error":
             return Fitted(encode(messages))
@@ -193,7 +251,14 @@ class RequestReader:
                 raise InvalidRequestError(
                     f"{name} token id", token_id, f"a whole number from 0 to {self._drawable - 1}"
                 )
-        self._check_some_token_is_left(params, request.min_tokens > len(request.answer_token_ids))
+        for token_id in request.stop_token_ids:
+            if token_id >= self._drawable:
+                raise InvalidRequestError("stop_token_ids", token_id, f"token ids from 0 to {self._drawable - 1}")
+        ending, words = {*self._ending, *request.stop_token_ids}, self._bad_words(params)
+        banned = {*(params.banned_token_ids or ()), *(word[0] for word in words if len(word) == 1)}
+        self._check_some_token_is_left(
+            params, banned | ending if request.min_tokens > len(request.answer_token_ids) else banned
+        )
         processor = request.logits_processor
         return Sampler(
             params,
@@ -201,14 +266,25 @@ class RequestReader:
             request.logprobs,
             blamed("logits_processor", processor) if processor is not None else None,
             min_tokens=request.min_tokens,
-            ending=self._ending,
+            ending=ending,
+            bad_words=words,
             token_text=self._tokenizer.token_text,
             rows=self._vocab_size,
             kernels=self._kernels,
         )
 
-    def _check_some_token_is_left(self, params: SamplingParams, must_go_on: bool) -> None:
-        banned = {*(params.banned_token_ids or ()), *(self._ending if must_go_on else ())}
+    def _bad_words(self, params: SamplingParams) -> list[list[int]]:
+        """How the tokenizer spells the bad words: at the beginning, behind a space and behind a line break."""
+        encode, breaks = self._tokenizer.encode_literally, self._tokenizer.encode_literally("\n")
+        spellings: set[tuple[int, ...]] = set()
+        for word in params.bad_words or ():
+            behind = encode(f"\n{word}")
+            alone = behind[len(breaks) :] if behind[: len(breaks)] == breaks else ()
+            control = self._tokenizer.encode(word, add_special_tokens=False)
+            spellings |= {tuple(ids) for ids in (encode(word), encode(f" {word.lstrip()}"), alone, control)}
+        return [list(ids) for ids in sorted(spellings) if ids and max(ids) < self._drawable]
+
+    def _check_some_token_is_left(self, params: SamplingParams, banned: set[int]) -> None:
         allowed = params.allowed_token_ids
         if allowed is None and len(banned) >= self._drawable:
             raise InvalidRequestError("banned_token_ids", "all of them", "such that they and min_tokens leave one")
@@ -228,14 +304,26 @@ class RequestReader:
             cache_key=request.cache_key,
             json_schema=request.json_schema,
             regex=request.regex,
+            stop_token_ids=tuple(request.stop_token_ids),
+            ignore_eos=request.ignore_eos,
+            include_stop_str_in_output=request.include_stop_str_in_output,
+            skip_special_tokens=request.skip_special_tokens,
             tokenizer=self._tokenizer.fingerprint,
         )
 
     def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:
         room = self._info.max_context - prompt_tokens
-        if request.max_tokens is not None and request.max_tokens <= room:
-            return Limits(self._eos_token_ids, request.max_tokens, "length")
-        return Limits(self._eos_token_ids, room, "context")
+        is_limit = request.max_tokens is not None and request.max_tokens <= room
+        stops = frozenset(request.stop_token_ids)
+        eos = frozenset[int]() if request.ignore_eos else self._eos_token_ids
+        return Limits(
+            eos | stops,
+            request.max_tokens if is_limit and request.max_tokens is not None else room,
+            "length" if is_limit else "context",
+            stops - eos,
+            frozenset(request.stop),
+            request.include_stop_str_in_output,
+        )
 
     def _stops(self, request: GenerateRequest) -> list[str]:
         plain = self._template is None and request.messages is not None

@@ -1,6 +1,6 @@
 """From logits to a token: one pure function for each step, in transformers' order, and a sampler that composes them.
 
-Order: the caller's processor, the grammar, logit bias, allowed and banned ids, min tokens, penalties, DRY,
+Order: the caller's processor, the grammar, logit bias, allowed and banned ids, min tokens, bad words, penalties, DRY,
 temperature, top-k, top-p, min-p, typical, XTC, draw. Recommended values in generation_config.json were tuned for this
 order. One uniform number belongs to each token of a request (and one more to its XTC), a function of its seed and the
 token's index, so neither the batch nor the device nor a restart changes what is drawn.
@@ -18,7 +18,13 @@ from torch import Tensor
 
 from llama_gui.engine.largest import argmax, topk
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.penalties import apply_allowed, apply_dry, apply_logit_bias, apply_penalties
+from llama_gui.engine.penalties import (
+    apply_allowed,
+    apply_bad_words,
+    apply_dry,
+    apply_logit_bias,
+    apply_penalties,
+)
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
 
@@ -129,8 +135,9 @@ class Sampler:
     """Draws the tokens of one request.
 
     `params` must be complete. `processor` receives (ids so far, float32 logits ``[rows]``) and returns logits. `ending`
-    are the ids that end an answer, which must not come before `min_tokens`. `token_text` tells the text of a token.
-    `rows`: those of the network's head, where it has more than there are tokens. `kernels`: our own, where they are.
+    are the ids that end an answer, which must not come before `min_tokens`. `bad_words`: those of the params, as runs
+    of tokens. `token_text` tells the text of a token. `rows`: those of the network's head, where it has more than there
+    are tokens. `kernels`: our own, where they are.
     """
 
     def __init__(
@@ -142,6 +149,7 @@ class Sampler:
         *,
         min_tokens: int = 0,
         ending: Collection[int] = (),
+        bad_words: Sequence[Sequence[int]] = (),
         token_text: Callable[[int], str] = str,
         rows: int | None = None,
         kernels: NativeKernels | None = None,
@@ -152,9 +160,14 @@ class Sampler:
         self._processor = processor
         self._min_tokens = min_tokens
         self._ending = ending
+        self._bad_words = bad_words
         self._token_text = token_text
         self._rows = rows
         self._kernels = kernels
+
+    def guesser(self) -> "Sampler":
+        """One that draws alike, but without the caller's processor: it may count its calls."""
+        return Sampler(self.params, self.seed, bad_words=self._bad_words, token_text=self._token_text)
 
     def draw(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None = None) -> Draw:
         """The next token, from raw float32 `logits` ``[vocab]``, which stay as they are.
@@ -178,6 +191,7 @@ class Sampler:
             scores.masked_fill_(~allowed, -math.inf)
         apply_logit_bias(scores, self.params)
         apply_allowed(scores, self.params, self._ending if len(answer) < self._min_tokens else ())
+        apply_bad_words(scores, answer, self._bad_words)
         apply_penalties(scores, prompt, answer, self.params)
         apply_dry(scores, prompt, answer, self.params, self._token_text)
         return scores
@@ -201,7 +215,8 @@ class Sampler:
         best = scores.max()
         if best == -math.inf:
             raise GenerationError(
-                "No token may be drawn: allowed_token_ids, banned_token_ids, min_tokens and the grammar leave none."
+                "No token may be drawn: allowed_token_ids, banned_token_ids, bad_words, min_tokens and the grammar "
+                "leave none."
             )
         temperature = params.temperature if params.temperature is not None else 1.0
         if temperature == 0 or params.top_k == 1:

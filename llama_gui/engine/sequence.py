@@ -8,7 +8,7 @@ from llama_gui.engine.callbacks import OnFinish, OnOutput, blamed
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.request_reader import ReadRequest
-from llama_gui.engine.sampling import Draw, Sampler
+from llama_gui.engine.sampling import Draw
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
@@ -34,20 +34,19 @@ class Sequence:
         self.slot: Slot | None = None
         self.finish_reason: FinishReason | None = None
         self._sampler = read.sampler
-        # Without the caller's processor: it may count its calls, and guesses must not change the text.
-        self._guesser = Sampler(read.sampler.params, read.sampler.seed, token_text=tokenizer.token_text)
+        self._guesser = read.sampler.guesser()
         self._limits = read.limits
         self._stops = read.stops
         self._grammar = read.grammar
         self._tokenizer = tokenizer
-        self._detokenizer = tokenizer.detokenizer()
+        self._detokenizer = tokenizer.detokenizer(skip_special_tokens=read.skip_special_tokens)
         self._texts: list[str] = []
         self._on_output = blamed("on_output", on_output) if on_output is not None else None
         self._on_finish = on_finish
         self._dropped_messages = read.dropped_messages
         self._former = len(self.answer)
         for token_id in self.answer:  # what they have set free by now; nobody is told again
-            self._texts.append(self._stops.push(self._detokenizer.push(token_id)))
+            self._texts.append(self._stops.push(self._piece(token_id)))
         self._only_reads = self.has_ended
         if self._only_reads:
             self._texts.append(self._rest(""))
@@ -175,8 +174,8 @@ class Sequence:
         """The text that a token sets free; the last token sets free whatever was held back."""
         if token_id in self._limits.eos_token_ids:
             self.finish_reason = "stop"
-            return self._rest("")
-        text = self._stops.push(self._detokenizer.push(token_id))
+            return self._rest(self._stops.push(self._piece(token_id)))
+        text = self._stops.push(self._piece(token_id))
         if self._stops.found:
             self.finish_reason = "stop"
         elif self._grammar is not None and self._grammar.is_finished:
@@ -186,6 +185,18 @@ class Sequence:
             self.finish_reason = self._limits.reason
             text = self._rest(text)
         return text
+
+    def _piece(self, token_id: int) -> str:
+        """What the detokenizer sets free. What ends the answer is no part of its text, unless that is asked for."""
+        is_hidden = token_id in self._limits.eos_token_ids and not self._limits.includes_stop
+        return "" if is_hidden else self._detokenizer.push(token_id)
+
+    @property
+    def _stop_reason(self) -> str | int | None:
+        if self._stops.matched in self._limits.stop_texts:
+            return self._stops.matched
+        last = self.answer[-1] if self.answer and self.finish_reason == "stop" else None
+        return last if last in self._limits.stop_token_ids else None
 
     def cut_error(self) -> GenerationError | None:
         """Why this end is an error: the answer had to follow a grammar, and does not."""
@@ -220,6 +231,7 @@ class Sequence:
             error=error,
             dropped_messages=self._dropped_messages,
             prompt_logprobs=self._scores.outputs if self._scores is not None else (),
+            stop_reason=self._stop_reason,
         )
         self.job.finish(result)
         if self._on_finish is not None:

@@ -4,10 +4,14 @@ from collections.abc import Sequence
 
 
 class StopStrings:
-    """Watches one answer. A stop is looked for in the text, because it may begin and end in the middle of tokens."""
+    """Watches one answer. A stop is looked for in the text, because it may begin and end in the middle of tokens.
 
-    def __init__(self, stops: Sequence[str]) -> None:
+    `included`: those that are a part of the text that they end.
+    """
+
+    def __init__(self, stops: Sequence[str], included: Sequence[str] = ()) -> None:
         self._stops = tuple(stops)
+        self._included = frozenset(included)
         self._held = ""
         self.matched: str | None = None
 
@@ -24,7 +28,7 @@ class StopStrings:
         places = [(place, stop) for stop in self._stops if (place := self._held.find(stop)) >= 0]
         if places:
             place, self.matched = min(places, key=lambda item: item[0])
-            return self._take(place)
+            return self._take(place + len(self.matched) * (self.matched in self._included))
         return self._take(len(self._held) - self._possible_beginning())
 
     def flush(self) -> str:

@@ -150,11 +150,13 @@ class Tokenizer:
 
     # --- ids -> text
 
-    def detokenizer(self) -> Detokenizer:
-        """A fresh one, for one answer."""
+    def detokenizer(self, *, skip_special_tokens: bool = True) -> Detokenizer:
+        """A fresh one, for one answer; control tokens have no text unless they are not skipped."""
         if self._spelling is None:
-            return WindowDetokenizer(self._library_decode)
-        return ByteDetokenizer(self._bytes_of, self._spelling.leading_spaces)
+            return WindowDetokenizer(lambda ids: self._library_decode(ids, skip_special_tokens=skip_special_tokens))
+        return ByteDetokenizer(
+            self._bytes_of if skip_special_tokens else self._all_bytes_of, self._spelling.leading_spaces
+        )
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """The text of `ids`, which is what an answer's pieces join to; invalid UTF-8 becomes U+FFFD.
@@ -193,9 +195,12 @@ class Tokenizer:
         """The id of a token of the vocabulary."""
         return self._library.token_to_id(token)
 
-    def _library_decode(self, ids: Sequence[int]) -> str:
+    def _library_decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         with _named(self._file):
-            return self._library.decode(list(ids), skip_special_tokens=True)
+            return self._library.decode(list(ids), skip_special_tokens=skip_special_tokens)
+
+    def _all_bytes_of(self, token_id: int) -> bytes:
+        return self.token_bytes(token_id) or b""
 
     def _bytes_of(self, token_id: int) -> bytes:
         if token_id in self.special_ids or not 0 <= token_id < self.vocab_size:

@@ -54,6 +54,12 @@ class Answers:
             self.cancel()
             raise
 
+    @property
+    def prompt_token_ids(self) -> list[tuple[int, ...]]:
+        """What each request came to, once all are submitted."""
+        with self._lock:
+            return [job.prompt_token_ids for job in self._jobs]
+
     def cancel(self) -> None:
         """Nobody wants the answers any more. Those that are still being submitted end too."""
         with self._lock:

@@ -28,11 +28,13 @@ def _echo(request: GenerateRequest, tokenizer: ServedTokenizer) -> Echo:
         ids = list(request.token_ids)
         return Echo(tokenizer.decode(ids, skip_special_tokens=False), ids[0])
     text = request.prompt or ""
-    ids = tokenizer.encode(text, add_special_tokens=True)
+    ids = tokenizer.encode(text, add_special_tokens=request.add_special_tokens is not False)
     return Echo(text, ids[0] if ids else 0)  # a prompt without tokens is refused by the engine
 
 
-def echo_logprobs(echo: Echo, outputs: Sequence[TokenOutput | None], tokenizer: ServedTokenizer) -> dict[str, Any]:
+def echo_logprobs(
+    echo: Echo, outputs: Sequence[TokenOutput | None], tokenizer: ServedTokenizer, *, as_ids: bool = False
+) -> dict[str, Any]:
     """The tokens of a prompt as a completion tells them: of the first no probability is known."""
     ids = [echo.first_id if output is None else output.token_id for output in outputs]
     place, offsets = 0, list[int]()
@@ -44,4 +46,4 @@ def echo_logprobs(echo: Echo, outputs: Sequence[TokenOutput | None], tokenizer: 
         # free, and may stand in the text; the first word of some models loses its space.
         found = (piece for piece in (freed, own, own.lstrip(" ")) if piece and echo.text.startswith(piece, place))
         place += len(next(found, ""))
-    return logprob_lists(ids, outputs, offsets, tokenizer)
+    return logprob_lists(ids, outputs, offsets, tokenizer, as_ids=as_ids)

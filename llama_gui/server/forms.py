@@ -1,4 +1,7 @@
-"""The form that an answer must have: OpenAI's `response_format`, and vLLM's `structured_outputs` and `guided_…`."""
+"""The form that an answer must have: OpenAI's `response_format`, and vLLM's `structured_outputs` and `guided_…`.
+
+`json_schema` is llama.cpp's, `regex` SGLang's.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -34,14 +37,19 @@ def read_form(fields: Fields) -> Form:
     for name in ("grammar", "structural_tag"):
         if outputs.has(name):
             raise outputs.wrong(name, "left out: json, regex and choice are known here")
+    for name in ("whitespace_pattern", "disable_any_whitespace", "disable_additional_properties"):
+        if outputs.get(name):
+            raise outputs.wrong(name, "left out: JSON is written as its schema and few spaces allow")
     schemas = {
         "guided_json": _schema(fields, "guided_json"),
+        "json_schema": _schema(fields, "json_schema"),
         "structured_outputs": _schema(outputs, "json"),
         "structured_outputs.json_object": _ANY_OBJECT if outputs.flag("json_object") else None,
         "response_format": _response_schema(fields),
     }
     expressions = {
         "guided_regex": fields.text("guided_regex"),
+        "regex": fields.text("regex"),
         "guided_choice": _choice(fields, "guided_choice"),
         "structured_outputs.regex": outputs.text("regex"),
         "structured_outputs.choice": _choice(outputs, "choice"),
@@ -103,9 +111,9 @@ def _response_schema(fields: Fields) -> Mapping[str, Any] | None:
     if kind == "text":
         return None
     if kind == "json_object":
-        return _ANY_OBJECT
-    named = form.inner("json_schema")
-    schema = named.mapping("schema") if named is not None else None
+        return form.mapping("schema") if form.has("schema") else _ANY_OBJECT  # llama.cpp has a schema there, too
+    named = form.inner("json_schema") or form
+    schema = named.mapping("schema")
     if schema is None:
         raise form.wrong("json_schema", "an object with name and schema")
     return schema

@@ -75,6 +75,8 @@ class Generator:
         """Raises EngineClosedError only before anything was sent."""
         if asked.tools is not None:
             await asyncio.to_thread(check_knows_tools, asked, engine)
+        if asked.documents:
+            await asyncio.to_thread(check_knows_documents, asked, engine)
         echoes = await asyncio.to_thread(read_echoes, asked, engine.tokenizer) if asked.echo else []
         answers = Answers(engine, asked.requests)
         self._running.add(answers)
@@ -142,14 +144,15 @@ class _Task:
         asked, name = self._asked, self._envelope.model
         if asked.response is not None:
             return ResponseEvents(asked, ResponseForm(name, asked.response), self._engine)
-        return ChunkMaker(asked, self._envelope, self._engine, self._echoes)
+        return ChunkMaker(asked, self._envelope, self._engine, self._echoes, self._answers.prompt_token_ids)
 
     def _whole(self, results: Sequence[GenerateResult], outputs: Sequence[Sequence[TokenOutput]]) -> dict[str, Any]:
         asked, name = self._asked, self._envelope.model
         if asked.response is not None:
             form = ResponseForm(name, asked.response)
             return whole_response(asked, form, self._engine, results[0], outputs[0])
-        return whole_reply(asked, self._envelope, self._engine, results, outputs, self._echoes)
+        prompts = self._answers.prompt_token_ids
+        return whole_reply(asked, self._envelope, self._engine, results, outputs, self._echoes, prompts)
 
     def _note(self, items: Iterable[TokenOutput | GenerateResult]) -> None:
         for item in items:
@@ -182,6 +185,27 @@ def check_knows_tools(asked: Asked, engine: ServedEngine) -> None:
             400,
             f"The chat template of {engine.info.name} has no place for tools. Leave them out, or ask another model.",
             param="tools",
+            code="unsupported_parameter",
+        )
+
+
+def check_knows_documents(asked: Asked, engine: ServedEngine) -> None:
+    """Few templates have a place for documents.
+
+    Raises:
+        RefusedError: the prompt is the same with them and without.
+    """
+    request = asked.requests[0]
+    assert request.messages is not None
+    variables = {**(request.chat_template_kwargs or {}), "now": datetime.now()}
+    without = {name: value for name, value in variables.items() if name != "documents"}
+    if engine.apply_chat_template(request.messages, **variables) == engine.apply_chat_template(
+        request.messages, **without
+    ):
+        raise RefusedError(
+            400,
+            f"The chat template of {engine.info.name} has no place for documents. Put their texts into a message.",
+            param="documents",
             code="unsupported_parameter",
         )
 

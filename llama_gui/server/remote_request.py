@@ -20,7 +20,7 @@ _NAMES: dict[Dialect, dict[str, str]] = {
     "openai": _COMMON,
     "ollama": _COMMON,
     "lmstudio": {**_COMMON, "top_k": "top_k", "repetition_penalty": "repeat_penalty"},
-    "vllm": {**_USUAL, "allowed_token_ids": "allowed_token_ids"},
+    "vllm": {**_USUAL, "allowed_token_ids": "allowed_token_ids", "bad_words": "bad_words"},
     "sglang": _USUAL,
     "llama.cpp": {
         **_COMMON,
@@ -56,6 +56,16 @@ _GOES_ON: tuple[Dialect, ...] = ("vllm", "sglang", "llama-gui", "llama.cpp")
 _TEMPLATES: tuple[Dialect, ...] = ("vllm", "sglang", "llama-gui", "llama.cpp")
 _MIN_TOKENS: tuple[Dialect, ...] = ("vllm", "sglang", "llama-gui")
 _TOKEN_IDS: tuple[Dialect, ...] = ("vllm", "sglang", "llama-gui", "llama.cpp")
+_ENDINGS: dict[str, tuple[Dialect, ...]] = {
+    "stop_token_ids": ("vllm", "sglang", "llama-gui"),
+    "ignore_eos": ("vllm", "sglang", "llama-gui", "llama.cpp"),
+    "include_stop_str_in_output": ("vllm", "llama-gui"),
+    "skip_special_tokens": ("vllm", "sglang", "llama-gui"),
+    "add_special_tokens": ("vllm", "llama-gui"),
+    "truncate_prompt_tokens": ("vllm", "llama-gui"),
+    "suffix": ("ollama", "llama-gui"),
+}
+"""How an answer ends and is shown, and what of the prompt is read: who knows it, each under our name."""
 _REGEX: dict[Dialect, Any] = {
     "vllm": lambda regex: {"structured_outputs": {"regex": regex}, "guided_regex": regex},  # newer and older ones
     "sglang": lambda regex: {"regex": regex},
@@ -79,6 +89,7 @@ def remote_body(request: GenerateRequest, model: str, dialect: Dialect) -> tuple
     if request.min_tokens:
         _require(dialect in _MIN_TOKENS, "min_tokens", request.min_tokens, "0")
         body["min_tokens"] = request.min_tokens
+    body |= _endings(request, dialect)
     _require(request.logits_processor is None, "logits_processor", "a function", "left out: it cannot be sent")
     _require(
         request.prompt_logprobs is None, "prompt_logprobs", request.prompt_logprobs, "left out: ours alone tell it"
@@ -167,6 +178,16 @@ def _form(request: GenerateRequest, dialect: Dialect) -> dict[str, Any]:
         _require(dialect in _REGEX, "regex", request.regex, "left out: this server follows JSON schemas only")
         return _REGEX[dialect](request.regex)
     return {}
+
+
+def _endings(request: GenerateRequest, dialect: Dialect) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    for name, dialects in _ENDINGS.items():
+        value, default = getattr(request, name), GenerateRequest.__dataclass_fields__[name].default
+        if value != default:
+            _require(dialect in dialects, name, value, "at its default: this server does not know it")
+            body[name] = list(value) if isinstance(value, tuple) else value
+    return body
 
 
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:

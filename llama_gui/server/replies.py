@@ -10,7 +10,7 @@ from typing import Any
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.served import ServedEngine, ServedTokenizer, refusal_by
 from llama_gui.tool_calls import ToolCall
-from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput, TopLogprob, Usage
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput, Usage
 
 _FINISH = {"stop": "stop", "length": "length", "context": "length"}
 
@@ -76,42 +76,80 @@ def call_fields(call: ToolCall) -> dict[str, Any]:
 # --- probabilities
 
 
-def chat_logprobs(outputs: Sequence[TokenOutput], tokenizer: ServedTokenizer) -> dict[str, Any]:
+def is_told(request: GenerateRequest, token_id: int, engine: ServedEngine) -> bool:
+    """Whether a drawn token belongs to the text: the one that ends an answer does not, unless that is asked for."""
+    is_end = token_id in request.stop_token_ids or (token_id in engine.eos_token_ids and not request.ignore_eos)
+    return request.include_stop_str_in_output or not is_end
+
+
+def _name(token_id: int, tokenizer: ServedTokenizer, as_ids: bool) -> str:
+    """What a token is called: its text; or, as vLLM has it, its id, as two tokens may have one text."""
+    return f"token_id:{token_id}" if as_ids else tokenizer.token_text(token_id)
+
+
+def chat_logprobs(
+    outputs: Sequence[TokenOutput], tokenizer: ServedTokenizer, *, as_ids: bool = False
+) -> dict[str, Any]:
     """The probabilities of tokens as a chat answer tells them."""
-    return {"content": [_chat_token(output, tokenizer) for output in outputs], "refusal": None}
+    return {"content": [_chat_token(output, tokenizer, as_ids) for output in outputs], "refusal": None}
 
 
-def _chat_token(output: TokenOutput, tokenizer: ServedTokenizer) -> dict[str, Any]:
-    tops = [_token(top.token_id, top.text, top.logprob, tokenizer) for top in output.top_logprobs]
-    text = tokenizer.token_text(output.token_id)
-    return {**_token(output.token_id, text, output.logprob, tokenizer), "top_logprobs": tops}
+def _chat_token(output: TokenOutput, tokenizer: ServedTokenizer, as_ids: bool) -> dict[str, Any]:
+    tops = [_token(top.token_id, top.logprob, tokenizer, as_ids) for top in output.top_logprobs]
+    return {**_token(output.token_id, output.logprob, tokenizer, as_ids), "top_logprobs": tops}
 
 
-def _token(token_id: int, text: str, logprob: float, tokenizer: ServedTokenizer) -> dict[str, Any]:
-    raw = tokenizer.token_bytes(token_id)
-    return {"token": text, "logprob": _finite(logprob), "bytes": None if raw is None else list(raw)}
+def _token(token_id: int, logprob: float, tokenizer: ServedTokenizer, as_ids: bool) -> dict[str, Any]:
+    raw, name = tokenizer.token_bytes(token_id), _name(token_id, tokenizer, as_ids)
+    return {"token": name, "logprob": _finite(logprob), "bytes": None if raw is None else list(raw)}
 
 
-def completion_logprobs(outputs: Sequence[TokenOutput], tokenizer: ServedTokenizer, offset: int) -> dict[str, Any]:
+def completion_logprobs(
+    outputs: Sequence[TokenOutput], tokenizer: ServedTokenizer, offset: int, *, as_ids: bool = False
+) -> dict[str, Any]:
     """The same as a completion tells them; `offset`: letters of the answer before these tokens."""
     offsets: list[int] = []
     for output in outputs:
         offsets.append(offset)
         offset += len(output.text)
-    return logprob_lists([output.token_id for output in outputs], outputs, offsets, tokenizer)
+    return logprob_lists([output.token_id for output in outputs], outputs, offsets, tokenizer, as_ids=as_ids)
 
 
 def logprob_lists(
-    ids: Sequence[int], outputs: Sequence[TokenOutput | None], offsets: Sequence[int], tokenizer: ServedTokenizer
+    ids: Sequence[int],
+    outputs: Sequence[TokenOutput | None],
+    offsets: Sequence[int],
+    tokenizer: ServedTokenizer,
+    *,
+    as_ids: bool = False,
 ) -> dict[str, Any]:
     """A completion's four lists, each with an entry for each token; None: nothing is known of it."""
-    texts = [tokenizer.token_text(token_id) for token_id in ids]
-    tops = [output and _by_text(output, text) for output, text in zip(outputs, texts, strict=True)]
     return {
-        "tokens": texts,
+        "tokens": [_name(token_id, tokenizer, as_ids) for token_id in ids],
         "token_logprobs": [output and _finite(output.logprob) for output in outputs],
-        "top_logprobs": tops,
+        "top_logprobs": [output and _by_name(output, tokenizer, as_ids) for output in outputs],
         "text_offset": list(offsets),
+    }
+
+
+def prompt_logprobs(outputs: Sequence[TokenOutput | None], tokenizer: ServedTokenizer) -> list[dict[str, Any] | None]:
+    """The tokens of a prompt as vLLM tells them: of each the likeliest there and itself, by id.
+
+    `rank` is null where a token is not among the likeliest: nobody has counted how many are likelier.
+    """
+    return [output and _ranked(output, tokenizer) for output in outputs]
+
+
+def _ranked(output: TokenOutput, tokenizer: ServedTokenizer) -> dict[str, Any]:
+    ranks = {top.token_id: rank for rank, top in enumerate(output.top_logprobs, 1)}
+    found = {output.token_id: output.logprob} | {top.token_id: top.logprob for top in output.top_logprobs}
+    return {
+        str(token_id): {
+            "logprob": _finite(logprob),
+            "rank": ranks.get(token_id),
+            "decoded_token": tokenizer.token_text(token_id),
+        }
+        for token_id, logprob in found.items()
     }
 
 
@@ -120,10 +158,11 @@ def joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     return {name: [*values, *other[name]] for name, values in one.items()}
 
 
-def _by_text(output: TokenOutput, text: str) -> dict[str, float]:
+def _by_name(output: TokenOutput, tokenizer: ServedTokenizer, as_ids: bool) -> dict[str, float]:
     """The likeliest and, always, the token itself; of two with one text the likelier stays."""
-    tops = [*output.top_logprobs, TopLogprob(output.token_id, text, output.logprob)]
-    return {top.text: _finite(top.logprob) for top in sorted(tops, key=lambda top: top.logprob)}
+    tops = [*((top.token_id, top.logprob) for top in output.top_logprobs), (output.token_id, output.logprob)]
+    likelier_last = sorted(tops, key=lambda top: top[1])
+    return {_name(token_id, tokenizer, as_ids): _finite(logprob) for token_id, logprob in likelier_last}
 
 
 def _finite(logprob: float) -> float:

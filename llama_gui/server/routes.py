@@ -12,7 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from llama_gui.server.about import load, tokenizer_info, version
 from llama_gui.server.body import HungUpError, read_body, unless_gone
+from llama_gui.server.elsewhere import why_not
 from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.limits import ServerLimits
@@ -75,12 +77,16 @@ class Routes:
         """The ASGI application."""
         routes = [
             self._route("GET", "/health", self._health),
+            self._route("GET", "/ping", self._health),
+            self._route("GET", "/version", self._telling(version)),
+            self._route("GET", "/load", self._telling(lambda: load(self.generator.gate))),
             self._route("GET", "/metrics", self._metrics_text),
             self._route("GET", "/v1/models", self._list_models),
             self._route("GET", "/v1/models/{name:path}", self._show_model),
             self._route("POST", "/v1/chat/completions", self._generating(read_chat)),
             self._route("POST", "/v1/completions", self._generating(read_completion)),
             self._route("POST", "/v1/responses", self._responding()),
+            self._route("GET", "/tokenizer_info", self._tokenizer_info),
             self._route("POST", "/tokenize", self._asking(tokenize)),
             self._route("POST", "/detokenize", self._asking(detokenize)),
         ]
@@ -95,6 +101,12 @@ class Routes:
 
     async def _health(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send_json(send, dump({"status": "ok"}))
+
+    def _telling(self, tell: Callable[[], dict[str, Any]]) -> Handler:
+        async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+            await send_json(send, dump(tell()))
+
+        return handle
 
     async def _metrics_text(self, scope: Scope, receive: Receive, send: Send) -> None:
         gate = self.generator.gate
@@ -140,6 +152,11 @@ class Routes:
 
     # --- tokens
 
+    async def _tokenizer_info(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = name_for(self._models, Request(scope).query_params.get("model"))
+        engine = await self.generator.engines.engine(name)
+        await send_json(send, dump(tokenizer_info(engine)))
+
     def _asking(self, work: Callable[[ServedEngine, Fields], dict[str, Any]]) -> Handler:
         """A route that asks a model and generates nothing."""
 
@@ -173,6 +190,7 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     path, method = request.url.path[:100], request.method
     words = f"{path} does not take {method}." if status == 405 else f"There is no {path} here."
+    words = why_not(path) or words if status == 404 else words
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     refused = RefusedError(status, words, code="not_found" if status == 404 else "method_not_allowed")
     return Response(dump(refused.body), status, headers, media_type="application/json")

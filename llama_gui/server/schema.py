@@ -1,7 +1,7 @@
 """The body of a request -> what to generate. Every field is checked, and named when it is wrong.
 
 What we do not know is ignored: clients send their own extras. What we know and cannot do, and what would change the
-answer, is refused: an answer to another question helps nobody.
+answer, is refused: see `refused_fields`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,36 +11,26 @@ from typing import Any
 from llama_gui.errors import InvalidRequestError
 from llama_gui.server.forms import Form, only_one, read_form
 from llama_gui.server.refusal import RefusedError, refusal_of
+from llama_gui.server.refused_fields import refuse_what_we_cannot
 from llama_gui.server.request_fields import Fields
+from llama_gui.server.sampling_fields import (
+    MOST_TOKENS,
+    read_endings,
+    read_ids,
+    read_limit,
+    read_sampling,
+    spelled,
+)
 from llama_gui.server.tools import Tools, read_tools
 from llama_gui.server.turns import read_messages
-from llama_gui.vocabulary import MAX_SEED, SAMPLING_RANGES, GenerateRequest, Message, SamplingParams
+from llama_gui.vocabulary import MAX_SEED, GenerateRequest, Message, SamplingParams
 
 MOST_CHOICES = 16
 MOST_ANSWERS = 64
 """Of one request: its prompts, each as often as it wants choices. LangChain sends 20 prompts at once."""
-MOST_STOPS = 16
-MOST_BIASES = 1024
-MOST_TOKENS = 2**31 - 1
-_LOWEST_SEED = -MAX_SEED - 1
+MOST_DOCUMENTS = 128
 COMPLETION_TOKENS = 16
 """What the protocol has for a completion that says nothing; a chat answer is as long as it likes."""
-
-_CANNOT: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "functions": ("use tools", ([],)),
-    "function_call": ("use tool_choice", ("none", "auto")),
-    "audio": ("this server makes text only", ()),
-    "modalities": ("this server makes text only", (["text"],)),
-    "web_search_options": ("this server asks nobody else", ()),
-    "suffix": ("this server writes on at the end only", ("",)),
-    "use_beam_search": ("this server draws tokens", (False,)),
-    "ignore_eos": ("use min_tokens", (False,)),
-    "grammar": ("use response_format, guided_json or guided_regex", ("",)),
-    "guided_grammar": ("use response_format, guided_json or guided_regex", ("",)),
-    "prompt_logprobs": ("this server tells the probabilities of the answer only", (0,)),
-}
-"""Field -> what to do instead, and the values of it that ask for nothing."""
-
 
 _TAKEN_VARIABLES = ("messages", "tools", "now", "tokenize", "self")
 """What the engine calls by these names has a field of its own, or is none of the caller's business."""
@@ -51,7 +41,10 @@ class Asked:
     """A request, read. One of `requests` for each choice of the answer, in order.
 
     `logprobs`: whether the answer tells the probability of each token. `prompts`: how many different ones there are.
+    `choices`: how many answers to each prompt are told, of all that are written the likeliest.
     `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
+    `token_ids`: the ids of prompt and answer are told, too; `tokens_as_ids`: tokens are named by their ids;
+    `prompt_logprobs`: how likely the tokens of the prompt are is told. `documents`: the template must read them.
     `response`: what a response repeats of its request (/v1/responses); None: it is asked for in another protocol.
     """
 
@@ -62,9 +55,14 @@ class Asked:
     logprobs: bool
     is_chat: bool
     prompts: int = 1
+    choices: int = 1
     tools: Tools | None = None
     echo: bool = False
     only_prompt: bool = False
+    token_ids: bool = False
+    tokens_as_ids: bool = False
+    prompt_logprobs: bool = False
+    documents: bool = False
     response: Mapping[str, Any] | None = None
 
 
@@ -75,7 +73,9 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
         RefusedError: a field is missing, wrong, or asks for what this server cannot do.
     """
     fields = Fields(body)
-    _refuse_what_we_cannot(fields)
+    refuse_what_we_cannot(fields)
+    if fields.get("suffix") not in (None, ""):
+        raise fields.wrong("suffix", "left out: it belongs to /v1/completions")
     if fields.flag("echo"):
         raise fields.wrong("echo", "false: only /v1/completions returns its prompt")
     messages, tools = read_messages(fields), read_tools(fields)
@@ -93,18 +93,20 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     prompt = {
         "messages": messages,
         "tools": tools.schemas if tools else None,
+        "prompt_logprobs": _prompt_logprobs(fields),
         **_template_fields(fields),
     }
     if fields.flag("continue_final_message"):
         prompt |= _continued(fields, messages)
-    return _asked(
+    asked = _asked(
         fields,
         [prompt],
         logprobs=top or 0 if wants_logprobs else None,
-        max_tokens=_limit(fields, "max_completion_tokens") or _limit(fields, "max_tokens"),
+        max_tokens=read_limit(fields, "max_completion_tokens") or read_limit(fields, "max_tokens"),
         form=form,
         tools=tools,
     )
+    return replace(asked, documents=bool(fields.get("documents")))
 
 
 def template_variables(fields: Fields) -> Mapping[str, Any] | None:
@@ -125,12 +127,16 @@ def template_variables(fields: Fields) -> Mapping[str, Any] | None:
 
 
 def _template_fields(fields: Fields) -> dict[str, Any]:
-    """What the chat template is told; `reasoning_effort` as vLLM has it."""
-    variables, effort = template_variables(fields), fields.text("reasoning_effort")
-    if effort is None:
-        return {"chat_template_kwargs": variables}
-    thinking = False if effort == "none" else None
-    return {"chat_template_kwargs": {"reasoning_effort": effort, **(variables or {})}, "thinking": thinking}
+    """What the chat template is told; `reasoning_effort`, `documents` and `add_generation_prompt` as vLLM has them."""
+    effort, documents = fields.text("reasoning_effort"), fields.objects("documents", MOST_DOCUMENTS)
+    named: dict[str, Any] = {} if effort is None else {"reasoning_effort": effort}
+    if documents is not None:
+        named["documents"] = [document.with_defaults() for document in documents]
+    is_bare = fields.has("add_generation_prompt") and not fields.flag("add_generation_prompt")
+    if is_bare and not fields.flag("continue_final_message"):  # which has its own way of going on
+        named["add_generation_prompt"] = False
+    thinking = {"thinking": False} if effort == "none" else {}
+    return {"chat_template_kwargs": {**named, **(template_variables(fields) or {})} or None, **thinking}
 
 
 def _continued(fields: Fields, messages: list[Message]) -> dict[str, Any]:
@@ -140,6 +146,8 @@ def _continued(fields: Fields, messages: list[Message]) -> dict[str, Any]:
         raise fields.wrong("continue_final_message", "false, unless the last message is an assistant's text")
     if fields.get("add_generation_prompt") is True:
         raise fields.wrong("add_generation_prompt", "false when continue_final_message is true")
+    if fields.get("prompt_logprobs") is not None:  # the engine would tell those of the beginning
+        raise fields.wrong("prompt_logprobs", "left out when continue_final_message is true")
     return {"messages": messages[:-1], "answer_text": last.content}
 
 
@@ -150,13 +158,19 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
         RefusedError: see `read_chat`.
     """
     fields = Fields(body)
-    _refuse_what_we_cannot(fields)
-    for name in ("tools", "messages"):
+    refuse_what_we_cannot(fields)
+    for name in ("tools", "messages", "documents"):
         if fields.has(name):
             raise fields.wrong(name, "left out: it belongs to /v1/chat/completions")
-    echo, logprobs = fields.flag("echo"), fields.whole("logprobs", 0, 20)
-    limit = _limit(fields, "max_tokens", 0 if echo else 1) if fields.has("max_tokens") else COMPLETION_TOKENS
-    prompts = [{**prompt, "prompt_logprobs": logprobs if echo else None} for prompt in _prompts(fields)]
+    echo, logprobs, scored = fields.flag("echo"), fields.whole("logprobs", 0, 20), _prompt_logprobs(fields)
+    suffix = fields.text("suffix") or None
+    for whole in ("truncate_prompt_tokens", "suffix"):
+        if echo and fields.get(whole) not in (None, ""):
+            raise fields.wrong(whole, "left out when echo is true: it returns a prompt that is whole, and all there is")
+    name = next((n for n in ("max_tokens", "max_completion_tokens", "n_predict") if fields.has(n)), None)
+    limit = COMPLETION_TOKENS if name is None else read_limit(fields, name, 0 if echo else 1)
+    scored = logprobs if echo and scored is None else scored
+    prompts = [{**prompt, "prompt_logprobs": scored, "suffix": suffix} for prompt in _prompts(fields)]
     asked = _asked(
         fields,
         prompts,
@@ -165,23 +179,6 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
         form=read_form(fields),
     )
     return replace(asked, echo=echo, only_prompt=limit == 0)
-
-
-def _limit(fields: Fields, name: str, low: int = 1) -> int | None:
-    """The most tokens that are drawn; -1 is LM Studio's and llama.cpp's word for as many as fit."""
-    if fields.get(name) in (-1, -1.0):
-        return None
-    return fields.whole(name, low, MOST_TOKENS)
-
-
-def _refuse_what_we_cannot(fields: Fields) -> None:
-    for name, (advice, harmless) in _CANNOT.items():
-        if fields.has(name) and not any(_same(fields.get(name), value) for value in harmless):
-            raise RefusedError(400, f"{name} is not supported: {advice}.", param=name, code="unsupported_parameter")
-
-
-def _same(value: Any, other: Any) -> bool:
-    return type(value) is type(other) and value == other
 
 
 def _asked(
@@ -193,34 +190,63 @@ def _asked(
     form: Form,
     tools: Tools | None = None,
 ) -> Asked:
-    choices = fields.whole("n", 1, MOST_CHOICES) or 1
-    if fields.whole("best_of", 1, MOST_CHOICES) not in (None, choices):
-        raise fields.wrong("best_of", f"left out, or n ({choices}): this server returns all that it writes")
-    if len(prompts) * choices > MOST_ANSWERS:
+    choices = fields.whole(spelled(fields, "n"), 1, MOST_CHOICES) or 1
+    written = fields.whole("best_of", 1, MOST_CHOICES) or choices
+    if written < choices or (written > choices and fields.flag("stream")):
+        raise fields.wrong("best_of", f"left out, n ({choices}), or without stream more than n")
+    if len(prompts) * written > MOST_ANSWERS:
         raise RefusedError(
-            400, f"{len(prompts)} prompts with n = {choices} are more than {MOST_ANSWERS} answers.", param="prompt"
+            400, f"{len(prompts)} prompts with {written} answers each are more than {MOST_ANSWERS}.", param="prompt"
         )
     stream, usage = fields.flag("stream"), _include_usage(fields)
     common: dict[str, Any] = {
         "max_tokens": max_tokens,
-        "min_tokens": fields.whole("min_tokens", 0, MOST_TOKENS) or 0,
-        "stop": _stops(fields),
         "logprobs": logprobs or 0,
+        **read_endings(fields),
+        **_prompt_reading(fields),
         "json_schema": form.schema,
         "regex": form.regex,
         "overflow": "error",  # to leave out messages in silence is for a person who sees it
     }
     try:
-        first = _sampling(fields)
+        first = read_sampling(fields)
         requests = tuple(
             GenerateRequest(**prompt, **common, sampling=_nth(first, choice))
             for prompt in prompts
-            for choice in range(choices)
+            for choice in range(written)
         )
     except InvalidRequestError as error:
         raise refusal_of(error, is_chat="messages" in prompts[0]) from error
-    is_chat = "messages" in prompts[0]
-    return Asked(fields.text("model"), requests, stream, usage, logprobs is not None, is_chat, len(prompts), tools)
+    return Asked(
+        fields.text("model"),
+        requests,
+        stream,
+        usage,
+        logprobs=logprobs is not None,
+        is_chat="messages" in prompts[0],
+        prompts=len(prompts),
+        choices=choices,
+        tools=tools,
+        token_ids=fields.flag("return_token_ids"),
+        tokens_as_ids=fields.flag("return_tokens_as_token_ids"),
+        prompt_logprobs=fields.has("prompt_logprobs"),
+    )
+
+
+def _prompt_reading(fields: Fields) -> dict[str, Any]:
+    """How much of the prompt is read, and whether the tokenizer's beginning is added to it."""
+    special = fields.flag("add_special_tokens") if fields.has("add_special_tokens") else None
+    return {
+        "add_special_tokens": special,
+        "truncate_prompt_tokens": fields.whole("truncate_prompt_tokens", -1, MOST_TOKENS),
+    }
+
+
+def _prompt_logprobs(fields: Fields) -> int | None:
+    count = fields.whole("prompt_logprobs", 0, 20)
+    if count is not None and fields.flag("stream"):
+        raise fields.wrong("prompt_logprobs", "left out when stream is true")
+    return count
 
 
 def _nth(sampling: SamplingParams, choice: int) -> SamplingParams:
@@ -228,75 +254,6 @@ def _nth(sampling: SamplingParams, choice: int) -> SamplingParams:
     if sampling.seed is None or choice == 0:
         return sampling
     return replace(sampling, seed=(sampling.seed + choice) % (MAX_SEED + 1))
-
-
-def _sampling(fields: Fields) -> SamplingParams:
-    values: dict[str, Any] = {}
-    for name, (low, high, whole) in SAMPLING_RANGES.items():
-        if fields.get(name) == -1 and name == "top_k":  # vLLM's word for all tokens
-            values[name] = 0
-            continue
-        low, most = _LOWEST_SEED if name == "seed" else low, min(high, MAX_SEED)
-        value = fields.whole(name, int(low), int(most)) if whole else fields.number(name, low, high)
-        if value is not None:
-            values[name] = value
-    if values.get("seed") == -1:  # a random one, to llama.cpp, vLLM and those who write for them
-        del values["seed"]
-    if "seed" in values:
-        values["seed"] %= MAX_SEED + 1  # the protocol has negative ones too
-    if values.get("top_p") == 0:  # the protocol's smallest choice: the likeliest token and no other
-        values |= {"top_p": None, "temperature": 0.0}
-    for name in ("allowed_token_ids", "banned_token_ids"):
-        if fields.has(name):
-            values[name] = _ids(fields, name)
-    if fields.has("dry_sequence_breakers"):
-        values["dry_sequence_breakers"] = _texts(fields, "dry_sequence_breakers", 64)
-    return SamplingParams(**values, logit_bias=_biases(fields))
-
-
-def _biases(fields: Fields) -> dict[int, float] | None:
-    given = fields.mapping("logit_bias")
-    if given is None:
-        return None
-    if len(given) > MOST_BIASES:
-        raise RefusedError(
-            400, f"logit_bias has {len(given)} entries, but at most {MOST_BIASES} fit.", param="logit_bias"
-        )
-    inner, biases = Fields(given, "logit_bias."), dict[int, float]()
-    for name in given:
-        if not (name.isascii() and name.isdigit() and len(name) < 10):
-            raise RefusedError(
-                400, f"logit_bias has the key {name[:40]!r}, but keys are token ids.", param="logit_bias"
-            )
-        biases[int(name)] = inner.number(name, -100, 100) or 0.0
-    return biases
-
-
-def _stops(fields: Fields) -> tuple[str, ...]:
-    value = fields.get("stop")
-    if isinstance(value, str):
-        value = [value] if value else []
-    texts = _texts(Fields({"stop": value}), "stop", MOST_STOPS)
-    if any(len(text) > 1000 for text in texts):
-        raise fields.wrong("stop", "texts of at most 1000 letters")
-    return texts
-
-
-def _texts(fields: Fields, name: str, most: int) -> tuple[str, ...]:
-    value = fields.get(name)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or len(value) > most or not all(isinstance(text, str) and text for text in value):
-        raise fields.wrong(name, f"a list of at most {most} texts that are not empty")
-    return tuple(value)
-
-
-def _ids(fields: Fields, name: str) -> tuple[int, ...]:
-    value = fields.get(name)
-    is_list = isinstance(value, list) and 0 < len(value) <= 1_000_000
-    if not is_list or not all(type(token_id) is int and 0 <= token_id < 2**31 for token_id in value):
-        raise fields.wrong(name, "a list of token ids that is not empty")
-    return tuple(value)
 
 
 def _include_usage(fields: Fields) -> bool:
@@ -313,7 +270,7 @@ def _prompts(fields: Fields) -> list[Mapping[str, Any]]:
     if not isinstance(value, list) or not value:
         raise fields.wrong("prompt", allowed)
     if type(value[0]) is int:
-        return [{"token_ids": _ids(fields, "prompt")}]
+        return [{"token_ids": read_ids(fields, "prompt")}]
     if len(value) > MOST_ANSWERS:
         raise fields.wrong("prompt", allowed)
     return [_prompt(part, index) for index, part in enumerate(value)]
@@ -322,7 +279,7 @@ def _prompts(fields: Fields) -> list[Mapping[str, Any]]:
 def _prompt(part: object, index: int) -> Mapping[str, Any]:
     name = f"prompt[{index}]"
     if isinstance(part, list):
-        return {"token_ids": _ids(Fields({name: part}), name)}
+        return {"token_ids": read_ids(Fields({name: part}), name)}
     if not isinstance(part, str) or not part:
         raise Fields({name: part}).wrong(name, "a text or a list of token ids, not empty")
     return {"prompt": part}

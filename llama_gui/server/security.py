@@ -26,7 +26,7 @@ _USUAL_PORTS = {"http": ":80", "https": ":443"}
 """Browsers leave them out."""
 
 
-_OPEN = "/health"
+_OPEN = ("/health", "/ping")
 """What needs no key. Load balancers and containers ask for it, and have none. It tells of no model and no chat; that
 something listens here is known already to whoever is told that a key is missing."""
 
@@ -118,7 +118,7 @@ class Guard:
 
 
 def _is_open(scope: Scope) -> bool:
-    return scope["method"] in ("GET", "HEAD") and scope["path"].rstrip("/") == _OPEN
+    return scope["method"] in ("GET", "HEAD") and scope["path"].rstrip("/") in _OPEN
 
 
 def _check_body_kind(scope: Scope) -> None:

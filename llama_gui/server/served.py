@@ -13,6 +13,11 @@ class ServedJob(Protocol):
     """An answer on its way; safe from any thread."""
 
     @property
+    def prompt_token_ids(self) -> tuple[int, ...]:
+        """The tokens that it is given."""
+        ...
+
+    @property
     def prompt_logprobs(self) -> tuple[TokenOutput | None, ...]:
         """How likely the tokens of the prompt are, where that was asked for; known from the first output on."""
         ...
@@ -25,8 +30,17 @@ class ServedJob(Protocol):
 class ServedTokenizer(Protocol):
     """Text to ids and back; safe from any thread."""
 
+    @property
+    def special_tokens_map(self) -> Mapping[str, str]:
+        """The tokens of the beginning, the end and so on, by the names that chat templates have for them."""
+        ...
+
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
         """Ids of `text`."""
+        ...
+
+    def encode_literally(self, text: str) -> list[int]:
+        """Ids of `text` in which nothing becomes a control token, and none is added."""
         ...
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
@@ -57,6 +71,11 @@ class ServedEngine(Protocol):
     @property
     def tokenizer(self) -> ServedTokenizer:
         """Text to ids and back, exactly as generation does it."""
+        ...
+
+    @property
+    def chat_template(self) -> str | None:
+        """The source of its chat template; None: it has none."""
         ...
 
     @property
@@ -195,8 +214,8 @@ def _can_render(engine: ServedEngine) -> bool:
 def _is_bound(request: GenerateRequest) -> bool:
     """Whether the request leaves only some answers, so that there may be none."""
     sampling = request.sampling
-    bonds = (request.json_schema, request.regex, sampling.allowed_token_ids, sampling.banned_token_ids)
-    return any(bond is not None for bond in bonds)
+    tokens = (sampling.allowed_token_ids, sampling.banned_token_ids, sampling.bad_words)
+    return any(bond is not None for bond in (request.json_schema, request.regex, *tokens))
 
 
 def name_for(models: Models, asked: str | None) -> str:

@@ -14,7 +14,9 @@ from llama_gui.server.replies import (
     chat_logprobs,
     completion_logprobs,
     finish_reason,
+    is_told,
     joined,
+    prompt_logprobs,
     usage_fields,
 )
 from llama_gui.server.schema import Asked
@@ -59,8 +61,16 @@ class CallSplit:
 class ChunkMaker:
     """Makes the events of one streaming request. `events` gives those of an arrival, `end` the last ones."""
 
-    def __init__(self, asked: Asked, envelope: Envelope, engine: ServedEngine, echoes: Sequence[Echo] = ()) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        envelope: Envelope,
+        engine: ServedEngine,
+        echoes: Sequence[Echo] = (),
+        prompts: Sequence[Sequence[int]] = (),
+    ) -> None:
         self._asked = asked
+        self._prompts = prompts if asked.token_ids else ()
         self._envelope = envelope
         self._engine = engine
         self._echoes = echoes
@@ -72,9 +82,15 @@ class ChunkMaker:
         """The events before the first token."""
         if not self._asked.is_chat:
             known = () if self._asked.logprobs else enumerate(self._echoes)  # else each comes with its first token
-            return b"".join(self._chunk(choice, echo.text) for choice, echo in known)
+            ids = (self._chunk(choice, "", prompt=prompt) for choice, prompt in enumerate(self._prompts))
+            return b"".join([*ids, *(self._chunk(choice, echo.text) for choice, echo in known)])
+        prompts = self._prompts or [None] * len(self._asked.requests)
         return b"".join(
-            self._chunk(choice, {"role": "assistant", "content": opening(self._asked, self._engine, choice)})
+            self._chunk(
+                choice,
+                {"role": "assistant", "content": opening(self._asked, self._engine, choice)},
+                prompt=prompts[choice],
+            )
             for choice in range(len(self._asked.requests))
         )
 
@@ -104,7 +120,8 @@ class ChunkMaker:
         if not arrived.prompt_logprobs:
             return b""
         echo = self._echoes[arrived.choice]
-        logprobs = echo_logprobs(echo, arrived.prompt_logprobs, self._engine.tokenizer)
+        as_ids = self._asked.tokens_as_ids
+        logprobs = echo_logprobs(echo, arrived.prompt_logprobs, self._engine.tokenizer, as_ids=as_ids)
         return self._chunk(arrived.choice, echo.text, logprobs=logprobs)
 
     def _token(self, choice: int, output: TokenOutput) -> bytes:
@@ -112,19 +129,20 @@ class ChunkMaker:
         logprobs = self._logprobs(choice, output)
         self._offsets[choice] += len(text)
         text = self._splits[choice].push(text)
-        if not text and logprobs is None:
+        token_id = output.token_id if self._asked.token_ids else None
+        if not text and logprobs is None and token_id is None:
             return b""
-        if self._asked.is_chat:
-            return self._chunk(choice, {"content": text}, logprobs=logprobs)
-        return self._chunk(choice, text, logprobs=logprobs)
+        delta = {"content": text} if self._asked.is_chat else text
+        return self._chunk(choice, delta, logprobs=logprobs, token_id=token_id)
 
     def _logprobs(self, choice: int, output: TokenOutput) -> dict[str, Any] | None:
         if not self._asked.logprobs:
             return None
+        tokenizer, as_ids = self._engine.tokenizer, self._asked.tokens_as_ids
         if not self._asked.is_chat:  # whoever counts its tokens counts the last one too
-            return completion_logprobs([output], self._engine.tokenizer, self._offsets[choice])
-        is_end = output.token_id in self._engine.eos_token_ids
-        return None if is_end else chat_logprobs([output], self._engine.tokenizer)
+            return completion_logprobs([output], tokenizer, self._offsets[choice], as_ids=as_ids)
+        is_shown = is_told(self._asked.requests[choice], output.token_id, self._engine)
+        return chat_logprobs([output], tokenizer, as_ids=as_ids) if is_shown else None
 
     def _finish(self, choice: int, result: GenerateResult) -> bytes:
         self._usages[choice] = told_usage(self._asked, result)
@@ -134,7 +152,9 @@ class ChunkMaker:
         if left.calls:
             out += self._chunk(choice, {"tool_calls": numbered(limited(self._asked, left.calls))})
             reason = "tool_calls" if reason == "stop" else reason
-        return out + self._chunk(choice, {} if self._asked.is_chat else "", reason=reason)
+        return out + self._chunk(
+            choice, {} if self._asked.is_chat else "", reason=reason, stop_reason=told_stop(self._asked, result)
+        )
 
     def _chunk(
         self,
@@ -143,16 +163,27 @@ class ChunkMaker:
         *,
         logprobs: dict[str, Any] | None = None,
         reason: str | None = None,
+        stop_reason: str | int | None = None,
+        token_id: int | None = None,
+        prompt: Sequence[int] | None = None,
     ) -> bytes:
         said = {"delta": delta} if self._asked.is_chat else {"text": delta}
-        part = {"index": choice, **said, "logprobs": logprobs, "finish_reason": reason}
-        more = {"usage": None} if self._asked.include_usage else {}
+        part: dict[str, Any] = {"index": choice, **said, "logprobs": logprobs, "finish_reason": reason}
+        if reason is not None:
+            part["stop_reason"] = stop_reason
+        if token_id is not None:
+            part["token_ids"] = [token_id]
+        more: dict[str, Any] = {"usage": None} if self._asked.include_usage else {}
+        if prompt is not None:
+            (more if self._asked.is_chat else part)["prompt_token_ids"] = list(prompt)
         return event(self._envelope.wrap([part], is_chunk=True, **more))
 
 
 def opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
     """The tag that the prompt ends with: without it no client could tell the reasoning from the answer."""
     request = asked.requests[choice]
+    if (request.chat_template_kwargs or {}).get("add_generation_prompt") is False:
+        return ""
     is_formed = request.json_schema is not None or request.regex is not None
     is_formed |= asked.tools is not None and asked.tools.grammar is not None
     if is_formed or request.answer_text:
@@ -167,19 +198,53 @@ def whole_reply(
     results: Sequence[GenerateResult],
     outputs: Sequence[Sequence[TokenOutput]],
     echoes: Sequence[Echo] = (),
+    prompts: Sequence[Sequence[int]] = (),
 ) -> dict[str, Any]:
-    """The reply to a request that does not stream; `outputs` are the tokens of each choice.
+    """The reply to a request that does not stream; `outputs` are the tokens of each answer that was written.
 
     Raises:
         RefusedError: an answer failed.
     """
-    if asked.is_chat:
-        choices = [_choice(asked, engine, index, result, outputs[index]) for index, result in enumerate(results)]
-    else:
-        texts = echoes or [None] * len(results)
-        choices = [_completion(asked, engine, i, result, outputs[i], texts[i]) for i, result in enumerate(results)]
+    texts = echoes or [None] * len(results)
+    choices: list[dict[str, Any]] = []
+    for index in best(asked, outputs):
+        if asked.is_chat:
+            told = _choice(asked, engine, index, results[index], outputs[index])
+        else:
+            told = _completion(asked, engine, index, results[index], outputs[index], texts[index])
+        choices.append({**told, "index": len(choices), "stop_reason": told_stop(asked, results[index])})
+        if asked.token_ids:
+            choices[-1]["token_ids"] = [] if asked.only_prompt else [output.token_id for output in outputs[index]]
+        of_prompt = _of_prompt(asked, engine, results[index], prompts[index] if prompts else ())
+        choices[-1] |= {} if asked.is_chat else of_prompt
     usage = usage_fields([told_usage(asked, result) for result in results], asked.prompts)
-    return envelope.wrap(choices, is_chunk=False, usage=usage)
+    more = _of_prompt(asked, engine, results[0], prompts[0] if prompts else ()) if asked.is_chat else {}
+    return envelope.wrap(choices, is_chunk=False, usage=usage, **more)
+
+
+def best(asked: Asked, outputs: Sequence[Sequence[TokenOutput]]) -> list[int]:
+    """Which of the answers are told, by prompt: all, or the likeliest of them first where more were written."""
+    written = len(outputs) // asked.prompts
+    numbers = range(len(outputs))
+    if written == asked.choices:
+        return list(numbers)
+    likely = [sum(output.logprob for output in answer) for answer in outputs]
+    starts = range(0, len(outputs), written)
+    ranked = (sorted(numbers[start : start + written], key=lambda i: -likely[i]) for start in starts)
+    return [index for indices in ranked for index in indices[: asked.choices]]
+
+
+def _of_prompt(asked: Asked, engine: ServedEngine, result: GenerateResult, ids: Sequence[int]) -> dict[str, Any]:
+    """What is told of a prompt: its ids, and how likely they were."""
+    told: dict[str, Any] = {"prompt_token_ids": list(ids)} if asked.token_ids else {}
+    if asked.prompt_logprobs:
+        told["prompt_logprobs"] = prompt_logprobs(result.prompt_logprobs, engine.tokenizer)
+    return told
+
+
+def told_stop(asked: Asked, result: GenerateResult) -> str | int | None:
+    """The stop text, or the id of the token that was to stop it, that ended an answer; as vLLM has it."""
+    return None if asked.only_prompt else result.stop_reason
 
 
 def told_usage(asked: Asked, result: GenerateResult) -> Usage:
@@ -209,9 +274,10 @@ def _completion(
     outputs = () if asked.only_prompt else outputs
     text, logprobs = "" if echo is None else echo.text, None
     if asked.logprobs:
-        logprobs = completion_logprobs(outputs, engine.tokenizer, len(text))
+        tokenizer, as_ids = engine.tokenizer, asked.tokens_as_ids
+        logprobs = completion_logprobs(outputs, tokenizer, len(text), as_ids=as_ids)
         if echo is not None:
-            logprobs = joined(echo_logprobs(echo, result.prompt_logprobs, engine.tokenizer), logprobs)
+            logprobs = joined(echo_logprobs(echo, result.prompt_logprobs, tokenizer, as_ids=as_ids), logprobs)
     text += "".join(output.text for output in outputs)
     return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": reason}
 
@@ -222,8 +288,8 @@ def _choice(
     reason = finish_reason(asked.requests[index], result, engine)
     # The result is the whole answer, with what it went on from; what was asked for is the rest.
     written = "".join(output.text for output in outputs)
-    drawn = [output for output in outputs if output.token_id not in engine.eos_token_ids]
-    logprobs = chat_logprobs(drawn, engine.tokenizer) if asked.logprobs else None
+    drawn = [output for output in outputs if is_told(asked.requests[index], output.token_id, engine)]
+    logprobs = chat_logprobs(drawn, engine.tokenizer, as_ids=asked.tokens_as_ids) if asked.logprobs else None
     text, calls = said_and_called(asked, written)
     text = opening(asked, engine, index) + text
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}

@@ -20,6 +20,8 @@ _KINDS: dict[str, tuple[type, str]] = {
     "now": (datetime, "a datetime, or None"),
     "chat_template_kwargs": (Mapping, "values by name, or None"),
     "thinking": (bool, "true, false or None"),
+    "add_special_tokens": (bool, "true, false or None"),
+    "suffix": (str, "a text, or None"),
     "json_schema": (Mapping, "a JSON schema, or None"),
     "regex": (str, "a text, or None"),
 }
@@ -60,6 +62,15 @@ class GenerateRequest:
     `prompt_logprobs` (as in vLLM): the result tells how likely the given tokens are, each with so many alternatives:
     those of the prompt, or of the answer that it goes on with. Such an answer may have ended, or be as long as
     `max_tokens`: then it is read, and nothing is drawn.
+    Of the same names and meanings as in vLLM are: `stop_token_ids`, which end the answer, too, and are none before
+    `min_tokens`; `ignore_eos`: what ends answers is drawn like any token and ends nothing (not with `json_schema` or
+    `regex`, whose ends are ends); `include_stop_str_in_output`: the text ends with the stop text, or the text of the
+    token, that ended it; `skip_special_tokens` False: control tokens have a text, too; `add_special_tokens`: whether
+    the tokenizer's beginning is added (None: to a `prompt`, and to `messages` where their template does it);
+    `truncate_prompt_tokens`: so many tokens of the prompt are read, its last ones and the tokenizer's beginning (-1: as
+    many as leave room for `max_tokens`).
+    `suffix`: what stands behind the gap that the answer fills; the `prompt` is what stands before it. For models whose
+    tokenizers have tokens for that.
 
     Raises:
         InvalidRequestError: a field is missing, doubled, empty, of another type or outside its range.
@@ -85,6 +96,13 @@ class GenerateRequest:
     json_schema: Mapping[str, Any] | None = None
     regex: str | None = None
     prompt_logprobs: int | None = None
+    stop_token_ids: Sequence[int] = ()
+    ignore_eos: bool = False
+    include_stop_str_in_output: bool = False
+    skip_special_tokens: bool = True
+    add_special_tokens: bool | None = None
+    truncate_prompt_tokens: int | None = None
+    suffix: str | None = None
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
@@ -100,6 +118,10 @@ class GenerateRequest:
             raise InvalidRequestError("answer_text", self.answer_text[:80], "left out when answer_token_ids are given")
         if self.json_schema is not None and self.regex is not None:
             raise InvalidRequestError("regex", self.regex, "left out when json_schema is given")
+        if self.ignore_eos and (self.json_schema is not None or self.regex is not None):
+            raise InvalidRequestError("ignore_eos", True, "false when json_schema or regex is given")
+        if self.suffix is not None and (self.prompt is None or self.truncate_prompt_tokens is not None):
+            raise InvalidRequestError("suffix", self.suffix[:80], "left out, unless a prompt is given, and whole")
         if self.overflow not in OVERFLOWS:
             raise InvalidRequestError("overflow", self.overflow, " or ".join(OVERFLOWS))
 
@@ -115,6 +137,7 @@ class GenerateRequest:
             keep(self, "token_ids", token_id_tuple("token_ids", self.token_ids))
         keep(self, "answer_token_ids", token_id_tuple("answer_token_ids", self.answer_token_ids))
         keep(self, "stop", text_tuple("stop", self.stop))
+        keep(self, "stop_token_ids", token_id_tuple("stop_token_ids", self.stop_token_ids))
 
     def _check_numbers(self) -> None:
         if self.max_tokens is not None:
@@ -125,12 +148,20 @@ class GenerateRequest:
         if self.prompt_logprobs is not None:
             allowed = check_number("prompt_logprobs", self.prompt_logprobs, 0, 50, integer=True)
             keep(self, "prompt_logprobs", allowed)
+        if self.truncate_prompt_tokens is not None:
+            most = check_number("truncate_prompt_tokens", self.truncate_prompt_tokens, -1, integer=True)
+            if most == 0:
+                raise InvalidRequestError("truncate_prompt_tokens", 0, "-1, or a whole number of at least 1")
+            keep(self, "truncate_prompt_tokens", most)
 
     def _check_kinds(self) -> None:
         if not isinstance(self.sampling, SamplingParams):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("sampling", self.sampling, "a SamplingParams")
         if not isinstance(self.answer_text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("answer_text", self.answer_text, "a text")
+        for name in ("ignore_eos", "include_stop_str_in_output", "skip_special_tokens"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidRequestError(name, getattr(self, name), "true or false")
         if self.logits_processor is not None and not callable(self.logits_processor):
             raise InvalidRequestError("logits_processor", self.logits_processor, "a function, or None")
         for name, (kind, allowed) in _KINDS.items():

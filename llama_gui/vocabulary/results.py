@@ -56,6 +56,7 @@ class GenerateResult:
     `error` is set when, and only when, `finish_reason` is "error". `dropped_messages`: how many of the oldest messages
     were not sent, because all of them would not have fitted the context. `prompt_logprobs`: what the request asked for
     of that name, a `TokenOutput` for each given token; None for the first of a prompt, which nothing comes before.
+    `stop_reason` (as in vLLM): the text of `stop`, or the id of `stop_token_ids`, that ended it; None: nothing of that.
     """
 
     text: str
@@ -67,6 +68,7 @@ class GenerateResult:
     error: Exception | None = None
     dropped_messages: int = 0
     prompt_logprobs: tuple[TokenOutput | None, ...] = ()
+    stop_reason: str | int | None = None
 
 
 @dataclass(frozen=True, slots=True)

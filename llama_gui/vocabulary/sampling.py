@@ -23,7 +23,8 @@ class SamplingParams:
     logit_bias token id -> number from -1000 to 1000, seed 0 to 2**63 - 1 (None: drawn, and recorded),
     typical_p above 0 up to 1 (1: off), xtc_probability 0 to 1 (0: off) and xtc_threshold 0 to 1, dry_multiplier 0 to
     100 (0: off), dry_base 1 to 10, dry_allowed_length of at least 1, dry_window of at least -1 (-1: all),
-    dry_sequence_breakers texts, allowed_token_ids (None: all) and banned_token_ids.
+    dry_sequence_breakers texts, allowed_token_ids (None: all) and banned_token_ids, bad_words (as in vLLM) texts that
+    the answer does not hold, spelled as the tokenizer spells them: other spellings and upper case are other words.
 
     Raises:
         InvalidRequestError: a value is outside its range.
@@ -49,6 +50,7 @@ class SamplingParams:
     dry_sequence_breakers: Sequence[str] | None = None
     allowed_token_ids: Sequence[int] | None = None
     banned_token_ids: Sequence[int] | None = None
+    bad_words: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         for name, (low, high, integer) in SAMPLING_RANGES.items():
@@ -66,8 +68,9 @@ class SamplingParams:
                 keep(self, name, token_id_tuple(name, getattr(self, name)))
         if self.allowed_token_ids is not None and not self.allowed_token_ids:
             raise InvalidRequestError("allowed_token_ids", self.allowed_token_ids, "a list of at least one id, or None")
-        if self.dry_sequence_breakers is not None:
-            keep(self, "dry_sequence_breakers", text_tuple("dry_sequence_breakers", self.dry_sequence_breakers))
+        for name in ("dry_sequence_breakers", "bad_words"):
+            if getattr(self, name) is not None:
+                keep(self, name, text_tuple(name, getattr(self, name)))
 
     @property
     def named_token_ids(self) -> Iterator[tuple[str, int]]:

@@ -216,6 +216,31 @@ def test_a_state_of_a_later_version():
         AnswerState.from_json(json.dumps({**values, "version": 9}))
 
 
+def test_how_an_answer_ends_and_is_shown_goes_along(load):
+    engine = load()
+    free, _ = run(engine, REQUEST)
+    stop = next(o.token_id for o in free[12:] if o.token_id not in [p.token_id for p in free[:12]])
+    shown = {"include_stop_str_in_output": True, "skip_special_tokens": False, "ignore_eos": True}
+    sampling = replace(REQUEST.sampling, bad_words=["never said"])
+    request = replace(REQUEST, stop_token_ids=[stop], min_tokens=0, sampling=sampling, **shown)
+    _, result = run(engine, request)
+    assert (result.finish_reason, result.stop_reason) == ("stop", stop)
+    job = engine.submit(request)
+    first = next(iter(job))
+    state = replace(job.answer_state, token_ids=(first.token_id,))
+    again = engine.resume(AnswerState.from_json(state.to_json())).result(WAIT)
+    assert (again.text, again.token_ids, again.stop_reason) == (result.text, result.token_ids, stop)
+
+
+def test_a_state_of_an_earlier_program():
+    state = AnswerState((1,), (2,), SamplingParams(temperature=0.5))
+    values = json.loads(state.to_json())
+    for name in ("stop_token_ids", "ignore_eos", "include_stop_str_in_output", "skip_special_tokens"):
+        del values[name]
+    del values["sampling"]["bad_words"]
+    assert AnswerState.from_json(json.dumps(values)) == state
+
+
 def test_a_fork_keeps_what_the_first_conversation_loses(load):
     engine = load()
     prompt = list(range(10, 110))

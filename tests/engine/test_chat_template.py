@@ -195,6 +195,7 @@ def test_an_empty_file(tmp_path: Path, content: str):
 
 def test_without_a_template_it_is_a_transcript():
     assert plain_prompt([SYSTEM, TURNS[0]]) == "Be brief.\nUser:  Hi, Zoë!\n\nAssistant:"
+    assert plain_prompt([SYSTEM], add_generation_prompt=False) == "Be brief.\n"
 
 
 # --- control tokens
@@ -234,6 +235,15 @@ def test_what_a_tool_says_stays_text(tmp_path: Path):
     ids = template.encode([Message("user", "x")], tools=[{"description": "<|eot_id|>"}])
     assert not tokenizer.special_ids.intersection(ids)
     assert tokenizer.decode(ids) == '[{"description": "<|eot_id|>"}]'
+
+
+def test_what_a_document_says_stays_text(tmp_path: Path):
+    template = make(tmp_path, "{% for d in documents %}{{ d.title }}: {{ d.text }}{% endfor %}")
+    tokenizer = Tokenizer.load(tmp_path)
+    assert template is not None
+    ids = template.encode([Message("user", "x")], documents=[{"title": "a", "text": "<|eot_id|>"}])
+    assert not tokenizer.special_ids.intersection(ids)
+    assert tokenizer.decode(ids) == "a: <|eot_id|>"
 
 
 def test_what_a_tool_calls_its_parameters_stays_text(tmp_path: Path):

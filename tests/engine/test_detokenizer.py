@@ -96,6 +96,15 @@ def test_control_tokens_are_not_text(tokenizer: Tokenizer):
     assert tokenizer.token_text(special) in tokenizer.decode([special, *ids], skip_special_tokens=False)
 
 
+def test_control_tokens_are_text_on_demand(tokenizer: Tokenizer):
+    special = min(tokenizer.special_ids)
+    name = tokenizer.token_text(special)
+    ids = tokenizer.encode("hello there 🦙", add_special_tokens=False)
+    detokenizer = tokenizer.detokenizer(skip_special_tokens=False)
+    shown = [detokenizer.push(token_id) for token_id in [*ids, special]]
+    assert "".join([*shown, detokenizer.flush()]).lstrip() == f"hello there 🦙{name}"
+
+
 def test_the_alphabet_stands_for_every_byte():
     assert sorted(byte_alphabet().values()) == list(range(256))
     assert byte_alphabet()["Ġ"] == ord(" ")

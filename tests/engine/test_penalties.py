@@ -6,7 +6,13 @@ import random
 import pytest
 import torch
 
-from llama_gui.engine.penalties import apply_allowed, apply_dry, apply_logit_bias, apply_penalties
+from llama_gui.engine.penalties import (
+    apply_allowed,
+    apply_bad_words,
+    apply_dry,
+    apply_logit_bias,
+    apply_penalties,
+)
 from tests.engine.test_sampling import random_logits, with_params
 
 
@@ -59,6 +65,16 @@ def test_allowed_and_banned_ids():
 
 
 # --- DRY
+
+
+def test_the_last_token_of_a_bad_word_is_ruled_out():
+    words = [[3], [7, 8], [5, 7, 9], [1, 2, 5, 7, 10], [7, 6, 11]]
+    for answer, want in (([], [3]), ([7], [3, 8]), ([5, 7], [3, 8, 9]), ([5, 7, 6], [3, 11]), ([2, 5, 7], [3, 8, 9])):
+        logits = random_logits()
+        apply_bad_words(logits, answer, words)
+        assert (logits == -math.inf).nonzero().flatten().tolist() == want
+        rest = [i for i in range(len(logits)) if i not in want]
+        assert torch.equal(logits[rest], random_logits()[rest])
 
 
 def plain_dry(tokens: list[int], allowed: int, multiplier: float, base: float, breakers: set[int]) -> dict[int, float]:

@@ -38,6 +38,14 @@ def test_nothing_comes_after_a_stop():
     assert (watch.push("three"), watch.flush()) == ("", "")
 
 
+def test_a_stop_may_be_a_part_of_the_text():
+    watch = StopStrings(["END", "\nUser:"], included=["END"])
+    assert [watch.push(piece) for piece in ("a E", "ND b")] == ["a ", "END"]
+    assert (watch.matched, watch.push("c"), watch.flush()) == ("END", "", "")
+    watch = StopStrings(["END", "\nUser:"], included=["END"])
+    assert (watch.push("a\nUser: b"), watch.matched) == ("a", "\nUser:")
+
+
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(st.lists(st.text("ab", min_size=1, max_size=4), max_size=3), st.lists(st.text("abc", max_size=3), max_size=12))
 def test_the_same_as_looking_at_the_whole_text(stops: list[str], pieces: list[str]):

@@ -46,6 +46,11 @@ class ScriptedJob:
         self._cancelled = threading.Event()
         self._started = time.monotonic()
 
+    @property
+    def prompt_token_ids(self) -> tuple[int, ...]:
+        """One for each word."""
+        return tuple(range(count_words(self.request)))
+
     def cancel(self) -> None:
         """End before the next piece; from any thread."""
         self._cancelled.set()

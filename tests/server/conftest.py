@@ -25,8 +25,13 @@ CHAT = "/v1/chat/completions"
 class WordTokenizer:
     """Ids are positions; enough for an engine that draws from a script."""
 
+    special_tokens_map: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
+
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
         return list(range(len(text.split()) + add_special_tokens))
+
+    def encode_literally(self, text: str) -> list[int]:
+        return self.encode(text, add_special_tokens=False)
 
     def decode(self, ids: Any, *, skip_special_tokens: bool = True) -> str:
         return " ".join(map(str, ids))
@@ -46,6 +51,7 @@ class ServedScript(ScriptedEngine):
 
     tokenizer = WordTokenizer()
     eos_token_ids: frozenset[int] = frozenset()
+    chat_template = None
 
     def apply_chat_template(
         self, messages: Any, *, tokenize: bool = False, tools: Any = None, more: str = "", **_: Any

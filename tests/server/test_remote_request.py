@@ -67,6 +67,11 @@ def test_parameters_have_the_servers_names(dialect, sampling, sent):
         ("vllm", {"sampling": {"xtc_probability": 0.5}}, "xtc_probability"),
         ("openai", {"regex": "a+"}, "regex"),
         ("openai", {"min_tokens": 5}, "min_tokens"),
+        ("openai", {"stop_token_ids": [5]}, "stop_token_ids"),
+        ("ollama", {"ignore_eos": True}, "ignore_eos"),
+        ("vllm", {"messages": None, "prompt": "a", "suffix": "b"}, "suffix"),
+        ("sglang", {"truncate_prompt_tokens": 5}, "truncate_prompt_tokens"),
+        ("sglang", {"sampling": {"bad_words": ["a"]}}, "bad_words"),
         ("openai", {"answer_text": "I"}, "answer_text"),
         ("ollama", {"chat_template_kwargs": {"enable_thinking": False}}, "chat_template_kwargs"),
         ("vllm", {"answer_token_ids": [1]}, "answer_token_ids"),
@@ -121,10 +126,12 @@ def test_our_own_server_reads_what_we_send_to_it():
                                 frequency_penalty=1.0, presence_penalty=2.0, penalty_window=5, logit_bias={7: 1.5},
                                 typical_p=0.5, xtc_probability=0.5, xtc_threshold=0.25, dry_multiplier=0.5,
                                 dry_base=1.5, dry_allowed_length=3, dry_window=9, dry_sequence_breakers=("x",),
-                                banned_token_ids=(5,)),
+                                banned_token_ids=(5,), bad_words=("y", " z")),
+        stop_token_ids=(3, 4), ignore_eos=True, include_stop_str_in_output=True, skip_special_tokens=False,
+        add_special_tokens=False, truncate_prompt_tokens=8,
     )  # fmt: skip
     assert read_chat(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
-    request = GenerateRequest(prompt="Once", max_tokens=5, overflow="error", regex="a+")
+    request = GenerateRequest(prompt="Once", max_tokens=5, overflow="error", regex="a+", suffix="end")
     assert read_completion(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
 
 

@@ -315,3 +315,55 @@ def test_a_client_that_goes_away_frees_its_place(serve: Serve, stream: bool):
         client.sendall(post(PATH, server, {"input": "one two", "stream": stream}))
         assert eventually(lambda: gate.taken == 1 and bool(engine._jobs))
     assert eventually(lambda: gate.taken == 0 and not engine._jobs)
+
+
+INCLUDED: dict[str, Any] = {"include": ["message.output_text.logprobs"], "top_logprobs": 2}
+
+
+def test_how_likely_the_tokens_were(client, model, starter):
+    asked: Any = {"model": model, "input": ASKED, "max_output_tokens": 12, "temperature": 0}
+    response = client.responses.create(**asked, **INCLUDED)
+    part = response.output[0].content[0]
+    expected = starter.generate(
+        GenerateRequest(
+            messages=[Message("user", ASKED)], max_tokens=12, sampling=SamplingParams(temperature=0), logprobs=2
+        )
+    )
+    assert "".join(entry.token for entry in part.logprobs) == part.text == expected.text
+    assert bytes(byte for entry in part.logprobs for byte in entry.bytes).decode() == part.text
+    assert all(len(entry.top_logprobs) == 2 for entry in part.logprobs)
+    assert response.top_logprobs == 2
+    events = list(client.responses.create(**asked, **INCLUDED, stream=True))
+    streamed = [entry for e in events if e.type == "response.output_text.delta" for entry in e.logprobs]
+    (done,) = [event for event in events if event.type == "response.output_text.done"]
+    assert [e.token for e in streamed] == [e.token for e in done.logprobs] == [e.token for e in part.logprobs]
+    assert events[-1].response.output[0].content[0].logprobs == part.logprobs
+    assert client.responses.create(**asked).output[0].content[0].logprobs == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_tokens_of_a_call_are_no_messages(serve: Serve, stream: bool):
+    pieces = ["I look.", "\n<tool", '_call>{"name": "weather", "arguments": {}}', "</tool_call>"]
+    server = serve(ServedScript({"Rain?": pieces}))
+    body = {"input": "Rain?", "tools": [WEATHER], **INCLUDED, "top_logprobs": 0}
+    response = read_events(server, body)[-1]["response"] if stream else ask(server, body, PATH)[1]
+    message, call = response["output"]
+    assert call["type"] == "function_call"
+    assert [entry["token"] for entry in message["content"][0]["logprobs"]][:1] == ["t0"]
+    assert len(message["content"][0]["logprobs"]) <= 2
+
+
+def test_other_servers_fields_are_read_as_in_a_chat():
+    fields = {"stop_token_ids": [5], "bad_words": ["a"], "n_predict": None, "n": 1, "truncate_prompt_tokens": 9}
+    (request,) = read_response({"input": "Hi", **fields}).requests
+    assert (request.stop_token_ids, request.sampling.bad_words, request.truncate_prompt_tokens) == ((5,), ("a",), 9)
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"n": 2}, "n"), ({"best_of": 2}, "best_of"), ({"mirostat": 2}, "mirostat"), ({"include": "x"}, "include"),
+        ({"top_logprobs": 2}, "top_logprobs"), ({"max_tokens": 5}, "max_tokens"), ({"messages": []}, "messages"),
+        ({"response_format": {"type": "text"}}, "response_format"), ({"return_token_ids": True}, "return_token_ids"),
+        ({"reasoning_effort": "low"}, "reasoning_effort"), ({"logprobs": True}, "logprobs"),
+    ]  # fmt: skip
+    for change, param in changes:
+        with pytest.raises(RefusedError) as caught:
+            read_response({"input": "Hi", **change})
+        assert caught.value.param == param

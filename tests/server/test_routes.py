@@ -135,6 +135,25 @@ def test_tokens_are_spelled_as_in_the_vocabulary(serve: Serve, starter: Engine):
     assert reply["token_strs"] == [starter.tokenizer._library.id_to_token(token_id) for token_id in reply["tokens"]]
 
 
+def test_tokens_as_llama_cpp_tells_them(serve: Serve, starter: Engine):
+    server, tokenizer = serve(starter), starter.tokenizer
+    tokens = ask(server, {"content": "The side 🦙", "with_pieces": True}, "/tokenize")[1]["tokens"]
+    assert [token["id"] for token in tokens] == tokenizer.encode("The side 🦙", add_special_tokens=False)
+    pieces = [token["piece"] for token in tokens]
+    assert (
+        bytes(b for piece in pieces for b in (piece.encode() if isinstance(piece, str) else piece))
+        == "The side 🦙".encode()
+    )
+    assert any(isinstance(piece, list) for piece in pieces)
+    end = tokenizer.token_text(min(starter.eos_token_ids))
+    plain = ask(server, {"content": end, "parse_special": False}, "/tokenize")[1]["tokens"]
+    assert plain == tokenizer.encode_literally(end) != ask(server, {"content": end}, "/tokenize")[1]["tokens"]
+    begun = ask(server, {"content": end, "parse_special": False, "add_special": True}, "/tokenize")[1]["tokens"]
+    assert begun == [*tokenizer.encode("", add_special_tokens=True), *plain]
+    status, reply = ask(server, question(chat_template="{{ messages }}"), "/tokenize")
+    assert (status, reply["error"]["param"]) == (400, "chat_template")
+
+
 def test_detokenize(plain_server: ApiServer):
     assert ask(plain_server, {"tokens": [1, 2]}, "/detokenize") == (200, {"prompt": "1 2", "content": "1 2"})
     for wrong in (None, "x", [-1], [1.5], [True], [2**40]):

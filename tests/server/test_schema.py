@@ -68,9 +68,13 @@ def test_how_much_to_reason_is_told_to_the_template():
     assert (request.chat_template_kwargs, request.chosen_thinking) == (own, True)
 
 
-def test_as_many_of_the_best_as_are_written():
-    assert len(read_completion({"prompt": "Hi", "n": 2, "best_of": 2}).requests) == 2
-    assert refused(read_completion, {"prompt": "Hi", "n": 1, "best_of": 2}).param == "best_of"
+def test_as_many_of_the_best_as_are_asked_for():
+    asked = read_completion({"prompt": ["Hi", "Ho"], "n": 2, "best_of": 3, "seed": 5})
+    assert (len(asked.requests), asked.choices, asked.prompts) == (6, 2, 2)
+    assert [request.sampling.seed for request in asked.requests] == [5, 6, 7, 5, 6, 7]
+    assert read_completion({"prompt": "Hi", "n": 2, "best_of": 2, "stream": True}).choices == 2
+    for fields in ({"n": 3, "best_of": 2}, {"best_of": 2, "stream": True}):
+        assert refused(read_completion, {"prompt": "Hi", **fields}).param == "best_of"
 
 
 def test_no_nucleus_is_the_likeliest_token():
@@ -230,7 +234,8 @@ def test_messages_in_all_their_forms():
         ({"web_search_options": {}}, "web_search_options"),
         ({"echo": True}, "echo"),
         ({"grammar": "root ::= x"}, "grammar"),
-        ({"ignore_eos": True}, "ignore_eos"),
+        ({"ignore_eos": 1}, "ignore_eos"),
+        ({"ignore_eos": True, "guided_json": {}}, "ignore_eos"),
         ({"structured_outputs": {"grammar": "root ::= x"}}, "structured_outputs.grammar"),
         ({"structured_outputs": {"structural_tag": "x"}}, "structured_outputs.structural_tag"),
         ({"structured_outputs": {"json": 5}}, "structured_outputs.json"),

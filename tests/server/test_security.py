@@ -18,6 +18,10 @@ from tests.server.conftest import CHAT, KEY, Serve, connect, exchange, head, pos
 
 ROUTES = [
     ("GET", "/health"),
+    ("GET", "/ping"),
+    ("GET", "/version"),
+    ("GET", "/load"),
+    ("GET", "/tokenizer_info"),
     ("GET", "/metrics"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/x"),
@@ -120,7 +124,7 @@ WRONG_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path"), [route for route in ROUTES if route != ("GET", "/health")])
+@pytest.mark.parametrize(("method", "path"), [r for r in ROUTES if r[1] not in ("/health", "/ping")])
 def test_every_other_route_wants_the_key(plain_server: ApiServer, method: str, path: str):
     for wrong in WRONG_KEYS:
         status, headers, _ = exchange(
@@ -134,12 +138,14 @@ def test_every_other_route_wants_the_key(plain_server: ApiServer, method: str, p
 @pytest.mark.parametrize("key", ["", "Bearer sk-another-key"])
 def test_whether_it_runs_is_told_to_those_without_a_key(plain_server: ApiServer, key: str):
     """As load balancers and containers ask; nobody hears from it which models there are."""
-    for path in ("/health", "/health/", "/health?x=1"):
+    for path in ("/health", "/health/", "/health?x=1", "/ping", "/ping/"):
         status, _, body = exchange(plain_server, head(path, plain_server, Authorization=key))
         assert (status, json.loads(body)) == (200, {"status": "ok"})
     assert exchange(plain_server, head("/health", plain_server, method="HEAD", Authorization=key))[0] == 200
-    for method, path in (("POST", "/health"), ("GET", "/health/x"), ("GET", "/v1/health"), ("GET", "/healthy")):
-        assert exchange(plain_server, head(path, plain_server, method=method, Authorization=key))[0] == 401, path
+    for path in ("/health", "/ping"):
+        assert exchange(plain_server, head(path, plain_server, method="POST", Authorization=key))[0] == 401, path
+    for path in ("/health/x", "/v1/health", "/healthy", "/pings"):
+        assert exchange(plain_server, head(path, plain_server, Authorization=key))[0] == 401, path
 
 
 def test_two_keys_are_no_key(plain_server: ApiServer):

@@ -1,5 +1,6 @@
 """Pieces of an answer -> the typed events of a response, numbered one after the other."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from llama_gui.server.answers import Arrived
@@ -8,6 +9,7 @@ from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import finish_reason
 from llama_gui.server.responses.reply import (
     Item,
+    Likelihoods,
     ResponseForm,
     call_item,
     message_item,
@@ -35,6 +37,8 @@ class ResponseEvents:
         self._usage = Usage()
         self._reason = "stop"
         self._split = CallSplit(asked)
+        self._likelihoods = Likelihoods(asked, engine)
+        self._logprobs: list[Item] = []  # of the message
 
     def begin(self) -> bytes:
         """The events before the first token."""
@@ -51,7 +55,8 @@ class ResponseEvents:
         """
         if isinstance(arrived.item, GenerateResult):
             return self._finish(arrived.item)
-        return self._say(self._split.push(arrived.item.text))
+        self._likelihoods.push(arrived.item)
+        return self._said(self._split.push(arrived.item.text))
 
     def end(self) -> bytes:
         """The last event, with the whole response."""
@@ -66,7 +71,7 @@ class ResponseEvents:
         self._usage = result.usage
         self._reason = finish_reason(self._asked.requests[0], result, self._engine)
         left = self._split.finish()
-        out = self._say(left.text)
+        out = self._said(left.text)
         if not self._text and not left.calls:
             out += self._open_message()
         out += self._close_message()
@@ -74,12 +79,17 @@ class ResponseEvents:
 
     # --- the message
 
-    def _say(self, text: str) -> bytes:
+    def _said(self, text: str) -> bytes:
+        return self._say(text, self._likelihoods.take(text))
+
+    def _say(self, text: str, logprobs: Sequence[Item] = ()) -> bytes:
+        """More of the message; `logprobs`: of the tokens that the model wrote it with."""
+        self._logprobs += logprobs
         if not text:
             return b""
         out = b"" if self._message_id else self._open_message()
         self._text += text
-        return out + self._part_event("response.output_text.delta", delta=text, logprobs=[])
+        return out + self._part_event("response.output_text.delta", delta=text, logprobs=list(logprobs))
 
     def _open_message(self) -> bytes:
         self._message_id = new_id("msg")
@@ -90,8 +100,8 @@ class ResponseEvents:
     def _close_message(self) -> bytes:
         if not self._message_id:
             return b""
-        part = text_part(self._text)
-        out = self._part_event("response.output_text.done", text=self._text, logprobs=[])
+        part = text_part(self._text, self._logprobs)
+        out = self._part_event("response.output_text.done", text=self._text, logprobs=self._logprobs)
         out += self._part_event("response.content_part.done", part=part)
         return out + self._item_done(message_item(self._message_id, status_of(self._reason), [part]))
 

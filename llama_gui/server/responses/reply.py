@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llama_gui.server.refusal import RefusedError
-from llama_gui.server.replies import call_fields, finish_reason
+from llama_gui.server.replies import call_fields, chat_logprobs, finish_reason, is_told
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 from llama_gui.server.stream import limited, opening, said_and_called
@@ -71,9 +71,36 @@ def usage_fields(usage: Usage) -> dict[str, Any]:
     }
 
 
-def text_part(text: str) -> dict[str, Any]:
+def text_part(text: str, logprobs: Sequence[Item] = ()) -> dict[str, Any]:
     """The one part of a message."""
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": list(logprobs)}
+
+
+class Likelihoods:
+    """How likely the tokens of a message are, where that is asked for: each with the text that it is part of.
+
+    Text that may be a call is held back, and so are its tokens; those of a call are no message's.
+    """
+
+    def __init__(self, asked: Asked, engine: ServedEngine) -> None:
+        self._asked = asked
+        self._engine = engine
+        self._held: list[tuple[int, Item]] = []  # where the text of each token begins, in letters of the answer
+        self._drawn = 0
+        self._said = 0
+
+    def push(self, output: TokenOutput) -> None:
+        """A token was drawn."""
+        begins, self._drawn = self._drawn, self._drawn + len(output.text)
+        if self._asked.logprobs and is_told(self._asked.requests[0], output.token_id, self._engine):
+            self._held += [(begins, item) for item in chat_logprobs([output], self._engine.tokenizer)["content"]]
+
+    def take(self, text: str) -> list[Item]:
+        """The tokens of the next piece of text that is said."""
+        self._said += len(text)
+        count = sum(begins < self._said for begins, _ in self._held)
+        taken, self._held = self._held[:count], self._held[count:]
+        return [item for _, item in taken]
 
 
 def message_item(item_id: str, status: str, parts: Sequence[Item]) -> dict[str, Any]:
@@ -108,8 +135,12 @@ def whole_response(
     """
     reason = finish_reason(asked.requests[0], result, engine)
     text, calls = said_and_called(asked, "".join(output.text for output in outputs))
+    likelihoods = Likelihoods(asked, engine)
+    for output in outputs:
+        likelihoods.push(output)
+    logprobs = likelihoods.take(text)
     text = opening(asked, engine, 0) + text
     items: list[Item] = [call_item(call) for call in limited(asked, calls)]
     if text or not items:
-        items.insert(0, message_item(new_id("msg"), status_of(reason), [text_part(text)]))
+        items.insert(0, message_item(new_id("msg"), status_of(reason), [text_part(text, logprobs)]))
     return form.ended(items, result.usage, reason)

@@ -14,17 +14,32 @@ _CANNOT: dict[str, str] = {
     "conversation": "this server keeps no conversations: send the whole of it as input",
     "prompt": "this server keeps no prompts: send instructions and input",
     "background": "wait for the response, or stream it",
-    "top_logprobs": "use /v1/chat/completions",
+    "messages": "use input",
+    "max_tokens": "use max_output_tokens",
+    "max_completion_tokens": "use max_output_tokens",
+    "n_predict": "use max_output_tokens",
+    "response_format": "use text.format",
+    "reasoning_effort": "use reasoning.effort",
+    "logprobs": "use include with message.output_text.logprobs",
+    "prompt_logprobs": "use /v1/completions",
+    "return_token_ids": "use /v1/chat/completions",
+    "return_tokens_as_token_ids": "use /v1/chat/completions",
 }
+_ONE = ("n", "n_cmpl", "best_of")
+_LOGPROBS = "message.output_text.logprobs"
 
-_SAME = (
-    "model", "stream", "temperature", "top_p", "parallel_tool_calls", "seed", "top_k", "min_p", "typical_p",
-    "repetition_penalty", "presence_penalty", "frequency_penalty", "logit_bias", "stop", "min_tokens",
-    "chat_template_kwargs",
+_OTHER = (
+    "input", "instructions", "include", "reasoning", "text", "tools", "tool_choice", "max_output_tokens", "truncation",
+    "previous_response_id", "conversation", "prompt", "background", "top_logprobs", "stream_options", *_ONE,
 )  # fmt: skip
-"""Fields that a chat request has under the same name; those behind `parallel_tool_calls` are servers' own."""
+"""Fields that mean something else than in a chat request; all others are read as there."""
 
-_CHAT_NAMES = {"messages": "input", "max_tokens": "max_output_tokens", "response_format": "text.format"}
+_CHAT_NAMES = {
+    "messages": "input",
+    "max_tokens": "max_output_tokens",
+    "response_format": "text.format",
+    "reasoning_effort": "reasoning.effort",
+}
 
 
 def read_response(body: Mapping[str, Any]) -> Asked:
@@ -37,15 +52,19 @@ def read_response(body: Mapping[str, Any]) -> Asked:
     for name, advice in _CANNOT.items():
         if body.get(name) not in (None, False, 0):
             raise RefusedError(400, f"{name} is not supported: {advice}.", param=name, code="unsupported_parameter")
+    for name in _ONE:
+        if fields.whole(name, 1, 2**31 - 1) not in (None, 1):
+            raise fields.wrong(name, "1: a response holds one answer")
     tools = functions(fields)
     reasoning, text = fields.inner("reasoning") or Fields({}), fields.inner("text") or Fields({})
-    chat = {name: body[name] for name in _SAME if name in body} | {
+    chat = {name: value for name, value in body.items() if name not in (*_OTHER, *_CANNOT)} | {
         "messages": chat_messages(fields),
         "tools": [chat_tool(tool) for tool in tools],
         "tool_choice": chat_tool_choice(fields),
         "max_tokens": fields.whole("max_output_tokens", 1, 2**31 - 1),
         "reasoning_effort": reasoning.text("effort"),
         "response_format": _format(text),
+        **_logprobs(fields),
     }
     truncation = fields.one_of("truncation", ("auto", "disabled")) or "disabled"
     try:
@@ -56,6 +75,18 @@ def read_response(body: Mapping[str, Any]) -> Asked:
     if truncation == "auto":
         requests = tuple(replace(request, overflow="drop_oldest") for request in requests)
     return replace(asked, requests=requests, response=_repeated(fields, tools, truncation))
+
+
+def _logprobs(fields: Fields) -> dict[str, Any]:
+    """What a chat request has for `include`. What else can be included, no answer of this server has."""
+    given, top = fields.get("include"), fields.whole("top_logprobs", 0, 20)
+    if given is not None and not (isinstance(given, list) and all(isinstance(name, str) for name in given)):
+        raise fields.wrong("include", "a list of texts")
+    if _LOGPROBS in (given or ()):
+        return {"logprobs": True, "top_logprobs": top}
+    if top:
+        raise fields.wrong("top_logprobs", f"left out, unless include holds {_LOGPROBS}")
+    return {}
 
 
 def _format(text: Fields) -> Mapping[str, Any] | None:
@@ -81,6 +112,7 @@ def _repeated(fields: Fields, tools: Sequence[Fields], truncation: str) -> Mappi
         "text": {"format": {"type": "text"}, **(fields.mapping("text") or {})},
         "tool_choice": fields.get("tool_choice") or "auto",
         "tools": [tool.with_defaults(parameters=None, strict=None) for tool in tools],
+        "top_logprobs": fields.get("top_logprobs") or 0,
         "top_p": fields.get("top_p"),
         "truncation": truncation,
     }
