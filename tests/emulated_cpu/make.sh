@@ -45,7 +45,8 @@ if [ ! -e "$work/boot.iso" ]; then # setcpuid= came with 6.16; 7.3 hangs in Boch
     cp "$here/init" "$start/init"
     number=10
     for module in $(inside modprobe -S "$release" --show-depends -a ext4 sd_mod ata_piix | awk '/insmod/ && !seen[$2]++ {print $2}'); do
-        xz -dc "$box$module" >"$start/modules/$((number++))-$(basename "$module" .xz)"
+        xz -dc "$box$module" >"$start/modules/$number-$(basename "$module" .xz)"
+        number=$((number + 1))
     done
     inside bash -c "cd /root/start && find . | cpio -o -H newc --quiet | gzip -1 >/root/iso/boot/initrd"
     cp "$box/root/kernel/boot/vmlinuz-$release" "$box/root/iso/boot/vmlinuz"

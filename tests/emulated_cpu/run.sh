@@ -26,5 +26,6 @@ unshare --mount bash -c "mount --bind '$work' '$box/root/work' && mount --bind /
     TERM=xterm script -qfc 'chroot $box /root/bochs/bochs -q -f /root/work/bochsrc' /dev/null >/dev/null </dev/null" &
 emulator=$!
 while [ ! -e "$work/serial.log" ] && kill -0 $emulator 2>/dev/null; do sleep 1; done
+[ -e "$work/serial.log" ] || { cat "$work/bochs.log"; exit 1; }
 tail -f --pid=$emulator -n +1 "$work/serial.log"
 grep -q '^JOB DONE 0 ' "$work/serial.log"
