@@ -34,7 +34,7 @@ class ResponseEvents:
         self._text = ""
         self._usage = Usage()
         self._reason = "stop"
-        self._split = CallSplit(asked)
+        self._split = CallSplit(asked, opening(asked, engine, 0))
 
     def begin(self) -> bytes:
         """The events before the first token."""

@@ -10,7 +10,7 @@ from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import call_fields, finish_reason
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
-from llama_gui.server.stream import limited, opening, said_and_called
+from llama_gui.server.stream import limited, said_and_called
 from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
 
@@ -107,8 +107,7 @@ def whole_response(
         RefusedError: the answer failed.
     """
     reason = finish_reason(asked.requests[0], result, engine)
-    text, calls = said_and_called(asked, "".join(output.text for output in outputs))
-    text = opening(asked, engine, 0) + text
+    text, calls = said_and_called(asked, engine, 0, "".join(output.text for output in outputs))
     items: list[Item] = [call_item(call) for call in limited(asked, calls)]
     if text or not items:
         items.insert(0, message_item(new_id("msg"), status_of(reason), [text_part(text)]))
