@@ -1,7 +1,7 @@
 """All that an answer depends on, as a value: so it can go on later, or elsewhere, as if it had never stopped."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -18,7 +18,8 @@ class AnswerState:
 
     The random number of a token is a function of the seed and the token's index, and keys and values one of the tokens
     before it; so the ids and the settings are the whole state. `sampling` is complete, with the seed. `tokenizer` is
-    the fingerprint of the tokenizer whose ids these are. `logits_processor` and other functions cannot be kept.
+    the fingerprint of the tokenizer whose ids these are. `tools` are those whose calls are well-formed in it.
+    `logits_processor` and other functions cannot be kept.
     """
 
     prompt_token_ids: tuple[int, ...]
@@ -32,6 +33,7 @@ class AnswerState:
     json_schema: Mapping[str, Any] | None = None
     regex: str | None = None
     tokenizer: str = ""
+    tools: Sequence[Mapping[str, Any]] | None = None
     version: int = field(default=_VERSION)
 
     def request(self, logits_processor: Callable[[list[int], Any], Any] | None = None) -> GenerateRequest:
@@ -47,6 +49,7 @@ class AnswerState:
             cache_key=self.cache_key,
             json_schema=self.json_schema,
             regex=self.regex,
+            tools=self.tools,
             logits_processor=logits_processor,
         )
 
@@ -69,6 +72,7 @@ class AnswerState:
             for name in ("prompt_token_ids", "token_ids"):
                 values[name] = token_id_tuple(name, values[name])
             values["stop"] = text_tuple("stop", values["stop"])
+            values.setdefault("tools", None)  # of an earlier version
             return cls(**{f.name: values[f.name] for f in fields(cls)})
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidRequestError("state", str(text)[:80], "what AnswerState.to_json wrote") from error

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -150,11 +150,17 @@ class Tokenizer:
 
     # --- ids -> text
 
-    def detokenizer(self) -> Detokenizer:
-        """A fresh one, for one answer."""
+    def detokenizer(self, shown_ids: Collection[int] = ()) -> Detokenizer:
+        """A fresh one, for one answer. `shown_ids`: control tokens whose texts are part of its text."""
         if self._spelling is None:
             return WindowDetokenizer(self._library_decode)
-        return ByteDetokenizer(self._bytes_of, self._spelling.leading_spaces)
+        if not shown_ids:
+            return ByteDetokenizer(self._bytes_of, self._spelling.leading_spaces)
+
+        def bytes_of(token_id: int) -> bytes:
+            return (self.token_bytes(token_id) if token_id in shown_ids else None) or self._bytes_of(token_id)
+
+        return ByteDetokenizer(bytes_of, self._spelling.leading_spaces)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """The text of `ids`, which is what an answer's pieces join to; invalid UTF-8 becomes U+FFFD.
