@@ -17,7 +17,7 @@ from llama_gui.engine.call_grammar import CallGrammar
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.structured_output import GrammarCompiler
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.tool_calls import MANNERS, Manner
+from llama_gui.tool_calls import MANNERS, Manner, call_schema, parameters_of
 from llama_gui.tool_calls.manners import BARE, FUNCTOOLS, HERMES, MISTRAL, PYTHON_TAG, TOOL_CALL_TOKEN
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_tokenizers import LLAMA3_TEMPLATE, byte_level_tokenizer, sentencepiece_tokenizer, write_tokenizer
@@ -362,6 +362,19 @@ def test_a_request_that_leaves_no_token_of_a_call_is_free_and_no_error(load, mod
     assert result.error is None
     assert "<tool_call>" in result.text
     assert parse_tool_calls(result.text, NAMES).calls == ()
+
+
+def test_a_call_that_must_be_made_may_have_references_in_its_schema(load):
+    parameters = dict(filter(None, map(parameters_of, TOOLS)))
+    sampling = request(1).sampling
+    for seed in range(3):
+        answer = load().generate(
+            GenerateRequest(
+                prompt="Go", json_schema=call_schema(parameters), max_tokens=300, sampling=replace(sampling, seed=seed)
+            )
+        )
+        assert answer.error is None
+        assert check_calls(answer.text) == 1
 
 
 def test_an_answer_that_is_cut_within_a_call_is_no_error(load, model: Path):
