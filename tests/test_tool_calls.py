@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.tool_calls import CallWatch, SaidAndCalled, ToolCall, parse_tool_calls
+from llama_gui.tool_calls import CallWatch, SaidAndCalled, ToolCall, call_schema, parameters_of, parse_tool_calls
 
 NAMES = {"weather", "time.now", "add"}
 
@@ -47,6 +47,25 @@ CASES = {
     ),
     "llama 3.2": ('[weather(city="Oslo"), weather(city=\'Rome\')]', "", (OSLO, ROME)),
     "llama 3.2, a name with a dot": ("[time.now()]", "", (call("time.now"),)),
+    "granite 3.1": ('<tool_call>[{"name": "weather", "arguments": {"city": "Oslo"}}]', "", (OSLO,)),
+    "granite 3.3, behind words": (
+        'I look.\n<|tool_call|>[{"name": "weather", "arguments": {"city": "Oslo"}}]', "I look.", (OSLO,),
+    ),
+    "phi-4-mini": ('<|tool_call|>[{"name": "weather", "arguments": {"city": "Rome"}}]<|/tool_call|>', "", (ROME,)),
+    "phi-4-mini, in vllm's way": ('functools[{"name": "weather", "arguments": {"city": "Rome"}}]', "", (ROME,)),
+    "the mark's end in an argument": (
+        '<tool_call>{"name": "weather", "arguments": {"city": "</tool_call>"}}</tool_call>', "",
+        (call("weather", city="</tool_call>"),),
+    ),
+    "behind thoughts": (
+        '<think>\n<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>\n</think>\n\n'
+        '<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}</tool_call>',
+        '<think>\n<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>\n</think>',
+        (OSLO,),
+    ),
+    "llama 3.1 behind thoughts": (
+        '<think>Hm.</think>\n{"name": "weather", "parameters": {"city": "Oslo"}}', "<think>Hm.</think>", (OSLO,),
+    ),
     "arguments as text": ('{"name": "weather", "arguments": "{\\"city\\": \\"Oslo\\"}"}', "", (OSLO,)),
     "no arguments": ('{"name": "time.now"}', "", (call("time.now"),)),
     "letters of all kinds": (
@@ -75,6 +94,12 @@ NO_CALLS = [
     "[weather(**{'city': 1})]",
     "[weather(city='Oslo'), rm()]",
     "[TOOL_CALLS] nothing",
+    "functools.cache and functools[1]",
+    '<think>I call <tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>',
+    '<think>`</think>` <tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call></think>Well.',
+    ' \n<thinking>\n{"name": "weather", "arguments": {"city": "Rome"}}</thinking> No.',
+    "<thin",
+    "<think>a</thi",
     "[" * 5000,
     "[weather(city=" + "(" * 3000 + ")" * 3000 + ")]",
 ]
@@ -136,3 +161,43 @@ def test_any_text_is_parsed_and_without_calls_nothing_is_lost(pieces: list[str])
     assert bool(calls) == bool(whole.calls)
     if not calls:
         assert said + left == text == whole.text
+
+
+def test_thoughts_that_the_prompt_begins_call_nothing():
+    text = '<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}</tool_call>'
+    watch = CallWatch(NAMES, "<think>\n")
+    assert watch.push(text) == text
+    assert watch.push("</think>" + text) == "</think>"
+    assert watch.finish() == SaidAndCalled("", (OSLO,))
+
+
+def test_an_answer_in_thoughts_is_not_held_back():
+    watch = CallWatch(NAMES)
+    assert watch.push("<think>{") == "<think>{"
+    assert watch.push(' "a" </') == ' "a" '
+    assert watch.push("b>") == "</b>"
+
+
+def test_what_a_call_must_be_finds_the_parts_of_each_schema():
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"$ref": "#"}}}
+    made = call_schema({"f": schema, "g": {"type": "object"}})
+    first = made["$defs"]["0"]
+    assert first["properties"]["a"] == {"$ref": "#/$defs/0/$defs/A"}
+    assert first["$defs"]["A"] == {"$ref": "#/$defs/0"}
+    assert [entry["properties"]["name"]["const"] for entry in made["$defs"]["call"]["anyOf"]] == ["f", "g"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        (None, {"type": "object"}),
+        ({"properties": {"a": {}}}, {"type": "object", "properties": {"a": {}}, "additionalProperties": False}),
+        ({"type": "object"}, {"type": "object"}),
+        ({"type": "object", "properties": {}, "additionalProperties": {}}, None),
+        ({"type": "object", "properties": {}, "allOf": [{}]}, None),
+        ({"$ref": "#/$defs/A", "$defs": {"A": {}}}, None),
+        ({"type": "string"}, {"type": "object"}),
+    ],
+)
+def test_arguments_are_an_object_with_nothing_that_it_does_not_name(parameters, expected):
+    assert parameters_of({"function": {"name": "f", "parameters": parameters}}) == ("f", expected or parameters)

@@ -73,6 +73,7 @@ class ChatBook(QObject):
         self.search = ChatSearch(store, self)
         self.exchange = Exchange(store, self)
         self.titler = Titler(self, host, store, self)
+        self.tools.renamed.connect(self._on_tool_server_renamed)
         self.exchange.imported.connect(self._on_imported)
         self.shelving.changed.connect(self.refresh)
         self.shelving.failed.connect(self.trouble)
@@ -146,6 +147,23 @@ class ChatBook(QObject):
         for server in self.tools.servers():
             if server.name not in used and self.tools.state(server.name).status in ("starting", "ready"):
                 self.tools.stop(server.name)
+
+    @Slot(str, str)
+    def _on_tool_server_renamed(self, former: str, name: str) -> None:
+        """Chats that use it know it by its name: those that are open, those on the disk, and those to come."""
+
+        def tell_open_ones(_: object = None) -> None:
+            for session in self.sessions():
+                session.set_settings(session.settings.with_tool_server_renamed(former, name))
+
+        tell_open_ones()
+        self.first_settings = self.first_settings.with_tool_server_renamed(former, name)
+        # Again when that is done: one may have been on its way from the disk.
+        self._store.run(lambda store: store.rename_tool_server(former, name), tell_open_ones, self._on_not_renamed)
+
+    @Slot(object)
+    def _on_not_renamed(self, error: Exception) -> None:
+        self.trouble.emit(str(error))
 
     @Slot(bool)
     def _on_answering_changed(self, answering: bool) -> None:

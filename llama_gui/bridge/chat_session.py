@@ -26,7 +26,7 @@ from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.shown_path import MapDot, ShownPath
 from llama_gui.chats.tree import Node, clean_text
-from llama_gui.vocabulary import ChatSettings, GenerateResult, ToolDecision, ToolQuestion
+from llama_gui.vocabulary import ChatSettings, GenerateResult, ToolDecision, ToolQuestion, is_remote
 
 
 class ChatSession(ChatNews):
@@ -55,7 +55,8 @@ class ChatSession(ChatNews):
         self._card = ChatCard(chat_id, self._path, store, self._saver, self)
         self._flight = AnswerFlight(chat_id, self._path, host, self._saver, self)
         post = MessagePost(chat_id, self._path, self._card, store, self._saver, self)
-        self._calls = ToolTurn(chat_id, self._path, self._card, tools, self._saver, self)
+        takes_tools = lambda: self.takes_tools  # noqa: E731 - asked later, when the host knows more
+        self._calls = ToolTurn(chat_id, self._path, self._card, tools, self._saver, self, takes_tools)
         self._offered = offered = self._calls.offered
         recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self, offered)
         self._turn = ChatTurn(chat_id, self._path, self._card, recall, post, self._flight, self._calls, self)
@@ -265,9 +266,16 @@ class ChatSession(ChatNews):
         self.set_settings(replace(self.settings, documents=folder))
 
     def set_tools(self, names: Sequence[str]) -> None:
-        """Let the model ask for the tools of these servers from the next answer on, and start them."""
+        """Let the model ask for the tools of these servers from the next answer on; start them, if it can."""
         self.set_settings(replace(self.settings, tools=tuple(names)))
-        self.tools.start(names)
+        if self.takes_tools:
+            self.tools.start(names)
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the chat's model has a place for tools; one that is not loaded yet may."""
+        info = self._host.info_of(self.model)
+        return info is None or is_remote(self.model) or info.tools
 
     @property
     def tool_question(self) -> ToolQuestion | None:

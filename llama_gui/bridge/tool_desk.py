@@ -22,6 +22,8 @@ class ToolDesk(QObject):
     """A server whose state is another; "": the list of them is."""
     replied = Signal(int, object)
     """The number of a call, and its `ToolReply`. Never told within `call`."""
+    renamed = Signal(str, str)
+    """A server's former name, and its new one."""
     failed = Signal(str)
     """Something could not be kept or read, and why."""
     _told = Signal(int, object)
@@ -54,7 +56,10 @@ class ToolDesk(QObject):
 
     def keep(self, server: ToolServer, former: str = "") -> None:
         """Add a server, or put it in the place of the one that was called `former`; it is started anew if it ran."""
+        is_renamed = former in self._listed() and former != server.name
         self._keep([server], former)
+        if is_renamed:
+            self.renamed.emit(former, server.name)
 
     def add_text(self, text: str) -> tuple[str, ...]:
         """Add the servers of a text that other applications keep theirs in (`{"mcpServers": {...}}`). Their names.

@@ -37,7 +37,14 @@ class ToolTurn(QObject):
     """The call that was to be made once more is of a tool that is not there."""
 
     def __init__(
-        self, chat_id: str, path: ShownPath, card: ChatCard, desk: ToolDesk, saver: ChatSaver, news: ChatNews
+        self,
+        chat_id: str,
+        path: ShownPath,
+        card: ChatCard,
+        desk: ToolDesk,
+        saver: ChatSaver,
+        news: ChatNews,
+        takes_tools: Callable[[], bool],
     ) -> None:
         super().__init__(news)
         self._chat_id = chat_id
@@ -46,6 +53,7 @@ class ToolTurn(QObject):
         self._desk = desk
         self._saver = saver
         self._news = news
+        self._takes_tools = takes_tools
         self._then: Callable[[], None] | None = None
         self._wanted: list[_Wanted] = []
         self._current: _Wanted | None = None
@@ -68,8 +76,11 @@ class ToolTurn(QObject):
     # --- before the model is asked
 
     def prepare(self, then: Callable[[], None]) -> None:
-        """Have the chat's servers run, then do something; of those that cannot, it is said why."""
-        names = self._card.settings.tools
+        """Have the chat's servers run, then do something; of those that cannot, it is said why.
+
+        For a model that has no place for tools none is started.
+        """
+        names = self._wanted_servers()
         if names:
             self._desk.start(names)
         self._then = then
@@ -77,12 +88,15 @@ class ToolTurn(QObject):
         if self._then is not None:
             self._news.tools_awaited.emit(True)
 
+    def _wanted_servers(self) -> tuple[str, ...]:
+        return self._card.settings.tools if self._takes_tools() else ()
+
     @Slot(str)
     def _on_desk_changed(self, _name: str) -> None:
         self._go_on_if_settled()
 
     def _go_on_if_settled(self) -> None:
-        names = self._card.settings.tools
+        names = self._wanted_servers()
         if self._then is None or not self._desk.is_settled(names):
             return
         then, self._then = self._then, None

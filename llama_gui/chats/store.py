@@ -96,6 +96,15 @@ class ChatStore(ChatList, Bin, Presets, Intake, DraftFiles, Restoring):
         with self._transaction() as db:
             db.execute("UPDATE chats SET settings = ? WHERE id = ?", (settings_to_json(settings), chat_id))
 
+    def rename_tool_server(self, former: str, name: str) -> None:
+        """Let all chats, also those in the bin, use a server of tools by its new name."""
+        with self._transaction() as db:
+            for chat_id, text in db.execute("SELECT id, settings FROM chats WHERE settings != ''").fetchall():
+                settings = settings_from_json(text)
+                renamed = settings.with_tool_server_renamed(former, name)
+                if renamed != settings:
+                    db.execute("UPDATE chats SET settings = ? WHERE id = ?", (settings_to_json(renamed), chat_id))
+
     def nodes(self, chat_id: str) -> list[Node]:
         """The messages of a chat that are not in the bin, oldest first."""
         return sound_nodes(Node(*row) for row in self._read(_NODES, (chat_id,)))

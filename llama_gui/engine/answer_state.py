@@ -1,7 +1,7 @@
 """All that an answer depends on, as a value: so it can go on later, or elsewhere, as if it had never stopped."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -10,7 +10,7 @@ from llama_gui.vocabulary import GenerateRequest, SamplingParams, sampling_from_
 from llama_gui.vocabulary.checks import text_tuple, token_id_tuple
 
 _VERSION = 1
-_LATER = ("ignore_eos", "include_stop_str_in_output", "skip_special_tokens")
+_LATER = ("ignore_eos", "include_stop_str_in_output", "skip_special_tokens", "tools")
 """What the states of earlier programs do not say, which had nothing but the default."""
 
 
@@ -20,7 +20,8 @@ class AnswerState:
 
     The random number of a token is a function of the seed and the token's index, and keys and values one of the tokens
     before it; so the ids and the settings are the whole state. `sampling` is complete, with the seed. `tokenizer` is
-    the fingerprint of the tokenizer whose ids these are. `logits_processor` and other functions cannot be kept.
+    the fingerprint of the tokenizer whose ids these are. `tools` are those whose calls are well-formed in it.
+    `logits_processor` and other functions cannot be kept.
     """
 
     prompt_token_ids: tuple[int, ...]
@@ -38,6 +39,7 @@ class AnswerState:
     include_stop_str_in_output: bool = False
     skip_special_tokens: bool = True
     tokenizer: str = ""
+    tools: Sequence[Mapping[str, Any]] | None = None
     version: int = field(default=_VERSION)
 
     def request(self, logits_processor: Callable[[list[int], Any], Any] | None = None) -> GenerateRequest:
@@ -57,6 +59,7 @@ class AnswerState:
             ignore_eos=self.ignore_eos,
             include_stop_str_in_output=self.include_stop_str_in_output,
             skip_special_tokens=self.skip_special_tokens,
+            tools=self.tools,
             logits_processor=logits_processor,
         )
 

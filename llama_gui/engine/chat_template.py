@@ -17,15 +17,27 @@ from jinja2.utils import pass_context
 
 from llama_gui.engine.fields import check_regular, read_json, shown
 from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
+from llama_gui.engine.template_manners import manners_of
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
-from llama_gui.engine.template_turns import Turn, calls_as_text, has_calls, others
+from llama_gui.engine.template_turns import Turn, calls_as_text, has_calls, others, with_told_tools
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
+from llama_gui.tool_calls import Manner
 from llama_gui.vocabulary import THINKING_TAGS, Message, thinking_variables
 from llama_gui.vocabulary.checks import check_depth
 
+_SOME_TOOL: Mapping[str, Any] = {
+    "type": "function",
+    "function": {"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}},
+}
 _THINKING_TAG = re.compile(rf"<(?:{'|'.join(THINKING_TAGS)})>\s*\Z")
+
+
+def thinking_tag(prompt: str) -> str:
+    """What the prompt of an answer that reasons ends with, as in "<think>\\n"; "" where that does not."""
+    tag = _THINKING_TAG.search(prompt)
+    return tag.group() if tag else ""
 
 
 class _Refusal(jinja2.TemplateError):
@@ -79,6 +91,7 @@ class ChatTemplate:
         environment.add_filter("tojson", _to_json)
         environment.globals |= {"raise_exception": _refuse, "strftime_now": _strftime_now}
         self._environment = environment
+        self._source = source + (tool_use or "")
         self._template = self._compile(source)
         self._tool_use = self._compile(tool_use) if tool_use is not None else self._template
 
@@ -176,29 +189,53 @@ class ChatTemplate:
             )
         except ChatTemplateError:  # whoever asks for an answer is told
             return None, ""
-        tag = _THINKING_TAG.search(on)
-        return None if on == off else unsaid == on, tag.group() if tag else ""
+        return None if on == off else unsaid == on, thinking_tag(on)
 
     @cached_property
     def knows_tools(self) -> bool:
         """Whether it has a place for tools: found out by rendering."""
-        function = {"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}
+        return self._tells_tools or self._wants_told_tools
+
+    @cached_property
+    def _tells_tools(self) -> bool:
+        turns = [_turn(Message("user", "?"))]
+        return self._differs((turns, [_SOME_TOOL]), (turns, None))
+
+    @cached_property
+    def _wants_told_tools(self) -> bool:
+        """Whether its place for tools is in the system turn, as Phi-4-mini has it."""
+        turns = [_turn(Message("system", "?")), _turn(Message("user", "?"))]
+        return not self._tells_tools and self._differs((with_told_tools(turns, [_SOME_TOOL]), None), (turns, None))
+
+    def _differs(self, one: tuple[list[Turn], Any], other: tuple[list[Turn], Any]) -> bool:
+        variables = {"add_generation_prompt": True, "_now": datetime.min}
         try:
-            with_tools, without = (
-                self.render([Message("user", "?")], now=datetime.min, tools=tools)
-                for tools in ([{"type": "function", "function": function}], None)
-            )
-        except ChatTemplateError:  # whoever asks for an answer is told
+            return self._run(*one, variables) != self._run(*other, variables)
+        except Exception:  # whoever asks for an answer is told
             return False
-        return with_tools != without
+
+    @cached_property
+    def call_manners(self) -> tuple[Manner, ...]:
+        """How the model writes calls; () where it knows no tools."""
+
+        def prompt(called: Message | None) -> str:
+            messages = [Message("user", "?"), *([called] if called is not None else [])]
+            return self.render(messages, now=datetime.min, tools=[_SOME_TOOL], add_generation_prompt=called is None)
+
+        def has(text: str) -> bool:
+            return text in self._source or self._tokenizer.id_of(text) is not None
+
+        return manners_of(has, prompt, are_told=self._wants_told_tools) if self.knows_tools else ()
 
     @cached_property
     def _control_texts(self) -> ControlTexts:
         return ControlTexts(self._tokenizer.special_texts)
 
     def _render(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
-        if has_calls(turns) and not self.knows_tools:  # it would leave them out in silence
+        if has_calls(turns) and (not self.knows_tools or self._wants_told_tools):  # it would leave them out in silence
             turns = calls_as_text(turns)
+        if tools and self._wants_told_tools:
+            turns, tools = with_told_tools(turns, tools), None
         try:
             return self._run(turns, tools, variables)
         except _Refusal as refusal:
@@ -233,7 +270,7 @@ def _with_values(turn: Turn, change: Callable[[Any], Any]) -> Turn:
 def _turn(message: Message) -> Turn:
     """A message as templates read it; a key that says nothing is missing."""
     optional = {
-        "tool_calls": [_plain(call) for call in message.tool_calls],
+        "tool_calls": [plain(call) for call in message.tool_calls],
         "tool_call_id": message.tool_call_id,
         "name": message.name,
     }
@@ -243,17 +280,17 @@ def _turn(message: Message) -> Turn:
 
 def _plain_json(name: str, value: Any) -> Any:
     check_depth(name, value)
-    return _plain(value)
+    return plain(value)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """`value` of nothing but JSON's types: other objects have methods that no sandbox knows."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, Sequence):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     return str(value)
 
 

@@ -8,15 +8,17 @@ from typing import Any
 
 from llama_gui.engine import native_library
 from llama_gui.engine.answer_state import AnswerState
+from llama_gui.engine.call_forms import CallForms
+from llama_gui.engine.call_grammar import CallGrammar
 from llama_gui.engine.callbacks import blamed
-from llama_gui.engine.chat_template import plain_prompt
+from llama_gui.engine.chat_template import plain, plain_prompt, thinking_tag
 from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.loading import LoadedModel
 from llama_gui.engine.middle import MiddleTokens
 from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
-from llama_gui.engine.structured_output import Grammar, GrammarCompiler
+from llama_gui.engine.structured_output import Constraint, GrammarCompiler
 from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     ContextUse,
@@ -28,6 +30,8 @@ from llama_gui.vocabulary import (
     thinking_variables,
 )
 
+_TAG_TOKENS = 16
+"""So many at the end of a prompt hold the tag of thoughts that it begins."""
 _PLAIN_STOP = "\nUser:"
 
 
@@ -56,10 +60,11 @@ class ReadRequest:
     sampler: Sampler
     limits: Limits
     stops: StopStrings
-    grammar: Grammar | None
+    grammar: Constraint | None
     dropped_messages: int
     scores: PromptLogprobs | None = None
     skip_special_tokens: bool = True
+    shown_ids: frozenset[int] = frozenset()
 
 
 class RequestReader:
@@ -77,6 +82,8 @@ class RequestReader:
         self._ending = [token_id for token_id in self._eos_token_ids if token_id < self._drawable]
         self._middle = MiddleTokens.find(self._tokenizer)
         self._grammars = GrammarCompiler(self._tokenizer, self._drawable, self._ending)
+        manners = self._template.call_manners if self._template is not None else ()
+        self._call_forms = CallForms(self._grammars, self._tokenizer, manners)
 
     def read(self, request: GenerateRequest) -> ReadRequest:
         """The parts of `request`.
@@ -97,16 +104,19 @@ class RequestReader:
         if len(prompt) + len(former) >= self._info.max_context + is_read_only:
             raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
         sampler = self._sampler(request)
+        grammar = self._grammar(request, asked) or self._call_grammar(request, prompt)
+        calls = grammar if isinstance(grammar, CallGrammar) else None
         return ReadRequest(
             prompt,
-            self._origin(request, prompt, sampler),
+            self._origin(request, prompt, sampler, calls),
             sampler,
             self._limits(request, len(prompt)),
             StopStrings(self._stops(request), request.stop if request.include_stop_str_in_output else ()),
-            self._grammar(request, asked),
+            grammar,
             fitted.dropped_messages,
             self._scores(request, prompt, former),
             request.skip_special_tokens,
+            calls.shown if calls is not None else frozenset(),
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
@@ -175,7 +185,7 @@ class RequestReader:
         more = {name: limit + len(known) for name in ("max_tokens", "min_tokens") if (limit := getattr(request, name))}
         return replace(request, answer_token_ids=known, answer_text="", **more)
 
-    def _grammar(self, request: GenerateRequest, asked: GenerateRequest) -> Grammar | None:
+    def _grammar(self, request: GenerateRequest, asked: GenerateRequest) -> Constraint | None:
         """The grammar of the answer, behind what is known of it. `asked`: the request as the caller made it."""
         grammar = self._grammars.compile(request.json_schema, request.regex)
         if grammar is None:
@@ -186,6 +196,18 @@ class RequestReader:
                     grammar.accept(token_id)
         except GenerationError as error:
             raise _wrong_answer(asked, "the beginning of one that its schema or expression allows") from error
+        return grammar
+
+    def _call_grammar(self, request: GenerateRequest, prompt: list[int]) -> CallGrammar | None:
+        """What makes the calls of an answer well-formed, where it is not bound otherwise."""
+        forms = self._call_forms.of(request.tools) if request.tools else ()
+        if not forms:
+            return None
+        end = self._tokenizer.decode(prompt[-_TAG_TOKENS:], skip_special_tokens=False)
+        grammar = CallGrammar(forms, self._tokenizer.token_bytes, self._drawable, thinking_tag(end))
+        for token_id in request.answer_token_ids:
+            if token_id not in self._eos_token_ids:
+                grammar.follow(token_id)
         return grammar
 
     def _fitted(self, request: GenerateRequest) -> Fitted:
@@ -292,7 +314,9 @@ class RequestReader:
             rest = "such that banned_token_ids and min_tokens leave one"
             raise InvalidRequestError("allowed_token_ids", list(allowed[:4]), rest)
 
-    def _origin(self, request: GenerateRequest, prompt: list[int], sampler: Sampler) -> AnswerState:
+    def _origin(
+        self, request: GenerateRequest, prompt: list[int], sampler: Sampler, calls: CallGrammar | None
+    ) -> AnswerState:
         return AnswerState(
             prompt_token_ids=tuple(prompt),
             token_ids=tuple(request.answer_token_ids),
@@ -309,6 +333,7 @@ class RequestReader:
             include_stop_str_in_output=request.include_stop_str_in_output,
             skip_special_tokens=request.skip_special_tokens,
             tokenizer=self._tokenizer.fingerprint,
+            tools=plain(request.tools) if calls is not None else None,
         )
 
     def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:

@@ -39,7 +39,7 @@ class Sequence:
         self._stops = read.stops
         self._grammar = read.grammar
         self._tokenizer = tokenizer
-        self._detokenizer = tokenizer.detokenizer(skip_special_tokens=read.skip_special_tokens)
+        self._detokenizer = tokenizer.detokenizer(read.shown_ids, skip_special_tokens=read.skip_special_tokens)
         self._texts: list[str] = []
         self._on_output = blamed("on_output", on_output) if on_output is not None else None
         self._on_finish = on_finish
@@ -149,10 +149,7 @@ class Sequence:
             GenerationError: see `Sampler.draw`; or the caller's processor or callback failed.
         """
         # The head may have more rows than the tokenizer has tokens: those are nobody's.
-        allowed = self._grammar.allowed() if self._grammar is not None else None
-        draw = self._sampler.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer, allowed)
-        if self._grammar is not None and draw.token_id not in self._limits.eos_token_ids:
-            self._grammar.accept(draw.token_id)
+        draw = self._choose(logits[: self._tokenizer.vocab_size])
         if self._first_token is None:
             self._first_token = time.monotonic()
             if self._scores is not None:
@@ -161,6 +158,21 @@ class Sequence:
         text = self._text_of(draw.token_id)
         self._texts.append(text)
         self._hand_on(draw, text)
+
+    def _choose(self, logits: Tensor) -> Draw:
+        grammar = self._grammar
+        if grammar is None:
+            return self._sampler.draw(logits, self.prompt, self.answer)
+        while True:
+            allowed = grammar.allowed()
+            try:
+                draw = self._sampler.draw(logits, self.prompt, self.answer, allowed)
+            except GenerationError:  # perhaps none of the allowed tokens can be had
+                if grammar.give_up():
+                    continue
+                raise
+            if draw.token_id in self._limits.eos_token_ids or grammar.accept(draw.token_id):
+                return draw
 
     def guess(self, logits: Tensor, guesses: list[int]) -> int:
         """The token that `logits` ``[vocab]`` of another network give behind the answer and `guesses`.

@@ -6,6 +6,9 @@ from typing import Any
 
 Turn = dict[str, Any]
 
+_HAS_TOOLS = "You are a helpful assistant with some tools."
+"""What Microsoft's examples say before the tools."""
+
 
 def has_calls(turns: Sequence[Turn]) -> bool:
     """Whether tools were called in it."""
@@ -27,6 +30,18 @@ def others(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
         folded = _fold_system(way)
         if folded is not None:
             yield folded
+
+
+def with_told_tools(turns: Sequence[Turn], tools: Any) -> list[Turn]:
+    """The tools as the text of a list in the system turn, where Phi-4-mini's template looks for them."""
+    told = json.dumps([_function_of(tool) for tool in tools], ensure_ascii=False)
+    if turns and turns[0]["role"] == "system":
+        return [{**turns[0], "tools": told}, *turns[1:]]
+    return [{"role": "system", "content": _HAS_TOOLS, "tools": told}, *turns]
+
+
+def _function_of(tool: Any) -> Any:
+    return tool.get("function", tool) if isinstance(tool, dict) else tool
 
 
 def split_calls(turns: Sequence[Turn]) -> list[Turn]:

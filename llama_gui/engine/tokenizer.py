@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -150,13 +150,19 @@ class Tokenizer:
 
     # --- ids -> text
 
-    def detokenizer(self, *, skip_special_tokens: bool = True) -> Detokenizer:
-        """A fresh one, for one answer; control tokens have no text unless they are not skipped."""
+    def detokenizer(self, shown_ids: Collection[int] = (), *, skip_special_tokens: bool = True) -> Detokenizer:
+        """A fresh one, for one answer.
+
+        Control tokens have no text but those of `shown_ids`, or all where they are not skipped.
+        """
         if self._spelling is None:
             return WindowDetokenizer(lambda ids: self._library_decode(ids, skip_special_tokens=skip_special_tokens))
-        return ByteDetokenizer(
-            self._bytes_of if skip_special_tokens else self._all_bytes_of, self._spelling.leading_spaces
-        )
+
+        def bytes_of(token_id: int) -> bytes:
+            return (self.token_bytes(token_id) if token_id in shown_ids else None) or self._bytes_of(token_id)
+
+        plain = bytes_of if shown_ids else self._bytes_of
+        return ByteDetokenizer(plain if skip_special_tokens else self._all_bytes_of, self._spelling.leading_spaces)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """The text of `ids`, which is what an answer's pieces join to; invalid UTF-8 becomes U+FFFD.

@@ -36,10 +36,10 @@ def event(value: Any) -> bytes:
 class CallSplit:
     """Tells calls from text while one answer comes: those that the model makes by itself, or the one that it must."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Asked, opening: str = "") -> None:
         self._asked = asked
         tools = asked.tools
-        self._watch = CallWatch(tools.names) if tools is not None and tools.grammar is None else None
+        self._watch = CallWatch(tools.names, opening) if tools is not None and tools.grammar is None else None
         self._forced = ""
 
     def push(self, text: str) -> str:
@@ -76,7 +76,7 @@ class ChunkMaker:
         self._echoes = echoes
         self._usages: dict[int, Usage] = {}
         self._offsets = [len(echo.text) for echo in echoes] or [0] * len(asked.requests)
-        self._splits = [CallSplit(asked) for _ in asked.requests]
+        self._splits = [CallSplit(asked, opening(asked, engine, n)) for n in range(len(asked.requests))]
 
     def begin(self) -> bytes:
         """The events before the first token."""
@@ -290,8 +290,7 @@ def _choice(
     written = "".join(output.text for output in outputs)
     drawn = [output for output in outputs if is_told(asked.requests[index], output.token_id, engine)]
     logprobs = chat_logprobs(drawn, engine.tokenizer, as_ids=asked.tokens_as_ids) if asked.logprobs else None
-    text, calls = said_and_called(asked, written)
-    text = opening(asked, engine, index) + text
+    text, calls = said_and_called(asked, engine, index, written)
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     if calls:
         message |= {"content": text or None, "tool_calls": [call_fields(call) for call in limited(asked, calls)]}
@@ -299,13 +298,14 @@ def _choice(
     return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": reason}
 
 
-def said_and_called(asked: Asked, text: str) -> tuple[str, Sequence[ToolCall]]:
-    """A whole answer without the calls in it, and those."""
+def said_and_called(asked: Asked, engine: ServedEngine, choice: int, text: str) -> tuple[str, Sequence[ToolCall]]:
+    """A whole answer with the tag that its prompt ends with, but without the calls in it; and those."""
+    begun = opening(asked, engine, choice)
     if asked.tools is None:
-        return text, ()
+        return begun + text, ()
     if asked.tools.grammar is not None:
-        return "", forced_calls(asked, text)
-    found = parse_tool_calls(text, asked.tools.names)
+        return begun, forced_calls(asked, text)
+    found = parse_tool_calls(begun + text, asked.tools.names)
     return found.text, found.calls
 
 

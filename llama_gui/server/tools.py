@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
+from llama_gui.tool_calls import call_schema
 
 MOST_TOOLS = 128
 
@@ -14,7 +15,13 @@ Choice = Literal["auto", "required", "named"]
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What may be called. `named`: the one function that must be, when `choice` is "named"."""
+    """What may be called. `named`: the one function that must be, when `choice` is "named".
+
+    Where the choice is the model's, the engine sees to it that a call which it has begun is one of these functions,
+    with arguments that follow their schema, if llguidance is installed. So it does also without `strict`: OpenAI's
+    models do as well as they can then, and nothing is better than to follow it. A schema that cannot be followed is any
+    object there, and no error, `strict` or not; for a call that must be made it is refused.
+    """
 
     schemas: Sequence[Mapping[str, Any]]
     parameters: Mapping[str, Mapping[str, Any]]
@@ -33,17 +40,8 @@ class Tools:
         if self.choice == "named":
             return self.parameters[self.named]
         if self.choice == "required":
-            return {"anyOf": [_call_schema(name, parameters) for name, parameters in self.parameters.items()]}
+            return call_schema(self.parameters)
         return None
-
-
-def _call_schema(name: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"name": {"const": name}, "arguments": parameters},
-        "required": ["name", "arguments"],
-        "additionalProperties": False,
-    }
 
 
 def read_tools(fields: Fields) -> Tools | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from llama_gui.vocabulary.requests import Overflow
 from llama_gui.vocabulary.sampling import SamplingParams
+from llama_gui.vocabulary.tools import with_server_renamed
 
 CHAT_FIELDS = ("preset", "model", "documents", "tools", "allowed_tools")
 """What of the settings is of one chat, and of no preset."""
@@ -37,6 +38,14 @@ class ChatSettings:
     def without_reach(self) -> "ChatSettings":
         """Without what reaches beyond the chat: a stranger's file may not choose what is read or run here."""
         return replace(self, documents="", tools=(), allowed_tools=())
+
+    def with_tool_server_renamed(self, former: str, name: str) -> "ChatSettings":
+        """The same for a server of tools that has another name now."""
+        if former not in self.tools and not self.allowed_tools:
+            return self
+        tools = dict.fromkeys(name if server == former else server for server in self.tools)
+        allowed = dict.fromkeys(with_server_renamed(key, former, name) for key in self.allowed_tools)
+        return replace(self, tools=tuple(tools), allowed_tools=tuple(allowed))
 
     def as_preset(self) -> "ChatSettings":
         """Without what is of one chat alone."""

@@ -64,7 +64,17 @@ class ToolInfo:
     @property
     def key(self) -> str:
         """What settings call it. No two tools share one, whatever slashes a server puts into their names."""
-        return f"{self.server.replace('%', '%25').replace('/', '%2F')}/{self.name}"
+        return f"{_in_a_key(self.server)}/{self.name}"
+
+
+def _in_a_key(server: str) -> str:
+    return server.replace("%", "%25").replace("/", "%2F")
+
+
+def with_server_renamed(key: str, former: str, name: str) -> str:
+    """The key of a tool after its server got another name; of one of another server, as it is."""
+    start = f"{_in_a_key(former)}/"
+    return f"{_in_a_key(name)}/{key.removeprefix(start)}" if key.startswith(start) else key
 
 
 @dataclass(frozen=True, slots=True)

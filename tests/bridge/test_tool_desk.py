@@ -214,3 +214,15 @@ def test_one_that_hangs_is_killed_at_the_end(qtbot: QtBot, desk: ToolDesk):
     assert left() == []
     desk.start(["odd"])
     assert left() == []
+
+
+def test_a_new_name_is_told_and_an_old_one_is_not(desk: ToolDesk):
+    told: list[tuple[str, str]] = []
+    desk.renamed.connect(lambda former, name: told.append((former, name)))
+    add(desk, called("a"), called("b"))
+    desk.keep(called("a", env={"NEW": "1"}), former="a")
+    desk.keep(called("x"), former="nobody")
+    assert told == []
+    desk.keep(called("c"), former="a")
+    assert told == [("a", "c")]
+    assert [server.name for server in desk.servers()] == ["c", "b", "x"]

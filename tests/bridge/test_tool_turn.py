@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -11,7 +12,7 @@ from llama_gui.bridge.chat_turn import MOST_ROUNDS
 from llama_gui.bridge.tool_turn import DECLINED, LEAST_ROOM
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.tool_use import NOT_MADE, read_use
-from llama_gui.vocabulary import ToolInfo, ToolReply, ToolServerState
+from llama_gui.vocabulary import ToolInfo, ToolReply, ToolServer, ToolServerState
 from tests.bridge.conftest import MakeBook, MakeHost
 from tests.bridge.test_chat_session import shape, stored
 from tests.fakes.fake_tool_desk import CLOCK, FakeToolDesk, clock_desk
@@ -208,8 +209,7 @@ def test_a_server_that_starts_is_waited_for_and_one_that_fails_is_told(qtbot: Qt
     session.tools_awaited.connect(awaited.append)
     session.tools.set_state("clock", ToolServerState("starting"))
     session.send("time?")
-    qtbot.wait(50)
-    assert awaited == [True]
+    qtbot.waitUntil(lambda: awaited == [True])
     assert session.answering
     assert session.engine.requests == []
     session.tools.set_state("clock", ToolServerState("failed", error="clock could not be started."))
@@ -293,3 +293,51 @@ def test_a_server_that_no_chat_uses_any_more_ends(qtbot: QtBot, start: Start):
     qtbot.waitUntil(lambda: other.is_settled and not other.answering)
     session.book.close_chat(other.chat_id)
     qtbot.waitUntil(lambda: session.tools.state("clock").status == "off")
+
+
+def test_for_a_model_without_a_place_for_tools_no_server_is_started(qtbot: QtBot, start: Start):
+    desk = clock_desk({})
+    desk.set_state("clock", ToolServerState())
+    session = start(desk, ScriptedEngine({"time?": ["It", " is", " late."]}, tools=False))
+    session.send("time?")
+    qtbot.waitUntil(lambda: not session.answering)
+    assert shape(session.path())[1:] == [("assistant", "It is late.", "complete")]
+    assert session.settings.tools == ("clock",)
+    assert desk.started == []
+
+
+def test_chats_keep_the_tools_of_a_server_that_gets_another_name(
+    qtbot: QtBot, make_book: MakeBook, make_host: MakeHost
+):
+    book = make_book(make_host(ScriptedEngine(tools=False)))
+    server = ToolServer("a/b", command="run")
+    book.tools.keep(server)
+    open_one, closed, other = (book.new_chat() for _ in range(3))
+    for session, tools in ((open_one, ("a/b", "git")), (closed, ("git", "a/b")), (other, ("git",))):
+        session.set_settings(replace(session.settings, tools=tools, allowed_tools=("a%2Fb/now", "git/now")))
+        session.send("Hi")
+        qtbot.waitUntil(lambda session=session: not session.answering)
+    with qtbot.waitSignal(book.chat_closed):
+        book.close_chat(closed.chat_id)
+    book.tools.keep(ToolServer("clock", command="run"), former="a/b")
+    assert open_one.settings.tools == ("clock", "git")
+    assert open_one.settings.allowed_tools == ("clock/now", "git/now")
+    again = book.open_chat(closed.chat_id)
+    qtbot.waitUntil(lambda: again.settings.tools == ("git", "clock"))
+    assert again.settings.allowed_tools == ("clock/now", "git/now")
+    assert other.settings.tools == ("git",)
+    qtbot.waitUntil(lambda: all(session.is_settled for session in book.sessions()))
+    got: list[tuple[str, ...]] = []
+    chat_id = open_one.chat_id
+    book._store.run(lambda store: store.chat(chat_id).settings.tools, got.append)
+    qtbot.waitUntil(lambda: bool(got))
+    assert got == [("clock", "git")]
+
+
+def test_what_is_called_in_thoughts_is_not_asked_for(qtbot: QtBot, start: Start):
+    engine = ScriptedEngine({"time?": ["<think>", *SAID, "</think>", "No."]})
+    session = start(engine=engine)
+    session.send("time?")
+    qtbot.waitUntil(lambda: not session.answering)
+    assert session.tools.calls == []
+    assert shape(session.path())[1:] == [("assistant", f"<think>{''.join(SAID)}</think>No.", "complete")]

@@ -10,6 +10,7 @@ import pytest
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, ChatTemplateError, InvalidRequestError
+from llama_gui.tool_calls.manners import FUNCTOOLS, TOOL_CALL_TOKEN
 from llama_gui.vocabulary import Message
 from tests.fakes.tiny_tokenizers import LLAMA3_TEMPLATE, ZEPHYR_TEMPLATE, byte_level_tokenizer, write_tokenizer
 
@@ -43,6 +44,13 @@ MODERN = (
     "{%- set ns.count = ns.count + 1 -%}{{ turn(m) }}{% generation %}!{% endgeneration %}\n{% endfor -%}\n"
     "{{ ns.count }} {{ messages | length }} {{ {'a': 'é<'} | tojson }} {{ [1, 2] | tojson(indent=1) }}\n"
     "{%- if tools is not none %}tools{% endif %}{% if not add_generation_prompt %}done{% endif %}"
+)
+PHI4_MINI = (
+    "{% for message in messages %}{% if message['role'] == 'system' and 'tools' in message and "
+    "message['tools'] is not none %}{{ '<|' + message['role'] + '|>' + message['content'] + '<|tool|>' + "
+    "message['tools'] + '<|/tool|>' + '<|end|>' }}{% else %}{{ '<|' + message['role'] + '|>' + message['content'] + "
+    "'<|end|>' }}{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% else %}"
+    "{{ eos_token }}{% endif %}"
 )
 TEMPLATES = {
     "llama 3": LLAMA3_TEMPLATE, "zephyr": ZEPHYR_TEMPLATE, "chatml": CHATML, "llama 2": LLAMA2, "mistral": MISTRAL,
@@ -362,9 +370,31 @@ def test_whether_thinking_can_be_chosen_and_what_it_does_by_itself(
         ("{{ messages[0].content }}{% if tools %}{{ tools | tojson }}{% endif %}", True),
         ("{% for tool in tools or [] %}{{ tool.function.name }}{% endfor %}", True),
         ("{% if tools %}{{ raise_exception('no tools, please') }}{% endif %}", False),
+        (PHI4_MINI, True),
     ],
 )
 def test_whether_it_has_a_place_for_tools(tmp_path: Path, source: str, knows: bool):
     template = make(tmp_path, source)
     assert template is not None
     assert template.knows_tools is knows
+
+
+def test_phi_4_mini_is_told_of_tools_in_the_system_turn(tmp_path: Path):
+    template = make(tmp_path, PHI4_MINI)
+    assert template is not None
+    function = {"name": "now", "description": "Tells the time in São Paulo.", "parameters": {"type": "object"}}
+    told = json.dumps([function], ensure_ascii=False)
+    tools = [{"type": "function", "function": function}]
+    asked = [Message("user", "Hi")]
+    assert template.render(asked) == "<|user|>Hi<|end|><|assistant|>"
+    plain = f"<|system|>You are a helpful assistant with some tools.<|tool|>{told}<|/tool|><|end|>"
+    assert template.render(asked, tools=tools) == f"{plain}<|user|>Hi<|end|><|assistant|>"
+    system = [Message("system", "Be kind."), *asked]
+    expected = f"<|system|>Be kind.<|tool|>{told}<|/tool|><|end|><|user|>Hi<|end|><|assistant|>"
+    assert template.render(system, tools=tools) == expected
+    call = {"id": "1", "type": "function", "function": {"name": "now", "arguments": {}}}
+    called = [*asked, Message("assistant", "", tool_calls=[call]), Message("tool", "Noon.", tool_call_id="1")]
+    text = template.render(called, tools=tools)
+    assert "[Called now: {}]" in text
+    assert "Noon." in text
+    assert template.call_manners == (TOOL_CALL_TOKEN, FUNCTOOLS)

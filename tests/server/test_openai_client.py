@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 
 import openai
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.server.serve import ApiServer
 from tests.fakes.tiny_llama import write_tiny_llama
-from tests.server.conftest import KEY, Serve
+from tests.server.conftest import KEY, Serve, ServedScript
 
 ASKED: list = [{"role": "user", "content": "What is this application?"}]
 SAMPLING = {"temperature": 1.2, "top_p": 0.9, "seed": 5}
@@ -326,6 +327,69 @@ def test_a_model_that_knows_tools_calls_one_when_it_must(serve: Serve, tmp_path,
                     {"role": "tool", "tool_call_id": call.id, "content": "5"}]  # fmt: skip
             client.chat.completions.create(model="tiny", messages=more, tools=[ADD], max_tokens=3)
         server.stop()
+
+
+class Forcing:
+    """An engine whose answers say a text first; the rest is the model's own."""
+
+    def __init__(self, engine: Engine, text: str) -> None:
+        self._engine = engine
+        self._ids = engine.tokenizer.encode_literally(text)
+
+    def __getattr__(self, name: str):
+        return getattr(self._engine, name)
+
+    def submit(self, request: GenerateRequest, *callbacks):
+        prompt = len(self._engine.apply_chat_template(request.messages, tools=request.tools, tokenize=True))
+
+        def process(known, logits):
+            place = len(known) - prompt
+            if place < len(self._ids):
+                logits[self._ids[place]] = 1e9
+            return logits
+
+        return self._engine.submit(replace(request, logits_processor=process), *callbacks)
+
+
+@pytest.mark.parametrize("strict", [True, None])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_call_that_the_model_begins_by_itself_is_well_formed(serve: Serve, tmp_path, strict, stream):
+    pytest.importorskip("llguidance")
+    folder = write_tiny_llama(tmp_path / "tiny")
+    (folder / "chat_template.jinja").write_text(TOOL_TEMPLATE)
+    tool = {"type": "function", "function": {**ADD["function"], **({"strict": strict} if strict else {})}}
+    with Engine.load(folder, dtype="float32") as engine:
+        server = serve(Forcing(engine, 'Well.<tool_call>\n{"'))
+        with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+            asked: dict = {"model": "tiny", "messages": ASKED, "tools": [tool], "seed": 1, "max_tokens": 150}
+            reply = client.chat.completions.create(**asked, stream=stream)
+            if stream:
+                deltas = [chunk.choices[0].delta for chunk in reply]
+                (call,) = [call for delta in deltas for call in delta.tool_calls or ()]
+                text = "".join(delta.content or "" for delta in deltas)
+            else:
+                (call,), text = reply.choices[0].message.tool_calls, reply.choices[0].message.content
+            assert text.startswith("Well.")
+            assert call.function.name == "add"
+            arguments = json.loads(call.function.arguments)
+            assert (arguments["a"] in (1, 2), arguments["b"] in (3, 4), len(arguments)) == (True, True, 2)
+        server.stop()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_is_called_in_thoughts_stays_text(serve: Serve, stream: bool):
+    said = ["<think>", "<tool_call>", '{"name": "add", "arguments": {}}', "</tool_call>", "</think>", "No."]
+    server = serve(ServedScript({"?": said}))
+    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+        question: list = [{"role": "user", "content": "?"}]
+        reply = client.chat.completions.create(model="Scripted", messages=question, tools=[ADD], stream=stream)
+        if stream:
+            deltas = [chunk.choices[0].delta for chunk in reply]
+            assert not any(delta.tool_calls for delta in deltas)
+            assert "".join(delta.content or "" for delta in deltas) == "".join(said)
+        else:
+            message = reply.choices[0].message
+            assert (message.content, message.tool_calls) == ("".join(said), None)
 
 
 def test_clients_and_tabs_share_the_engine(server, model, starter):

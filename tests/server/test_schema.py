@@ -300,7 +300,8 @@ def test_tools_and_how_much_they_must_be_called():
     named = read_chat(question(tools=[TOOL, OTHER], tool_choice={"type": "function", "function": {"name": "f"}}))
     assert named.requests[0].json_schema == TOOL["function"]["parameters"]
     required = read_chat(question(tools=[TOOL, OTHER], tool_choice="required")).requests[0].json_schema
-    assert [entry["properties"]["name"] for entry in required["anyOf"]] == [{"const": "f"}, {"const": "g"}]
+    calls = required["$defs"]["call"]["anyOf"]
+    assert [entry["properties"]["name"] for entry in calls] == [{"const": "f"}, {"const": "g"}]
     assert refused(read_chat, question(tools=[TOOL], response_format={"type": "json_object"})).param == (
         "response_format"
     )

@@ -133,12 +133,28 @@ def test_a_server_is_changed_in_its_place(dialog, desk):
     dialog.list.setCurrentRow(0)
     dialog.change()
     made = form(dialog)
-    assert made.name.isReadOnly()
+    assert not made.name.isReadOnly()
     assert (made.command.text(), made.env.toPlainText()) == ("run 'a b'", "TOKEN=x=y")
     made.command.setText("run c")
     made.accept()
     assert desk.servers()[0] == ToolServer("files", command="run", args=("c",), env={"TOKEN": "x=y"})
     assert len(desk.servers()) == 2
+
+
+def test_a_server_gets_another_name_but_not_that_of_another_one(dialog, desk):
+    desk.keep(ToolServer("files", command="run"))
+    desk.add("git")
+    dialog.list.setCurrentRow(0)
+    dialog.change()
+    made = form(dialog)
+    made.name.setText("git")
+    made.accept()
+    assert made.problems["name"].isVisible()
+    made.name.setText(" papers ")
+    made.accept()
+    assert [server.name for server in desk.servers()] == ["papers", "git"]
+    assert dialog.list.currentItem().text() == "papers"
+    assert desk.started == ["papers"]
 
 
 def test_an_address_is_read_with_its_headers(dialog, desk):

@@ -36,7 +36,7 @@ class ResponseEvents:
         self._text = ""
         self._usage = Usage()
         self._reason = "stop"
-        self._split = CallSplit(asked)
+        self._split = CallSplit(asked, opening(asked, engine, 0))
         self._likelihoods = Likelihoods(asked, engine)
         self._logprobs: list[Item] = []  # of the message
 

@@ -134,12 +134,11 @@ def whole_response(
         RefusedError: the answer failed.
     """
     reason = finish_reason(asked.requests[0], result, engine)
-    text, calls = said_and_called(asked, "".join(output.text for output in outputs))
+    text, calls = said_and_called(asked, engine, 0, "".join(output.text for output in outputs))
     likelihoods = Likelihoods(asked, engine)
     for output in outputs:
         likelihoods.push(output)
-    logprobs = likelihoods.take(text)
-    text = opening(asked, engine, 0) + text
+    logprobs = likelihoods.take(text.removeprefix(opening(asked, engine, 0)))
     items: list[Item] = [call_item(call) for call in limited(asked, calls)]
     if text or not items:
         items.insert(0, message_item(new_id("msg"), status_of(reason), [text_part(text, logprobs)]))

@@ -148,16 +148,16 @@ class ToolsDialog(FittingDialog):
             self._open_form(server, is_new=False)
 
     def _open_form(self, server: ToolServer | None, *, is_new: bool) -> None:
-        taken = {known.name for known in self._desk.servers()} if is_new else ()
+        former = "" if is_new or server is None else server.name
+        taken = {known.name for known in self._desk.servers()} - {former}
         form = ToolServerForm(server, taken, self._desk.check, self, is_new=is_new)
-        form.filled.connect(self._keep)
+        form.filled.connect(lambda filled: self._keep(filled, former))
         form.open()
 
-    @Slot(object)
-    def _keep(self, server: ToolServer) -> None:
+    def _keep(self, server: ToolServer, former: str) -> None:
         self._forget_news()
-        is_known = server.name in {known.name for known in self._desk.servers()}
-        self._desk.keep(server, server.name if is_known else "")
+        self.tried.discard(former)
+        self._desk.keep(server, former)
         self._select(server.name)
         self.try_selected()
 

@@ -25,7 +25,7 @@ _PAIRS_HEIGHT = 58
 
 
 class ToolServerForm(FittingDialog):
-    """It stays open until what was typed is a server. `taken`: names that others have; `check`: `ToolDesk.check`."""
+    """It stays open until what was typed is a server. `taken`: names of other servers; `check`: `ToolDesk.check`."""
 
     filled = Signal(object)
     """`ToolServer`."""
@@ -49,7 +49,6 @@ class ToolServerForm(FittingDialog):
         (self.is_address if server and server.url else self.is_program).setChecked(True)
         self.name = QLineEdit(server.name if server else "")
         self.name.setPlaceholderText(self.tr("as you want to call it"))
-        self.name.setReadOnly(not is_new)  # chats know it by its name
         self.command = QLineEdit(join_command((server.command, *server.args)) if server and server.command else "")
         self.command.setPlaceholderText("uvx mcp-server-fetch")
         self.env = self._pairs(write_pairs(server.env, "=") if server else "", self.tr("NAME=value, one on each line"))

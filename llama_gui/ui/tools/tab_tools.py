@@ -86,6 +86,6 @@ class TabTools(QObject):
         self._button.setVisible(bool(known))
 
     def _line(self, name: str, state: ToolServerState) -> str:
-        if state.status == "off":
+        if state.status == "off" and self._takes_tools is not False:
             return self.tr("{}: starts with the next answer").format(name)
         return state.error or f"{name}: {state_words(state)}"  # an error names the server

@@ -1,0 +1,105 @@
+"""Grammars of calls: tools, and the manners of a model, as llguidance reads them.
+
+They are asked for by nobody in so many words, so they are never an error: a schema that the library cannot follow
+becomes any JSON object, and where nothing helps there is no grammar.
+"""
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_gui.engine.call_grammar import CallForm
+from llama_gui.engine.structured_output import WHITESPACE, GrammarCompiler
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.errors import UserError
+from llama_gui.tool_calls import ANY_OBJECT, Manner, Parameters, call_schema, calls_schema, parameters_of
+
+_MOST_KEPT = 8
+_LARK = """%llguidance {{"no_forcing": true}}
+start: {start}
+ws: /[ \\t\\r\\n]{{1,8}}/
+text: /(.|\\n)*/
+{rules}"""
+
+
+class CallForms:
+    """Makes the grammars of the calls of one model, and keeps those that were used last. Safe in any thread."""
+
+    def __init__(self, compiler: GrammarCompiler, tokenizer: Tokenizer, manners: Sequence[Manner]) -> None:
+        self._compiler = compiler
+        self._tokenizer = tokenizer
+        self._manners = manners
+        self._kept: dict[str, tuple[CallForm, ...]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, tools: Sequence[Mapping[str, Any]]) -> tuple[CallForm, ...]:
+        """The grammars of calls of these tools; () where there are none."""
+        parameters = dict(filter(None, map(parameters_of, tools)))
+        if not parameters or not self._manners:
+            return ()
+        try:
+            key = json.dumps(list(parameters.items()))
+        except (TypeError, ValueError, RecursionError):  # no JSON
+            return ()
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = self._made(parameters)
+                for former in [*self._kept][:-_MOST_KEPT]:
+                    del self._kept[former]
+            return self._kept[key]
+
+    def _made(self, parameters: Parameters) -> tuple[CallForm, ...]:
+        try:
+            return self._compiled_all(parameters)
+        except (UserError, RecursionError):  # not installed, or not for this model's tokens
+            return ()
+
+    def _compiled_all(self, parameters: Parameters) -> tuple[CallForm, ...]:
+        if self._compiled(parameters, self._manners[0]) is None:
+            parameters = {
+                name: schema if self._compiled({name: schema}, self._manners[0]) else ANY_OBJECT
+                for name, schema in parameters.items()
+            }
+        found = (self._compiled(parameters, manner) for manner in self._manners)
+        return tuple(form for form in found if form is not None)
+
+    def _compiled(self, parameters: Parameters, manner: Manner) -> CallForm | None:
+        matcher = self._compiler.matcher(self._lark(parameters, manner))
+        if matcher.is_error():
+            return None
+        ids = (self._tokenizer.id_of(text) for text in (manner.mark, manner.close))
+        shown = frozenset(i for i in ids if i is not None and i in self._tokenizer.special_ids)
+        return CallForm(manner, matcher, shown)
+
+    def _lark(self, parameters: Parameters, manner: Manner) -> str:
+        """Free text to the mark, calls, and free text again behind what closes them."""
+        rules: dict[str, str] = {}
+        if manner.has_one:
+            rules["one"] = _json(call_schema(parameters, manner.key))
+        if manner.has_list:
+            rules["many"] = _json(calls_schema(parameters, manner.key))
+        if manner.close:
+            rules["close"] = f"({self._token(manner.close)}) text"
+            optional = "ws? close" if manner.must_close else "(ws? close)?"
+            bodies = {"one": f"one {optional}", "many": "many (ws? close)?"}
+        else:
+            bodies = {"one": 'one (ws? ";" ws? one)* ws?', "many": "many ws?"}
+        body = " | ".join(bodies[rule] for rule in ("one", "many") if rule in rules)
+        if manner.mark:
+            rules["head[lazy]"] = f"/(.|\\n)*/ {json.dumps(manner.mark)}"
+            opening = f"({self._token(manner.mark, 'head')}) ws?"
+        else:
+            opening = "/[^{]*/"
+        text = "\n".join(f"{name}: {rule}" for name, rule in rules.items())
+        return _LARK.format(start=f"{opening} ({body})", rules=text)
+
+    def _token(self, text: str, rule: str = "") -> str:
+        """A mark as its text, or as the one token that it may be."""
+        token_id = self._tokenizer.id_of(text)
+        written = rule or json.dumps(text)
+        return written if token_id is None else f"{written} | <[{token_id}]>"
+
+
+def _json(schema: Mapping[str, Any]) -> str:
+    return f"%json {json.dumps({**schema, 'x-guidance': WHITESPACE})}"

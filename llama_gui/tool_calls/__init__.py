@@ -1,0 +1,22 @@
+"""Calls of functions in what models write: how they look, what they must be, and how they are taken out of a text."""
+
+from llama_gui.tool_calls.forms import ANY_OBJECT, Parameters, call_schema, calls_schema, parameters_of
+from llama_gui.tool_calls.manners import MANNERS, Manner
+from llama_gui.tool_calls.reading import SaidAndCalled, ToolCall, parse_tool_calls
+from llama_gui.tool_calls.thoughts import Thoughts
+from llama_gui.tool_calls.watch import CallWatch
+
+__all__ = [
+    "ANY_OBJECT",
+    "MANNERS",
+    "CallWatch",
+    "Manner",
+    "Parameters",
+    "SaidAndCalled",
+    "Thoughts",
+    "ToolCall",
+    "call_schema",
+    "calls_schema",
+    "parameters_of",
+    "parse_tool_calls",
+]

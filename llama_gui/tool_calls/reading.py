@@ -1,0 +1,174 @@
+"""Calls taken out of what a model wrote, in each of the `manners`.
+
+Control tokens may be missing in an answer's text, and with them the marks. What stands alone is a call only when it
+calls a function that was offered: an answer may be JSON for its own sake.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llama_gui.tool_calls.manners import MANNERS, Manner
+from llama_gui.tool_calls.thoughts import Thoughts
+
+_PYTHONIC = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(.*\)\s*\]", re.DOTALL)
+_LONGEST_PYTHONIC = 20_000
+_CLOSED = tuple(manner for manner in MANNERS if manner.close)
+_OPEN_ENDED = tuple(manner for manner in MANNERS if manner.mark and not manner.close)
+_BETWEEN = " \t\r\n;,"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: the function, and its arguments as JSON text."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAndCalled:
+    """What an answer says to the user, and what it calls."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+
+
+def parse_tool_calls(text: str, names: Collection[str]) -> SaidAndCalled:
+    """Take the calls out of a whole answer. A call that cannot be read, or of no function in `names`, stays text.
+
+    What is thought calls nothing, where the answer begins with the tag for that (`ModelInfo.opening`).
+    """
+    thoughts = Thoughts()
+    begun, rest = thoughts.push(text), thoughts.finish()
+    thought, found = begun[0] + rest[0], parse_answer(begun[1] + rest[1], names)
+    return SaidAndCalled((thought + found.text).rstrip() if found.calls else text, found.calls)
+
+
+def parse_answer(text: str, names: Collection[str]) -> SaidAndCalled:
+    """The same for what is no thought."""
+    manner = min((m for m in _CLOSED if m.mark in text), key=lambda m: text.index(m.mark), default=None)
+    if manner is not None:
+        return _parse_closed(text, manner, names)
+    said, mark, rest = _split_at_mark(text)
+    for read in (_read_json_calls, _read_pythonic):
+        calls = read(rest.strip(), names)
+        if calls:
+            return SaidAndCalled(said.rstrip() if mark else "", calls)
+    return SaidAndCalled(text, ())
+
+
+def _parse_closed(text: str, manner: Manner, names: Collection[str]) -> SaidAndCalled:
+    """Calls that stand among words, each behind its mark."""
+    calls: list[ToolCall] = []
+    said, at = "", 0
+    while (found := text.find(manner.mark, at)) >= 0:
+        said += text[at:found]
+        at = found + len(manner.mark)
+        read = _calls_at(text, at, manner, names)
+        if read is None:
+            said += manner.mark
+        else:
+            calls += read[0]
+            at = read[1]
+    said += text[at:]
+    return SaidAndCalled(said.strip() if calls else text, tuple(calls))
+
+
+def _calls_at(text: str, at: int, manner: Manner, names: Collection[str]) -> tuple[tuple[ToolCall, ...], int] | None:
+    """The calls there, and where they end; None where there are none, or something else is behind them."""
+    try:
+        values, end = _json_values(text, at)
+    except (ValueError, RecursionError):
+        return None
+    calls = _calls_of(values, names)
+    if not calls:
+        return None
+    if text.startswith(manner.close, end):
+        return calls, end + len(manner.close)
+    may_end_here = end == len(text) or not manner.must_close or isinstance(values[-1], list)
+    return (calls, end) if may_end_here else None
+
+
+def _split_at_mark(text: str) -> tuple[str, str, str]:
+    """What stands before a mark, the mark, what stands behind it; without a mark all of it is behind."""
+    for manner in _OPEN_ENDED:
+        before, found, rest = text.partition(manner.opening)
+        if found:
+            return before, found, manner.begins + rest
+    return "", "", text
+
+
+def _read_json_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
+    """One object, a list of them, or some with ";" or white space between; nothing where a part is no call."""
+    try:
+        values, end = _json_values(text, 0)
+    except (ValueError, RecursionError):
+        return ()
+    return _calls_of(values, names) if end == len(text) else ()
+
+
+def _json_values(text: str, at: int) -> tuple[list[Any], int]:
+    """The objects and lists that follow each other there, and where what is behind them begins."""
+    decoder, values = json.JSONDecoder(), list[Any]()
+    at = _behind(text, at, " \t\r\n")
+    while text[at : at + 1] in ("{", "["):
+        value, at = decoder.raw_decode(text, at)
+        values.append(value)
+        at = _behind(text, at, _BETWEEN)
+    return values, at
+
+
+def _behind(text: str, at: int, letters: str) -> int:
+    while at < len(text) and text[at] in letters:
+        at += 1
+    return at
+
+
+def _calls_of(values: Collection[Any], names: Collection[str]) -> tuple[ToolCall, ...]:
+    calls: list[ToolCall] = []
+    for value in values:
+        for entry in value if isinstance(value, list) else [value]:
+            try:
+                call = _call_of(entry, names)
+            except (ValueError, RecursionError):
+                call = None
+            if call is None:
+                return ()
+            calls.append(call)
+    return tuple(calls)
+
+
+def _call_of(entry: Any, names: Collection[str]) -> ToolCall | None:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str) or entry["name"] not in names:
+        return None
+    arguments = next((entry[key] for key in ("arguments", "parameters") if key in entry), {})
+    if isinstance(arguments, str):  # some models write the arguments as the text of an object
+        arguments = json.loads(arguments)
+    if not isinstance(arguments, Mapping):
+        return None
+    return ToolCall(entry["name"], json.dumps(arguments, ensure_ascii=False))
+
+
+def _read_pythonic(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
+    if len(text) > _LONGEST_PYTHONIC or not _PYTHONIC.fullmatch(text):
+        return ()
+    try:
+        tree = ast.parse(text, mode="eval").body  # read, never run
+        calls = [_pythonic_call(node, names) for node in tree.elts] if isinstance(tree, ast.List) else []
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return ()
+    return tuple(call for call in calls if call) if all(calls) else ()
+
+
+def _pythonic_call(node: ast.expr, names: Collection[str]) -> ToolCall | None:
+    if not isinstance(node, ast.Call) or node.args:
+        return None
+    name = ast.unparse(node.func)
+    if name not in names or any(keyword.arg is None for keyword in node.keywords):
+        return None
+    arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+    return ToolCall(name, json.dumps(arguments, ensure_ascii=False))

@@ -1,0 +1,58 @@
+"""A streaming answer, but for its calls."""
+
+from collections.abc import Collection
+
+from llama_gui.tool_calls.manners import MANNERS
+from llama_gui.tool_calls.reading import SaidAndCalled, parse_answer
+from llama_gui.tool_calls.thoughts import Thoughts, overlap
+
+_MARKS = tuple(manner.opening for manner in MANNERS if manner.mark)
+
+
+class CallWatch:
+    """Lets the text of a streaming answer through, but for what may be a call, until that is known.
+
+    What is thought calls nothing. `opening`: the part of the answer that the prompt had already, if the text lacks it.
+    """
+
+    def __init__(self, names: Collection[str], opening: str = "") -> None:
+        self._names = names
+        self._thoughts = Thoughts(opening)
+        self._held = ""
+        self._holds_all = False
+        self._began = False
+
+    def push(self, text: str) -> str:
+        """The text that is certainly said."""
+        thought, answer = self._thoughts.push(text)
+        return thought + (self._push_answer(answer) if answer else "")
+
+    def _push_answer(self, text: str) -> str:
+        self._held += text
+        if self._holds_all:
+            return ""
+        if not self._began:
+            start = self._held.lstrip()
+            if not start:
+                return ""
+            self._began = True
+            self._holds_all = start[0] in "{["  # a call without its mark, or an answer in JSON
+            if self._holds_all:
+                return ""
+        safe = len(self._held)
+        for mark in _MARKS:
+            at = self._held.find(mark)
+            if at >= 0:
+                self._holds_all = True
+                safe = min(safe, at)
+            else:
+                safe = min(safe, len(self._held) - overlap(self._held, mark))
+        said, self._held = self._held[:safe], self._held[safe:]
+        return said
+
+    def finish(self) -> SaidAndCalled:
+        """What is left: the rest of the text, and the calls."""
+        thought, answer = self._thoughts.finish()
+        held, self._held = self._held + answer, ""
+        found = parse_answer(held, self._names) if held else SaidAndCalled("", ())
+        return SaidAndCalled(thought + found.text, found.calls)
