@@ -11,7 +11,9 @@ if sys.platform == "win32" and glob.glob(r"Fonts\*.ttf", root_dir=os.environ["SY
     os.environ.setdefault("QT_QPA_FONTDIR", os.path.join(os.environ["SYSTEMROOT"], "Fonts"))
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"
-os.environ["GOMP_SPINCOUNT"] = "10000"  # as the application does, see llama_gui/__main__.py
+# The application lets torch's threads spin a little while they wait for each other, see llama_gui/__main__.py. Here two
+# processes share the cores, and one that spins only keeps the one it waits for off them.
+os.environ["GOMP_SPINCOUNT"] = "0"
 
 import gc
 import signal
@@ -30,7 +32,7 @@ from llama_gui.paths import Paths
 
 _GRACE_S = 10.0
 _FOREIGN_THREADS = {"tqdm_monitor"}  # transformers shows bars while it loads; their thread stays for good
-_FDS = Path("/proc/self/fd")
+_FDS = "/proc/self/fd"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -155,13 +157,13 @@ def _let_qt_end() -> None:
 
 def _open_sockets() -> set[str]:
     """The sockets of this process; nothing where the system does not tell."""
-    if not _FDS.is_dir():
+    if not os.path.isdir(_FDS):
         return set()
-    return {target for target in map(_target, _FDS.iterdir()) if target.startswith("socket:")}
+    return {target for target in map(_target, os.listdir(_FDS)) if target.startswith("socket:")}
 
 
-def _target(fd: Path) -> str:
+def _target(fd: str) -> str:
     try:
-        return os.readlink(fd)
+        return os.readlink(f"{_FDS}/{fd}")
     except OSError:  # closed since, like the one that lists the folder
         return ""

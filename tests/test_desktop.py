@@ -13,6 +13,7 @@ from llama_gui.library.shelf_notes import rename
 from llama_gui.paths import Paths
 from llama_gui.ui.first_window import FirstWindow
 from tests.library.test_shelf import make_model
+from tests.test_imports import HEAVY
 
 CODE = """
 import sys
@@ -23,7 +24,7 @@ def end(window, name):
     print("ready:", name)
     window.close()
 
-start = MainWindow.start
+start, show = MainWindow.start, MainWindow.showEvent
 def start_and_close(window):
     start(window)
     window._host.loaded.connect(lambda _key, info: end(window, info.name))
@@ -35,21 +36,32 @@ sys.exit(main(["--profile", sys.argv[1]]))
 """
 
 
-def open_window(profile: Path, more: str = "") -> list[str]:
-    """Open the window, close it when the model is there; what it told its user."""
+def open_window(profile: Path, more: str = "", first: str = "") -> list[str]:
+    """Open the window, close it when the model is there; what it told its user. `first` runs before all else."""
+    code = CODE.replace("from llama_gui.__main__", f"{first}\nfrom llama_gui.__main__") % more
     done = subprocess.run(
-        [sys.executable, "-c", CODE % more, str(profile)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code, str(profile)], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 
 
-def test_a_first_start_keeps_all_its_data_in_its_profile_and_fits_on_a_small_screen(tmp_path: Path):
+def test_a_first_start_shows_before_torch_is_loaded_keeps_to_its_profile_and_fits_on_a_small_screen(tmp_path: Path):
     home = set(Path(os.environ["HOME"]).rglob("*"))
     profile = tmp_path / "new" / "profile"
-    room, *told = open_window(profile, "room = window.screen().availableSize(); print(room - window.size())")
+    first = f"""
+def on_shown(window, event):
+    print("before the first show:", [name for name in {(*HEAVY, "psutil", "pypdfium2")!r} if name in sys.modules])
+    MainWindow.showEvent = show
+    show(window, event)
+MainWindow.showEvent = on_shown
+"""
+    more = """room = window.screen().availableSize(); print(room - window.size())
+    window._host.loaded.connect(lambda *_: print("torch" in sys.modules))"""
+    loaded, room, *told = open_window(profile, more, first)
+    assert loaded == "before the first show: []"
     assert "-" not in room  # the screen of the tests has 800 by 800
-    assert told == ["", "ready: Starter model"]
+    assert told == ["", "ready: Starter model", "True"]
     files = {path.name for path in profile.iterdir()}
     assert {"chats.db", "settings.json", "llama-gui.log"} <= files
     assert (profile / "llama-gui.log").read_text(encoding="utf-8") == ""

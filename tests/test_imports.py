@@ -1,4 +1,7 @@
-"""Who may import whom, and what is loaded when. Child processes, because this one has loaded everything."""
+"""Who may import whom, and what is loaded when. Child processes, because this one has loaded everything.
+
+That the window shows before torch is loaded: see the first start in `test_desktop.py`.
+"""
 
 import os
 import subprocess
@@ -51,27 +54,6 @@ import llama_gui.engine
 print(llama_gui.engine.Engine.__name__)
 """
     assert run_python(code) == "Engine"
-
-
-def test_the_window_shows_before_torch_is_loaded(tmp_path: Path):
-    code = f"""
-import sys
-from PySide6.QtCore import QTimer
-from llama_gui.ui import MainWindow
-
-heavy = {(*HEAVY, "psutil", "pypdfium2")!r}
-show = MainWindow.showEvent
-
-def on_shown(window, event):
-    print("before the first show:", [name for name in heavy if name in sys.modules])
-    MainWindow.showEvent = show
-    window._host.loaded.connect(lambda _key, info: (print(info.name, "torch" in sys.modules), window.close()))
-
-MainWindow.showEvent = on_shown
-from llama_gui.__main__ import main
-sys.exit(main(["--profile", sys.argv[1]]))
-"""
-    assert run_python(code, str(tmp_path)).splitlines() == ["before the first show: []", "Starter model True"]
 
 
 def test_what_reads_and_lays_out_formulas_is_not_loaded_before_the_first_one():

@@ -64,16 +64,16 @@ class FoldGroup(QWidget):
         self.headline = _Headline(name, icons)
         self._name = name
         self._body = QWidget()
-        inner = QVBoxLayout(self._body)
-        inner.setContentsMargins(0, 2, 0, 8)
-        inner.setSpacing(8)
-        for widget in widgets:
-            inner.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.headline)
         layout.addWidget(self._body)
+        inner = QVBoxLayout(self._body)
+        inner.setContentsMargins(0, 2, 0, 8)
+        inner.setSpacing(8)
+        for widget in widgets:  # last: what moves into another widget is dressed anew with all that is in it
+            inner.addWidget(widget)
         self.headline.toggled.connect(self._fold)
         self.headline.setChecked(is_open)
         self._fold(is_open)

@@ -173,9 +173,11 @@ class ValueEdit(QLineEdit):
         """Set what is shown at rest, and what stands there for typing."""
         self._at_rest, self._bare = at_rest, bare
         self.setText(bare if self.hasFocus() else at_rest)
-        self.setProperty("state", "changed" if is_changed else "default")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        state = "changed" if is_changed else "default"
+        if self.property("state") != state:  # to be dressed anew takes longer than all else here
+            self.setProperty("state", state)
+            self.style().unpolish(self)
+            self.style().polish(self)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

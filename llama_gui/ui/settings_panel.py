@@ -105,7 +105,11 @@ class SettingsPanel(Surface):
         return box
 
     def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 0, 0, 0)
+        layout.setSpacing(0)
         inner = QWidget()
+        layout.addWidget(self._scrolling(inner), 1)  # still empty: what moves is dressed anew with all that is in it
         column = QVBoxLayout(inner)
         column.setContentsMargins(17, 14, 17, 16)
         column.setSpacing(8)
@@ -119,6 +123,10 @@ class SettingsPanel(Surface):
         for group in self.groups.values():
             column.addWidget(group)
         column.addStretch(1)
+        self._column = column
+        layout.addWidget(self._foot())
+
+    def _scrolling(self, inner: QWidget) -> QScrollArea:
         area = QScrollArea()
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
@@ -127,13 +135,8 @@ class SettingsPanel(Surface):
         area.setWidget(inner)
         area.viewport().setAutoFillBackground(False)
         area.verticalScrollBar().rangeChanged.connect(self._keep_width)
-        self._column = column
         inner.setAutoFillBackground(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(area, 1)
-        layout.addWidget(self._foot())
+        return area
 
     @Slot(int, int)
     def _keep_width(self, _low: int, high: int) -> None:

@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         top = TopBar(self.strip, self.actions_, icons)
-        frame = WindowFrame(top, self.sidebar, self.deck.panes, self.panel, self.status)
+        frame = WindowFrame(top, self.sidebar, self.deck.panes, self.panel, self.status, self)
         frame.add_bar(self.backup_offer.place)
         self._sides.divide(frame.sides)
         self.setCentralWidget(frame)

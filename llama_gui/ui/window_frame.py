@@ -33,21 +33,24 @@ class TopBar(Surface):
 
 
 class WindowFrame(QWidget):
-    """The whole inside of the window. The lines between `sides` and the middle can be dragged."""
+    """The whole inside of `window`. The lines between `sides` and the middle can be dragged."""
 
-    def __init__(self, top: QWidget, start: QWidget, centre: QWidget, end: QWidget, foot: QWidget) -> None:
-        super().__init__()
+    def __init__(
+        self, top: QWidget, start: QWidget, centre: QWidget, end: QWidget, foot: QWidget, window: QWidget
+    ) -> None:
+        super().__init__(window)
         self.sides = QSplitter(Qt.Orientation.Horizontal)
         self.sides.setHandleWidth(1)  # Qt lets the mouse take it from some pixels beside it, too
         self.sides.setChildrenCollapsible(False)
-        for part in (start, centre, end):
-            self.sides.addWidget(part)
-        self.sides.setStretchFactor(1, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(top)
         layout.addWidget(self.sides, 1)
+        # Only now: what moves into another widget is dressed anew with all that is in it, and this is nearly all.
+        for part in (start, centre, end):
+            self.sides.addWidget(part)
+        self.sides.setStretchFactor(1, 1)
         layout.addWidget(foot)
         self._layout = layout
 

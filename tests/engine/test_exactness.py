@@ -1,5 +1,6 @@
 """The promise: same seed, same bits, whatever runs beside an answer and however its prompt was read."""
 
+import functools
 import itertools
 import threading
 
@@ -41,12 +42,15 @@ def bits(job):
     return [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in job]
 
 
-@pytest.fixture
-def alone(load):
-    """An answer of an engine that does nothing else."""
+@pytest.fixture(scope="module")
+def alone(tiny_folder, kernel_notes):
+    """What an engine answers to `request()` that does nothing else."""
 
-    def answer(shape, dtype, wanted):
-        return bits(load(shape, dtype=dtype).submit(wanted))
+    @functools.cache
+    def answer(shape, dtype):
+        folder = tiny_folder(shape)
+        with Engine.load(folder, dtype=dtype, device="cpu", threads=2, kernel_notes=kernel_notes) as engine:
+            return bits(engine.submit(request()))
 
     return answer
 
@@ -58,7 +62,7 @@ def cut_prompts_into(monkeypatch, sizes):
 
 @pytest.mark.parametrize(("shape", "dtype"), SHAPES_AND_DTYPES)
 def test_logits_do_not_depend_on_how_the_prompt_is_cut(load, monkeypatch, alone, shape, dtype):
-    want = alone(shape, dtype, request())
+    want = alone(shape, dtype)
     # Relatives go the same ways but for their heads and windows.
     for sizes in (
         ([1] * 40 + [13] * 20, [64], [7, 100, 1, 33], [1000]) if shape in SHAPES else ([7, 100, 1, 33], [1000])
@@ -69,7 +73,7 @@ def test_logits_do_not_depend_on_how_the_prompt_is_cut(load, monkeypatch, alone,
 
 @pytest.mark.parametrize(("shape", "dtype"), SHAPES_AND_DTYPES)
 def test_beside_nine_others_that_join_leave_and_fail(load, alone, shape, dtype):
-    want = alone(shape, dtype, request())
+    want = alone(shape, dtype)
     engine = load(shape, dtype=dtype)
     others = [engine.submit(request(PROMPT[n : 40 * n], seed=n, max_tokens=5 * n)) for n in range(1, 7)]
     job = engine.submit(request())
@@ -92,7 +96,7 @@ def test_beside_nine_others_that_join_leave_and_fail(load, alone, shape, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_after_prefix_reuse_copy_and_eviction(load, alone, dtype):
-    want = alone("llama-3.2", dtype, request(key="a"))
+    want = alone("llama-3.2", dtype)
     engine = load(dtype=dtype)
     # The same conversation with another ending: a prefix of 200 is reused.
     engine.generate(request([*PROMPT[:200], 9, 9, 9], key="a", max_tokens=40))

@@ -253,11 +253,10 @@ def test_nothing_in_the_package_can_load_code() -> None:
 CHILD = """
     import sys
 
-    folder = sys.argv[1]
     from llama_gui.engine.loading import load_model
     from llama_gui.errors import ModelError
 
-    load_model(sys.argv[2], device="cpu", dtype="float32")  # what torch imports at first use is imported now
+    load_model(sys.argv[1], device="cpu", dtype="float32")  # what torch imports at first use is imported now
     heard = []
     OUTWARD = ("socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "urllib.")
 
@@ -267,25 +266,41 @@ CHILD = """
         if code or "evil" in text or event.startswith(OUTWARD):
             heard.append((event, text))
 
-    sys.path.insert(0, folder)  # even if somebody starts the program there
     sys.addaudithook(listen)
-    open(folder + "/modeling_evil.py").close()
-    assert len(heard) == 1, "the hook is deaf"
-    heard.clear()
-    try:
-        load_model(folder, device="cpu", dtype="float32")
-        print("loaded", end=" ")
-    except ModelError as error:
-        print("refused", end=" ")
-    print(heard)
+    for folder in sys.argv[2:]:
+        sys.path.insert(0, folder)  # even if somebody starts the program there
+        open(folder + "/modeling_evil.py").close()
+        assert len(heard) == 1, "the hook is deaf"
+        heard.clear()
+        try:
+            load_model(folder, device="cpu", dtype="float32")
+            print("loaded", end=" ")
+        except ModelError as error:
+            print("refused", end=" ")
+        print(heard)
+        heard.clear()
+        sys.path.remove(folder)
 """
 
 
-@pytest.mark.parametrize("architecture", ["LlamaForCausalLM", "EvilForCausalLM"])
-def test_code_beside_the_weights_is_neither_imported_nor_read(tmp_path: Path, architecture: str) -> None:
+def test_code_beside_the_weights_is_neither_imported_nor_read(tmp_path: Path) -> None:
     plain = write_tiny_llama(tmp_path / "plain", num_hidden_layers=1)
     code = f"import os; os.mkdir({str(tmp_path / 'marker')!r})"
-    folder = write_tiny_llama(tmp_path / "model", num_hidden_layers=1, shards=2)
+    folders = [
+        _with_code(tmp_path / "known", "LlamaForCausalLM", code),
+        _with_code(tmp_path / "strange", "EvilForCausalLM", code),
+    ]
+    child = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(CHILD), str(plain), *map(str, folders)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (child.stdout.splitlines(), child.returncode) == (["loaded []", "refused []"], 0), child.stderr
+    assert not (tmp_path / "marker").exists()
+
+
+def _with_code(folder: Path, architecture: str, code: str) -> Path:
+    """A model whose configuration names code, which lies beside it."""
+    write_tiny_llama(folder, num_hidden_layers=1, shards=2)
     values = {
         **json.loads((folder / "config.json").read_text(encoding="utf-8")),
         "architectures": [architecture],
@@ -298,10 +313,4 @@ def test_code_beside_the_weights_is_neither_imported_nor_read(tmp_path: Path, ar
     (folder / "config.json").write_text(json.dumps(values))
     for name in ("evil.py", "modeling_evil.py", "tokenization_evil.py", "__init__.py", "conftest.py", "numpy.py"):
         (folder / name).write_text(code)
-    child = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(CHILD), str(folder), str(plain)],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    want = "loaded" if architecture == "LlamaForCausalLM" else "refused"
-    assert (child.stdout.strip(), child.returncode) == (f"{want} []", 0), child.stderr
-    assert not (tmp_path / "marker").exists()
+    return folder

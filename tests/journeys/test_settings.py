@@ -1,9 +1,12 @@
 """Parameters and presets, from the panel to what the engine is asked."""
 
-from PySide6.QtCore import Qt
+from collections import Counter
+
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QMenu
 
 from llama_gui.settings import UserSettings
+from llama_gui.ui.parameter import ValueEdit
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import ask, name_it, trigger
 
@@ -22,6 +25,28 @@ def choose(window, text: str) -> None:
     menu = window.panel.presets.make_menu()
     next(action for action in menu.actions() if action.text() == text).trigger()
     menu.deleteLater()
+
+
+class Dressed(QObject):
+    """Counts how often each field for a number is dressed anew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times: Counter[str] = Counter()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.StyleChange and isinstance(watched, ValueEdit):
+            self.times[watched.accessibleName()] += 1
+        return False
+
+
+def test_the_panel_is_dressed_few_times_until_the_window_is_there(open_window, qapp):
+    """Qt dresses a widget anew each time that something around it moves into another widget, which takes long."""
+    dressed = Dressed()
+    qapp.installEventFilter(dressed)
+    open_window(ScriptedEngine())
+    qapp.removeEventFilter(dressed)
+    assert set(dressed.times.values()) == {4}
 
 
 def test_what_is_set_applies_from_the_next_answer(open_window, qtbot):

@@ -94,24 +94,19 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
     assert process.returncode == 0
 
 
-def test_several_models_and_a_key_of_ones_own(start: Start, tmp_path: Path):
+def test_several_models_for_other_machines_with_a_key_of_ones_own(start: Start, tmp_path: Path):
     folder = write_tiny_llama(tmp_path / "tiny", "llama-3.2")
-    _, lines = start("--api-key", "own", "--model", str(folder), "--model", str(STARTER), until="llama-gui")
-    assert "serves tiny, starter at http://" in lines[0]
+    models = ("--model", str(folder), "--model", str(STARTER))
+    process, lines = start("--host", "0.0.0.0", "--api-key", "my-own-key", *models, until="From other machines")
+    assert "serves tiny, starter at http://127.0.0.1:" in lines[0]
     url = lines[0].rpartition(" at ")[2]
-    with RemoteEngine.connect(Endpoint("Other", url, key="own")) as engine:
-        request = GenerateRequest(messages=[Message("user", "Hi")], max_tokens=3)
-        assert engine.generate(request).usage.completion_tokens == 3
-    assert not (tmp_path / "profile" / "server-key").exists()
-
-
-def test_for_other_machines_it_prints_where_they_find_it(start: Start):
-    process, lines = start("--host", "0.0.0.0", "--api-key", "my-own-key", until="From other machines")
-    url = lines[0].rpartition(" at ")[2]
-    assert url.startswith("http://127.0.0.1:")
     port = url.split(":", 2)[2]
     where = " or ".join(f"http://{address}:{port}" for address in addresses_here())
     assert lines[-1] == f"From other machines: {where or 'no address yet: this machine is in no network'}"
+    with RemoteEngine.connect(Endpoint("Other", url, key="my-own-key")) as engine:
+        request = GenerateRequest(messages=[Message("user", "Hi")], max_tokens=3)
+        assert engine.generate(request).usage.completion_tokens == 3
+    assert not (tmp_path / "profile" / "server-key").exists()
     process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert "not encrypted" in err
