@@ -87,17 +87,29 @@ class Source:
         return self.constant(other, original) if other is not None and other is not module else None
 
     def values(self, module: Module, name: ast.Name) -> list[Place]:
-        """All that a name may stand for, where that can be told: a constant, a variable that is assigned once, or a
-        parameter; else nothing.
-        """
+        """All that a name may stand for: a constant, a variable, a parameter; nothing where that cannot be told."""
         function = module.function_of(name)
         assigned = list(_assigned(function, name.id)) if function else []
+        if function and any(_is_changed(node, name.id) for node in ast.walk(function)):
+            return []
         if function and name.id in [arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)]:
-            return [] if assigned else list(self._arguments(_Function(module, function), name.id))
+            return list(self._arguments(_Function(module, function), name.id)) if not assigned else []
         if assigned:
-            return [(module, assigned[0])] if len(assigned) == 1 and not _names(assigned[0], name.id) else []
+            return [] if any(_names(value, name.id) for value in assigned) else [(module, value) for value in assigned]
         constant = self.constant(module, name.id)
         return [constant] if constant else []
+
+    def table(self, module: Module, node: ast.expr) -> tuple[Module, ast.Dict] | None:
+        """The table that `node` takes a text from: `TABLE[key]`, or `TABLE.get(key, other)`."""
+        match node:
+            case (
+                ast.Subscript(value=ast.Name(id=name))
+                | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="get"))
+            ):
+                place = self.constant(module, name)
+                if place and isinstance(place[1], ast.Dict):
+                    return place[0], place[1]
+        return None
 
     def origins(self, module: Module, node: ast.expr) -> Iterator[Place]:
         """Where what `node` stands for may be written."""
@@ -186,6 +198,10 @@ def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 def _assigned(function: AnyFunction, name: str) -> Iterator[ast.expr]:
     return (value for node in ast.walk(function) for found, value in _assignments(node) if found == name)
+
+
+def _is_changed(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name
 
 
 def _names(node: ast.expr, name: str) -> bool:

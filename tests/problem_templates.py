@@ -137,7 +137,9 @@ class _Reader:
     def _roots(self, module: Module) -> Iterator[Place]:
         """What errors are made of, and what reads like a sentence: those that are kept as values are no errors."""
         for node in ast.walk(module.tree):
-            if isinstance(node, ast.Call) and _makes_error(module, node):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "left_out":  # what an import counts
+                yield module, node.slice
+            elif isinstance(node, ast.Call) and _makes_error(module, node):
                 yield from ((module, arg) for arg in (*node.args, *(keyword.value for keyword in node.keywords)))
             elif isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp) and _is_whole(module, node):
                 former = len(self._waiting)
@@ -166,23 +168,30 @@ class _Reader:
             case ast.Call(func=ast.Attribute(value=text, attr="format")):
                 self._waiting += [(module, arg) for arg in (*node.args, *(keyword.value for keyword in node.keywords))]
                 return [re.sub(r"\{[a-z_]*\}", _HOLE, form) for form in self._filled(module, text)]
+            case _ if table := self._source.table(module, node):
+                values = [(table[0], value) for value in table[1].values]
+                values += [(module, arg) for arg in (node.args[1:] if isinstance(node, ast.Call) else ())]
+                return [form for place in values for form in self._put_in(*place)]
             case _:
                 self._waiting += self._source.origins(module, node)
                 return [_HOLE]
 
     def _put_in(self, module: Module, node: ast.expr) -> list[str]:
         """The forms of a part: its letters where they are written there, else a hole."""
-        if isinstance(node, _WRITTEN):
+        if self._is_written((module, node)):
             return self._forms(module, node)
         if isinstance(node, ast.Name) and node not in self._inside:
             values = [self._resolved(place) for place in self._source.values(module, node)]
-            if 0 < len(values) <= _MOST_VALUES and all(isinstance(value, _WRITTEN) for _, value in values):
+            if 0 < len(values) <= _MOST_VALUES and all(map(self._is_written, values)):
                 self._inside.append(node)  # a function may call itself
                 forms = [form for place in values for form in self._forms(*place)]
                 self._inside.pop()
                 return forms
         self._waiting.append((module, node))
         return [_HOLE]
+
+    def _is_written(self, place: Place) -> bool:
+        return isinstance(place[1], _WRITTEN) or self._source.table(*place) is not None
 
     def _resolved(self, place: Place) -> Place:
         """What a name stands for, if it is one thing."""
@@ -231,14 +240,16 @@ def _products(parts: Sequence[list[str]]) -> list[str]:
 
 
 def _is_sentence(form: str) -> bool:
-    return bool(re.match(rf"[A-Za-z“{_HOLE}]", form)) and form.rstrip()[-1:] in (".", "?") and form.count(" ") > 1
+    return (
+        bool(re.match(rf"[A-Za-z“{_HOLE}]", form)) and bool(re.search(f"[.?]{_HOLE}?$", form)) and form.count(" ") > 1
+    )
 
 
 def _template(form: str) -> str:
     """`form` with numbered places; "" where it is no message: a single word, nothing but marks, code."""
     form = re.sub(f"{_HOLE}+", _HOLE, form)
     words = re.findall("[A-Za-z]{2,}", form)
-    if not words or len(form.split()) < 2 or _CODE.search(form) or _OF_THE_LIBRARY.search(form):
+    if not words or (len(form.split()) < 2 and form != "picture") or _CODE.search(form) or _OF_THE_LIBRARY.search(form):
         return ""
     count = itertools.count()
     return re.sub(_HOLE, lambda _: f"{{{next(count)}}}", form)
