@@ -201,7 +201,8 @@ def _assigned(function: AnyFunction, name: str) -> Iterator[ast.expr]:
 
 
 def _is_changed(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name
+    """Whether `node` adds something to what is called so."""
+    return isinstance(node, ast.AugAssign | ast.Call) and any(found == name for found, _ in _assignments(node))
 
 
 def _names(node: ast.expr, name: str) -> bool:
