@@ -183,9 +183,11 @@ def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield name, value
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
             yield name, value
-        case (
-            ast.AugAssign(target=ast.Name(id=name), value=value) | ast.NamedExpr(target=ast.Name(id=name), value=value)
-        ):
+        case ast.AugAssign(target=ast.Name(id=name), value=value):
+            yield name, value
+        case ast.NamedExpr(target=ast.Name(id=name), value=value):
+            yield name, value
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]):
             yield name, value
         case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
             yield from ((part.id, value) for part in ast.walk(target) if isinstance(part, ast.Name))
