@@ -96,6 +96,50 @@ _NO_SENTENCES = ("compile", "tr", "translate", "debug", "info", "warning", "erro
 _CODE = re.compile(r"\{[a-z_]*\}|\\[a-zA-Z]|(SELECT|INSERT|UPDATE|DELETE) |= \?|%s|<a |“\0”: [a-z]+$")
 """Marks of what is no sentence: SQL, patterns, HTML, what `logging` or `.format` fills, the name of a field."""
 
+_OF_OTHERS = (
+    "Address already in use",
+    "All connection attempts failed",
+    "Cannot allocate memory",
+    "Connection refused",
+    "Connection reset by peer",
+    "Directory not empty",
+    "Disk quota exceeded",
+    "Error while deserializing header: {0}",
+    "Exec format error",
+    "Expecting ',' delimiter: line {0} column {1} (char {2})",
+    "Expecting property name enclosed in double quotes: line {0} column {1} (char {2})",
+    "Expecting value: line {0} column {1} (char {2})",
+    "Extra data: line {0} column {1} (char {2})",
+    "File exists",
+    "File name too long",
+    "Input/output error",
+    "Is a directory",
+    "Name or service not known",
+    "Network is unreachable",
+    "No address associated with hostname",
+    "No route to host",
+    "No space left on device",
+    "No such device or address",
+    "No such file or directory",
+    "Not a directory",
+    "Operation not permitted",
+    "Permission denied",
+    "Read-only file system",
+    "Temporary failure in name resolution",
+    "The read operation timed out",
+    "Too many levels of symbolic links",
+    "Too many open files",
+    "Unterminated string starting at: line {0} column {1} (char {2})",
+    "[Errno {0}] {1}",
+    "file is not a database",
+    "database disk image is malformed",
+    "incomplete metadata, file not fully covered",
+    "timed out",
+    "“{0}”",
+    "“{0}”: {1}",
+)
+"""What the system and libraries say most often, as our sentences quote it; and how we quote a name."""
+
 
 def is_shown(room: str) -> bool:
     """Whether the window may show what a room says."""
@@ -109,7 +153,7 @@ def read_templates() -> dict[str, list[str]]:
     rooms: dict[str, list[str]] = {}
     for template, room in sorted(_Reader(source).read().items()):
         rooms.setdefault(room, []).append(template)
-    return dict(sorted(rooms.items()))
+    return {**dict(sorted(rooms.items())), "others": sorted(_OF_OTHERS)}
 
 
 class _Reader:
