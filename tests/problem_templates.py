@@ -93,6 +93,8 @@ _OF_THE_LIBRARY = re.compile(
 """Words of arguments that the window has no field for."""
 _NO_SENTENCES = ("compile", "tr", "translate", "debug", "info", "warning", "error", "exception", *_FOR_PROGRAMMERS)
 """Functions whose texts are patterns, translated already, or for the log."""
+_SAYS = ("_on_wait", "_set_note")
+"""Functions that are told why a download waits."""
 _CODE = re.compile(r"\{[a-z_]*\}|\\[a-zA-Z]|(SELECT|INSERT|UPDATE|DELETE) |= \?|%s|<a |“\0”: [a-z]+$")
 """Marks of what is no sentence: SQL, patterns, HTML, what `logging` or `.format` fills, the name of a field."""
 
@@ -137,8 +139,9 @@ _OF_OTHERS = (
     "timed out",
     "“{0}”",
     "“{0}”: {1}",
+    "{0} of {1}/{2}",
 )
-"""What the system and libraries say most often, as our sentences quote it; and how we quote a name."""
+"""What the system and libraries say most often, as our sentences quote it; and how we name things."""
 
 
 def is_shown(room: str) -> bool:
@@ -183,7 +186,7 @@ class _Reader:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "left_out":  # what an import counts
                 yield module, node.slice
-            elif isinstance(node, ast.Call) and _makes_error(module, node):
+            elif isinstance(node, ast.Call) and (_makes_error(module, node) or name_of(node.func) in _SAYS):
                 yield from ((module, arg) for arg in (*node.args, *(keyword.value for keyword in node.keywords)))
             elif isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp) and _is_whole(module, node):
                 former = len(self._waiting)

@@ -5071,6 +5071,10 @@
         <translation>Die Platte von {0} kann keine so großen Dateien halten wie die von {1} (FAT32 endet bei 4 GB). Setze HF_HOME auf einen Ordner einer anderen Platte; starte dann den Download noch einmal.</translation>
     </message>
     <message>
+        <source>another program is downloading {0}; waiting for it</source>
+        <translation>ein anderes Programm lädt {0} herunter; es wird darauf gewartet</translation>
+    </message>
+    <message>
         <source>{0} cannot be written to {1}: {2}. What is there is kept. Check the disk and the rights of the folder, then resume.</source>
         <translation>{0} kann nicht nach {1} geschrieben werden: {2}. Was da ist, bleibt. Prüfe die Platte und die Rechte des Ordners, und setze dann fort.</translation>
     </message>
@@ -5081,6 +5085,10 @@
     <message>
         <source>{0} of {1} arrived damaged, twice: its checksum is not the hub's. It was removed; the other files are kept. Try again later or from another network.</source>
         <translation>{0} von {1} kam beschädigt an, zweimal: Die Prüfsumme ist nicht die des Hubs. Die Datei wurde entfernt; die anderen bleiben. Versuche es später noch einmal oder aus einem anderen Netz.</translation>
+    </message>
+    <message>
+        <source>{0} was damaged on its way and is fetched again</source>
+        <translation>{0} wurde unterwegs beschädigt und wird noch einmal geholt</translation>
     </message>
     <message>
         <source>The list of downloads cannot be read ({0}) and was set aside as {1}. Start the downloads again: they go on.</source>
@@ -5469,6 +5477,10 @@
     <message>
         <source>{0}: {1} leads to {2}, which is not safe. It was not followed.</source>
         <translation>{0}: {1} führt zu {2}, und das ist nicht sicher. Es wurde nicht verfolgt.</translation>
+    </message>
+    <message>
+        <source>{0}; trying again in {1} s</source>
+        <translation>{0}; nächster Versuch in {1} s</translation>
     </message>
     <message>
         <source>The menu cannot be written: {0}: {1}.</source>
@@ -6195,6 +6207,10 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
     <message>
         <source>timed out</source>
         <translation>keine Antwort in der erlaubten Zeit</translation>
+    </message>
+    <message>
+        <source>{0} of {1}/{2}</source>
+        <translation>{0} von {1}/{2}</translation>
     </message>
     <message>
         <source>“{0}”</source>
