@@ -93,6 +93,8 @@ _OF_THE_LIBRARY = re.compile(
 """Words of arguments that the window has no field for."""
 _NO_SENTENCES = ("compile", "tr", "translate", "debug", "info", "warning", "error", "exception", *_FOR_PROGRAMMERS)
 """Functions whose texts are patterns, translated already, or for the log."""
+_ALONE = ("picture",)
+"""Words that say something by themselves; others are names of fields."""
 _SAYS = ("_on_wait", "_set_note")
 """Functions that are told why a download waits."""
 _CODE = re.compile(r"\{[a-z_]*\}|\\[a-zA-Z]|(SELECT|INSERT|UPDATE|DELETE) |= \?|%s|<a |“\0”: [a-z]+$")
@@ -287,16 +289,14 @@ def _products(parts: Sequence[list[str]]) -> list[str]:
 
 
 def _is_sentence(form: str) -> bool:
-    return (
-        bool(re.match(rf"[A-Za-z“{_HOLE}]", form)) and bool(re.search(f"[.?]{_HOLE}?$", form)) and form.count(" ") > 1
-    )
+    return form.count(" ") > 1 and bool(re.fullmatch(rf" *[A-Za-z“{_HOLE}].*[.?]{_HOLE}?", form, re.DOTALL))
 
 
 def _template(form: str) -> str:
     """`form` with numbered places; "" where it is no message: a single word, nothing but marks, code."""
-    form = re.sub(f"{_HOLE}+", _HOLE, form)
-    words = re.findall("[A-Za-z]{2,}", form)
-    if not words or (len(form.split()) < 2 and form != "picture") or _CODE.search(form) or _OF_THE_LIBRARY.search(form):
+    form = re.sub(f"{_HOLE}+", _HOLE, form.strip(" "))
+    is_one_word = len(form.split()) < 2 and form not in _ALONE
+    if not re.search("[A-Za-z]{2}", form) or is_one_word or _CODE.search(form) or _OF_THE_LIBRARY.search(form):
         return ""
     count = itertools.count()
     return re.sub(_HOLE, lambda _: f"{{{next(count)}}}", form)

@@ -4291,6 +4291,14 @@
         <translation>Deine Chats wurden von einer neueren Version von llama-gui gespeichert (Format {0}; diese hier kennt bis {1}). Nichts wurde verändert. Nimm bitte die neuere Version.</translation>
     </message>
     <message>
+        <source>Nothing could be read from it, and an empty one was begun.</source>
+        <translation>Aus ihr ließ sich nichts lesen, und eine leere wurde begonnen.</translation>
+    </message>
+    <message>
+        <source>The backup {0} of {1} holds more: {2} messages in {3} chats.</source>
+        <translation>Die Sicherung {0} vom {1} enthält mehr: {2} Nachrichten in {3} Chats.</translation>
+    </message>
+    <message>
         <source>The chat store was damaged ({0}). It was set aside as {1}.</source>
         <translation>Die Ablage der Chats war beschädigt ({0}). Sie liegt jetzt beiseite als {1}.</translation>
     </message>
@@ -4305,6 +4313,10 @@
     <message>
         <source>its format number does not go with its content</source>
         <translation>die Nummer ihres Formats passt nicht zum Inhalt</translation>
+    </message>
+    <message>
+        <source>{0} messages in {1} chats could be read from it and are here.</source>
+        <translation>{0} Nachrichten in {1} Chats ließen sich aus ihr lesen und sind hier.</translation>
     </message>
     <message>
         <source>Another program is using the chat store {0}, so this is not saved. Close that program.</source>
@@ -4528,7 +4540,7 @@
     </message>
     <message>
         <source>{0} is what {1} multiplies fastest without loss.</source>
-        <translation>{0} multipliziert {1} ohne Verlust am schnellsten.</translation>
+        <translation>Mit {0} rechnet {1} ohne Verlust am schnellsten.</translation>
     </message>
     <message>
         <source>Download the file again.</source>
