@@ -5,6 +5,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.translations import ROOT
@@ -22,15 +23,22 @@ class Module:
     def __init__(self, path: Path) -> None:
         self.name = path.relative_to(ROOT).with_suffix("").as_posix()
         self.tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(self.tree):
+        self.nodes: list[ast.AST] = []
+        self.above: dict[ast.AST, ast.AST] = {}
+        waiting: list[ast.AST] = [self.tree]
+        while waiting:
+            node = waiting.pop()
             for body in (getattr(node, "body", None), getattr(node, "orelse", None)):
                 if isinstance(body, list):
                     _join_additions(body)
-        self.above = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+            self.nodes.append(node)
+            children = list(ast.iter_child_nodes(node))
+            self.above |= dict.fromkeys(children, node)
+            waiting += reversed(children)
         self.constants = {name: value for node in self.tree.body for name, value in _assignments(node) if name}
         self.imports = {
             alias.asname or alias.name: (node.module.replace(".", "/"), alias.name)
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             if isinstance(node, ast.ImportFrom) and node.module
             for alias in node.names
         }
@@ -71,7 +79,7 @@ class Source:
         self._functions: dict[str, list[_Function]] = defaultdict(list)
         self._calls: dict[str, list[tuple[Module, ast.Call]]] = defaultdict(list)
         for module in modules:
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 if isinstance(node, AnyFunction):
                     function = _Function(module, node)
                     self._functions[function.called].append(function)
@@ -90,7 +98,7 @@ class Source:
         """All that a name may stand for: a constant, a variable, a parameter; nothing where that cannot be told."""
         function = module.function_of(name)
         assigned = list(_assigned(function, name.id)) if function else []
-        if function and any(_is_changed(node, name.id) for node in ast.walk(function)):
+        if function and name.id in _changed(function):
             return []
         if function and name.id in [arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)]:
             return list(self._arguments(_Function(module, function), name.id)) if not assigned else []
@@ -117,7 +125,7 @@ class Source:
             case ast.Name(id=name):
                 yield from self._origins_of_name(module, node, name)
             case ast.Attribute(attr=name):
-                yield from ((module, value) for value in _attributes(module, name))
+                yield from ((module, value) for found, value in _attributes(module) if found == name)
             case ast.Call(func=func, args=args):
                 if name_of(func) in _WRAPPERS:
                     yield from ((module, arg) for arg in args)
@@ -198,24 +206,34 @@ def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield from ((name.id, value) for name in names if isinstance(name, ast.Name))
 
 
+@cache
+def _values(function: AnyFunction) -> list[tuple[str, ast.expr]]:
+    return [pair for node in ast.walk(function) for pair in _assignments(node)]
+
+
 def _assigned(function: AnyFunction, name: str) -> Iterator[ast.expr]:
-    return (value for node in ast.walk(function) for found, value in _assignments(node) if found == name)
+    return (value for found, value in _values(function) if found == name)
 
 
-def _is_changed(node: ast.AST, name: str) -> bool:
-    """Whether `node` adds something to what is called so."""
-    return isinstance(node, ast.AugAssign | ast.Call) and any(found == name for found, _ in _assignments(node))
+@cache
+def _changed(function: AnyFunction) -> frozenset[str]:
+    """The names that something is added to."""
+    additions = [node for node in ast.walk(function) if isinstance(node, ast.AugAssign | ast.Call)]
+    return frozenset(name for node in additions for name, _ in _assignments(node))
 
 
 def _names(node: ast.expr, name: str) -> bool:
     return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
 
 
-def _attributes(module: Module, name: str) -> Iterator[ast.expr]:
-    for node in ast.walk(module.tree):
-        match node:
-            case ast.Assign(targets=[ast.Attribute(attr=found)], value=value) if found == name:
-                yield value
+@cache
+def _attributes(module: Module) -> list[tuple[str, ast.expr]]:
+    """The attributes that a module sets, and to what."""
+    return [
+        (node.targets[0].attr, node.value)
+        for node in module.nodes
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
+    ]
 
 
 def _returned(function: _Function) -> Iterator[Place]:

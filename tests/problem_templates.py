@@ -154,7 +154,9 @@ def is_shown(room: str) -> bool:
 
 def read_templates() -> dict[str, list[str]]:
     """The templates of the source, by the room that has them first."""
-    source = Source([Module(path) for path in sorted((ROOT / "llama_gui").rglob("*.py"))])
+    package = ROOT / "llama_gui"
+    files = [path for path in sorted(package.rglob("*.py")) if not path.is_relative_to(package / "ui")]
+    source = Source([Module(path) for path in files])
     rooms: dict[str, list[str]] = {}
     for template, room in sorted(_Reader(source).read().items()):
         rooms.setdefault(room, []).append(template)
@@ -185,7 +187,7 @@ class _Reader:
 
     def _roots(self, module: Module) -> Iterator[Place]:
         """What errors are made of, and what reads like a sentence: those that are kept as values are no errors."""
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "left_out":  # what an import counts
                 yield module, node.slice
             elif isinstance(node, ast.Call) and (_makes_error(module, node) or name_of(node.func) in _SAYS):
