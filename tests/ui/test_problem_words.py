@@ -24,7 +24,6 @@ GERMAN = {
     if context == "Problems"
 }
 NAMES = ("Qx1", "/home/zoë/Qx2", "Qx-3", "Qx4", "Qx5", "Qx6")
-AGAIN = "Lade die Datei noch einmal herunter."
 
 
 def filled(template: str) -> str:
@@ -99,47 +98,60 @@ def test_what_is_german_stays():
         ),
         (
             "/x/a.gguf is damaged or cut off: it ends inside its header. Download the file again.",
-            f"/x/a.gguf ist beschädigt oder abgeschnitten: Sie endet mitten in ihrem Kopf. {AGAIN}",
+            "/x/a.gguf ist beschädigt oder abgeschnitten: Sie endet mitten in ihrem Kopf. Lade die Datei noch "
+            "einmal herunter.",
         ),
         (
             "/x/config.json cannot be read: [Errno 13] Permission denied: '/x/config.json'. Download the file again.",
-            f"/x/config.json lässt sich nicht lesen: [Errno 13] keine Berechtigung: '/x/config.json'. {AGAIN}",
+            "/x/config.json lässt sich nicht lesen: [Errno 13] keine Berechtigung: '/x/config.json'. Lade die "
+            "Datei noch einmal herunter.",
         ),
         (
-            "The disk is full, so this is not saved yet. Free some space on the disk that holds /x. The engine was closed.",
-            "Die Platte ist voll, darum ist dies noch nicht gespeichert. Schaffe Platz auf der Platte mit /x. Die Engine "
-            "wurde geschlossen.",
+            "The disk is full, so this is not saved yet. Free some space on the disk that holds /x. The engine "
+            "was closed.",
+            "Die Platte ist voll, darum ist dies noch nicht gespeichert. Schaffe Platz auf der Platte mit /x. "
+            "Die Engine wurde geschlossen.",
         ),
         (
-            "Llama ist nicht verfügbar. The folder /x. y holds no config.json. Choose the folder of a model in Hugging Face "
-            "layout.",
-            "Llama ist nicht verfügbar. Der Ordner /x. y enthält keine config.json. Wähle den Ordner eines Modells, wie "
-            "Hugging Face ihn anlegt.",
+            "Llama ist nicht verfügbar. The folder /x. y holds no config.json. Choose the folder of a model in "
+            "Hugging Face layout.",
+            "Llama ist nicht verfügbar. Der Ordner /x. y enthält keine config.json. Wähle den Ordner eines "
+            "Modells, wie Hugging Face ihn anlegt.",
         ),
         (
-            "“web”: npx web ended with exit code 1.\nIt said last:\nError: boom\nIt wrote something that is no message: hi",
-            "„web“: npx web hat sich mit dem Code 1 beendet.\nZuletzt schrieb er:\nError: boom\nEr schrieb etwas, das keine "
-            "Nachricht ist: hi",
+            "“web”: npx web ended with exit code 1.\nIt said last:\nError: boom\nIt wrote something that is no "
+            "message: hi",
+            "„web“: npx web hat sich mit dem Code 1 beendet.\nZuletzt schrieb er:\nError: boom\nEr schrieb "
+            "etwas, das keine Nachricht ist: hi",
         ),
         (
-            "This model needs 12.5 GB of memory, and 3.2 GB are free. Close other programs or chats, or choose a smaller "
-            "model or dtype.",
-            "Dieses Modell braucht 12,5 GB Speicher, und 3,2 GB sind frei. Schließe andere Programme oder Chats, oder wähle "
-            "ein kleineres Modell oder einen kleineren Datentyp.",
+            "This model needs 12.5 GB of memory, and 3.2 GB are free. Close other programs or chats, or choose "
+            "a smaller model or dtype.",
+            "Dieses Modell braucht 12,5 GB Speicher, und 3,2 GB sind frei. Schließe andere Programme oder "
+            "Chats, oder wähle ein kleineres Modell oder einen kleineren Datentyp.",
         ),
         (
             "ChatGPT – chats added: 3, with new messages: 2, messages: 14.",
             "ChatGPT – Chats hinzugefügt: 3, mit neuen Nachrichten: 2, Nachrichten: 14.",
         ),
         (
-            "a.gguf of owner/repo could not be fetched from hub.example: the server is busy (503). What is there is kept. "
-            "Look after the network, then resume the download.",
-            "a.gguf von owner/repo ließ sich nicht von hub.example holen: Der Server ist beschäftigt (503). Was da ist, "
-            "bleibt. Sieh nach dem Netz, und setze dann den Download fort.",
+            "a.gguf of owner/repo could not be fetched from hub.example: the server is busy (503). What is "
+            "there is kept. Look after the network, then resume the download.",
+            "a.gguf von owner/repo ließ sich nicht von hub.example holen: Der Server ist beschäftigt (503). Was "
+            "da ist, bleibt. Sieh nach dem Netz, und setze dann den Download fort.",
         ),
-        ("“a text” is not running.", "„a text“ läuft nicht."),
-        ("x is missing", "x is missing"),
-        ("Somebody says a text, and true or false.", "Somebody says a text, and true or false."),
+        (
+            "“a text” is not running.",
+            "„a text“ läuft nicht.",
+        ),
+        (
+            "x is missing",
+            "x is missing",
+        ),
+        (
+            "Somebody says a text, and true or false.",
+            "Somebody says a text, and true or false.",
+        ),
     ],
 )
 def test_sentences_in_sentences(english: str, german: str):
