@@ -10,6 +10,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
@@ -21,8 +22,10 @@ _NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+(\.\d+)?|\d+\.\d+)( [GM]B)?")
 _SENTENCE_END = re.compile(r"[.?!](?= )")
 _MOST_LETTERS = 6000
 _MOST_DEPTH = 6
-_MOST_TRIES = 300
-"""So many parts of a message are looked up at most: 10 ms, whatever it may hold."""
+_MOST_TOGETHER = 6
+"""Sentences that one template may hold."""
+_MOST_LOOKED_UP = 60_000
+"""Letters of a message and its parts that are looked up, each as often as it is a part: 20 ms, whatever it may hold."""
 _FEW_LETTERS = 10
 """A template with fewer would be found by chance; it counts only for what stands in the place of another."""
 
@@ -103,11 +106,11 @@ class _Telling:
     def __init__(self, plain: frozenset[str], templates: tuple[_Template, ...]) -> None:
         self._plain = plain
         self._templates = templates
-        self._tries = 0
+        self._left = _MOST_LOOKED_UP
 
     def told(self, text: str, depth: int = 0, *, is_inside: bool = False) -> str:
         """The whole of a text, or else its parts."""
-        if depth > _MOST_DEPTH:
+        if depth > _MOST_DEPTH or self._left < 0:
             return text
         if is_inside and _NUMBER.fullmatch(text):
             return in_marks(text)
@@ -122,8 +125,8 @@ class _Telling:
 
     def _known(self, text: str, depth: int, is_inside: bool) -> str | None:
         """The whole of a text, by the template that says most of it; None if there is none."""
-        self._tries += 1
-        if self._tries > _MOST_TRIES:
+        self._left -= len(text) + 50
+        if self._left < 0:
             return None
         if text in self._plain:
             return _translated(text) if is_inside or len(text) >= _FEW_LETTERS else None
@@ -150,9 +153,10 @@ class _Telling:
 
     def _sentences(self, text: str, depth: int, is_inside: bool) -> str:
         """One after the other; of those that are known together, as many as there are."""
-        told: list[str] = []
-        while text:
-            ends = [*(end.end() for end in _SENTENCE_END.finditer(text)), len(text)]
+        told = ""
+        while text and self._left >= 0:
+            ends = [end.end() for end in islice(_SENTENCE_END.finditer(text), _MOST_TOGETHER)]
+            ends += [len(text)] if len(ends) < _MOST_TOGETHER else []
             for end in reversed(ends):
                 known = self._known(text[:end], depth, is_inside)
                 if known is not None:
@@ -160,9 +164,9 @@ class _Telling:
             else:
                 end = ends[0]
                 known = self._in_parts(text[:end], depth, is_inside)
-            told.append(known)
+            told += known + text[end : end + 1]
             text = text[end + 1 :]
-        return " ".join(told)
+        return told + text
 
     def _in_parts(self, text: str, depth: int, is_inside: bool) -> str:
         """A text that nobody knows, but perhaps a part of it: behind the name of a file, or in a list."""
