@@ -4448,7 +4448,7 @@
     </message>
     <message>
         <source>{0}: {1} missing from the weight files. Download the file again.</source>
-        <translation>{0}: {1} fehlt in den Gewichtsdateien. Lade die Datei noch einmal herunter.</translation>
+        <translation>{0}: In den Gewichtsdateien nicht vorhanden: {1}. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
         <source>There is no model folder at {0}. Check the path, or pick another model.</source>
@@ -4816,7 +4816,7 @@
     </message>
     <message>
         <source>{0}: {1} missing. Download the file again.</source>
-        <translation>{0}: {1} fehlt. Lade die Datei noch einmal herunter.</translation>
+        <translation>{0}: Nicht vorhanden: {1}. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
         <source>This machine does not multiply int4 exactly. Use int8, bfloat16 or auto.</source>

@@ -1,34 +1,21 @@
 """In a German window what goes wrong below it is said in German; what is kept stays English."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QLocale, Qt, QTranslator
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
 
 from llama_gui.errors import GenerationError
 from llama_gui.ui.endpoints_dialog import EndpointsDialog, ServerFormDialog
-from llama_gui.ui.language import install_language
-from llama_gui.ui.problem_words import use_problems
 from tests.fakes import scripted_engine
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.journeys.conftest import RESOURCES, OpenWindow
-from tests.journeys.driving import ask, shown, trigger
+from tests.journeys.conftest import OpenWindow
+from tests.journeys.driving import announcements, ask, shown, trigger
 
 SECONDS = 60_000
 
 
-@pytest.fixture(autouse=True)
-def in_german(qapp: QApplication) -> Iterator[None]:
-    former = QLocale()
-    install_language(qapp, RESOURCES, "de", "language")
-    yield
-    use_problems(None)
-    QLocale.setDefault(former)
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        translator.deleteLater()
+pytestmark = pytest.mark.usefixtures("in_german")
 
 
 def test_a_model_that_is_broken_or_cut_off(open_starter: OpenWindow, qtbot, tmp_path: Path):
@@ -57,6 +44,15 @@ def test_an_answer_that_fails_is_kept_in_english_and_shown_in_german(open_window
     qtbot.waitUntil(lambda: "lab hat etwas geschickt, was sich nicht lesen lässt." in shown(tab))
     assert tab.session.path()[-1].error == error
     assert error not in shown(tab)
+
+
+def test_a_refusal_is_heard_as_it_is_read(open_window: OpenWindow, qtbot, monkeypatch):
+    heard = announcements(monkeypatch)
+    tab = open_window(ScriptedEngine(max_context=4)).deck.current()
+    ask(qtbot, tab, "eins zwei drei vier sechs")
+    qtbot.waitUntil(tab.notice.isVisible)
+    assert tab.notice.text().startswith("Das Gespräch ist 5 Token lang, aber dieses Modell liest höchstens 4 und")
+    assert tab.notice.text() in heard
 
 
 def test_a_file_that_cannot_be_read(open_window: OpenWindow, qtbot, tmp_path: Path):

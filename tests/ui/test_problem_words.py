@@ -7,14 +7,13 @@ import time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QLocale, QTranslator
 
 from llama_gui.ui import problem_words
-from llama_gui.ui.language import install_language
 from llama_gui.ui.problem_words import problem_text
-from tests.journeys.conftest import RESOURCES
 from tests.problem_templates import PROBLEMS, as_kept, read_templates
 from tests.translations import TRANSLATIONS, read_words
+
+pytestmark = pytest.mark.usefixtures("in_german")
 
 PLACE = re.compile(r"\{\d+\}")
 TEMPLATES: list[str] = [text for room in json.loads(PROBLEMS.read_text(encoding="utf-8")).values() for text in room]
@@ -28,18 +27,6 @@ NAMES = ("Qx1", "/home/zoë/Qx2", "Qx-3", "Qx4", "Qx5", "Qx6")
 
 def filled(template: str) -> str:
     return PLACE.sub(lambda place: NAMES[int(place[0][1:-1])], template)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def german_window(qapp):
-    former = QLocale()
-    assert install_language(qapp, RESOURCES, "de", "language") == "de"
-    yield
-    QLocale.setDefault(former)
-    problem_words.use_problems(None)
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        translator.deleteLater()
 
 
 def test_the_file_holds_what_the_source_says():
@@ -171,7 +158,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join)))
 def test_a_text_that_is_no_sentence_of_ours_comes_back_as_it_is(text: str):
     assert problem_text(text) == text
