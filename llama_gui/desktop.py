@@ -108,11 +108,11 @@ def open_window(paths: Paths) -> int:
     application.setApplicationName("llama-gui")
     application.setDesktopFileName(WINDOW_NAME)
     if why_not:
-        return _fail(why_not)
+        return _fail(application, paths, why_not)
     lock = QLockFile(str(paths.data / "llama-gui.lock"))
     if not lock.tryLock(200):
         text = _reason_for_no_lock(lock, paths)
-        return _fail(text) if text else 0
+        return _fail(application, paths, text) if text else 0
     _keep_log(paths)
     try:
         return _run(application, paths)
@@ -129,12 +129,17 @@ def _make_folder(paths: Paths) -> str:
     return ""
 
 
-def _fail(text: str) -> int:
+def _fail(application: "QApplication", paths: Paths, text: str) -> int:
     """Say why there is no window, in the terminal and in a box: who clicked twice has no terminal."""
     from PySide6.QtWidgets import QMessageBox
 
+    from llama_gui.ui.language import install_language
+    from llama_gui.ui.problem_words import problem_text
+
     print(f"llama-gui: {text}", file=sys.stderr)
-    QMessageBox.information(None, "llama-gui", text)  # type: ignore[arg-type]
+    settings, _ = _settings(paths)
+    install_language(application, paths.resources, settings.language, settings.layout_direction)
+    QMessageBox.information(None, "llama-gui", problem_text(text))  # type: ignore[arg-type]
     return 1
 
 

@@ -167,3 +167,21 @@ def _target(fd: str) -> str:
         return os.readlink(f"{_FDS}/{fd}")
     except OSError:  # closed since, like the one that lists the folder
         return ""
+
+
+@pytest.fixture
+def in_german(qapp) -> Iterator[None]:
+    """The window's words in German, for one test."""
+    from PySide6.QtCore import QLocale, QTranslator
+
+    from llama_gui.ui.language import install_language
+    from llama_gui.ui.problem_words import use_problems
+
+    former = QLocale()
+    assert install_language(qapp, Path(__file__).parents[1] / "resources", "de", "language") == "de"
+    yield
+    use_problems(None)
+    QLocale.setDefault(former)
+    for translator in qapp.findChildren(QTranslator):
+        qapp.removeTranslator(translator)
+        translator.deleteLater()

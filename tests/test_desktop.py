@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QLockFile
+from PySide6.QtWidgets import QMessageBox
 
-from llama_gui.desktop import _reason_for_no_lock, models_on_disk
+from llama_gui.desktop import _fail, _reason_for_no_lock, models_on_disk
 from llama_gui.library.shelf_notes import rename
 from llama_gui.paths import Paths
+from llama_gui.settings import UserSettings, save_settings
 from llama_gui.ui.first_window import FirstWindow
+from llama_gui.ui.problem_words import use_problems
 from tests.library.test_shelf import make_model
 from tests.test_imports import HEAVY
 
@@ -114,6 +117,21 @@ def test_a_folder_that_cannot_be_written_is_not_called_open(qapp, tmp_path: Path
     reason = _reason_for_no_lock(Lock(str(tmp_path / "lock")), Paths.in_profile(tmp_path))
     assert words in reason
     assert str(tmp_path) in reason
+
+
+def test_why_there_is_no_window_is_german_in_its_box_and_english_in_the_terminal(
+    qapp, in_german, tmp_path: Path, monkeypatch, capsys
+):
+    paths, said = Paths.in_profile(tmp_path), []
+    use_problems(None)  # as it is before the settings are read
+    save_settings(paths.settings_file, UserSettings(language="de"))
+    monkeypatch.setattr(QMessageBox, "information", lambda _parent, _title, text: said.append(text))
+    reason = f"llama-gui is already open with the data in {tmp_path}. Use that window, or close it first."
+    assert _fail(qapp, paths, reason) == 1
+    assert said == [
+        f"llama-gui ist mit den Daten in {tmp_path} schon geöffnet. Nimm jenes Fenster, oder schließe es zuerst."
+    ]
+    assert capsys.readouterr().err == f"llama-gui: {reason}\n"
 
 
 def test_a_second_start_calls_the_window_that_is_open(qtbot, tmp_path: Path):

@@ -17,7 +17,7 @@ _CONNECT_S = 10.0
 _GOODBYE_S = 1.0
 _STATUSES = {
     401: "wants to know who asks (401). Enter its key in the headers; signing in through a browser is not supported",
-    403: "does not allow this (403). Is the key in the headers right?",
+    403: "does not allow this (403). Check the key in the headers",
     404: "has no tool server at this path (404)",
     405: "has no tool server of this kind at this path (405). The older one with SSE is not supported",
     429: "has too much to do (429). Try again later",

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import form_foot, plain_label, problem_label
@@ -124,7 +125,7 @@ class ServerFormDialog(QDialog):
     @Slot(str)
     def fail(self, text: str) -> None:
         """Say why the server could not be kept."""
-        self._say("plain", text)
+        self._say("plain", problem_text(text))
 
     def _say(self, field: str, text: str) -> None:
         self._check()
@@ -260,7 +261,7 @@ class EndpointsDialog(QDialog):
 
     @Slot(str, str)
     def _on_kept(self, name: str, words: str) -> None:
-        self._say(words)
+        self._say(problem_text(words))
         self._desk.ask_for_models(name)
 
     @Slot(str, object)
@@ -270,7 +271,7 @@ class EndpointsDialog(QDialog):
     @Slot(str)
     def _on_failed(self, text: str) -> None:
         self._said.set_role("error")
-        self._said.setText(text)
+        self._said.setText(problem_text(text))
 
     def _say(self, text: str) -> None:
         self._said.set_role("muted")

@@ -10,6 +10,7 @@ from llama_gui.bridge.exchange import Exchange, ExportKind
 from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.chats.intake import ImportReport
 from llama_gui.chats.record import ChatRecord
+from llama_gui.ui.problem_words import problem_text
 
 _ENDINGS: dict[str, ExportKind] = {".md": "markdown", ".html": "html", ".json": "json"}
 _UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
@@ -124,13 +125,13 @@ class ExchangeDialogs(QObject):
     @Slot(object)
     def _on_imported(self, report: ImportReport) -> None:
         self.said.emit("")
-        box = QMessageBox(QMessageBox.Icon.NoIcon, self.tr("Import"), report.summary, parent=self._window)
+        box = QMessageBox(QMessageBox.Icon.NoIcon, self.tr("Import"), problem_text(report.summary), parent=self._window)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        told = [*report.left_out, *report.skipped]
+        told = [problem_text(words) for words in (*report.left_out, *report.skipped)[:_MOST_TOLD]]
         if told:
             box.setInformativeText("\n".join(told[:3]) + ("\n…" if len(told) > 3 else ""))
         if len(told) > 3:
-            box.setDetailedText("\n".join(told[:_MOST_TOLD]))
+            box.setDetailedText("\n".join(told))
         box.setStandardButtons(QMessageBox.StandardButton.Close)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()

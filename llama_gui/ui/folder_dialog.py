@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLay
 from llama_gui.bridge.folder_desk import FolderDesk, FolderState
 from llama_gui.chats.folder_index import MOST_FILES
 from llama_gui.ui.numbers import number_text
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX
 from llama_gui.ui.widgets import FittingDialog, plain_label
 
@@ -68,7 +69,8 @@ class FolderDialog(FittingDialog):
         lines: list[str] = []
         for problem in state.problems[:_MOST_ROWS]:
             inside, _, name = problem.name.rpartition("/")
-            lines.append(f"{inside}/ · {problem.why}" if inside and name in problem.why else problem.why)
+            why = problem_text(problem.why)
+            lines.append(f"{inside}/ · {why}" if inside and name in why else why)
         if len(state.problems) > _MOST_ROWS:
             lines.append(self.tr("And {} more.").format(number_text(len(state.problems) - _MOST_ROWS)))
         self.list.setPlainText("\n\n".join(lines))
@@ -84,7 +86,7 @@ class FolderDialog(FittingDialog):
                 "one if it has moved."
             )
         if state.error:
-            return state.error
+            return problem_text(state.error)
         if state.is_stopped:
             return self.tr("Read: {}. It was stopped there; “Look for changes now” goes on.").format(
                 number_text(state.files)

@@ -8,6 +8,7 @@ from PySide6.QtGui import Qt
 from PySide6.QtWidgets import QApplication
 
 from llama_gui.settings import Language, LayoutDirection
+from llama_gui.ui.problem_words import use_problems
 
 TRANSLATED = ("de",)
 """Languages with a file in `resources/translations`; English is in the source."""
@@ -38,6 +39,7 @@ def install_language(application: QApplication, folder: Path, language: Language
             translator = QTranslator(application)
             if translator.load(name, place):
                 application.installTranslator(translator)
+    use_problems(None if code == "en" else folder / "translations" / "problems.json")
     sides = {"left_to_right": Qt.LayoutDirection.LeftToRight, "right_to_left": Qt.LayoutDirection.RightToLeft}
     application.setLayoutDirection(sides.get(direction) or QLocale(code).textDirection())
     return code

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.ui.deck import TabDeck
+from llama_gui.ui.problem_words import problem_text
 
 
 class LastQuestion(QObject):
@@ -34,7 +35,7 @@ class LastQuestion(QObject):
         self._box = box = QMessageBox(QMessageBox.Icon.NoIcon, title, title, parent=self._window)
         box.setStandardButtons(buttons.Retry | buttons.Discard | buttons.Cancel)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText(problem)
+        box.setInformativeText(problem_text(problem))
         box.button(buttons.Retry).setText(self.tr("Try again"))
         box.button(buttons.Discard).setText(self.tr("Close without it"))
         box.setDefaultButton(buttons.Cancel)

@@ -13,6 +13,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import dtype_text, number_text
 from llama_gui.ui.parameter import ParameterRow
 from llama_gui.ui.parameter_table import ParameterSpec
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
@@ -178,7 +179,7 @@ class LoadDialog(FittingDialog):
         self.context.set_default(plan.trained_context)
         self.threads.set_default(plan.threads)
         self.threads.setEnabled(plan.device == "cpu")
-        self._say(plan.reason)
+        self._say(problem_text(plan.reason))
         self._show_costs()
 
     @Slot()
@@ -263,5 +264,5 @@ class LoadDialog(FittingDialog):
     @Slot(str, object, str)
     def _on_failed(self, key: str, options: LoadOptions, problem: str) -> None:
         if self._is_asked(key, options):
-            self._say(problem, "error")
+            self._say(problem_text(problem), "error")
             self.fit()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.model_menu import ModelMenu
 from llama_gui.ui.picker import Picker
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import theme_of
 from llama_gui.ui.widgets import plain_action, plain_tip
 from llama_gui.vocabulary import ModelEntry, ModelInfo, is_remote
@@ -48,7 +49,7 @@ class ModelPicker(Picker):
         self._key = key
         self.setText(name or self.tr("No model"))
         self.setAccessibleName(self.tr("Model: {}").format(self.text()))
-        lines = (info.path, info.source, info.reason) if info else (key,)
+        lines = (info.path, info.source, problem_text(info.reason)) if info else (key,)
         self.setToolTip(plain_tip("\n".join(line for line in lines if line)))
         self.update()
 

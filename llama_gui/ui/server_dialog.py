@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.bridge.server_host import ServerHost
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import FittingDialog, RoleLabel, plain_label
 
@@ -226,7 +227,7 @@ class ServerDialog(FittingDialog):
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
-        self._said.setText(text)
+        self._said.setText(problem_text(text))
         self._show_switch(False)
         self._show()
         self._tell_wanted(False)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from llama_gui.bridge.loaded_models import ModelState
 from llama_gui.ui.numbers import dtype_text
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import TINY_PX, theme_of
 from llama_gui.ui.widgets import Surface, plain_label, plain_tip
@@ -84,6 +85,7 @@ class StatusLine(Surface):
 
         What ends in "…" goes on, so it stays, too.
         """
+        text = problem_text(text) if is_error else text
         self.state.set_role("error" if is_error else "muted")
         self.state.setText(text)
         self.state.setToolTip(plain_tip(text))

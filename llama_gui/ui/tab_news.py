@@ -8,6 +8,7 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.former_focus import has_keyboard
 from llama_gui.ui.numbers import number_text
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.tools.words import title_of
 from llama_gui.ui.transcript.view import TranscriptView
@@ -50,7 +51,7 @@ class TabNews(QObject):
     def fail(self, text: str) -> None:
         """Say what went wrong."""
         self._notice.say(text)
-        self._announce(text)
+        self._announce(problem_text(text))
 
     @Slot()
     def _on_changed(self) -> None:

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
 
 _FAINT = 0.45
@@ -261,7 +262,7 @@ class Notice(QFrame):
 
     def _show(self, said: list[str]) -> None:
         self._said = said
-        text = "\n".join(said)
+        text = "\n".join(map(problem_text, said))
         self._label.setText(text)
         self._label.setAccessibleName(text)
         self._action.setVisible(self._offered_for in said)

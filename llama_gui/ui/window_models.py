@@ -19,6 +19,7 @@ from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.load_news import LoadNews
 from llama_gui.ui.model_menu import ModelMenu
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.settings_panel import SettingsPanel
 from llama_gui.ui.status_line import StatusLine
 from llama_gui.ui.window_loading import WindowLoading
@@ -276,7 +277,7 @@ class WindowModels(QObject):
         concerned = [tab for tab in self._deck.tabs() if tab.session.model == key]
         self._go_back(key)
         if self._host.models.state_of(key) == "failed":  # else it stays as it was loaded before
-            self._gone[key] = self.tr("{} is not available. {}").format(self.name_of(key), text)
+            self._gone[key] = self.tr("{} is not available. {}").format(self.name_of(key), problem_text(text))
         keepers = [tab for tab in concerned if tab.session.model in self._gone]
         for tab in keepers:
             tab.notice.drop(text)  # of a question that waited for it

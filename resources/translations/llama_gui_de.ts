@@ -4060,4 +4060,2177 @@
         <translation>Linie zwischen den Chats: die Pfeiltasten verschieben sie, die Eingabetaste macht Hälften</translation>
     </message>
 </context>
+<context>
+    <name>Problems</name>
+    <message>
+        <source>The model was not loaded: it was cancelled.</source>
+        <translation>Das Modell wurde nicht geladen: Das Laden wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The model {0} was unloaded.</source>
+        <translation>Das Modell {0} wurde entladen.</translation>
+    </message>
+    <message>
+        <source>“{0}” is not running.</source>
+        <translation>„{0}“ läuft nicht.</translation>
+    </message>
+    <message>
+        <source>no place in the message</source>
+        <translation>kein Platz in der Nachricht</translation>
+    </message>
+    <message>
+        <source>{0} cannot be read: {1}. Check that it exists and that you may read it.</source>
+        <translation>{0} lässt sich nicht lesen: {1}. Prüfe, ob die Datei da ist und du sie lesen darfst.</translation>
+    </message>
+    <message>
+        <source>{0} is larger than {1} MB, which is more than a model can read. Attach a part.</source>
+        <translation>{0} ist größer als {1} MB und damit größer, als ein Modell lesen kann. Hänge einen Teil davon an.</translation>
+    </message>
+    <message>
+        <source>{0} is not a file. Attach the files in it one by one.</source>
+        <translation>{0} ist keine Datei. Hänge die Dateien darin einzeln an.</translation>
+    </message>
+    <message>
+        <source>Today's backup of your chats could not be made in {0} ({1}). The chats themselves are saved. Free some space, or check the folder's permissions; it is tried again at the next start.</source>
+        <translation>Die heutige Sicherung deiner Chats konnte nicht in {0} angelegt werden ({1}). Die Chats selbst sind gespeichert. Schaffe Platz, oder prüfe die Rechte des Ordners; beim nächsten Start wird es noch einmal versucht.</translation>
+    </message>
+    <message>
+        <source>Your chats are to be brought to a new format, but first a copy of {0} must be made, and that failed. {1} Then start again; nothing was changed.</source>
+        <translation>Deine Chats sollen in ein neues Format gebracht werden, aber vorher muss eine Kopie von {0} angelegt werden, und das ist misslungen. {1} Starte dann noch einmal; nichts wurde verändert.</translation>
+    </message>
+    <message>
+        <source>Documents cannot be read: {0}. Install llama-gui again.</source>
+        <translation>Dokumente lassen sich nicht lesen: {0}. Installiere llama-gui noch einmal.</translation>
+    </message>
+    <message>
+        <source>Reading {0} took longer than a minute, so it was given up. Save a simpler copy of it, or attach a part.</source>
+        <translation>{0} zu lesen hat länger als eine Minute gedauert und wurde darum aufgegeben. Sichere eine einfachere Fassung davon, oder hänge einen Teil an.</translation>
+    </message>
+    <message>
+        <source>{0} has more than {1} million characters of text, which is more than a model can read. Attach a part.</source>
+        <translation>{0} enthält mehr als {1} Millionen Zeichen Text und damit mehr, als ein Modell lesen kann. Hänge einen Teil davon an.</translation>
+    </message>
+    <message>
+        <source>{0} has no text in it, only pictures of pages (a scan). Run text recognition (OCR) over it first.</source>
+        <translation>{0} enthält keinen Text, nur Bilder von Seiten (einen Scan). Lass zuerst eine Texterkennung (OCR) darüberlaufen.</translation>
+    </message>
+    <message>
+        <source>{0} has no text in it.</source>
+        <translation>{0} enthält keinen Text.</translation>
+    </message>
+    <message>
+        <source>{0} is copy-protected, so its text cannot be read. Attach a copy that is not.</source>
+        <translation>{0} ist kopiergeschützt, darum lässt sich der Text nicht lesen. Hänge eine ungeschützte Kopie an.</translation>
+    </message>
+    <message>
+        <source>{0} is damaged and cannot be read. Fetch it again, or save it again with the program that made it.</source>
+        <translation>{0} ist beschädigt und lässt sich nicht lesen. Hole die Datei noch einmal, oder sichere sie noch einmal mit dem Programm, aus dem sie kommt.</translation>
+    </message>
+    <message>
+        <source>{0} is in an old format of Office. Save it as DOCX, XLSX or PPTX, and attach that.</source>
+        <translation>{0} hat ein altes Format von Office. Sichere die Datei als DOCX, XLSX oder PPTX, und hänge die an.</translation>
+    </message>
+    <message>
+        <source>{0} is neither text nor a document that can be read. Copy its text, or save it as PDF or as text (UTF-8), and attach that.</source>
+        <translation>{0} ist weder Text noch ein lesbares Dokument. Kopiere den Text daraus, oder sichere die Datei als PDF oder als Text (UTF-8), und hänge die an.</translation>
+    </message>
+    <message>
+        <source>{0} is too large to be read. Attach a part of it.</source>
+        <translation>{0} ist zu groß zum Lesen. Hänge einen Teil davon an.</translation>
+    </message>
+    <message>
+        <source>{0} needs a password. Save a copy of it without one, and attach that.</source>
+        <translation>{0} braucht ein Passwort. Sichere eine Kopie ohne Passwort, und hänge die an.</translation>
+    </message>
+    <message>
+        <source>The export {0} could not be written: {1}. Check that its folder exists, has room and may be written, or choose another.</source>
+        <translation>Der Export {0} konnte nicht geschrieben werden: {1}. Prüfe, ob es den Ordner gibt, ob er Platz hat und beschrieben werden darf, oder wähle einen anderen.</translation>
+    </message>
+    <message>
+        <source>The folder {0} cannot be read: {1}.</source>
+        <translation>Der Ordner {0} lässt sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+        <source>What was read of the folder {0} cannot be used: {1}. Check that there is room on the disk and that {2} may be written, or delete that file: it is made anew.</source>
+        <translation>Was vom Ordner {0} gelesen wurde, lässt sich nicht benutzen: {1}. Prüfe, ob auf der Platte Platz ist und {2} beschrieben werden darf, oder lösche diese Datei: Sie wird neu angelegt.</translation>
+    </message>
+    <message>
+        <source>another version</source>
+        <translation>eine andere Version</translation>
+    </message>
+    <message>
+        <source>it has more than {0} messages</source>
+        <translation>Es hat mehr als {0} Nachrichten</translation>
+    </message>
+    <message>
+        <source>it has no messages with text</source>
+        <translation>Es hat keine Nachrichten mit Text</translation>
+    </message>
+    <message>
+        <source>without a title</source>
+        <translation>ohne Titel</translation>
+    </message>
+    <message>
+        <source>{0} × {1} was left out.</source>
+        <translation>{0} × {1} wurde ausgelassen.</translation>
+    </message>
+    <message>
+        <source>call of a tool</source>
+        <translation>Aufruf eines Werkzeugs</translation>
+    </message>
+    <message>
+        <source>message of a tool</source>
+        <translation>Nachricht eines Werkzeugs</translation>
+    </message>
+    <message>
+        <source>note of the model's reasoning</source>
+        <translation>Notiz aus dem Gedankengang des Modells</translation>
+    </message>
+    <message>
+        <source>part that is not text</source>
+        <translation>Teil, der kein Text ist</translation>
+    </message>
+    <message>
+        <source>picture</source>
+        <translation>Bild</translation>
+    </message>
+    <message>
+        <source>damaged line</source>
+        <translation>beschädigte Zeile</translation>
+    </message>
+    <message>
+        <source>file or picture</source>
+        <translation>Datei oder Bild</translation>
+    </message>
+    <message>
+        <source>This export has the format {0}; this llama-gui reads {1}. Please use the newer version. Nothing was imported.</source>
+        <translation>Dieser Export hat das Format {0}; dieses llama-gui liest {1}. Nimm bitte die neuere Version. Nichts wurde importiert.</translation>
+    </message>
+    <message>
+        <source>it has no messages</source>
+        <translation>Es hat keine Nachrichten</translation>
+    </message>
+    <message>
+        <source>Conversation {0} ({1}) was skipped: it is damaged.</source>
+        <translation>Gespräch {0} ({1}) wurde übersprungen: Es ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>Conversation {0} ({1}) was skipped: it is in the file twice.</source>
+        <translation>Gespräch {0} ({1}) wurde übersprungen: Es steht zweimal in der Datei.</translation>
+    </message>
+    <message>
+        <source>Conversation {0} ({1}) was skipped: {2}.</source>
+        <translation>Gespräch {0} ({1}) wurde übersprungen: {2}.</translation>
+    </message>
+    <message>
+        <source>The archive {0} is damaged or locked ({1}). Download it again.</source>
+        <translation>Das Archiv {0} ist beschädigt oder verschlossen ({1}). Lade es noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>There are no chats in the folder {0}. An export of llama-gui, ChatGPT (conversations.json, or the whole .zip), Open WebUI, LM Studio and Jan (its threads) can be read.</source>
+        <translation>Im Ordner {0} sind keine Chats. Gelesen werden können Exporte von llama-gui, ChatGPT (conversations.json oder die ganze .zip), Open WebUI, LM Studio und Jan (seine Threads).</translation>
+    </message>
+    <message>
+        <source>There is no conversations.json in {0}. Nothing was imported.</source>
+        <translation>In {0} ist keine conversations.json. Nichts wurde importiert.</translation>
+    </message>
+    <message>
+        <source>{0} does not fit into memory. Close other programs and try again.</source>
+        <translation>{0} passt nicht in den Speicher. Schließe andere Programme, und versuche es noch einmal.</translation>
+    </message>
+    <message>
+        <source>{0} has {1} MB or more; up to {2} MB can be read, because all of it must be in memory at once. Export fewer chats into one file.</source>
+        <translation>{0} hat {1} MB oder mehr; gelesen werden können bis zu {2} MB, weil alles auf einmal in den Speicher muss. Exportiere weniger Chats in eine Datei.</translation>
+    </message>
+    <message>
+        <source>{0} holds no chats that llama-gui knows. An export of llama-gui, ChatGPT (conversations.json, or the whole .zip), Open WebUI, LM Studio and Jan (its threads) can be read. Nothing was imported.</source>
+        <translation>{0} enthält keine Chats, die llama-gui kennt. Gelesen werden können Exporte von llama-gui, ChatGPT (conversations.json oder die ganze .zip), Open WebUI, LM Studio und Jan (seine Threads). Nichts wurde importiert.</translation>
+    </message>
+    <message>
+        <source>{0} is nested so deeply that it is no export of chats. Nothing was imported.</source>
+        <translation>{0} ist so tief verschachtelt, dass es kein Export von Chats ist. Nichts wurde importiert.</translation>
+    </message>
+    <message>
+        <source>{0} is not a JSON file, or only a part of one ({1}). Export it again. Nothing was imported.</source>
+        <translation>{0} ist keine JSON-Datei oder nur ein Teil davon ({1}). Exportiere noch einmal. Nichts wurde importiert.</translation>
+    </message>
+    <message>
+        <source>{0} is not a file. Choose the file that was exported.</source>
+        <translation>{0} ist keine Datei. Wähle die Datei, die exportiert wurde.</translation>
+    </message>
+    <message>
+        <source>chats added: {0}</source>
+        <translation>Chats hinzugefügt: {0}</translation>
+    </message>
+    <message>
+        <source>here already</source>
+        <translation>schon da</translation>
+    </message>
+    <message>
+        <source>messages: {0}</source>
+        <translation>Nachrichten: {0}</translation>
+    </message>
+    <message>
+        <source>not taken over: {0}</source>
+        <translation>nicht übernommen: {0}</translation>
+    </message>
+    <message>
+        <source>with new messages</source>
+        <translation>mit neuen Nachrichten</translation>
+    </message>
+    <message>
+        <source>{0} Chats imported before that: {1}. Do it again for the rest.</source>
+        <translation>{0} Davor importierte Chats: {1}. Wiederhole es für den Rest.</translation>
+    </message>
+    <message>
+        <source>“{0}” lies in the bin. Take it out of there to see it.</source>
+        <translation>„{0}“ liegt im Papierkorb. Hole den Chat von dort zurück, um ihn zu sehen.</translation>
+    </message>
+    <message>
+        <source>Your chats were saved by a newer version of llama-gui (format {0}; this one knows up to {1}). Nothing was changed. Please use the newer version.</source>
+        <translation>Deine Chats wurden von einer neueren Version von llama-gui gespeichert (Format {0}; diese hier kennt bis {1}). Nichts wurde verändert. Nimm bitte die neuere Version.</translation>
+    </message>
+    <message>
+        <source>Nothing could be read from it, and an empty one was begun.</source>
+        <translation>Aus ihr ließ sich nichts lesen, und eine leere wurde begonnen.</translation>
+    </message>
+    <message>
+        <source>The backup {0} of {1} holds more: {2} messages in {3} chats.</source>
+        <translation>Die Sicherung {0} vom {1} enthält mehr: {2} Nachrichten in {3} Chats.</translation>
+    </message>
+    <message>
+        <source>The chat store was damaged ({0}). It was set aside as {1}.</source>
+        <translation>Die Ablage der Chats war beschädigt ({0}). Sie liegt jetzt beiseite als {1}.</translation>
+    </message>
+    <message>
+        <source>a folder lies in its place</source>
+        <translation>an ihrer Stelle liegt ein Ordner</translation>
+    </message>
+    <message>
+        <source>it is a database of another program</source>
+        <translation>sie ist die Datenbank eines anderen Programms</translation>
+    </message>
+    <message>
+        <source>its format number does not go with its content</source>
+        <translation>die Nummer ihres Formats passt nicht zum Inhalt</translation>
+    </message>
+    <message>
+        <source>{0} messages in {1} chats could be read from it and are here.</source>
+        <translation>{0} Nachrichten in {1} Chats ließen sich aus ihr lesen und sind hier.</translation>
+    </message>
+    <message>
+        <source>Another program is using the chat store {0}, so this is not saved. Close that program.</source>
+        <translation>Ein anderes Programm benutzt die Ablage der Chats {0}, darum ist dies nicht gespeichert. Schließe dieses Programm.</translation>
+    </message>
+    <message>
+        <source>The chat store {0} cannot be opened: {1}. Check the folder's permissions.</source>
+        <translation>Die Ablage der Chats {0} lässt sich nicht öffnen: {1}. Prüfe die Rechte des Ordners.</translation>
+    </message>
+    <message>
+        <source>The chat store {0} cannot be written. Check the permissions of the file and its folder.</source>
+        <translation>Die Ablage der Chats {0} lässt sich nicht beschreiben. Prüfe die Rechte der Datei und ihres Ordners.</translation>
+    </message>
+    <message>
+        <source>The chat store {0} is damaged. Close llama-gui, keep a copy of the file, and move it away to begin anew.</source>
+        <translation>Die Ablage der Chats {0} ist beschädigt. Schließe llama-gui, hebe eine Kopie der Datei auf, und lege sie woandershin, um neu anzufangen.</translation>
+    </message>
+    <message>
+        <source>The chat store {0} reports: {1}.</source>
+        <translation>Die Ablage der Chats {0} meldet: {1}.</translation>
+    </message>
+    <message>
+        <source>The disk is full, so this is not saved yet. Free some space on the disk that holds {0}.</source>
+        <translation>Die Platte ist voll, darum ist dies noch nicht gespeichert. Schaffe Platz auf der Platte mit {0}.</translation>
+    </message>
+    <message>
+        <source>The disk refused to write or read {0}. Check that it has room and works; this is not saved.</source>
+        <translation>Die Platte konnte {0} nicht schreiben oder lesen. Prüfe, ob sie Platz hat und in Ordnung ist; dies ist nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>A preset needs a name. Type one, then save it again.</source>
+        <translation>Eine Vorlage braucht einen Namen. Gib einen ein, und speichere sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>The folder {0} cannot be written, and your chats are kept there. Allow it to be written, free some space, or keep them elsewhere: llama-gui --profile FOLDER.</source>
+        <translation>Der Ordner {0} lässt sich nicht beschreiben, und dort liegen deine Chats. Erlaube das Schreiben, schaffe Platz, oder lege sie woandershin: llama-gui --profile ORDNER.</translation>
+    </message>
+    <message>
+        <source>llama-gui is already open with the data in {0}. Use that window, or close it first.</source>
+        <translation>llama-gui ist mit den Daten in {0} schon geöffnet. Nimm jenes Fenster, oder schließe es zuerst.</translation>
+    </message>
+    <message>
+        <source>the folder {0} cannot be made: {1}.</source>
+        <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
+    </message>
+    <message>
+        <source>The model's chat template refuses this conversation: {0}</source>
+        <translation>Die Chatvorlage des Modells lehnt dieses Gespräch ab: {0}</translation>
+    </message>
+    <message>
+        <source>{0} cannot be read: {1}. Download the file again.</source>
+        <translation>{0} lässt sich nicht lesen: {1}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} is empty. Download the file again, or delete it if the model has no chat template.</source>
+        <translation>{0} ist leer. Lade die Datei noch einmal herunter, oder lösche sie, wenn das Modell keine Chatvorlage hat.</translation>
+    </message>
+    <message>
+        <source>{0}, line {1}: the chat template is broken: {2}.</source>
+        <translation>{0}, Zeile {1}: Die Chatvorlage ist fehlerhaft: {2}.</translation>
+    </message>
+    <message>
+        <source>{0}: chat_template is {1}, but it must be a template or a list of named ones. Download the file again.</source>
+        <translation>{0}: chat_template ist {1}, muss aber eine Vorlage oder eine Liste benannter Vorlagen sein. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: the chat template fails: {1}: {2}. Pick another model, or mend the template.</source>
+        <translation>{0}: Die Chatvorlage scheitert: {1}: {2}. Wähle ein anderes Modell, oder bessere die Vorlage aus.</translation>
+    </message>
+    <message>
+        <source>{0}: the chat template is broken: {1}.</source>
+        <translation>{0}: Die Chatvorlage ist fehlerhaft: {1}.</translation>
+    </message>
+    <message>
+        <source>{0}: the chat template was stopped: {1}. Pick another model or mend the template; if the conversation is extremely long, start a new one.</source>
+        <translation>{0}: Die Chatvorlage wurde angehalten: {1}. Wähle ein anderes Modell, oder bessere die Vorlage aus; ist das Gespräch außerordentlich lang, beginne ein neues.</translation>
+    </message>
+    <message>
+        <source>its header would be {0} bytes long</source>
+        <translation>Ihr Kopf wäre {0} Bytes lang</translation>
+    </message>
+    <message>
+        <source>{0} and {1} both hold {2}. Download the file again.</source>
+        <translation>{0} und {1} enthalten beide {2}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} holds its weights as pickle files, which can run code: {1}. Use a version with *.safetensors files.</source>
+        <translation>{0} enthält die Gewichte als Pickle-Dateien, die Code ausführen können: {1}. Nimm eine Fassung mit *.safetensors-Dateien.</translation>
+    </message>
+    <message>
+        <source>{0} holds no *.safetensors file. The download may not have finished.</source>
+        <translation>{0} enthält keine *.safetensors-Datei. Vielleicht ist der Download nicht fertig geworden.</translation>
+    </message>
+    <message>
+        <source>{0} is damaged or cut off: {1}. Download the file again.</source>
+        <translation>{0} ist beschädigt oder abgeschnitten: {1}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} is missing. Download the file again.</source>
+        <translation>{0} fehlt. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} names {1}, which is not a weight file of this folder. Download the file again.</source>
+        <translation>{0} nennt {1}, aber das ist keine Gewichtsdatei in diesem Ordner. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: the weight files hold {1} that a network of this architecture has no place for, so its answers would be wrong.</source>
+        <translation>{0}: Die Gewichtsdateien enthalten {1}, wofür ein Netz dieser Architektur keinen Platz hat; seine Antworten wären falsch.</translation>
+    </message>
+    <message>
+        <source>{0}: weight_map is missing or empty. Download the file again.</source>
+        <translation>{0}: weight_map fehlt oder ist leer. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} cannot be read: {2}. Download the file again.</source>
+        <translation>{0}: {1} lässt sich nicht lesen: {2}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} has the shape {2}, but config.json asks for {3}. The files belong to different models, or one of them is damaged.</source>
+        <translation>{0}: {1} hat die Form {2}, aber config.json verlangt {3}. Die Dateien gehören zu verschiedenen Modellen, oder eine davon ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} holds numbers that are not finite (NaN or infinity). Download the file again.</source>
+        <translation>{0}: {1} enthält Zahlen, die nicht endlich sind (NaN oder unendlich). Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is stored as {2}. Supported: {3}.</source>
+        <translation>{0}: {1} ist als {2} gespeichert. Unterstützt: {3}.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} missing from the weight files. Download the file again.</source>
+        <translation>{0}: In den Gewichtsdateien nicht vorhanden: {1}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>There is no model folder at {0}. Check the path, or pick another model.</source>
+        <translation>In {0} ist kein Modellordner. Prüfe den Pfad, oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>a divisor of num_attention_heads ({0})</source>
+        <translation>ein Teiler von num_attention_heads ({0})</translation>
+    </message>
+    <message>
+        <source>a list of {0} names, each {1}</source>
+        <translation>eine Liste von {0} Namen, jeder {1}</translation>
+    </message>
+    <message>
+        <source>a list of {0} numbers, each 0 or 1</source>
+        <translation>eine Liste von {0} Zahlen, jede 0 oder 1</translation>
+    </message>
+    <message>
+        <source>a list with the name of the network's architecture</source>
+        <translation>eine Liste mit dem Namen der Architektur des Netzes</translation>
+    </message>
+    <message>
+        <source>a whole number from 0 to {0}</source>
+        <translation>eine ganze Zahl von 0 bis {0}</translation>
+    </message>
+    <message>
+        <source>a whole number of at least 0</source>
+        <translation>eine ganze Zahl ab 0</translation>
+    </message>
+    <message>
+        <source>{0}: head_dim is {1}, but it must be an even number.</source>
+        <translation>{0}: head_dim ist {1}, muss aber eine gerade Zahl sein.</translation>
+    </message>
+    <message>
+        <source>{0}: the activation {1} is not supported.</source>
+        <translation>{0}: Die Aktivierung {1} wird nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>{0}: the architecture {1} is not supported. Supported: {2}.</source>
+        <translation>{0}: Die Architektur {1} wird nicht unterstützt. Unterstützt: {2}.</translation>
+    </message>
+    <message>
+        <source>{0}: weights that are stored quantised are not supported. Use the unquantised model.</source>
+        <translation>{0}: Quantisiert gespeicherte Gewichte werden nicht unterstützt. Nimm das nicht quantisierte Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is not supported. Choose another model.</source>
+        <translation>{0}: {1} wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The file holds the weights in eight bits or fewer: bfloat16 would take more memory and time, and bring next to nothing back.</source>
+        <translation>Die Datei enthält die Gewichte in acht Bit oder weniger: bfloat16 bräuchte mehr Speicher und Zeit und brächte so gut wie nichts zurück.</translation>
+    </message>
+    <message>
+        <source>The file holds the weights in four bits: more would take memory and time, and bring nothing back.</source>
+        <translation>Die Datei enthält die Gewichte in vier Bit: Mehr würde Speicher und Zeit brauchen und nichts zurückbringen.</translation>
+    </message>
+    <message>
+        <source>The weights are held in bfloat16, as models come, and multiplied in float32, which this CPU does by itself: nothing is lost. int8 takes half the memory and writes faster, at a small loss.</source>
+        <translation>Die Gewichte liegen in bfloat16, wie Modelle kommen, und werden in float32 multipliziert, was diese CPU von sich aus tut: Nichts geht verloren. int8 braucht halb so viel Speicher und schreibt schneller, mit kleinem Verlust.</translation>
+    </message>
+    <message>
+        <source>This CPU does not multiply bfloat16 by itself, so float32 is faster and loses nothing. int8 takes a quarter of the memory, at a small loss.</source>
+        <translation>Diese CPU multipliziert bfloat16 nicht von sich aus, darum ist float32 schneller und verliert nichts. int8 braucht ein Viertel des Speichers, mit kleinem Verlust.</translation>
+    </message>
+    <message>
+        <source>This CPU multiplies bfloat16 by itself, which loses nothing that matters. int8 takes half the memory and writes faster, at a small loss.</source>
+        <translation>Diese CPU multipliziert bfloat16 von sich aus, was nichts verliert, worauf es ankommt. int8 braucht halb so viel Speicher und schreibt schneller, mit kleinem Verlust.</translation>
+    </message>
+    <message>
+        <source>You chose {0}.</source>
+        <translation>Du hast {0} gewählt.</translation>
+    </message>
+    <message>
+        <source>dtype {0} runs on the CPU and CUDA only. Use auto.</source>
+        <translation>Der Datentyp {0} läuft nur auf der CPU und CUDA. Nimm auto.</translation>
+    </message>
+    <message>
+        <source>dtype {0} runs on the CPU only. Use auto.</source>
+        <translation>Der Datentyp {0} läuft nur auf der CPU. Nimm auto.</translation>
+    </message>
+    <message>
+        <source>one of {0}</source>
+        <translation>eines von {0}</translation>
+    </message>
+    <message>
+        <source>one that this machine has: {0}</source>
+        <translation>eines, das dieser Rechner hat: {0}</translation>
+    </message>
+    <message>
+        <source>{0} is what {1} multiplies fastest without loss.</source>
+        <translation>Mit {0} rechnet {1} ohne Verlust am schnellsten.</translation>
+    </message>
+    <message>
+        <source>Download the file again.</source>
+        <translation>Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>a list of numbers above 0</source>
+        <translation>eine Liste von Zahlen über 0</translation>
+    </message>
+    <message>
+        <source>a number from {0} to {1}</source>
+        <translation>eine Zahl von {0} bis {1}</translation>
+    </message>
+    <message>
+        <source>a token id or a list of token ids</source>
+        <translation>die Nummer eines Tokens oder eine Liste davon</translation>
+    </message>
+    <message>
+        <source>a whole number from 1 to {0}</source>
+        <translation>eine ganze Zahl von 1 bis {0}</translation>
+    </message>
+    <message>
+        <source>it gives {0} twice, with different values</source>
+        <translation>Sie nennt {0} zweimal, mit verschiedenen Werten</translation>
+    </message>
+    <message>
+        <source>it is nested more than {0} levels deep</source>
+        <translation>Sie ist mehr als {0} Ebenen tief verschachtelt</translation>
+    </message>
+    <message>
+        <source>it is not a regular file</source>
+        <translation>Sie ist keine gewöhnliche Datei</translation>
+    </message>
+    <message>
+        <source>it is too large, with {0} bytes</source>
+        <translation>Sie ist mit {0} Bytes zu groß</translation>
+    </message>
+    <message>
+        <source>true or false</source>
+        <translation>true oder false</translation>
+    </message>
+    <message>
+        <source>{0} and {1} more</source>
+        <translation>{0} und {1} weitere</translation>
+    </message>
+    <message>
+        <source>{0} does not exist. A model folder holds config.json, tokenizer.json and *.safetensors files.</source>
+        <translation>{0} gibt es nicht. Zu einem Modellordner gehören config.json, tokenizer.json und *.safetensors-Dateien.</translation>
+    </message>
+    <message>
+        <source>{0} holds a {1} instead of a JSON object. Download it again.</source>
+        <translation>{0} enthält {1} statt eines JSON-Objekts. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is missing. The file may be damaged; download it again.</source>
+        <translation>{0}: {1} fehlt. Vielleicht ist die Datei beschädigt; lade sie noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is {2}, but it must be {3}.</source>
+        <translation>{0}: {1} ist {2}; möglich ist nur: {3}.</translation>
+    </message>
+    <message>
+        <source>{0} and its other parts hold {1} tensors of {2}. Download the file again.</source>
+        <translation>{0} und die anderen Teile enthalten zusammen {1} von {2} Tensoren. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} calls itself part {1} of {2}. Give the file its first name again.</source>
+        <translation>{0} nennt sich Teil {1} von {2}. Gib der Datei ihren ersten Namen zurück.</translation>
+    </message>
+    <message>
+        <source>{0} has {1} tokens, but token_embd.weight only {2} rows. Download the file again.</source>
+        <translation>{0} hat {1} Token, aber token_embd.weight nur {2} Zeilen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} is by its name part {1} of {2}, but says inside that it is part {3} (counted from 0) of {4}. Download all parts again.</source>
+        <translation>{0} ist dem Namen nach Teil {1} von {2}, nennt sich innen aber Teil {3} (von 0 an gezählt) von {4}. Lade alle Teile noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} is one of {1} parts, and {2} is not beside it. Download all parts into one folder.</source>
+        <translation>{0} ist einer von {1} Teilen, und {2} liegt nicht daneben. Lade alle Teile in einen Ordner herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: tokenizer.chat_template is {1} instead of a text. Download the file again.</source>
+        <translation>{0}: tokenizer.chat_template ist {1} statt eines Textes. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>a divisor of the {0} heads</source>
+        <translation>ein Teiler der {0} Köpfe</translation>
+    </message>
+    <message>
+        <source>a list of one flag for each layer</source>
+        <translation>eine Liste mit einer Angabe je Schicht</translation>
+    </message>
+    <message>
+        <source>a text</source>
+        <translation>ein Text</translation>
+    </message>
+    <message>
+        <source>at most {0}, as there are tensors</source>
+        <translation>höchstens {0}, so viele Tensoren, wie da sind</translation>
+    </message>
+    <message>
+        <source>at most {0}, the width of a head</source>
+        <translation>höchstens {0}, die Breite eines Kopfes</translation>
+    </message>
+    <message>
+        <source>{0}: rope_freqs.weight has the shape {1} beside heads of {2} and the rope type {3}. Download the file again.</source>
+        <translation>{0}: rope_freqs.weight hat die Form {1} bei Köpfen von {2} und dem Rope-Typ {3}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: rope_freqs.weight holds impossible numbers. Download the file again.</source>
+        <translation>{0}: rope_freqs.weight enthält unmögliche Zahlen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: token_embd.weight is missing or damaged. Download the file again.</source>
+        <translation>{0}: token_embd.weight fehlt oder ist beschädigt. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is missing. Download the file again.</source>
+        <translation>{0}: {1} fehlt. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is not the same for all layers, which is not supported. Choose another model.</source>
+        <translation>{0}: {1} ist nicht in allen Schichten gleich, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is {2} beside heads of {3}, which is not supported. Choose another model.</source>
+        <translation>{0}: {1} ist {2} bei Köpfen von {3}, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is {2}, which is not supported. Choose another model.</source>
+        <translation>{0}: {1} ist {2}, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>a text in its header would be {0} bytes long</source>
+        <translation>Ein Text in ihrem Kopf wäre {0} Bytes lang</translation>
+    </message>
+    <message>
+        <source>it aligns its tensors at {0} bytes</source>
+        <translation>Sie richtet ihre Tensoren an {0} Bytes aus</translation>
+    </message>
+    <message>
+        <source>it does not begin as GGUF files do</source>
+        <translation>Sie beginnt nicht wie eine GGUF-Datei</translation>
+    </message>
+    <message>
+        <source>it ends inside its header</source>
+        <translation>Sie endet mitten in ihrem Kopf</translation>
+    </message>
+    <message>
+        <source>it gives {0} twice</source>
+        <translation>Sie nennt {0} zweimal</translation>
+    </message>
+    <message>
+        <source>it has an endless header</source>
+        <translation>Ihr Kopf hat kein Ende</translation>
+    </message>
+    <message>
+        <source>it would hold {0} tensors and {1} fields</source>
+        <translation>Sie enthielte {0} Tensoren und {1} Felder</translation>
+    </message>
+    <message>
+        <source>two of its tensors have the same name</source>
+        <translation>Zwei ihrer Tensoren haben denselben Namen</translation>
+    </message>
+    <message>
+        <source>{0} begins at byte {1}, which is not aligned</source>
+        <translation>{0} beginnt bei Byte {1}, und das ist nicht ausgerichtet</translation>
+    </message>
+    <message>
+        <source>{0} does not exist. Check the path, or download the file again.</source>
+        <translation>{0} gibt es nicht. Prüfe den Pfad, oder lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} has the shape {1}, which {2} cannot have</source>
+        <translation>{0} hat die Form {1}, die es bei {2} nicht gibt</translation>
+    </message>
+    <message>
+        <source>{0} has the unknown type {1}</source>
+        <translation>{0} hat den unbekannten Typ {1}</translation>
+    </message>
+    <message>
+        <source>{0} has {1} dimensions</source>
+        <translation>{0} hat {1} Dimensionen</translation>
+    </message>
+    <message>
+        <source>{0} is a GGUF file of version {1}. Supported: {2}. Choose a newer file of the model.</source>
+        <translation>{0} ist eine GGUF-Datei der Version {1}. Unterstützt: {2}. Wähle eine neuere Datei des Modells.</translation>
+    </message>
+    <message>
+        <source>{0} is a list of the unknown type {1}</source>
+        <translation>{0} ist eine Liste vom unbekannten Typ {1}</translation>
+    </message>
+    <message>
+        <source>{0} is written for big-endian machines. Choose the little-endian file of the model.</source>
+        <translation>{0} ist für Big-Endian-Rechner geschrieben. Wähle die Little-Endian-Datei des Modells.</translation>
+    </message>
+    <message>
+        <source>{0} is {1} instead of true or false</source>
+        <translation>{0} ist {1} statt true oder false</translation>
+    </message>
+    <message>
+        <source>{0} overlaps another tensor</source>
+        <translation>{0} überlappt einen anderen Tensor</translation>
+    </message>
+    <message>
+        <source>{0} would be a list of {1} texts</source>
+        <translation>{0} wäre eine Liste von {1} Texten</translation>
+    </message>
+    <message>
+        <source>{0} would end at byte {1}, behind the end of the file</source>
+        <translation>{0} würde bei Byte {1} enden, hinter dem Ende der Datei</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is stored in the unknown type {2}. Choose another file of the model.</source>
+        <translation>{0}: {1} ist im unbekannten Typ {2} gespeichert. Wähle eine andere Datei des Modells.</translation>
+    </message>
+    <message>
+        <source>a token id</source>
+        <translation>die Nummer eines Tokens</translation>
+    </message>
+    <message>
+        <source>{0}: the pre-tokenizer {1} is not supported. Supported: {2}. Choose another model.</source>
+        <translation>{0}: Der Vor-Tokenizer {1} wird nicht unterstützt. Unterstützt: {2}. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: the tokenizer {1} is not supported. Supported: gpt2, llama. Choose another model.</source>
+        <translation>{0}: Der Tokenizer {1} wird nicht unterstützt. Unterstützt: gpt2, llama. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: the tokens are far too long for their kind. Download the file again.</source>
+        <translation>{0}: Die Token sind für ihre Art viel zu lang. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: tokenizer.ggml.merges is missing or no list of texts. Download it again.</source>
+        <translation>{0}: tokenizer.ggml.merges fehlt oder ist keine Liste von Texten. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: tokenizer.ggml.scores is no list of {1} numbers. Download the file again.</source>
+        <translation>{0}: tokenizer.ggml.scores ist keine Liste von {1} Zahlen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: tokenizer.ggml.token_type is no list of {1} numbers. Download the file again.</source>
+        <translation>{0}: tokenizer.ggml.token_type ist keine Liste von {1} Zahlen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: tokenizer.ggml.tokens is missing or no list of texts. Download it again.</source>
+        <translation>{0}: tokenizer.ggml.tokens fehlt oder ist keine Liste von Texten. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is no merge of two tokens. Download the file again.</source>
+        <translation>{0}: {1} verbindet nicht zwei Token. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>it ended while it was read</source>
+        <translation>Sie war zu Ende, während sie gelesen wurde</translation>
+    </message>
+    <message>
+        <source>{0} cannot be opened: {1}. Download the file again.</source>
+        <translation>{0} lässt sich nicht öffnen: {1}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} holds {1} that a network of this architecture has no place for, so its answers would be wrong. Choose another model.</source>
+        <translation>{0} enthält {1}, wofür ein Netz dieser Architektur keinen Platz hat; seine Antworten wären falsch. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} has the shape {2}, but the file's own fields ask for {3}. Download the file again.</source>
+        <translation>{0}: {1} hat die Form {2}, aber die Felder der Datei selbst verlangen {3}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is stored as {2}. Supported: {3}. Choose another file of the model, such as one of Q4_K_M.</source>
+        <translation>{0}: {1} ist als {2} gespeichert. Unterstützt: {3}. Wähle eine andere Datei des Modells, etwa eine in Q4_K_M.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} missing. Download the file again.</source>
+        <translation>{0}: Nicht vorhanden: {1}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>This machine does not multiply int4 exactly. Use int8, bfloat16 or auto.</source>
+        <translation>Dieser Rechner multipliziert int4 nicht genau. Nimm int8, bfloat16 oder auto.</translation>
+    </message>
+    <message>
+        <source>int4 cannot be used on this machine ({0}). Use int8, bfloat16 or auto.</source>
+        <translation>int4 geht auf diesem Rechner nicht ({0}). Nimm int8, bfloat16 oder auto.</translation>
+    </message>
+    <message>
+        <source>This CPU does not multiply int8 exactly. Use bfloat16 or auto.</source>
+        <translation>Diese CPU multipliziert int8 nicht genau. Nimm bfloat16 oder auto.</translation>
+    </message>
+    <message>
+        <source>int8 cannot be used on this machine ({0}). Use bfloat16 or auto.</source>
+        <translation>int8 geht auf diesem Rechner nicht ({0}). Nimm bfloat16 oder auto.</translation>
+    </message>
+    <message>
+        <source>int8 cannot be used on {0} ({1}). Use auto.</source>
+        <translation>int8 geht auf {0} nicht ({1}). Nimm auto.</translation>
+    </message>
+    <message>
+        <source>int8 is not multiplied exactly on {0}. Use auto.</source>
+        <translation>int8 wird auf {0} nicht genau multipliziert. Nimm auto.</translation>
+    </message>
+    <message>
+        <source>There is not enough memory for a conversation of {0} tokens: it needs {1} MB, and all conversations together may use {2} MB. Stop another answer, or start a new chat.</source>
+        <translation>Für ein Gespräch von {0} Token reicht der Speicher nicht: Es braucht {1} MB, und alle Gespräche zusammen dürfen {2} MB brauchen. Halte eine andere Antwort an, oder beginne einen neuen Chat.</translation>
+    </message>
+    <message>
+        <source>On Linux and Windows with an x86-64 CPU llama-gui's own kernels can do it: install llama-gui again, on Linux a C compiler (gcc) first.</source>
+        <translation>Auf Linux und Windows mit einer x86-64-CPU können es die eigenen Kernel von llama-gui: Installiere llama-gui noch einmal, auf Linux vorher einen C-Compiler (gcc).</translation>
+    </message>
+    <message>
+        <source>there are no kernels of our own</source>
+        <translation>es gibt keine eigenen Kernel</translation>
+    </message>
+    <message>
+        <source>{0} On Linux and Windows with an x86-64 CPU llama-gui's own kernels can do it: install llama-gui again, on Linux a C compiler (gcc) first.</source>
+        <translation>{0} Auf Linux und Windows mit einer x86-64-CPU können es die eigenen Kernel von llama-gui: Installiere llama-gui noch einmal, auf Linux vorher einen C-Compiler (gcc).</translation>
+    </message>
+    <message>
+        <source>There can be no model at {0} ({1}). Check the path, or pick another one.</source>
+        <translation>In {0} kann kein Modell sein ({1}). Prüfe den Pfad, oder wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>where a model folder or a GGUF file lies</source>
+        <translation>wo ein Modellordner oder eine GGUF-Datei liegt</translation>
+    </message>
+    <message>
+        <source>{0} holds {1} GGUF files. Choose one of them: {2}.</source>
+        <translation>{0} enthält {1} GGUF-Dateien. Wähle eine davon: {2}.</translation>
+    </message>
+    <message>
+        <source>The engine is closed. Load the model again.</source>
+        <translation>Die Engine ist geschlossen. Lade das Modell noch einmal.</translation>
+    </message>
+    <message>
+        <source>The pool was closed while the model was loaded.</source>
+        <translation>Die Modelle wurden geschlossen, während dieses geladen wurde.</translation>
+    </message>
+    <message>
+        <source>The pool was closed.</source>
+        <translation>Die Modelle wurden geschlossen.</translation>
+    </message>
+    <message>
+        <source>a number up to 1</source>
+        <translation>eine Zahl bis 1</translation>
+    </message>
+    <message>
+        <source>above low_freq_factor ({0})</source>
+        <translation>größer als low_freq_factor ({0})</translation>
+    </message>
+    <message>
+        <source>an object</source>
+        <translation>ein Objekt</translation>
+    </message>
+    <message>
+        <source>so small that the context stays at or below {0} tokens</source>
+        <translation>so klein, dass der Kontext nicht über {0} Token hinausgeht</translation>
+    </message>
+    <message>
+        <source>{0}: LongRoPE has {1} factors for {2} pairs of each head. Download the file again.</source>
+        <translation>{0}: LongRoPE hat {1} Faktoren für {2} Paare jedes Kopfes. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: partial_rotary_factor is not supported.</source>
+        <translation>{0}: partial_rotary_factor wird nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>{0}: the rope type {1} is not supported. Supported: {2}.</source>
+        <translation>{0}: Der Rope-Typ {1} wird nicht unterstützt. Unterstützt: {2}.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} numbers of each head would be rotated, but they must be pairs.</source>
+        <translation>{0}: {1} Zahlen jedes Kopfes würden gedreht, aber es müssen Paare sein.</translation>
+    </message>
+    <message>
+        <source>The engine was closed.</source>
+        <translation>Die Engine wurde geschlossen.</translation>
+    </message>
+    <message>
+        <source>The machine ran out of memory during this answer. Close other programs or chats.</source>
+        <translation>Dem Rechner ging bei dieser Antwort der Speicher aus. Schließe andere Programme oder Chats.</translation>
+    </message>
+    <message>
+        <source>This answer failed inside the engine: {0}: {1}</source>
+        <translation>Diese Antwort ist in der Engine gescheitert: {0}: {1}</translation>
+    </message>
+    <message>
+        <source>The model computed numbers that are not finite (NaN), so there is no next word. The weights may be damaged, or the dtype too narrow for this model.</source>
+        <translation>Das Modell hat Zahlen berechnet, die nicht endlich sind (NaN), darum gibt es kein nächstes Wort. Vielleicht sind die Gewichte beschädigt, oder der Datentyp ist zu schmal für dieses Modell.</translation>
+    </message>
+    <message>
+        <source>it adds up lists</source>
+        <translation>Sie zählt Listen zusammen</translation>
+    </message>
+    <message>
+        <source>it asks for a width or count of {0}</source>
+        <translation>Sie verlangt eine Breite oder Anzahl von {0}</translation>
+    </message>
+    <message>
+        <source>it formats a text of any width</source>
+        <translation>Sie formatiert einen Text beliebiger Breite</translation>
+    </message>
+    <message>
+        <source>it gives {0} characters to the filter {1}</source>
+        <translation>Sie gibt {0} Zeichen an den Filter {1}</translation>
+    </message>
+    <message>
+        <source>it makes a number without end</source>
+        <translation>Sie macht eine Zahl ohne Ende</translation>
+    </message>
+    <message>
+        <source>it makes a value of {0} characters</source>
+        <translation>Sie macht einen Wert von {0} Zeichen</translation>
+    </message>
+    <message>
+        <source>it makes more than {0} characters</source>
+        <translation>Sie macht mehr als {0} Zeichen</translation>
+    </message>
+    <message>
+        <source>it runs longer than {0} s, as if it had no end</source>
+        <translation>Sie läuft länger als {0} s, als hätte sie kein Ende</translation>
+    </message>
+    <message>
+        <source>it uses a namespace as a value</source>
+        <translation>Sie benutzt einen Namensraum als Wert</translation>
+    </message>
+    <message>
+        <source>a namespace may not hold the name {0}</source>
+        <translation>Ein Namensraum darf den Namen {0} nicht enthalten</translation>
+    </message>
+    <message>
+        <source>it has more than {0} characters</source>
+        <translation>Sie hat mehr als {0} Zeichen</translation>
+    </message>
+    <message>
+        <source>it gives the token {0} the id {1}</source>
+        <translation>Sie gibt dem Token {0} die Nummer {1}</translation>
+    </message>
+    <message>
+        <source>it holds no tokens</source>
+        <translation>Sie enthält keine Token</translation>
+    </message>
+    <message>
+        <source>the merge {0} lacks the prefix {1}</source>
+        <translation>Der Verbindung {0} fehlt die Vorsilbe {1}</translation>
+    </message>
+    <message>
+        <source>{0} cannot be used: {1}. Download the file again.</source>
+        <translation>{0} ist nicht zu gebrauchen: {1}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} does not exist. A model needs its tokenizer; download the file again.</source>
+        <translation>{0} gibt es nicht. Ein Modell braucht seinen Tokenizer; lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0} is damaged: {1}. Download the file again.</source>
+        <translation>{0} ist beschädigt: {1}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>The conversation is {0} tokens long, but this model reads at most {1} and needs room to answer. Shorten the message or start a new chat.</source>
+        <translation>Das Gespräch ist {0} Token lang, aber dieses Modell liest höchstens {1} und braucht Platz zum Antworten. Kürze die Nachricht, oder beginne einen neuen Chat.</translation>
+    </message>
+    <message>
+        <source>These are {0} tokens, but this model reads at most {1} at once.</source>
+        <translation>Das sind {0} Token, aber dieses Modell liest höchstens {1} auf einmal.</translation>
+    </message>
+    <message>
+        <source>This model needs {0} GB of memory, and {1} GB are free. Close other programs or chats, or choose a smaller model or dtype.</source>
+        <translation>Dieses Modell braucht {0} GB Speicher, und {1} GB sind frei. Schließe andere Programme oder Chats, oder wähle ein kleineres Modell oder einen kleineren Datentyp.</translation>
+    </message>
+    <message>
+        <source>at most {0} tokens</source>
+        <translation>höchstens {0} Token</translation>
+    </message>
+    <message>
+        <source>{0} is {1}, but it must be {2}.</source>
+        <translation>{0} ist {1}; möglich ist nur: {2}.</translation>
+    </message>
+    <message>
+        <source>{0} is there already.</source>
+        <translation>{0} ist schon da.</translation>
+    </message>
+    <message>
+        <source>HF_ENDPOINT is {0}, but it must be an address like https://huggingface.co.</source>
+        <translation>HF_ENDPOINT ist {0}, muss aber eine Adresse wie https://huggingface.co sein.</translation>
+    </message>
+    <message>
+        <source>Offline mode is on, so the hub was not asked. Turn it off to search or download.</source>
+        <translation>Der Offline-Modus ist an, darum wurde der Hub nicht gefragt. Schalte ihn aus, um zu suchen oder herunterzuladen.</translation>
+    </message>
+    <message>
+        <source>{0} is not encrypted, so the token was not sent to {1}. Use an https address for HF_ENDPOINT, or sign out.</source>
+        <translation>{0} ist nicht verschlüsselt, darum wurde das Token nicht an {1} geschickt. Gib HF_ENDPOINT eine Adresse mit https, oder melde dich ab.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} cannot be read: {1}.</source>
+        <translation>Der Katalog {0} lässt sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: entry {1} is not an object.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} ist kein Objekt.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: entry {1} needs a repo in the form owner/name, not {2}.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als repo die Form Besitzer/Name, nicht {2}.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: entry {1} needs a text as {2}, not {3}.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als {2} einen Text, nicht {3}.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: entry {1} needs a whole number above 0 as {2}, not {3}.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als {2} eine ganze Zahl über 0, nicht {3}.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: entry {1} needs an object as gguf, not {2}.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als gguf ein Objekt, nicht {2}.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: entry {1} needs an object as shape, not {2}.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als shape ein Objekt, nicht {2}.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: entry {1} needs true or false as {2}, not {3}.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als {2} true oder false, nicht {3}.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: it is not valid JSON ({1}).</source>
+        <translation>Der Katalog {0} ist beschädigt: Er ist kein gültiges JSON ({1}).</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: it must hold a list of models.</source>
+        <translation>Der Katalog {0} ist beschädigt: Er muss eine Liste von Modellen enthalten.</translation>
+    </message>
+    <message>
+        <source>The disk is full ({0}): {1} needs {2} more, and {3} are free. What is there is kept. Make room, then resume.</source>
+        <translation>Die Platte ist voll ({0}): {1} braucht noch {2}, und {3} sind frei. Was da ist, bleibt. Schaffe Platz, und setze dann fort.</translation>
+    </message>
+    <message>
+        <source>The disk of {0} cannot hold files as large as those of {1} (FAT32 ends at 4 GB). Set HF_HOME to a folder on another disk; then start the download again.</source>
+        <translation>Die Platte von {0} kann keine so großen Dateien halten wie die von {1} (FAT32 endet bei 4 GB). Setze HF_HOME auf einen Ordner einer anderen Platte; starte dann den Download noch einmal.</translation>
+    </message>
+    <message>
+        <source>another program is downloading {0}; waiting for it</source>
+        <translation>ein anderes Programm lädt {0} herunter; es wird darauf gewartet</translation>
+    </message>
+    <message>
+        <source>{0} cannot be written to {1}: {2}. What is there is kept. Check the disk and the rights of the folder, then resume.</source>
+        <translation>{0} kann nicht nach {1} geschrieben werden: {2}. Was da ist, bleibt. Prüfe die Platte und die Rechte des Ordners, und setze dann fort.</translation>
+    </message>
+    <message>
+        <source>{0} needs {1} more on the disk of {2}, and {3} are free. Make room, or set HF_HOME to a larger disk; then resume.</source>
+        <translation>{0} braucht noch {1} auf der Platte von {2}, und {3} sind frei. Schaffe Platz, oder setze HF_HOME auf eine größere Platte; setze dann fort.</translation>
+    </message>
+    <message>
+        <source>{0} of {1} arrived damaged, twice: its checksum is not the hub's. It was removed; the other files are kept. Try again later or from another network.</source>
+        <translation>{0} von {1} kam beschädigt an, zweimal: Die Prüfsumme ist nicht die des Hubs. Die Datei wurde entfernt; die anderen bleiben. Versuche es später noch einmal oder aus einem anderen Netz.</translation>
+    </message>
+    <message>
+        <source>{0} was damaged on its way and is fetched again</source>
+        <translation>{0} wurde unterwegs beschädigt und wird noch einmal geholt</translation>
+    </message>
+    <message>
+        <source>The list of downloads cannot be read ({0}) and was set aside as {1}. Start the downloads again: they go on.</source>
+        <translation>Die Liste der Downloads lässt sich nicht lesen ({0}) und liegt jetzt beiseite als {1}. Starte die Downloads noch einmal: Sie gehen weiter.</translation>
+    </message>
+    <message>
+        <source>The list of downloads cannot be written to {0}: {1}.</source>
+        <translation>Die Liste der Downloads lässt sich nicht nach {0} schreiben: {1}.</translation>
+    </message>
+    <message>
+        <source>The list of downloads is damaged and was set aside as {0}. Start the downloads again: they go on.</source>
+        <translation>Die Liste der Downloads ist beschädigt und liegt jetzt beiseite als {0}. Starte die Downloads noch einmal: Sie gehen weiter.</translation>
+    </message>
+    <message>
+        <source>The list of downloads {0} cannot be read ({1}), and cannot be moved: {2}.</source>
+        <translation>Die Liste der Downloads {0} lässt sich nicht lesen ({1}) und nicht beiseitelegen: {2}.</translation>
+    </message>
+    <message>
+        <source>The list of downloads {0} is damaged, and cannot be moved: {1}.</source>
+        <translation>Die Liste der Downloads {0} ist beschädigt und lässt sich nicht beiseitelegen: {1}.</translation>
+    </message>
+    <message>
+        <source>an unknown state</source>
+        <translation>ein unbekannter Zustand</translation>
+    </message>
+    <message>
+        <source>{0} failed unexpectedly: {1}.</source>
+        <translation>{0} ist unerwartet gescheitert: {1}.</translation>
+    </message>
+    <message>
+        <source>The file {0} is called GGUF, but it is none.</source>
+        <translation>Die Datei {0} heißt GGUF, ist aber keine.</translation>
+    </message>
+    <message>
+        <source>The file {0} is damaged or cut off: its header cannot be read ({1}). Download it again.</source>
+        <translation>Die Datei {0} ist beschädigt oder abgeschnitten: Ihr Kopf lässt sich nicht lesen ({1}). Lade sie noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>The file {0} is not complete: it has {1} of {2}. Download it again.</source>
+        <translation>Die Datei {0} ist nicht vollständig: Sie hat {1} von {2}. Lade sie noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>a list of lists</source>
+        <translation>eine Liste von Listen</translation>
+    </message>
+    <message>
+        <source>a text longer than the file</source>
+        <translation>ein Text, der länger als die Datei ist</translation>
+    </message>
+    <message>
+        <source>a weight of too many dimensions</source>
+        <translation>ein Gewicht mit zu vielen Dimensionen</translation>
+    </message>
+    <message>
+        <source>an alignment that cannot be</source>
+        <translation>eine Ausrichtung, die es nicht geben kann</translation>
+    </message>
+    <message>
+        <source>version {0} with {1} weights</source>
+        <translation>Version {0} mit {1} Gewichten</translation>
+    </message>
+    <message>
+        <source>HF_HUB_OFFLINE is set, so the hub was not asked. Unset it to search.</source>
+        <translation>HF_HUB_OFFLINE ist gesetzt, darum wurde der Hub nicht gefragt. Ohne diese Variable lässt sich suchen.</translation>
+    </message>
+    <message>
+        <source>The hub names {0} as its next page, which is another server. It was not asked.</source>
+        <translation>Der Hub nennt {0} als seine nächste Seite, und das ist ein anderer Server. Er wurde nicht gefragt.</translation>
+    </message>
+    <message>
+        <source>The hub {0} answers {1}: it is asked too often; wait a few minutes.</source>
+        <translation>Der Hub {0} antwortet {1}: Er wird zu oft gefragt; warte ein paar Minuten.</translation>
+    </message>
+    <message>
+        <source>The hub {0} answers {1}: try again later.</source>
+        <translation>Der Hub {0} antwortet {1}: Versuche es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>The hub {0} cannot be reached ({1}). Check the network.</source>
+        <translation>Der Hub {0} ist nicht zu erreichen ({1}). Prüfe das Netz.</translation>
+    </message>
+    <message>
+        <source>The hub {0} does not know your token any more. Sign in with another.</source>
+        <translation>Der Hub {0} kennt dein Token nicht mehr. Melde dich mit einem anderen an.</translation>
+    </message>
+    <message>
+        <source>There is no model {0} on the hub, or it is private: then sign in with a token first.</source>
+        <translation>Auf dem Hub gibt es kein Modell {0}, oder es ist privat: Dann melde dich zuerst mit einem Token an.</translation>
+    </message>
+    <message>
+        <source>There is no model {0} on the hub, or your token may not see it. Check the name.</source>
+        <translation>Auf dem Hub gibt es kein Modell {0}, oder dein Token darf es nicht sehen. Prüfe den Namen.</translation>
+    </message>
+    <message>
+        <source>What {0} answers is not what a hub answers ({1}). Does this network want a sign-in?</source>
+        <translation>Was {0} antwortet, antwortet kein Hub ({1}). Verlangt dieses Netz eine Anmeldung?</translation>
+    </message>
+    <message>
+        <source>no list of models</source>
+        <translation>keine Liste von Modellen</translation>
+    </message>
+    <message>
+        <source>{0} has no revision {1}. Its page lists them: {2}</source>
+        <translation>{0} hat keine Revision {1}. Auf der Seite des Modells stehen sie: {2}</translation>
+    </message>
+    <message>
+        <source>{0} holds weights that are quantised already, in a way we do not run. Choose the plain version.</source>
+        <translation>{0} enthält Gewichte, die schon quantisiert sind, auf eine Art, die hier nicht läuft. Wähle die einfache Fassung.</translation>
+    </message>
+    <message>
+        <source>{0} is a {1}; we run {2}.</source>
+        <translation>{0} ist ein {1}; hier laufen {2}.</translation>
+    </message>
+    <message>
+        <source>config.json: {0} is {1}, but it must be a whole number above 0.</source>
+        <translation>config.json: {0} ist {1}, muss aber eine ganze Zahl über 0 sein.</translation>
+    </message>
+    <message>
+        <source>{0} became shorter while it was read</source>
+        <translation>{0} wurde kürzer, während die Datei gelesen wurde</translation>
+    </message>
+    <message>
+        <source>The hub gives no checksum for {0}, so it cannot be checked. Nothing was done.</source>
+        <translation>Der Hub nennt für {0} keine Prüfsumme, darum lässt sich die Datei nicht prüfen. Nichts wurde getan.</translation>
+    </message>
+    <message>
+        <source>The hub gives no size for {0}, so it cannot be checked. Nothing was done.</source>
+        <translation>Der Hub nennt für {0} keine Größe, darum lässt sich die Datei nicht prüfen. Nichts wurde getan.</translation>
+    </message>
+    <message>
+        <source>The hub gives {0} as the commit of {1}. Nothing was done.</source>
+        <translation>Der Hub nennt {0} als Commit von {1}. Nichts wurde getan.</translation>
+    </message>
+    <message>
+        <source>The hub names a file {0}, which no model should have. Nothing was done.</source>
+        <translation>Der Hub nennt eine Datei {0}, die kein Modell haben sollte. Nichts wurde getan.</translation>
+    </message>
+    <message>
+        <source>a branch, a tag or a commit</source>
+        <translation>ein Branch, ein Tag oder ein Commit</translation>
+    </message>
+    <message>
+        <source>owner/name, as in HuggingFaceTB/SmolLM2-135M-Instruct</source>
+        <translation>Besitzer/Name, wie in HuggingFaceTB/SmolLM2-135M-Instruct</translation>
+    </message>
+    <message>
+        <source>{0} cannot be run: it has neither safetensors nor GGUF files.</source>
+        <translation>{0} läuft hier nicht: Es hat weder Safetensors- noch GGUF-Dateien.</translation>
+    </message>
+    <message>
+        <source>{0} cannot be run: it is an adapter, which works only on top of another model; choose a merged one.</source>
+        <translation>{0} läuft hier nicht: Es ist ein Adapter, der nur zusammen mit einem anderen Modell geht; wähle ein verschmolzenes.</translation>
+    </message>
+    <message>
+        <source>{0} cannot be run: its GGUF files come in parts, which we do not run; look for a version in one file.</source>
+        <translation>{0} läuft hier nicht: Seine GGUF-Dateien kommen in Teilen, was hier nicht geht; suche eine Fassung in einer Datei.</translation>
+    </message>
+    <message>
+        <source>{0} cannot be run: its weights are pickle files, which can run code; look for a version with safetensors.</source>
+        <translation>{0} läuft hier nicht: Seine Gewichte sind Pickle-Dateien, die Code ausführen können; suche eine Fassung mit Safetensors.</translation>
+    </message>
+    <message>
+        <source>{0} has files whose names differ only in case. Nothing was done.</source>
+        <translation>{0} hat Dateien, deren Namen sich nur in Groß- und Kleinschreibung unterscheiden. Nichts wurde getan.</translation>
+    </message>
+    <message>
+        <source>{0} holds no GGUF file {1}. There are: none.</source>
+        <translation>{0} hat keine GGUF-Datei {1}. Es gibt: keine.</translation>
+    </message>
+    <message>
+        <source>{0} holds no GGUF file {1}. There are: {2}.</source>
+        <translation>{0} hat keine GGUF-Datei {1}. Es gibt: {2}.</translation>
+    </message>
+    <message>
+        <source>{0} holds weights but no config.json, so nobody can tell how to run it.</source>
+        <translation>{0} enthält Gewichte, aber keine config.json, darum weiß niemand, wie es läuft.</translation>
+    </message>
+    <message>
+        <source>The file {0} is damaged or cut off: it has no header. Download it again.</source>
+        <translation>Die Datei {0} ist beschädigt oder abgeschnitten: Sie hat keinen Kopf. Lade sie noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>The file {0} is damaged: it does not hold a JSON object.</source>
+        <translation>Die Datei {0} ist beschädigt: Sie enthält kein JSON-Objekt.</translation>
+    </message>
+    <message>
+        <source>The file {0} is damaged: it does not say where the weights are.</source>
+        <translation>Die Datei {0} ist beschädigt: Sie sagt nicht, wo die Gewichte sind.</translation>
+    </message>
+    <message>
+        <source>The file {0} is damaged: it is larger than {1} MiB.</source>
+        <translation>Die Datei {0} ist beschädigt: Sie ist größer als {1} MiB.</translation>
+    </message>
+    <message>
+        <source>The file {0} is damaged: it is not valid JSON ({1}).</source>
+        <translation>Die Datei {0} ist beschädigt: Sie ist kein gültiges JSON ({1}).</translation>
+    </message>
+    <message>
+        <source>The file {0} is damaged: its header cannot be read. Download it again.</source>
+        <translation>Die Datei {0} ist beschädigt: Ihr Kopf lässt sich nicht lesen. Lade sie noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>The file {0} is one part of a model. Choose a version in one file.</source>
+        <translation>Die Datei {0} ist ein Teil eines Modells. Wähle eine Fassung in einer Datei.</translation>
+    </message>
+    <message>
+        <source>The file {0} reads pictures for another model. Choose the file of that one.</source>
+        <translation>Die Datei {0} liest Bilder für ein anderes Modell. Wähle dessen Datei.</translation>
+    </message>
+    <message>
+        <source>The folder {0} holds no config.json. Choose the folder of a model in Hugging Face layout.</source>
+        <translation>Der Ordner {0} enthält keine config.json. Wähle den Ordner eines Modells, wie Hugging Face ihn anlegt.</translation>
+    </message>
+    <message>
+        <source>The folder {0} holds no finished download of a model.</source>
+        <translation>Der Ordner {0} enthält keinen fertigen Download eines Modells.</translation>
+    </message>
+    <message>
+        <source>The folder {0} holds no safetensors file, so the model has no weights.</source>
+        <translation>Der Ordner {0} enthält keine Safetensors-Datei, darum hat das Modell keine Gewichte.</translation>
+    </message>
+    <message>
+        <source>The weights in the folder {0} are not complete; missing: {1}.</source>
+        <translation>Die Gewichte im Ordner {0} sind nicht vollständig; es fehlen: {1}.</translation>
+    </message>
+    <message>
+        <source>There is no folder {0}.</source>
+        <translation>Es gibt keinen Ordner {0}.</translation>
+    </message>
+    <message>
+        <source>The check was cancelled.</source>
+        <translation>Die Prüfung wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The file {0} is damaged: its bytes are not those of the hub. Delete the model and download it again.</source>
+        <translation>Die Datei {0} ist beschädigt: Ihre Bytes sind nicht die des Hubs. Lösche das Modell, und lade es noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>The starter model comes with llama-gui and cannot be deleted.</source>
+        <translation>Das Startmodell gehört zu llama-gui und lässt sich nicht löschen.</translation>
+    </message>
+    <message>
+        <source>{0} cannot be deleted: {1} ({2}). What was deleted before that is gone; delete it again when the cause is mended.</source>
+        <translation>{0} lässt sich nicht löschen: {1} ({2}). Was davor gelöscht wurde, ist fort; lösche es noch einmal, wenn die Ursache behoben ist.</translation>
+    </message>
+    <message>
+        <source>{0} cannot be read: {1} ({2}).</source>
+        <translation>{0} lässt sich nicht lesen: {1} ({2}).</translation>
+    </message>
+    <message>
+        <source>{0} is being downloaded just now. Cancel the download first.</source>
+        <translation>{0} wird gerade heruntergeladen. Brich zuerst den Download ab.</translation>
+    </message>
+    <message>
+        <source>{0} is not on the shelf, so it was not deleted. Delete it with the system's own tools.</source>
+        <translation>{0} gehört nicht zu den Modellen auf diesem Rechner und wurde darum nicht gelöscht. Lösche es mit den Mitteln des Systems.</translation>
+    </message>
+    <message>
+        <source>What you noted cannot be written to {0}: {1}.</source>
+        <translation>Deine Notizen lassen sich nicht nach {0} schreiben: {1}.</translation>
+    </message>
+    <message>
+        <source>one line of at most {0} characters</source>
+        <translation>eine Zeile mit höchstens {0} Zeichen</translation>
+    </message>
+    <message>
+        <source>Nobody is signed in.</source>
+        <translation>Niemand ist angemeldet.</translation>
+    </message>
+    <message>
+        <source>The token cannot be kept in {0}: {1}.</source>
+        <translation>Das Token lässt sich nicht in {0} aufbewahren: {1}.</translation>
+    </message>
+    <message>
+        <source>The token comes from the environment variable HF_TOKEN.</source>
+        <translation>Das Token kommt aus der Umgebungsvariablen HF_TOKEN.</translation>
+    </message>
+    <message>
+        <source>The token in {0} cannot be removed: {1}.</source>
+        <translation>Das Token in {0} lässt sich nicht entfernen: {1}.</translation>
+    </message>
+    <message>
+        <source>The token is kept in the file {0}, which other Hugging Face tools read too.</source>
+        <translation>Das Token liegt in der Datei {0}, die auch andere Werkzeuge von Hugging Face lesen.</translation>
+    </message>
+    <message>
+        <source>The token is kept in this system's safe for passwords.</source>
+        <translation>Das Token liegt im Passwortspeicher dieses Systems.</translation>
+    </message>
+    <message>
+        <source>This system has no safe for passwords that can be used, so the token is kept in the file {0}, which only your own account can read.</source>
+        <translation>Dieses System hat keinen brauchbaren Passwortspeicher, darum liegt das Token in der Datei {0}, die nur dein eigenes Konto lesen kann.</translation>
+    </message>
+    <message>
+        <source>the text that the hub shows once, which begins with hf_</source>
+        <translation>der Text, den der Hub ein einziges Mal zeigt und der mit hf_ beginnt</translation>
+    </message>
+    <message>
+        <source>The address of the hub is no web address ({0}). Check HF_ENDPOINT.</source>
+        <translation>Die Adresse des Hubs ist keine Webadresse ({0}). Prüfe HF_ENDPOINT.</translation>
+    </message>
+    <message>
+        <source>The hub cannot be understood: {0}. Try again later.</source>
+        <translation>Der Hub ist nicht zu verstehen: {0}. Versuche es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>a web page came instead of the file; does this network want a sign-in?</source>
+        <translation>Statt der Datei kam eine Webseite; verlangt dieses Netz eine Anmeldung?</translation>
+    </message>
+    <message>
+        <source>something between here and the server packs the bytes</source>
+        <translation>Etwas zwischen hier und dem Server packt die Bytes</translation>
+    </message>
+    <message>
+        <source>something of another size came; does this network want a sign-in?</source>
+        <translation>Es kam etwas von anderer Größe; verlangt dieses Netz eine Anmeldung?</translation>
+    </message>
+    <message>
+        <source>the connection broke ({0})</source>
+        <translation>Die Verbindung brach ab ({0})</translation>
+    </message>
+    <message>
+        <source>the connection ended early</source>
+        <translation>Die Verbindung endete zu früh</translation>
+    </message>
+    <message>
+        <source>the hub sends us round in circles</source>
+        <translation>Der Hub schickt uns im Kreis herum</translation>
+    </message>
+    <message>
+        <source>the server failed ({0})</source>
+        <translation>Der Server ist gescheitert ({0})</translation>
+    </message>
+    <message>
+        <source>the server has less of the file than we do, so it begins again</source>
+        <translation>Der Server hat weniger von der Datei als wir, darum beginnt sie von vorn</translation>
+    </message>
+    <message>
+        <source>the server is busy ({0})</source>
+        <translation>Der Server ist beschäftigt ({0})</translation>
+    </message>
+    <message>
+        <source>the server is silent</source>
+        <translation>Der Server schweigt</translation>
+    </message>
+    <message>
+        <source>the server sends another part of the file than was asked for</source>
+        <translation>Der Server schickt einen anderen Teil der Datei als den verlangten</translation>
+    </message>
+    <message>
+        <source>the server sends more than the file has</source>
+        <translation>Der Server schickt mehr, als die Datei hat</translation>
+    </message>
+    <message>
+        <source>{0} cannot prove who it is ({1}). Nothing was sent. Check the date of this computer and whether a proxy stands between.</source>
+        <translation>{0} kann sich nicht ausweisen ({1}). Nichts wurde gesendet. Prüfe das Datum dieses Rechners, und ob ein Proxy dazwischensteht.</translation>
+    </message>
+    <message>
+        <source>{0} could not be fetched from {1}: {2}. What is there is kept. Look after the network, then resume the download.</source>
+        <translation>{0} ließ sich nicht von {1} holen: {2}. Was da ist, bleibt. Sieh nach dem Netz, und setze dann den Download fort.</translation>
+    </message>
+    <message>
+        <source>{0} is not on the hub any more. Remove the download and start it again.</source>
+        <translation>{0} ist nicht mehr auf dem Hub. Entferne den Download, und starte ihn noch einmal.</translation>
+    </message>
+    <message>
+        <source>{0} is not the file any more that the hub promised when the download began. Remove the download and start it again.</source>
+        <translation>{0} ist nicht mehr die Datei, die der Hub zu Beginn des Downloads versprochen hat. Entferne den Download, und starte ihn noch einmal.</translation>
+    </message>
+    <message>
+        <source>{0} is only for those who are signed in. Open {1}, sign in, accept its licence there, make a token of type Read at {2}/settings/tokens, and sign in with it (in a terminal: set HF_TOKEN); then resume.</source>
+        <translation>{0} ist nur für Angemeldete. Öffne {1}, melde dich an, nimm dort die Lizenz an, lege unter {2}/settings/tokens ein Token vom Typ Read an, und melde dich damit hier an (im Terminal: setze HF_TOKEN); setze dann fort.</translation>
+    </message>
+    <message>
+        <source>{0} may not be fetched with this token. Open {1}, accept its licence there (the button below the licence text) with the account of your token, wait until it is granted, then resume.</source>
+        <translation>{0} darf mit diesem Token nicht geholt werden. Öffne {1}, nimm dort die Lizenz an (der Knopf unter dem Lizenztext) mit dem Konto deines Tokens, warte auf die Freigabe, und setze dann fort.</translation>
+    </message>
+    <message>
+        <source>{0} refuses ({1})</source>
+        <translation>{0} lehnt ab ({1})</translation>
+    </message>
+    <message>
+        <source>{0}: {1} answers {2}, which it never should. Try again later.</source>
+        <translation>{0}: {1} antwortet {2}, was es nie sollte. Versuche es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} leads to {2}, which is not safe. It was not followed.</source>
+        <translation>{0}: {1} führt zu {2}, und das ist nicht sicher. Es wurde nicht verfolgt.</translation>
+    </message>
+    <message>
+        <source>{0}; trying again in {1} s</source>
+        <translation>{0}; nächster Versuch in {1} s</translation>
+    </message>
+    <message>
+        <source>The menu cannot be written: {0}: {1}.</source>
+        <translation>Das Menü lässt sich nicht schreiben: {0}: {1}.</translation>
+    </message>
+    <message>
+        <source>Windows and macOS have no menu that llama-gui could enter itself into.</source>
+        <translation>Windows und macOS haben kein Menü, in das llama-gui sich selbst eintragen könnte.</translation>
+    </message>
+    <message>
+        <source>Others can read the server's key in {0}. Delete the file: a new one is made.</source>
+        <translation>Andere können den Schlüssel des Servers in {0} lesen. Lösche die Datei: Ein neuer wird angelegt.</translation>
+    </message>
+    <message>
+        <source>The server's key cannot be written to {0}: {1}.</source>
+        <translation>Der Schlüssel des Servers lässt sich nicht nach {0} schreiben: {1}.</translation>
+    </message>
+    <message>
+        <source>The server's key in {0} cannot be read: {1}.</source>
+        <translation>Der Schlüssel des Servers in {0} lässt sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+        <source>There is no key in {0}. Delete the file: a new one is made.</source>
+        <translation>In {0} ist kein Schlüssel. Lösche die Datei: Ein neuer wird angelegt.</translation>
+    </message>
+    <message>
+        <source>an address</source>
+        <translation>eine Adresse</translation>
+    </message>
+    <message>
+        <source>an address like https://server.example/v1</source>
+        <translation>eine Adresse wie https://server.example/v1</translation>
+    </message>
+    <message>
+        <source>an address like https://server.example/v1, without a name, a question mark or a hash</source>
+        <translation>eine Adresse wie https://server.example/v1, ohne Benutzernamen, Fragezeichen oder Raute</translation>
+    </message>
+    <message>
+        <source>https, unless plain http to another machine is allowed by you</source>
+        <translation>https, solange du einfaches http zu einem anderen Rechner nicht erlaubst</translation>
+    </message>
+    <message>
+        <source>visible ASCII letters without spaces</source>
+        <translation>sichtbare ASCII-Zeichen ohne Leerzeichen</translation>
+    </message>
+    <message>
+        <source>It has no key.</source>
+        <translation>Er hat keinen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>Its key is kept in this system's safe for passwords.</source>
+        <translation>Sein Schlüssel liegt im Passwortspeicher dieses Systems.</translation>
+    </message>
+    <message>
+        <source>The remote servers cannot be written to {0}: {1}.</source>
+        <translation>Die entfernten Server lassen sich nicht nach {0} schreiben: {1}.</translation>
+    </message>
+    <message>
+        <source>The remote servers in {0} cannot be read: {1}.</source>
+        <translation>Die entfernten Server in {0} lassen sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+        <source>This system has no safe for passwords, so the key is in {0}, which only you can read.</source>
+        <translation>Dieses System hat keinen Passwortspeicher, darum liegt der Schlüssel in {0}, was nur du lesen kannst.</translation>
+    </message>
+    <message>
+        <source>one of none</source>
+        <translation>eines von keinem</translation>
+    </message>
+    <message>
+        <source>{0} does not hold a list of remote servers. Mend it, or move it away.</source>
+        <translation>{0} enthält keine Liste entfernter Server. Bessere die Datei aus, oder lege sie beiseite.</translation>
+    </message>
+    <message>
+        <source>The answer of {0} cannot be read: {1}.</source>
+        <translation>Die Antwort von {0} lässt sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+        <source>The connection to {0} was closed.</source>
+        <translation>Die Verbindung zu {0} wurde geschlossen.</translation>
+    </message>
+    <message>
+        <source>{0} does not answer as an OpenAI server does. Does its address end in /v1?</source>
+        <translation>{0} antwortet nicht wie ein OpenAI-Server. Endet die Adresse auf /v1?</translation>
+    </message>
+    <message>
+        <source>{0} has no model {1}. It has: none.</source>
+        <translation>{0} hat kein Modell {1}. Es gibt: keines.</translation>
+    </message>
+    <message>
+        <source>{0} has no model {1}. It has: {2}.</source>
+        <translation>{0} hat kein Modell {1}. Es gibt: {2}.</translation>
+    </message>
+    <message>
+        <source>{0} sends a list of models that has no end.</source>
+        <translation>{0} schickt eine Liste von Modellen, die kein Ende hat.</translation>
+    </message>
+    <message>
+        <source>The server broke the answer off.</source>
+        <translation>Der Server hat die Antwort abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The server withheld the rest of the answer: its filter found something in it.</source>
+        <translation>Der Server hat den Rest der Antwort zurückgehalten: Sein Filter hat etwas darin gefunden.</translation>
+    </message>
+    <message>
+        <source>an error without words</source>
+        <translation>ein Fehler ohne Worte</translation>
+    </message>
+    <message>
+        <source>Nothing can be reached at {0}. Is the server of {1} running?</source>
+        <translation>Unter {0} ist nichts zu erreichen. Läuft der Server von {1}?</translation>
+    </message>
+    <message>
+        <source>The connection to {0} broke in the middle of the answer.</source>
+        <translation>Die Verbindung zu {0} brach mitten in der Antwort ab.</translation>
+    </message>
+    <message>
+        <source>{0} does not answer at {1}.</source>
+        <translation>{0} antwortet nicht unter {1}.</translation>
+    </message>
+    <message>
+        <source>{0} does not know this model, or its address does not end in /v1.</source>
+        <translation>{0} kennt dieses Modell nicht, oder die Adresse endet nicht auf /v1.</translation>
+    </message>
+    <message>
+        <source>{0} does not know this model, or its address does not end in /v1. It says: {1}</source>
+        <translation>{0} kennt dieses Modell nicht, oder die Adresse endet nicht auf /v1. Der Server sagt: {1}</translation>
+    </message>
+    <message>
+        <source>{0} does not take the key.</source>
+        <translation>{0} nimmt den Schlüssel nicht an.</translation>
+    </message>
+    <message>
+        <source>{0} does not take the key. It says: {1}</source>
+        <translation>{0} nimmt den Schlüssel nicht an. Der Server sagt: {1}</translation>
+    </message>
+    <message>
+        <source>{0} ended the connection without an answer.</source>
+        <translation>{0} hat die Verbindung ohne eine Antwort beendet.</translation>
+    </message>
+    <message>
+        <source>{0} has too much to do.</source>
+        <translation>{0} hat zu viel zu tun.</translation>
+    </message>
+    <message>
+        <source>{0} has too much to do. It says: {1}</source>
+        <translation>{0} hat zu viel zu tun. Der Server sagt: {1}</translation>
+    </message>
+    <message>
+        <source>{0} has too much to do; try again in {1} s.</source>
+        <translation>{0} hat zu viel zu tun; versuche es in {1} s noch einmal.</translation>
+    </message>
+    <message>
+        <source>{0} has too much to do; try again in {1} s. It says: {2}</source>
+        <translation>{0} hat zu viel zu tun; versuche es in {1} s noch einmal. Der Server sagt: {2}</translation>
+    </message>
+    <message>
+        <source>{0} refuses the request with status {1}.</source>
+        <translation>{0} lehnt die Anfrage mit dem Status {1} ab.</translation>
+    </message>
+    <message>
+        <source>{0} refuses the request with status {1}. It says: {2}</source>
+        <translation>{0} lehnt die Anfrage mit dem Status {1} ab. Der Server sagt: {2}</translation>
+    </message>
+    <message>
+        <source>{0} sends to another address ({1}), and your key is not sent there. Enter it yourself.</source>
+        <translation>{0} schickt an eine andere Adresse ({1}), und dorthin wird dein Schlüssel nicht geschickt. Gib sie selbst ein.</translation>
+    </message>
+    <message>
+        <source>{0} broke the answer off. It says: {1}</source>
+        <translation>{0} hat die Antwort abgebrochen. Der Server sagt: {1}</translation>
+    </message>
+    <message>
+        <source>{0} compresses its answers, which was not asked for.</source>
+        <translation>{0} packt seine Antworten, was nicht verlangt war.</translation>
+    </message>
+    <message>
+        <source>{0} does not end its answer: it was cut.</source>
+        <translation>{0} bringt seine Antwort nicht zu Ende: Sie wurde abgeschnitten.</translation>
+    </message>
+    <message>
+        <source>{0} ended the connection before the answer was finished.</source>
+        <translation>{0} hat die Verbindung beendet, bevor die Antwort fertig war.</translation>
+    </message>
+    <message>
+        <source>{0} ended the connection without an answer. Perhaps the conversation is too long for it.</source>
+        <translation>{0} hat die Verbindung ohne eine Antwort beendet. Vielleicht ist ihm das Gespräch zu lang.</translation>
+    </message>
+    <message>
+        <source>{0} has not begun to answer within {1} s.</source>
+        <translation>{0} hat nach {1} s noch nicht zu antworten begonnen.</translation>
+    </message>
+    <message>
+        <source>{0} has sent nothing for {1} s, in the middle of the answer.</source>
+        <translation>{0} hat {1} s lang nichts geschickt, mitten in der Antwort.</translation>
+    </message>
+    <message>
+        <source>{0} sent no answer. Does its address end in /v1?</source>
+        <translation>{0} hat keine Antwort geschickt. Endet die Adresse auf /v1?</translation>
+    </message>
+    <message>
+        <source>{0} sent something that cannot be read.</source>
+        <translation>{0} hat etwas geschickt, was sich nicht lesen lässt.</translation>
+    </message>
+    <message>
+        <source>a function</source>
+        <translation>eine Funktion</translation>
+    </message>
+    <message>
+        <source>at its default: this server does not know it</source>
+        <translation>der Standard (dieser Server kennt es nicht)</translation>
+    </message>
+    <message>
+        <source>left out</source>
+        <translation>weglassen</translation>
+    </message>
+    <message>
+        <source>left out when token_ids are given</source>
+        <translation>weglassen, wenn token_ids angegeben sind</translation>
+    </message>
+    <message>
+        <source>left out: give answer_text</source>
+        <translation>weglassen (gib answer_text an)</translation>
+    </message>
+    <message>
+        <source>left out: it cannot be sent</source>
+        <translation>weglassen (es lässt sich nicht senden)</translation>
+    </message>
+    <message>
+        <source>left out: ours alone tell it</source>
+        <translation>weglassen (nur unsere eigenen sagen es)</translation>
+    </message>
+    <message>
+        <source>left out: this server cannot go on with an answer</source>
+        <translation>weglassen (dieser Server kann eine Antwort nicht fortsetzen)</translation>
+    </message>
+    <message>
+        <source>left out: this server does not know it</source>
+        <translation>weglassen (dieser Server kennt es nicht)</translation>
+    </message>
+    <message>
+        <source>left out: this server follows JSON schemas only</source>
+        <translation>weglassen (dieser Server befolgt nur JSON-Schemata)</translation>
+    </message>
+    <message>
+        <source>left out: this server reads texts</source>
+        <translation>weglassen (dieser Server liest Texte)</translation>
+    </message>
+    <message>
+        <source>1 to 512 visible ASCII letters without spaces</source>
+        <translation>1 bis 512 sichtbare ASCII-Zeichen ohne Leerzeichen</translation>
+    </message>
+    <message>
+        <source>Another program listens on port {0} of {1} already. Choose another: --port {2}</source>
+        <translation>Ein anderes Programm benutzt den Port {0} von {1} schon. Wähle einen anderen: --port {2}</translation>
+    </message>
+    <message>
+        <source>Port {0} needs an administrator. Choose one above 1023: --port 8080</source>
+        <translation>Port {0} braucht einen Administrator. Wähle einen über 1023: --port 8080</translation>
+    </message>
+    <message>
+        <source>The server cannot listen on {0}, port {1}: {2}.</source>
+        <translation>Der Server kann auf {0}, Port {1}, nicht lauschen: {2}.</translation>
+    </message>
+    <message>
+        <source>The server could not start: {0}</source>
+        <translation>Der Server konnte nicht starten: {0}</translation>
+    </message>
+    <message>
+        <source>There is no address {0} on this machine: {1}.</source>
+        <translation>Auf diesem Rechner gibt es keine Adresse {0}: {1}.</translation>
+    </message>
+    <message>
+        <source>a whole number from 0 to 65535</source>
+        <translation>eine ganze Zahl von 0 bis 65535</translation>
+    </message>
+    <message>
+        <source>an address of this machine</source>
+        <translation>eine Adresse dieses Rechners</translation>
+    </message>
+    <message>
+        <source>api key</source>
+        <translation>API-Schlüssel</translation>
+    </message>
+    <message>
+        <source>of another form</source>
+        <translation>von anderer Form</translation>
+    </message>
+    <message>
+        <source>The server sent an event that is longer than any answer.</source>
+        <translation>Der Server hat ein Ereignis geschickt, das länger als jede Antwort ist.</translation>
+    </message>
+    <message>
+        <source>The settings cannot be written to {0}: {1}.</source>
+        <translation>Die Einstellungen lassen sich nicht nach {0} schreiben: {1}.</translation>
+    </message>
+    <message>
+        <source>The settings file was broken ({0}). It was set aside as {1}; defaults are used instead.</source>
+        <translation>Die Datei der Einstellungen war fehlerhaft ({0}). Sie liegt jetzt beiseite als {1}; stattdessen gilt der Standard.</translation>
+    </message>
+    <message>
+        <source>The settings file {0} cannot be read: {1}.</source>
+        <translation>Die Datei der Einstellungen {0} lässt sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+        <source>The settings file {0} is broken ({1}) and cannot be moved.</source>
+        <translation>Die Datei der Einstellungen {0} ist fehlerhaft ({1}) und lässt sich nicht beiseitelegen.</translation>
+    </message>
+    <message>
+        <source>it does not hold named values</source>
+        <translation>sie enthält keine Werte mit Namen</translation>
+    </message>
+    <message>
+        <source>it is not JSON</source>
+        <translation>sie ist kein JSON</translation>
+    </message>
+    <message>
+        <source>wrong value for {0}</source>
+        <translation>falscher Wert für {0}</translation>
+    </message>
+    <message>
+        <source>The tool servers cannot be written to {0}: {1}.</source>
+        <translation>Die Werkzeugserver lassen sich nicht nach {0} schreiben: {1}.</translation>
+    </message>
+    <message>
+        <source>The tool servers in {0} cannot be read: {1}.</source>
+        <translation>Die Werkzeugserver in {0} lassen sich nicht lesen: {1}.</translation>
+    </message>
+    <message>
+        <source>{0} does not hold a list of tool servers. Mend it, or move it away.</source>
+        <translation>{0} enthält keine Liste von Werkzeugservern. Bessere die Datei aus, oder lege sie beiseite.</translation>
+    </message>
+    <message>
+        <source>The server of this tool is not running.</source>
+        <translation>Der Server dieses Werkzeugs läuft nicht.</translation>
+    </message>
+    <message>
+        <source>“{0}” did not reply within {1} s; the call was cancelled.</source>
+        <translation>„{0}“ hat in {1} s nicht geantwortet; der Aufruf wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>“{0}” has ended, and the call with it.</source>
+        <translation>„{0}“ hat sich beendet, und damit auch den Aufruf.</translation>
+    </message>
+    <message>
+        <source>“{0}” refuses the call, and does not say why.</source>
+        <translation>„{0}“ lehnt den Aufruf ab und sagt nicht, warum.</translation>
+    </message>
+    <message>
+        <source>“{0}” sent a reply that cannot be understood ({1}).</source>
+        <translation>„{0}“ hat eine Antwort geschickt, die nicht zu verstehen ist ({1}).</translation>
+    </message>
+    <message>
+        <source>“{0}” takes no more calls.</source>
+        <translation>„{0}“ nimmt keine Aufrufe mehr an.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} cannot be used: what it sent cannot be understood.{2}</source>
+        <translation>„{0}“: {1} lässt sich nicht benutzen: Was kam, ist nicht zu verstehen.{2}</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} cannot be used: {2}.{3}</source>
+        <translation>„{0}“: {1} lässt sich nicht benutzen: {2}.{3}</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} did not answer within {2} s.{3}</source>
+        <translation>„{0}“: {1} hat in {2} s nicht geantwortet.{3}</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} refuses: {2}.{3}</source>
+        <translation>„{0}“: {1} lehnt ab: {2}.{3}</translation>
+    </message>
+    <message>
+        <source>JSON like {"mcpServers": {"name": {"command": ...}}}</source>
+        <translation>JSON wie {"mcpServers": {"name": {"command": ...}}}</translation>
+    </message>
+    <message>
+        <source>a server without a name</source>
+        <translation>ein Server ohne Namen</translation>
+    </message>
+    <message>
+        <source>an address like https://server.example/mcp</source>
+        <translation>eine Adresse wie https://server.example/mcp</translation>
+    </message>
+    <message>
+        <source>an address without a name, a password or a hash</source>
+        <translation>eine Adresse ohne Benutzernamen, Passwort oder Raute</translation>
+    </message>
+    <message>
+        <source>an object with a command or a url</source>
+        <translation>ein Objekt mit command oder url</translation>
+    </message>
+    <message>
+        <source>false, or left out</source>
+        <translation>false, oder weglassen</translation>
+    </message>
+    <message>
+        <source>https, unless its entry says "allow_plain_http": true; others can read plain http</source>
+        <translation>https, wenn im Eintrag nicht "allow_plain_http": true steht; einfaches http können andere mitlesen</translation>
+    </message>
+    <message>
+        <source>left out, because it is not supported</source>
+        <translation>weglassen, denn es wird nicht unterstützt</translation>
+    </message>
+    <message>
+        <source>like {"mcpServers": {"name": {"command": ...}}}</source>
+        <translation>wie {"mcpServers": {"name": {"command": ...}}}</translation>
+    </message>
+    <message>
+        <source>like {"name": {"command": ...}}</source>
+        <translation>wie {"name": {"command": ...}}</translation>
+    </message>
+    <message>
+        <source>names and values in visible ASCII letters</source>
+        <translation>Namen und Werte in sichtbaren ASCII-Zeichen</translation>
+    </message>
+    <message>
+        <source>stdio or http</source>
+        <translation>stdio oder http</translation>
+    </message>
+    <message>
+        <source>stdio or http; the older sse is not supported</source>
+        <translation>stdio oder http; das ältere sse wird nicht unterstützt</translation>
+    </message>
+    <message>
+        <source>the value itself; nothing is put in its place here</source>
+        <translation>der Wert selbst; hier wird nichts an seine Stelle gesetzt</translation>
+    </message>
+    <message>
+        <source>there, because its type is {0}</source>
+        <translation>vorhanden, denn der Typ ist {0}</translation>
+    </message>
+    <message>
+        <source>“{0}” does not answer at {1}.</source>
+        <translation>„{0}“ antwortet nicht unter {1}.</translation>
+    </message>
+    <message>
+        <source>“{0}”: nothing can be reached at {1}. Is it running? ({2})</source>
+        <translation>„{0}“: Unter {1} ist nichts zu erreichen. Läuft der Server? ({2})</translation>
+    </message>
+    <message>
+        <source>“{0}”: the connection to {1} broke.</source>
+        <translation>„{0}“: Die Verbindung zu {1} brach ab.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} does not allow this (403). Check the key in the headers.</source>
+        <translation>„{0}“: {1} erlaubt das nicht (403). Prüfe den Schlüssel in den Kopfzeilen.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} has no tool server at this path (404).</source>
+        <translation>„{0}“: {1} hat unter diesem Pfad keinen Werkzeugserver (404).</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} has no tool server of this kind at this path (405). The older one with SSE is not supported.</source>
+        <translation>„{0}“: {1} hat unter diesem Pfad keinen Werkzeugserver dieser Art (405). Die ältere mit SSE wird nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} has too much to do (429). Try again later.</source>
+        <translation>„{0}“: {1} hat zu viel zu tun (429). Versuche es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} refuses with status {2}.</source>
+        <translation>„{0}“: {1} lehnt mit dem Status {2} ab.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} sends to another address ({2}), which is not followed. Enter that one, if you trust it.</source>
+        <translation>„{0}“: {1} schickt an eine andere Adresse ({2}), und der wird nicht gefolgt. Gib jene ein, wenn du ihr vertraust.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} wants to know who asks (401). Enter its key in the headers; signing in through a browser is not supported.</source>
+        <translation>„{0}“: {1} will wissen, wer fragt (401). Trage den Schlüssel bei den Kopfzeilen ein; Anmelden durch einen Browser wird nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>
+It said last:
+{0}</source>
+        <translation>
+Zuletzt schrieb er:
+{0}</translation>
+    </message>
+    <message>
+        <source>
+It wrote something that is no message: {0}</source>
+        <translation>
+Er schrieb etwas, das keine Nachricht ist: {0}</translation>
+    </message>
+    <message>
+        <source>“{0}”: the program {1} is not found. Is it installed? Looked for in {2}.</source>
+        <translation>„{0}“: Das Programm {1} wurde nicht gefunden. Ist es installiert? Gesucht wurde in {2}.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} cannot be started: {2}.</source>
+        <translation>„{0}“: {1} lässt sich nicht starten: {2}.</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} closed its output.{2}</source>
+        <translation>„{0}“: {1} hat seine Ausgabe geschlossen.{2}</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} does not speak the Model Context Protocol.{2}</source>
+        <translation>„{0}“: {1} spricht das Model Context Protocol nicht.{2}</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} ended with exit code {2}.{3}</source>
+        <translation>„{0}“: {1} hat sich mit dem Code {2} beendet.{3}</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1} wrote a line of more than {2} MiB.{3}</source>
+        <translation>„{0}“: {1} schrieb eine Zeile von mehr als {2} MiB.{3}</translation>
+    </message>
+    <message>
+        <source>a list of texts that are not empty</source>
+        <translation>eine Liste von Texten, die nicht leer sind</translation>
+    </message>
+    <message>
+        <source>a list of token ids: whole numbers of at least 0</source>
+        <translation>eine Liste von Nummern von Token: ganze Zahlen ab 0</translation>
+    </message>
+    <message>
+        <source>a number above {0}</source>
+        <translation>eine Zahl über {0}</translation>
+    </message>
+    <message>
+        <source>a number above {0}, up to {1}</source>
+        <translation>eine Zahl über {0} und bis {1}</translation>
+    </message>
+    <message>
+        <source>a number of at least {0}</source>
+        <translation>eine Zahl ab {0}</translation>
+    </message>
+    <message>
+        <source>a whole number above {0}</source>
+        <translation>eine ganze Zahl über {0}</translation>
+    </message>
+    <message>
+        <source>a whole number above {0}, up to {1}</source>
+        <translation>eine ganze Zahl über {0} und bis {1}</translation>
+    </message>
+    <message>
+        <source>a whole number from {0} to {1}</source>
+        <translation>eine ganze Zahl von {0} bis {1}</translation>
+    </message>
+    <message>
+        <source>a whole number of at least {0}</source>
+        <translation>eine ganze Zahl ab {0}</translation>
+    </message>
+    <message>
+        <source>nested at most {0} levels deep</source>
+        <translation>höchstens {0} Ebenen tief verschachtelt</translation>
+    </message>
+    <message>
+        <source>nested deeper</source>
+        <translation>tiefer verschachtelt</translation>
+    </message>
+    <message>
+        <source>a list of texts</source>
+        <translation>eine Liste von Texten</translation>
+    </message>
+    <message>
+        <source>a program to start, or else a url</source>
+        <translation>ein Programm, das gestartet wird, oder sonst eine url</translation>
+    </message>
+    <message>
+        <source>a text that is not empty</source>
+        <translation>ein Text, der nicht leer ist</translation>
+    </message>
+    <message>
+        <source>an address that begins with http:// or https://</source>
+        <translation>eine Adresse, die mit http:// oder https:// beginnt</translation>
+    </message>
+    <message>
+        <source>texts by name</source>
+        <translation>Texte mit Namen</translation>
+    </message>
+    <message>
+        <source>Address already in use</source>
+        <translation>Adresse wird schon benutzt</translation>
+    </message>
+    <message>
+        <source>All connection attempts failed</source>
+        <translation>kein Versuch, sich zu verbinden, gelang</translation>
+    </message>
+    <message>
+        <source>Cannot allocate memory</source>
+        <translation>zu wenig Speicher</translation>
+    </message>
+    <message>
+        <source>Connection refused</source>
+        <translation>Verbindung abgelehnt</translation>
+    </message>
+    <message>
+        <source>Connection reset by peer</source>
+        <translation>Verbindung von der Gegenseite abgebrochen</translation>
+    </message>
+    <message>
+        <source>Directory not empty</source>
+        <translation>Ordner ist nicht leer</translation>
+    </message>
+    <message>
+        <source>Disk quota exceeded</source>
+        <translation>Kontingent der Platte ist überschritten</translation>
+    </message>
+    <message>
+        <source>Error while deserializing header: {0}</source>
+        <translation>Der Kopf ist nicht zu lesen: {0}</translation>
+    </message>
+    <message>
+        <source>Exec format error</source>
+        <translation>dieses Format kann das System nicht ausführen</translation>
+    </message>
+    <message>
+        <source>Expecting ',' delimiter: line {0} column {1} (char {2})</source>
+        <translation>Ein Komma fehlt: Zeile {0}, Spalte {1} (Zeichen {2})</translation>
+    </message>
+    <message>
+        <source>Expecting property name enclosed in double quotes: line {0} column {1} (char {2})</source>
+        <translation>Ein Name in Anführungszeichen fehlt: Zeile {0}, Spalte {1} (Zeichen {2})</translation>
+    </message>
+    <message>
+        <source>Expecting value: line {0} column {1} (char {2})</source>
+        <translation>Ein Wert fehlt: Zeile {0}, Spalte {1} (Zeichen {2})</translation>
+    </message>
+    <message>
+        <source>Extra data: line {0} column {1} (char {2})</source>
+        <translation>Überzählige Daten: Zeile {0}, Spalte {1} (Zeichen {2})</translation>
+    </message>
+    <message>
+        <source>File exists</source>
+        <translation>Datei gibt es schon</translation>
+    </message>
+    <message>
+        <source>File name too long</source>
+        <translation>Dateiname ist zu lang</translation>
+    </message>
+    <message>
+        <source>Input/output error</source>
+        <translation>Ein-/Ausgabefehler</translation>
+    </message>
+    <message>
+        <source>Is a directory</source>
+        <translation>ist ein Ordner</translation>
+    </message>
+    <message>
+        <source>Name or service not known</source>
+        <translation>Name unbekannt</translation>
+    </message>
+    <message>
+        <source>Network is unreachable</source>
+        <translation>Netz nicht erreichbar</translation>
+    </message>
+    <message>
+        <source>No address associated with hostname</source>
+        <translation>Name ohne Adresse</translation>
+    </message>
+    <message>
+        <source>No route to host</source>
+        <translation>kein Weg zu diesem Rechner</translation>
+    </message>
+    <message>
+        <source>No space left on device</source>
+        <translation>kein Platz mehr auf der Platte</translation>
+    </message>
+    <message>
+        <source>No such device or address</source>
+        <translation>kein solches Gerät</translation>
+    </message>
+    <message>
+        <source>No such file or directory</source>
+        <translation>Datei oder Ordner nicht gefunden</translation>
+    </message>
+    <message>
+        <source>Not a directory</source>
+        <translation>ist kein Ordner</translation>
+    </message>
+    <message>
+        <source>Operation not permitted</source>
+        <translation>nicht erlaubt</translation>
+    </message>
+    <message>
+        <source>Permission denied</source>
+        <translation>keine Berechtigung</translation>
+    </message>
+    <message>
+        <source>Read-only file system</source>
+        <translation>Platte ist nur lesbar</translation>
+    </message>
+    <message>
+        <source>Temporary failure in name resolution</source>
+        <translation>Name gerade nicht aufzulösen</translation>
+    </message>
+    <message>
+        <source>The read operation timed out</source>
+        <translation>keine Antwort in der erlaubten Zeit</translation>
+    </message>
+    <message>
+        <source>Too many levels of symbolic links</source>
+        <translation>zu viele Verknüpfungen hintereinander</translation>
+    </message>
+    <message>
+        <source>Too many open files</source>
+        <translation>zu viele offene Dateien</translation>
+    </message>
+    <message>
+        <source>Unterminated string starting at: line {0} column {1} (char {2})</source>
+        <translation>Ein Text ohne Ende: Zeile {0}, Spalte {1} (Zeichen {2})</translation>
+    </message>
+    <message>
+        <source>[Errno {0}] {1}</source>
+        <translation>[Errno {0}] {1}</translation>
+    </message>
+    <message>
+        <source>database disk image is malformed</source>
+        <translation>die Datenbank ist beschädigt</translation>
+    </message>
+    <message>
+        <source>file is not a database</source>
+        <translation>die Datei ist keine Datenbank</translation>
+    </message>
+    <message>
+        <source>incomplete metadata, file not fully covered</source>
+        <translation>die Angaben im Kopf sind unvollständig</translation>
+    </message>
+    <message>
+        <source>timed out</source>
+        <translation>keine Antwort in der erlaubten Zeit</translation>
+    </message>
+    <message>
+        <source>{0} of {1}/{2}</source>
+        <translation>{0} von {1}/{2}</translation>
+    </message>
+    <message>
+        <source>“{0}”</source>
+        <translation>„{0}“</translation>
+    </message>
+    <message>
+        <source>“{0}”: {1}</source>
+        <translation>„{0}“: {1}</translation>
+    </message>
+</context>
 </TS>

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QLocale, QModelIndex, Qt, QTranslator
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtGui import QFontMetrics, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -19,13 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.ui.actions import ACTIONS
-from llama_gui.ui.language import install_language
 from llama_gui.ui.load_dialog import LoadDialog
 from llama_gui.ui.picker import Picker
 from llama_gui.ui.tabs import TabBar
 from llama_gui.ui.transcript.welcome import QUESTIONS, Suggestion
 from tests.fakes.scripted_engine import ScriptedEngine
-from tests.journeys.conftest import RESOURCES
 from tests.journeys.driving import ask, shown, trigger
 from tests.translations import TRANSLATIONS, read_words
 
@@ -53,17 +51,6 @@ def english() -> re.Pattern[str]:
     sources = {source for (_, source), translation in words.items() if source != translation and source not in german}
     with_words = {source for source in sources if len(re.findall("[A-Za-z]{2,}", FIELD.sub("", source))) > 0}
     return re.compile("|".join(sorted(map(pattern, with_words))))
-
-
-@pytest.fixture
-def in_german(qapp) -> Iterator[QApplication]:
-    former = QLocale()
-    install_language(qapp, RESOURCES, "de", "language")
-    yield qapp
-    QLocale.setDefault(former)
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        translator.deleteLater()
 
 
 @pytest.fixture

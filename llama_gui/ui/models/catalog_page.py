@@ -14,6 +14,7 @@ from llama_gui.ui.models.detail_pane import PaneAction
 from llama_gui.ui.models.page import ModelPage
 from llama_gui.ui.models.row_list import ModelRow
 from llama_gui.ui.models.states import ModelStates
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import SMALL_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -52,7 +53,7 @@ class CatalogPage(ModelPage):
     def enter(self) -> None:
         """Show the list with what is known by now."""
         if self._problem:
-            self.say(self._problem)
+            self.say(problem_text(self._problem))
         else:
             self._show_all()
             self.list.setFocus()
@@ -166,5 +167,5 @@ class CatalogPage(ModelPage):
     def _on_failed(self, repo: str, problem: str) -> None:
         if repo == self._asked:
             self._asked = ""
-            self._card_problem[repo] = problem
+            self._card_problem[repo] = problem_text(problem)
             self.show_current()

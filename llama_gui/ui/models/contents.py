@@ -26,6 +26,7 @@ from llama_gui.ui.models.words import (
     verdict_role,
 )
 from llama_gui.ui.numbers import dtype_text
+from llama_gui.ui.problem_words import problem_text
 
 if TYPE_CHECKING:
     from llama_gui.library.hub import FoundModel, ModelDetails
@@ -128,7 +129,7 @@ def waiting_content(found: "FoundModel") -> PaneContent:
 
 def failed_content(repo: str, problem: str) -> PaneContent:
     """A model of which the hub tells nothing."""
-    return PaneContent(title=plain(repo.partition("/")[2], 100), subtitle=plain(repo), warning=problem)
+    return PaneContent(title=plain(repo.partition("/")[2], 100), subtitle=plain(repo), warning=problem_text(problem))
 
 
 def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent:
@@ -157,7 +158,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
     return PaneContent(
         title=plain(found.repo.partition("/")[2], 100),
         subtitle=plain(found.repo),
-        warning=details.problem or _gate(found.is_gated),
+        warning=problem_text(details.problem) or _gate(found.is_gated),
         page=details.page if found.is_gated or details.problem else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, context) if shape and not details.problem else (),

@@ -17,6 +17,7 @@ from llama_gui.ui.models.page import ModelPage
 from llama_gui.ui.models.row_list import ModelRow
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.models.words import plain
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import TINY_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -172,7 +173,7 @@ class SearchPage(ModelPage):
         self._found = {}
         self._show_rows()
         self.pane.show_content(None)
-        self.say(problem, self.tr("Try again"), "search")
+        self.say(problem_text(problem), self.tr("Try again"), "search")
 
     @Slot(str, object)
     def _on_details(self, repo: str, details: "ModelDetails") -> None:

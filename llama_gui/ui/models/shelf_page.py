@@ -16,6 +16,7 @@ from llama_gui.ui.models.detail_pane import PaneAction
 from llama_gui.ui.models.page import ModelPage
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.models.words import percent, plain, size_words
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import SMALL_PX
 from llama_gui.ui.widgets import plain_label
 from llama_gui.vocabulary import ModelEntry
@@ -180,7 +181,7 @@ class ShelfPage(ModelPage):
         if found is None:
             hint = self.tr("The check was stopped.")
         elif found.problems:
-            hint = "\n".join(found.problems[:_MOST_PROBLEMS])
+            hint = "\n".join(map(problem_text, found.problems[:_MOST_PROBLEMS]))
         elif found.by_checksum:
             hint = self.tr("All is well: {} files are what the hub promised.").format(found.by_checksum)
         else:
@@ -192,5 +193,5 @@ class ShelfPage(ModelPage):
     def _on_failed(self, text: str) -> None:
         self._checking = ""
         if item := self._item():
-            self._hints[item.entry.path] = text
+            self._hints[item.entry.path] = problem_text(text)
         self.show_current()

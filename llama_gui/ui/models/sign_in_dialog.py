@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBo
 
 from llama_gui.bridge.hub_account import HubAccount
 from llama_gui.library.sign_in import SignedIn
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
 
@@ -99,9 +100,9 @@ class SignInDialog(QDialog):
             "keyring": self.tr("The token is kept in this system's safe for passwords."),
             "nowhere": self.tr("Nobody is signed in."),
         }
-        return told.get(signed_in.place, signed_in.words)
+        return told.get(signed_in.place) or problem_text(signed_in.words)
 
     @Slot(str)
     def _show_problem(self, text: str) -> None:
         self.state.set_role("error")
-        self.state.setText(text)
+        self.state.setText(problem_text(text))

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from llama_gui.library.fit import Fit
 from llama_gui.library.gguf_kind import FEWEST_BITS
 from llama_gui.ui.numbers import number_text
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text as size_words
 
 if TYPE_CHECKING:
@@ -122,13 +123,13 @@ def download_words(item: "QueuedDownload") -> str:
     if item.state == "waiting":
         return translate("Models", "Waits for its turn, {}").format(amount if progress else size_words(item.plan.size))
     if item.state == "failed":
-        return item.problem
+        return problem_text(item.problem)
     if progress is None:
         return translate("Models", "Beginning…")
     if progress.phase == "checking":
         return translate("Models", "Checking what is there: {}").format(amount)
     if progress.note and not progress.bytes_per_second:
-        return f"{amount} – {progress.note}"
+        return f"{amount} – {problem_text(progress.note)}"
     parts = [amount]
     if progress.bytes_per_second:
         parts.append(speed_words(progress.bytes_per_second))

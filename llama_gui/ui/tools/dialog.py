@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLay
 from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.rows import NOTE_ROLE, NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.tools.paste_dialog import PasteDialog
@@ -231,7 +232,7 @@ class ToolsDialog(FittingDialog):
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
-        self.said.setText(text)
+        self.said.setText(problem_text(text))
         self.said.show()
         self.fit()
 

@@ -5,6 +5,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from llama_gui.bridge.tool_desk import ToolDesk
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.tools.words import state_words
 from llama_gui.ui.widgets import plain_action, plain_tip
 from llama_gui.vocabulary import ChatSettings
@@ -58,7 +59,8 @@ class ToolsMenu(QMenu):
             # Behind a tab Qt writes the keys of an action: small, on the other side.
             shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, _MOST_NAME)
             action.setText(f"{plain_action(shown)}\t{state_words(state)}")
-            action.setToolTip(plain_tip(state.error or ", ".join(tool.name for tool in state.tools) or name))
+            tools = ", ".join(tool.name for tool in state.tools)
+            action.setToolTip(plain_tip(problem_text(state.error) or tools or name))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if not self._tick(self.actionAt(event.position().toPoint())):

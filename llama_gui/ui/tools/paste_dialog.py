@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.errors import UserError
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import SMALL_PX, code_font
 from llama_gui.ui.widgets import FittingDialog, form_foot, plain_label
 
@@ -75,7 +76,7 @@ class PasteDialog(FittingDialog):
         try:
             names = self._desk.add_text(self.text.toPlainText())
         except UserError as error:
-            self.problem.setText(str(error))
+            self.problem.setText(problem_text(str(error)))
             self.problem.show()
             self.fit()
             self.text.setFocus()

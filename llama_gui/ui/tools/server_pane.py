@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.tools.fields import join_command
 from llama_gui.ui.tools.tool_row import ToolRow
@@ -79,7 +80,7 @@ class ServerPane(QWidget):
         self.name.setText(server.name)
         self.place.setText(server.url or join_command((server.command, *server.args)))
         self.state.setText(self._words(state))
-        self.error.setText(state.error)
+        self.error.setText(problem_text(state.error))
         self.error.setVisible(state.status == "failed" and bool(state.error))
         runs = state.status in ("starting", "ready")
         self.try_button.setText(self.tr("Stop") if runs else self.tr("Try it"))

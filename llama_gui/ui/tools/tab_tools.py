@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QPoint, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.tools.button import ToolsButton
 from llama_gui.ui.tools.menu import ToolsMenu
 from llama_gui.ui.tools.words import count_words, state_words
@@ -88,4 +89,4 @@ class TabTools(QObject):
     def _line(self, name: str, state: ToolServerState) -> str:
         if state.status == "off" and self._takes_tools is not False:
             return self.tr("{}: starts with the next answer").format(name)
-        return state.error or f"{name}: {state_words(state)}"  # an error names the server
+        return problem_text(state.error) or f"{name}: {state_words(state)}"  # an error names the server

@@ -11,6 +11,7 @@ from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Box, Property
 from llama_gui.ui.numbers import number_text
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.transcript.answer import write_answer_text
 
@@ -45,8 +46,8 @@ def footer_of(node: Node) -> Footer:
         facts.append(translate("Transcript", "seed {}").format(seed))
     if reason := _reason(node.status) or _reason(str(recipe.get("finish_reason"))):
         facts.append(reason)
-    error = (node.error or translate("Transcript", "The answer failed.")) if node.status == "failed" else ""
-    return Footer(tuple(facts), error)
+    error = problem_text(node.error) or translate("Transcript", "The answer failed.")
+    return Footer(tuple(facts), error if node.status == "failed" else "")
 
 
 def _length(ids: object) -> int:

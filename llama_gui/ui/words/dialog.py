@@ -10,6 +10,7 @@ from llama_gui.chats.tree import Node
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.models.thin_bar import ThinBar
 from llama_gui.ui.numbers import number_text
+from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, theme_of
 from llama_gui.ui.widgets import plain_label, plain_tip
 from llama_gui.ui.words.choices import Choices
@@ -202,7 +203,7 @@ class WordDialog(QDialog):
     def _on_failed(self, text: str) -> None:
         self.bar.hide()
         self.choices.hide()
-        self._say(text, "error")
+        self._say(problem_text(text), "error")
 
     def _say(self, text: str, role: str = "muted") -> None:
         self.state.set_role(role)
