@@ -38,6 +38,7 @@ NOT_SHOWN = {
     "the server answers its clients in English": (
         "server/answers",
         "server/body",
+        "server/calling",
         "server/connection",
         "server/echo",
         "server/elsewhere",
@@ -60,6 +61,7 @@ NOT_SHOWN = {
         "server/tokens",
         "server/tools",
         "server/turns",
+        "server/whole_reply",
     ),
     "only programs that use the library can ask so": (
         "answer_stream",

@@ -20,7 +20,8 @@ from llama_gui.server.responses.reply import ResponseForm, whole_response
 from llama_gui.server.schema import Asked
 from llama_gui.server.security import Send
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
-from llama_gui.server.stream import PING, ChunkMaker, whole_reply
+from llama_gui.server.stream import PING, ChunkMaker
+from llama_gui.server.whole_reply import whole_reply
 from llama_gui.vocabulary import GenerateResult, TokenOutput
 
 _JSON = [(b"content-type", b"application/json")]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llama_gui.server.answers import Arrived
+from llama_gui.server.calling import CallSplit, limited, opening
 from llama_gui.server.json_body import dump
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import finish_reason
@@ -19,7 +20,6 @@ from llama_gui.server.responses.reply import (
 )
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
-from llama_gui.server.stream import CallSplit, limited, opening
 from llama_gui.vocabulary import GenerateResult, Usage
 
 

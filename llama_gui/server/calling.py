@@ -1,0 +1,77 @@
+"""Answers with calls of tools: what of them is text, and what a call."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from llama_gui.server.replies import call_fields
+from llama_gui.server.schema import Asked
+from llama_gui.server.served import ServedEngine
+from llama_gui.tool_calls import CallWatch, SaidAndCalled, ToolCall, parse_tool_calls
+
+
+class CallSplit:
+    """Tells calls from text while one answer comes: those that the model makes by itself, or the one that it must."""
+
+    def __init__(self, asked: Asked, opening: str = "") -> None:
+        self._asked = asked
+        tools = asked.tools
+        self._watch = CallWatch(tools.names, opening) if tools is not None and tools.grammar is None else None
+        self._forced = ""
+
+    def push(self, text: str) -> str:
+        """More of the answer; the text that is certainly said."""
+        if self._watch is not None:
+            return self._watch.push(text)
+        if self._asked.tools is None:
+            return text
+        self._forced += text
+        return ""
+
+    def finish(self) -> SaidAndCalled:
+        """What is left: the rest of the text, and the calls."""
+        if self._watch is not None:
+            return self._watch.finish()
+        return SaidAndCalled("", forced_calls(self._asked, self._forced))
+
+
+def opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
+    """The tag that the prompt ends with: without it no client could tell the reasoning from the answer."""
+    request = asked.requests[choice]
+    if (request.chat_template_kwargs or {}).get("add_generation_prompt") is False:
+        return ""
+    is_formed = request.json_schema is not None or request.regex is not None
+    is_formed |= asked.tools is not None and asked.tools.grammar is not None
+    if is_formed or request.answer_text:
+        return ""
+    return engine.info.opening(request.chosen_thinking)
+
+
+def said_and_called(asked: Asked, engine: ServedEngine, choice: int, text: str) -> tuple[str, Sequence[ToolCall]]:
+    """A whole answer with the tag that its prompt ends with, but without the calls in it; and those."""
+    begun = opening(asked, engine, choice)
+    if asked.tools is None:
+        return begun + text, ()
+    if asked.tools.grammar is not None:
+        return begun, forced_calls(asked, text)
+    found = parse_tool_calls(begun + text, asked.tools.names)
+    return found.text, found.calls
+
+
+def forced_calls(asked: Asked, text: str) -> tuple[ToolCall, ...]:
+    """The call in an answer that had to be one: its grammar made it the arguments, or name and arguments."""
+    tools = asked.tools
+    if tools is None or not text:
+        return ()
+    if tools.choice == "named":
+        return (ToolCall(tools.named, text),)
+    return parse_tool_calls(text, tools.names).calls
+
+
+def limited(asked: Asked, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+    """All calls, or the first, as the request wants it."""
+    return calls if asked.tools is None or asked.tools.parallel else calls[:1]
+
+
+def numbered(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    """Calls as a stream tells them."""
+    return [{"index": index, **call_fields(call)} for index, call in enumerate(calls)]
