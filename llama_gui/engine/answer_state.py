@@ -10,8 +10,14 @@ from llama_gui.vocabulary import GenerateRequest, SamplingParams, sampling_from_
 from llama_gui.vocabulary.checks import text_tuple, token_id_tuple
 
 _VERSION = 1
-_LATER = ("ignore_eos", "include_stop_str_in_output", "skip_special_tokens", "tools")
-"""What the states of earlier programs do not say, which had nothing but the default."""
+_LATER: Mapping[str, Any] = {
+    "stop_token_ids": (),
+    "ignore_eos": False,
+    "include_stop_str_in_output": False,
+    "skip_special_tokens": True,
+    "tools": None,
+}
+"""What the states of earlier programs do not say, and what it was then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +85,10 @@ class AnswerState:
             if values["version"] != _VERSION:
                 raise InvalidRequestError("version", values["version"], f"{_VERSION}; update llama-gui")
             values["sampling"] = sampling_from_json(values["sampling"])
-            values = {"stop_token_ids": (), **values}
+            values = {**_LATER, **values}
             for name in ("prompt_token_ids", "token_ids", "stop_token_ids"):
                 values[name] = token_id_tuple(name, values[name])
             values["stop"] = text_tuple("stop", values["stop"])
-            known = {f.name: values[f.name] for f in fields(cls) if f.name in values or f.name not in _LATER}
-            return cls(**known)
+            return cls(**{f.name: values[f.name] for f in fields(cls)})
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidRequestError("state", str(text)[:80], "what AnswerState.to_json wrote") from error

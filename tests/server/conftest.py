@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 
 from llama_gui.engine import Engine
@@ -70,6 +71,24 @@ def serve() -> Iterator[Serve]:
     """Serve an engine (a new scripted one unless told), or `models`, with some options; port and key are chosen."""
     with serving() as serve:
         yield serve
+
+
+@pytest.fixture
+def server(serve: Serve, starter: Engine) -> ApiServer:
+    """A server over the starter model."""
+    return serve(starter)
+
+
+def client_of(server: ApiServer) -> openai.OpenAI:
+    """OpenAI's own client, which asks once."""
+    return openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0)
+
+
+@pytest.fixture
+def client(server: ApiServer) -> Iterator[openai.OpenAI]:
+    """OpenAI's own client of the server over the starter model."""
+    with client_of(server) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Prompts that are returned before their answers, through OpenAI's own client, and how likely their tokens are."""
 
-from collections.abc import Iterator
-
 import openai
 import pytest
 import torch
@@ -10,16 +8,10 @@ from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.server.echo import Echo, echo_logprobs
 from llama_gui.server.serve import ApiServer
 from llama_gui.vocabulary import TokenOutput
-from tests.server.conftest import KEY, Serve, ServedScript, ask, connect, post
+from tests.server.conftest import Serve, ServedScript, ask, connect, post
 from tests.server.test_connection import eventually
 
 PROMPT = "The side bar – naïve 😀 – shows"
-
-
-@pytest.fixture
-def client(serve: Serve, starter: Engine) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=serve(starter).url, api_key=KEY, max_retries=0) as client:
-        yield client
 
 
 @pytest.fixture

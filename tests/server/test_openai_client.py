@@ -2,30 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import openai
 import pytest
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
-from llama_gui.server.serve import ApiServer
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.server.conftest import KEY, Serve, ServedScript
 
 ASKED: list = [{"role": "user", "content": "What is this application?"}]
 SAMPLING = {"temperature": 1.2, "top_p": 0.9, "seed": 5}
-
-
-@pytest.fixture
-def server(serve: Serve, starter: Engine) -> ApiServer:
-    return serve(starter)
-
-
-@pytest.fixture
-def client(server: ApiServer) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
-        yield client
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.responses.request import read_response
 from llama_gui.server.serve import ApiServer
-from tests.server.conftest import KEY, Serve, ServedScript, ask, connect, exchange, post
+from tests.server.conftest import Serve, ServedScript, ask, client_of, connect, exchange, post
 from tests.server.test_connection import eventually
 from tests.server.test_routes import dechunk
 
@@ -28,16 +27,6 @@ WEATHER: Any = {
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
     "strict": False,
 }
-
-
-def client_of(server: ApiServer) -> openai.OpenAI:
-    return openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0)
-
-
-@pytest.fixture
-def client(serve: Serve, starter: Engine) -> Iterator[openai.OpenAI]:
-    with client_of(serve(starter)) as client:
-        yield client
 
 
 @pytest.fixture

@@ -1,32 +1,19 @@
 """What vLLM's clients send beside OpenAI's fields, over the starter model, by OpenAI's own client."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import openai
 import pytest
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
-from llama_gui.server.serve import ApiServer
 from tests.engine.test_middle import write_coder
 from tests.fakes.tiny_llama import write_tiny_llama
-from tests.server.conftest import KEY, Serve, ask, question
+from tests.server.conftest import Serve, ask, question
 
 PROMPT = "The side bar"
 ASKED = "What is this application?"
 GREEDY = SamplingParams(temperature=0)
 PATHS = ("/v1/chat/completions", "/v1/completions")
-
-
-@pytest.fixture
-def server(serve: Serve, starter: Engine) -> ApiServer:
-    return serve(starter)
-
-
-@pytest.fixture
-def client(server: ApiServer) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
-        yield client
 
 
 @pytest.fixture
