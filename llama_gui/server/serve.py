@@ -7,7 +7,7 @@ import ipaddress
 import socket
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -17,6 +17,7 @@ import uvicorn
 from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.server.api_key import is_key
 from llama_gui.server.connection import connection_class
+from llama_gui.server.http_server import HttpServer
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.network import addresses_here, names_here
 from llama_gui.server.routes import Routes
@@ -49,18 +50,6 @@ class ServerOptions:
         object.__setattr__(self, "allowed_origins", tuple(map(read_origin, self.allowed_origins)))
 
 
-class _Server(uvicorn.Server):
-    """Says when it serves."""
-
-    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_started = on_started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_started()
-
-
 class ApiServer:
     """Serves models over HTTP (`FixedModels.of(engine)` for one). A context manager.
 
@@ -72,7 +61,7 @@ class ApiServer:
         self._options = options
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._server: uvicorn.Server | None = None
+        self._server: HttpServer | None = None
         self._routes: Routes | None = None
         self._ready = threading.Event()
         self._failure: BaseException | None = None
@@ -124,7 +113,7 @@ class ApiServer:
             raise ServerError(f"The server could not start: {self._failure}") from self._failure
 
     def stop(self) -> None:
-        """End all streams, close all sockets, and wait for it: about half a second, at most three."""
+        """End all streams, close all sockets, and wait for it: an instant, or at most three seconds if one hangs on."""
         thread, loop = self._thread, self._loop
         if thread is None:
             return
@@ -158,7 +147,7 @@ class ApiServer:
     async def _serve(self, sockets: list[socket.socket]) -> None:
         self._loop = asyncio.get_running_loop()
         self._routes = Routes(self._models, self._options.limits)
-        self._server = _Server(self._config(self._routes), self._ready.set)
+        self._server = HttpServer(self._config(self._routes), self._ready.set)
         await self._server.serve(sockets)
         for connection in list(self._server.server_state.connections):
             connection.transport.abort()  # whoever does not read would keep its socket open
@@ -195,7 +184,7 @@ class ApiServer:
     def _end_everything(self) -> None:
         if self._routes is not None and self._server is not None:
             self._routes.generator.stop()
-            self._server.should_exit = True
+            self._server.end()
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
