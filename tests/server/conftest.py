@@ -79,9 +79,16 @@ def server(serve: Serve, starter: Engine) -> ApiServer:
     return serve(starter)
 
 
-def client_of(server: ApiServer) -> openai.OpenAI:
+def client_of(server: ApiServer, key: str = KEY) -> openai.OpenAI:
     """OpenAI's own client, which asks once."""
-    return openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0)
+    http = openai.DefaultHttpxClient(verify=False)  # to read all certificates of the web takes longer than most tests
+    return openai.OpenAI(base_url=server.url, api_key=key, max_retries=0, http_client=http)
+
+
+def async_client_of(server: ApiServer) -> openai.AsyncOpenAI:
+    """The same for an event loop."""
+    http = openai.DefaultAsyncHttpxClient(verify=False)
+    return openai.AsyncOpenAI(base_url=server.url, api_key=KEY, max_retries=0, http_client=http)
 
 
 @pytest.fixture
@@ -125,8 +132,11 @@ def serving() -> Iterator[Serve]:
 
 @pytest.fixture(scope="module")
 def starter(kernel_notes: Path) -> Iterator[Engine]:
-    """The starter model, loaded once for each file of tests."""
-    with Engine.load(STARTER, dtype="float32", max_batch=64, kernel_notes=kernel_notes) as engine:
+    """The starter model, loaded once for each file of tests.
+
+    As everybody has it: in float32 each token would take six times as long. On the CPU, where equal bits are promised.
+    """
+    with Engine.load(STARTER, device="cpu", max_batch=64, kernel_notes=kernel_notes) as engine:
         engine.warmup()  # its thread belongs to the engine, not to the first test
         yield engine
 

@@ -1,16 +1,19 @@
 """OpenAI's own client against our server over the starter model: what it expects is what we send."""
 
 import asyncio
+import functools
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import openai
 import pytest
 
-from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Job, Message, SamplingParams, TokenOutput
 from tests.fakes.tiny_llama import write_tiny_llama
-from tests.server.conftest import KEY, Serve, ServedScript
+from tests.server.conftest import Serve, ServedScript, async_client_of, client_of
+from tests.server.test_connection import eventually
 
 ASKED: list = [{"role": "user", "content": "What is this application?"}]
 SAMPLING = {"temperature": 1.2, "top_p": 0.9, "seed": 5}
@@ -21,10 +24,15 @@ def model(starter: Engine) -> str:
     return starter.info.name
 
 
-def library_answer(engine: Engine, max_tokens: int, seed: int = 5):
-    sampling = SamplingParams(temperature=1.2, top_p=0.9, seed=seed)
-    messages = [Message("user", ASKED[0]["content"])]
-    return engine.generate(GenerateRequest(messages=messages, max_tokens=max_tokens, sampling=sampling))
+@pytest.fixture(scope="module")
+def library_answer(starter: Engine):
+    @functools.cache
+    def library_answer(max_tokens: int, seed: int = 5) -> GenerateResult:
+        sampling = SamplingParams(temperature=1.2, top_p=0.9, seed=seed)
+        messages = [Message("user", ASKED[0]["content"])]
+        return starter.generate(GenerateRequest(messages=messages, max_tokens=max_tokens, sampling=sampling))
+
+    return library_answer
 
 
 def test_the_models_are_listed(client, model):
@@ -32,9 +40,9 @@ def test_the_models_are_listed(client, model):
     assert client.models.retrieve(model).owned_by == "llama-gui"
 
 
-def test_an_answer_is_the_librarys(client, model, starter):
+def test_an_answer_is_the_librarys(client, model, library_answer):
     reply = client.chat.completions.create(model=model, messages=ASKED, max_tokens=30, **SAMPLING)
-    expected = library_answer(starter, 30)
+    expected = library_answer(30)
     assert reply.choices[0].message.content == expected.text != ""
     assert reply.choices[0].finish_reason == expected.finish_reason
     assert reply.usage.completion_tokens == expected.usage.completion_tokens
@@ -42,7 +50,7 @@ def test_an_answer_is_the_librarys(client, model, starter):
     assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens
 
 
-def test_a_stream_joins_to_the_same_answer(client, model, starter):
+def test_a_stream_joins_to_the_same_answer(client, model, library_answer):
     chunks = list(
         client.chat.completions.create(
             model=model, messages=ASKED, max_completion_tokens=30, stream=True,
@@ -50,7 +58,7 @@ def test_a_stream_joins_to_the_same_answer(client, model, starter):
         )
     )  # fmt: skip
     *pieces, last = chunks
-    expected = library_answer(starter, 30)
+    expected = library_answer(30)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in pieces) == expected.text
     assert pieces[0].choices[0].delta.role == "assistant"
     assert [chunk.choices[0].finish_reason for chunk in pieces][-1] == expected.finish_reason
@@ -59,26 +67,24 @@ def test_a_stream_joins_to_the_same_answer(client, model, starter):
     assert len({chunk.id for chunk in chunks}) == 1
 
 
-def test_choices_have_seeds_of_their_own(client, model, starter):
+def test_choices_have_seeds_of_their_own(client, model, library_answer):
     reply = client.chat.completions.create(model=model, messages=ASKED, max_tokens=20, n=3, **SAMPLING)
     assert [choice.index for choice in reply.choices] == [0, 1, 2]
-    assert [choice.message.content for choice in reply.choices] == [
-        library_answer(starter, 20, seed).text for seed in (5, 6, 7)
-    ]
+    assert [choice.message.content for choice in reply.choices] == [library_answer(20, seed).text for seed in (5, 6, 7)]
     one = client.chat.completions.create(model=model, messages=ASKED, max_tokens=20, **SAMPLING)
     assert reply.usage.prompt_tokens == one.usage.prompt_tokens
 
 
-def test_choices_stream_together(client, model, starter):
+def test_choices_stream_together(client, model, library_answer):
     texts = ["", ""]
     for chunk in client.chat.completions.create(
         model=model, messages=ASKED, max_tokens=20, n=2, stream=True, **SAMPLING
     ):
         texts[chunk.choices[0].index] += chunk.choices[0].delta.content or ""
-    assert texts == [library_answer(starter, 20, seed).text for seed in (5, 6)]
+    assert texts == [library_answer(20, seed).text for seed in (5, 6)]
 
 
-def test_probabilities_are_told(client, model, starter):
+def test_probabilities_are_told(client, model, library_answer):
     reply = client.chat.completions.create(
         model=model, messages=ASKED, max_tokens=12, logprobs=True, top_logprobs=3, temperature=0
     )
@@ -86,7 +92,7 @@ def test_probabilities_are_told(client, model, starter):
     assert b"".join(bytes(token.bytes) for token in tokens).decode() == reply.choices[0].message.content
     assert all(token.logprob <= 0 and len(token.top_logprobs) == 3 for token in tokens)
     assert all(token.top_logprobs[0].token == token.token for token in tokens)  # greedy takes the likeliest
-    drawn = library_answer(starter, 12)
+    drawn = library_answer(12)
     assert len(tokens) == len(drawn.token_ids)
 
 
@@ -242,8 +248,7 @@ def test_errors_name_the_field(client, model, change, error, param):
 
 
 def test_a_wrong_key_is_an_authentication_error(server, model):
-    wrong = openai.OpenAI(base_url=server.url, api_key="sk-wrong-wrong", max_retries=0)
-    with wrong, pytest.raises(openai.AuthenticationError):
+    with client_of(server, "sk-wrong-wrong") as wrong, pytest.raises(openai.AuthenticationError):
         wrong.models.list()
 
 
@@ -252,7 +257,7 @@ def test_sixty_four_streams_at_once_are_complete_and_right(server, model, starte
         [
             GenerateRequest(
                 messages=[Message("user", ASKED[0]["content"])],
-                max_tokens=12,
+                max_tokens=5,
                 sampling=SamplingParams(temperature=1.2, seed=seed),
             )
             for seed in range(64)
@@ -261,13 +266,13 @@ def test_sixty_four_streams_at_once_are_complete_and_right(server, model, starte
 
     async def stream(client: openai.AsyncOpenAI, seed: int) -> tuple[str, str | None]:
         chunks: AsyncIterator = await client.chat.completions.create(
-            model=model, messages=ASKED, max_tokens=12, temperature=1.2, seed=seed, stream=True
+            model=model, messages=ASKED, max_tokens=5, temperature=1.2, seed=seed, stream=True
         )
         seen = [chunk.choices[0] async for chunk in chunks]
         return "".join(choice.delta.content or "" for choice in seen), seen[-1].finish_reason
 
     async def all_streams() -> list[tuple[str, str | None]]:
-        async with openai.AsyncOpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+        async with async_client_of(server) as client:
             return await asyncio.gather(*(stream(client, seed) for seed in range(64)))
 
     assert asyncio.run(all_streams()) == [(answer.text, answer.finish_reason) for answer in expected]
@@ -293,28 +298,33 @@ ADD: dict = {
 }
 
 
+@pytest.fixture(scope="module")
+def tool_engine(kernel_notes: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A tiny model whose template shows tools and calls."""
+    folder = write_tiny_llama(tmp_path_factory.mktemp("tools") / "tiny")
+    (folder / "chat_template.jinja").write_text(TOOL_TEMPLATE)
+    with Engine.load(folder, dtype="float32", kernel_notes=kernel_notes) as engine:
+        engine.warmup()
+        yield engine
+
+
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "add"}}])
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_model_that_knows_tools_calls_one_when_it_must(serve: Serve, tmp_path, choice, stream):
-    folder = write_tiny_llama(tmp_path / "tiny")
-    (folder / "chat_template.jinja").write_text(TOOL_TEMPLATE)
-    with Engine.load(folder, dtype="float32") as engine:
-        server = serve(engine)
-        with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
-            asked: dict = {"model": "tiny", "messages": ASKED, "tools": [ADD], "seed": 1, "max_tokens": 150}
-            reply = client.chat.completions.create(**asked, tool_choice=choice, stream=stream)
-            if stream:
-                chunks = list(reply)
-                (call,) = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
-                reason = chunks[-1].choices[0].finish_reason
-            else:
-                (call,), reason = reply.choices[0].message.tool_calls, reply.choices[0].finish_reason
-            assert (call.function.name, reason) == ("add", "tool_calls")
-            assert set(json.loads(call.function.arguments)) == {"a", "b"}
-            more = [*ASKED, {"role": "assistant", "content": None, "tool_calls": [call.to_dict()]},
-                    {"role": "tool", "tool_call_id": call.id, "content": "5"}]  # fmt: skip
-            client.chat.completions.create(model="tiny", messages=more, tools=[ADD], max_tokens=3)
-        server.stop()
+def test_a_model_that_knows_tools_calls_one_when_it_must(serve: Serve, tool_engine: Engine, choice, stream):
+    with client_of(serve(tool_engine)) as client:
+        asked: dict = {"model": "tiny", "messages": ASKED, "tools": [ADD], "seed": 1, "max_tokens": 150}
+        reply = client.chat.completions.create(**asked, tool_choice=choice, stream=stream)
+        if stream:
+            chunks = list(reply)
+            (call,) = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
+            reason = chunks[-1].choices[0].finish_reason
+        else:
+            (call,), reason = reply.choices[0].message.tool_calls, reply.choices[0].finish_reason
+        assert (call.function.name, reason) == ("add", "tool_calls")
+        assert set(json.loads(call.function.arguments)) == {"a", "b"}
+        more = [*ASKED, {"role": "assistant", "content": None, "tool_calls": [call.to_dict()]},
+                {"role": "tool", "tool_call_id": call.id, "content": "5"}]  # fmt: skip
+        client.chat.completions.create(model="tiny", messages=more, tools=[ADD], max_tokens=3)
 
 
 class Forcing:
@@ -341,34 +351,29 @@ class Forcing:
 
 @pytest.mark.parametrize("strict", [True, None])
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_call_that_the_model_begins_by_itself_is_well_formed(serve: Serve, tmp_path, strict, stream):
+def test_a_call_that_the_model_begins_by_itself_is_well_formed(serve: Serve, tool_engine: Engine, strict, stream):
     pytest.importorskip("llguidance")
-    folder = write_tiny_llama(tmp_path / "tiny")
-    (folder / "chat_template.jinja").write_text(TOOL_TEMPLATE)
     tool = {"type": "function", "function": {**ADD["function"], **({"strict": strict} if strict else {})}}
-    with Engine.load(folder, dtype="float32") as engine:
-        server = serve(Forcing(engine, 'Well.<tool_call>\n{"'))
-        with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
-            asked: dict = {"model": "tiny", "messages": ASKED, "tools": [tool], "seed": 1, "max_tokens": 150}
-            reply = client.chat.completions.create(**asked, stream=stream)
-            if stream:
-                deltas = [chunk.choices[0].delta for chunk in reply]
-                (call,) = [call for delta in deltas for call in delta.tool_calls or ()]
-                text = "".join(delta.content or "" for delta in deltas)
-            else:
-                (call,), text = reply.choices[0].message.tool_calls, reply.choices[0].message.content
-            assert text.startswith("Well.")
-            assert call.function.name == "add"
-            arguments = json.loads(call.function.arguments)
-            assert (arguments["a"] in (1, 2), arguments["b"] in (3, 4), len(arguments)) == (True, True, 2)
-        server.stop()
+    with client_of(serve(Forcing(tool_engine, 'Well.<tool_call>\n{"'))) as client:
+        asked: dict = {"model": "tiny", "messages": ASKED, "tools": [tool], "seed": 1, "max_tokens": 150}
+        reply = client.chat.completions.create(**asked, stream=stream)
+        if stream:
+            deltas = [chunk.choices[0].delta for chunk in reply]
+            (call,) = [call for delta in deltas for call in delta.tool_calls or ()]
+            text = "".join(delta.content or "" for delta in deltas)
+        else:
+            (call,), text = reply.choices[0].message.tool_calls, reply.choices[0].message.content
+        assert text.startswith("Well.")
+        assert call.function.name == "add"
+        arguments = json.loads(call.function.arguments)
+        assert (arguments["a"] in (1, 2), arguments["b"] in (3, 4), len(arguments)) == (True, True, 2)
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_is_called_in_thoughts_stays_text(serve: Serve, stream: bool):
     said = ["<think>", "<tool_call>", '{"name": "add", "arguments": {}}', "</tool_call>", "</think>", "No."]
     server = serve(ServedScript({"?": said}))
-    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+    with client_of(server) as client:
         question: list = [{"role": "user", "content": "?"}]
         reply = client.chat.completions.create(model="Scripted", messages=question, tools=[ADD], stream=stream)
         if stream:
@@ -385,21 +390,25 @@ def test_clients_and_tabs_share_the_engine(server, model, starter):
 
     def request(seed: int) -> GenerateRequest:
         sampling = SamplingParams(temperature=1.2, top_p=0.9, seed=seed)
-        return GenerateRequest(messages=[Message("user", ASKED[0]["content"])], max_tokens=40, sampling=sampling)
+        return GenerateRequest(messages=[Message("user", ASKED[0]["content"])], max_tokens=20, sampling=sampling)
 
     alone = [starter.generate(request(seed)).text for seed in range(8)]
     rows: list[int] = []  # of each step that wrote for a tab
 
+    def note(_job: Job, _output: TokenOutput) -> None:
+        # The first step waits for the clients, who have a longer way.
+        assert rows or eventually(lambda: server._routes.generator.gate.taken == 4)
+        rows.append(starter.stats().batch_size)
+
     async def ask(client: openai.AsyncOpenAI, seed: int) -> str:
         reply = await client.chat.completions.create(
-            model=model, messages=ASKED, max_tokens=40, temperature=1.2, top_p=0.9, seed=seed
+            model=model, messages=ASKED, max_tokens=20, temperature=1.2, top_p=0.9, seed=seed
         )
         return reply.choices[0].message.content or ""
 
     async def both() -> tuple[list[str], list[str]]:
-        async with openai.AsyncOpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+        async with async_client_of(server) as client:
             asked = [asyncio.create_task(ask(client, seed)) for seed in range(4)]
-            note = lambda _job, _output: rows.append(starter.stats().batch_size)  # noqa: E731
             jobs = [starter.submit(request(seed), note) for seed in range(4, 8)]
             texts = await asyncio.gather(*asked)
             return texts, [(await asyncio.to_thread(job.result)).text for job in jobs]

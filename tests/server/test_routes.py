@@ -16,10 +16,10 @@ from llama_gui.server.refusal import refusal_of
 from llama_gui.server.serve import ApiServer
 from tests.server.conftest import (
     CHAT,
-    KEY,
     Serve,
     ServedScript,
     ask,
+    client_of,
     connect,
     exchange,
     head,
@@ -198,7 +198,7 @@ def test_an_answer_that_fails_has_no_false_end(serve: Serve, fail_at: int):
 
 def test_openais_client_raises_what_a_stream_tells(serve: Serve):
     server = serve(ServedScript(fail_at=2))
-    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+    with client_of(server) as client:
         stream = client.chat.completions.create(model="Scripted", messages=question()["messages"], stream=True)
         with pytest.raises(openai.APIError, match="not finite"):
             list(stream)
@@ -329,7 +329,7 @@ def test_calls_reach_openais_client_whole_and_streaming(serve: Serve):
         serve, "I look.", "\n<tool", '_call>{"name": "weather", "arg', 'uments": {"city": "Oslo"}}', "</tool_call>"
     )
     messages: list = [{"role": "user", "content": "Rain?"}]
-    with openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0) as client:
+    with client_of(server) as client:
         reply = client.chat.completions.create(model="Scripted", messages=messages, tools=WEATHER)
         choice = reply.choices[0]
         assert (choice.finish_reason, choice.message.content) == ("tool_calls", "I look.")

@@ -123,12 +123,12 @@ def test_what_a_chat_goes_on_with_is_a_part_of_its_prompt(server, starter):
     assert ids == [*begun, *starter.tokenizer.encode_literally("This is")]
 
 
-def test_documents(serve: Serve, starter: Engine, tmp_path):
+def test_documents(serve: Serve, starter: Engine, kernel_notes, tmp_path):
     folder = write_tiny_llama(tmp_path / "tiny")
     source = "{% for d in documents or [] %}{{ d.text }}{% endfor %}{{ messages[0].content }}"
     (folder / "chat_template.jinja").write_text(source)
     asked = question("Hi", documents=[{"title": "a", "text": "A duck. "}], max_tokens=1, return_token_ids=True)
-    with Engine.load(folder, dtype="float32") as engine:
+    with Engine.load(folder, dtype="float32", kernel_notes=kernel_notes) as engine:
         server = serve(engine)
         ids = ask(server, asked)[1]["prompt_token_ids"]
         assert engine.tokenizer.decode(ids) == "A duck. Hi"
@@ -237,9 +237,10 @@ def test_a_remote_tokenizer(client, starter, server):
     assert end in starter.eos_token_ids
 
 
-def test_the_middle_of_a_text(serve: Serve, starter: Engine, tmp_path):
+def test_the_middle_of_a_text(serve: Serve, starter: Engine, kernel_notes, tmp_path):
     name = "<|fim_{}|>"
-    with Engine.load(write_coder(tmp_path / "coder", name), dtype="float32") as engine:
+    folder = write_coder(tmp_path / "coder", name)
+    with Engine.load(folder, dtype="float32", kernel_notes=kernel_notes) as engine:
         server = serve(engine)
         asked = {"prompt": ["one", "two"], "suffix": "three", "max_tokens": 2, "return_token_ids": True}
         for choice, before in zip(ask(server, asked, PATHS[1])[1]["choices"], asked["prompt"], strict=True):
