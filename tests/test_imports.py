@@ -46,14 +46,14 @@ def test_the_readme_names_every_room():
     assert {name for name in named if name.endswith(".py")} - rooms == set()
 
 
-def test_the_engine_needs_no_qt():
+def test_the_engine_needs_no_qt_and_what_reads_gguf_files_is_for_those():
     code = """
 import sys
 sys.modules["PySide6"] = sys.modules["shiboken6"] = None  # an import of these fails now, as if not installed
 import llama_gui.engine
-print(llama_gui.engine.Engine.__name__)
+print(llama_gui.engine.Engine.__name__, "gguf" in sys.modules)
 """
-    assert run_python(code) == "Engine"
+    assert run_python(code) == "Engine False"
 
 
 def test_what_reads_and_lays_out_formulas_is_not_loaded_before_the_first_one():

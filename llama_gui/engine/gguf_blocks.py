@@ -6,7 +6,6 @@ A block is a row of bytes that stands for 32 or 256 numbers which share scales. 
 
 from collections.abc import Callable
 
-import gguf
 import numpy as np
 import torch
 from torch import Tensor
@@ -82,22 +81,34 @@ def _q6_k(blocks: Tensor) -> Tensor:
     return (numbers.reshape(-1, 16, 16).float() * scales.unsqueeze(-1)).flatten(1)
 
 
-def _by_the_package(name: str) -> tuple[int, int, Callable[[Tensor], Tensor]]:
-    kind = gguf.GGMLQuantizationType[name]
-    numbers, size = gguf.GGML_QUANT_SIZES[kind]
-
+def _by_the_package(name: str) -> Callable[[Tensor], Tensor]:
     def dequantise(blocks: Tensor) -> Tensor:
+        import gguf  # it takes a while, and few need it
+
+        kind = gguf.GGMLQuantizationType[name]
         with np.errstate(all="ignore"):  # factors that are no numbers are found by who reads them
             return torch.from_numpy(gguf.dequantize(blocks.numpy(), kind))
 
-    return size, numbers, dequantise
+    return dequantise
 
 
-_OTHERS = (
-    *("Q2_K", "Q3_K", "IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS"),
-    *("TQ1_0", "TQ2_0", "MXFP4"),
-)
-"""Of them the package makes 20 to 150 million numbers a second."""
+_OTHERS = {
+    "Q2_K": (84, 256),
+    "Q3_K": (110, 256),
+    "IQ1_S": (50, 256),
+    "IQ1_M": (56, 256),
+    "IQ2_XXS": (66, 256),
+    "IQ2_XS": (74, 256),
+    "IQ2_S": (82, 256),
+    "IQ3_XXS": (98, 256),
+    "IQ3_S": (110, 256),
+    "IQ4_NL": (18, 32),
+    "IQ4_XS": (136, 256),
+    "TQ1_0": (54, 256),
+    "TQ2_0": (66, 256),
+    "MXFP4": (17, 32),
+}
+"""Bytes and numbers of a block. Of these kinds the package makes 20 to 150 million numbers a second."""
 
 _BLOCKS: dict[str, tuple[int, int, Callable[[Tensor], Tensor]]] = {
     "Q8_0": (34, 32, _q8_0),
@@ -108,7 +119,7 @@ _BLOCKS: dict[str, tuple[int, int, Callable[[Tensor], Tensor]]] = {
     "Q4_K": (144, 256, _q4_k),
     "Q5_K": (176, 256, _q5_k),
     "Q6_K": (210, 256, _q6_k),
-    **{name: _by_the_package(name) for name in _OTHERS},
+    **{name: (*shape, _by_the_package(name)) for name, shape in _OTHERS.items()},
 }
 _PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
