@@ -1,11 +1,14 @@
 """Where things lie: data, configuration, cache and resources, in a checkout, an installed wheel and a bundle."""
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import platformdirs
+
+from llama_gui.errors import ModelNotFoundError
 
 _APP = "llama-gui"
 
@@ -103,3 +106,18 @@ def native_kernels() -> Path | None:
     name = "kernels.dll" if sys.platform == "win32" else "kernels.so"
     path = Path(__file__).resolve().parent / "engine" / "native" / name
     return path if path.is_file() else None
+
+
+def check_model_is_there(path: str) -> None:
+    """Whether anything lies where a model is looked for, told before torch is loaded, which takes seconds.
+
+    Raises:
+        ModelNotFoundError: nothing does.
+    """
+    place = os.path.abspath(os.path.expanduser(path))
+    try:
+        os.stat(place)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ModelNotFoundError(f"There is no model at {place}. Check the path, or pick another model.") from None
+    except (OSError, ValueError):  # whoever opens it knows more
+        pass

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.library.shelf import STARTER_NAME, name_of
-from llama_gui.paths import Paths
+from llama_gui.paths import Paths, check_model_is_there
 from llama_gui.terminal import in_terminal, model_path
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         allowed_origins=tuple(options.allow_origin),
     )
     folders = _named([model_path(model, paths.starter_model) for model in options.model or [None]], paths)
+    for folder in folders.values():
+        check_model_is_there(folder)
 
     from llama_gui.engine import ModelPool
     from llama_gui.engine.loading import estimate_bytes

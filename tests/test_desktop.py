@@ -86,7 +86,7 @@ def test_broken_files_are_set_aside_and_told(tmp_path: Path):
     told = " ".join(open_window(tmp_path))
     assert "settings.json.broken" in told
     assert "chats" in told
-    assert "model is not available. There is no model folder at /no/such/model" in told
+    assert "model is not available. There is no model at /no/such/model" in told
     assert "ready: nothing" in told
     assert (tmp_path / "settings.json.broken").exists()
 

@@ -107,6 +107,17 @@ def test_what_cannot_be_is_one_clear_sentence(capsys, arguments: list[str], word
     assert [word for word in words if word not in err] == []
 
 
+@pytest.mark.parametrize("command", [["ask", "Hi", "--model"], ["serve", "--model"]])
+def test_a_model_that_is_not_there_is_told_before_torch_is_loaded(
+    monkeypatch, capsys, tmp_path: Path, command: list[str]
+):
+    monkeypatch.setitem(sys.modules, "llama_gui.engine", None)
+    missing = str(tmp_path / "no" / "such.gguf")
+    assert main([*command, missing]) == 1
+    told = f"There is no model at {missing}. Check the path, or pick another model."
+    assert capsys.readouterr().err == f"llama-gui: {told}\n"
+
+
 def test_thinking_is_turned_on_and_off(capsys, tmp_path: Path):
     folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
     (folder / "chat_template.jinja").write_text(

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from llama_gui.bridge.engine_thread import EngineLike
 from llama_gui.bridge.load_order import LoadOrder
 from llama_gui.errors import ModelNotFoundError, UserError
+from llama_gui.paths import check_model_is_there
 from llama_gui.vocabulary import STARTER, Strategy, is_remote
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class ModelLoader:
         return RemoteEngine.connect(self._endpoint_of(name), model)
 
     def _load(self, order: LoadOrder, path: str) -> EngineLike:
+        check_model_is_there(path)
         # In the engine's thread: torch takes seconds, behind the window.
         from llama_gui.engine import Engine
         from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back, hardware

@@ -4451,6 +4451,10 @@
         <translation>{0}: In den Gewichtsdateien nicht vorhanden: {1}. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
+        <source>There is no model at {0}. Check the path, or pick another model.</source>
+        <translation>In {0} ist kein Modell. Prüfe den Pfad, oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>There is no model folder at {0}. Check the path, or pick another model.</source>
         <translation>In {0} ist kein Modellordner. Prüfe den Pfad, oder wähle ein anderes Modell.</translation>
     </message>

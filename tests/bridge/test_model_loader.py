@@ -1,5 +1,6 @@
 """What brings models into memory: from here, one after another and with room; and from other machines."""
 
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -84,6 +85,12 @@ def test_the_next_can_be_loaded_after_one_that_failed_or_was_cancelled(loader: M
     with pytest.raises(LoadCancelledError):
         loader(order)
     loader(LoadOrder(STARTER, LoadOptions())).close()
+
+
+def test_what_is_not_there_is_told_before_torch_is_loaded(loader: ModelLoader, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "llama_gui.engine", None)
+    with pytest.raises(ModelNotFoundError, match="There is no model at /no/such/model"):
+        loader(LoadOrder("/no/such/model", LoadOptions()))
 
 
 def test_who_waits_for_his_turn_can_be_cancelled():
