@@ -10,6 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
+from llama_gui.certificates import certificates
 from llama_gui.errors import DamagedDownloadError, DownloadError, GatedModelError, HubError, NotOnHubError
 from llama_gui.library.access import HubAccess, origin
 from llama_gui.library.pace import SpeedLimit
@@ -46,7 +47,7 @@ class _AgainError(Exception):
 def new_client(patience: Patience) -> httpx2.AsyncClient:
     """A client that follows no redirects by itself: whoever follows decides who sees the token."""
     timeout = httpx2.Timeout(patience.silence, connect=patience.connect)
-    return httpx2.AsyncClient(timeout=timeout, follow_redirects=False)
+    return httpx2.AsyncClient(verify=certificates(trust_env=True), timeout=timeout, follow_redirects=False)
 
 
 class Transfer:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import httpx2
 
+from llama_gui.certificates import certificates
 from llama_gui.errors import InvalidRequestError
 from llama_gui.hosts import is_this_machine
 
@@ -106,10 +107,12 @@ class Endpoint:
     @property
     def client_options(self) -> dict[str, Any]:
         """How httpx2 is to reach it. Proxies are for encrypted connections to elsewhere."""
+        trust_env = self._parsed().scheme == "https" and not self.is_on_this_machine
         return {
             "headers": self.headers,
             "follow_redirects": False,
-            "trust_env": self._parsed().scheme == "https" and not self.is_on_this_machine,
+            "trust_env": trust_env,
+            "verify": certificates(trust_env=trust_env),
             "timeout": httpx2.Timeout(None, connect=self.timeouts.connect, write=30.0),
         }
 

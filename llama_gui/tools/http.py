@@ -8,6 +8,7 @@ import httpx2
 from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 
+from llama_gui.certificates import certificates
 from llama_gui.errors import InvalidRequestError, ToolError
 from llama_gui.tools.entries import check_address, is_on_this_machine
 from llama_gui.tools.program import LONGEST_LINE
@@ -44,10 +45,12 @@ class HttpTransport:
         except InvalidRequestError as error:
             raise ToolError(f"“{self._server.name}”: {error}") from error
         url = self._server.url
+        trust_env = url.startswith("https:") and not is_on_this_machine(url)  # proxies, as for remote models
         client = httpx2.AsyncClient(
             headers={"User-Agent": "llama-gui", **self._server.headers},
             follow_redirects=False,
-            trust_env=url.startswith("https:") and not is_on_this_machine(url),  # proxies, as for remote models
+            trust_env=trust_env,
+            verify=certificates(trust_env=trust_env),
             timeout=httpx2.Timeout(None, connect=_CONNECT_S, write=30.0),
             event_hooks={"response": [self._note]},
         )
