@@ -92,6 +92,7 @@ def test_broken_files_are_set_aside_and_told(tmp_path: Path):
 
 
 def test_a_fault_is_told_and_logged(tmp_path: Path):
+    (tmp_path / "settings.json").write_text('{"model_path": "/no/such/model"}')  # so that it does not wait for torch
     told = open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(0, lambda: 1 / 0)")
     assert any("ZeroDivisionError" in line and "Your chats are safe" in line for line in told)
     assert "ZeroDivisionError" in (tmp_path / "llama-gui.log").read_text(encoding="utf-8")

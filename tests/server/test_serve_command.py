@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from llama_gui.__main__ import main
+from llama_gui.paths import Paths
 from llama_gui.server.endpoint import Endpoint
 from llama_gui.server.network import addresses_here
 from llama_gui.server.remote import RemoteEngine
+from llama_gui.server.serve import ApiServer
 from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -59,7 +61,7 @@ def curl(url: str, key: str, *arguments: str) -> str:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not there")
-def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Path):
+def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Path, capsys):
     process, lines = start(until="It is kept in")
     url, key = lines[0].rpartition(" at ")[2], lines[1].rpartition(" ")[2]
     assert url.startswith("http://127.0.0.1:")
@@ -73,14 +75,6 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
     assert stream.endswith("data: [DONE]\n\n")
     assert json.loads(curl(f"{url}/models", "wrong-wrong"))["error"]["code"] == "invalid_api_key"
 
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (0, "", "")
-
-    # The key stays, and is not shown again.
-    process, lines = start(until="The key is in")
-    url = lines[0].rpartition(" at ")[2]
-    assert key not in "".join(lines)
     assert json.loads(curl(f"{url}/models", key))["data"][0]["id"] == "starter"
     # From another process, as a tab would ask it.
     with RemoteEngine.connect(Endpoint("Other", url, key=key)) as engine:
@@ -89,12 +83,39 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
         assert "llama-gui" in result.text
         again = replace(request, sampling=SamplingParams(seed=result.seed))
         assert engine.generate(again).text == result.text
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
-    assert process.returncode == 0
+
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "", "")
+    # As any other process of this machine answers.
+    assert main(["ask", "--seed", "1", "What is this application?"]) == 0
+    assert capsys.readouterr().out.strip() == reply["choices"][0]["message"]["content"].strip()
 
 
-def test_several_models_for_other_machines_with_a_key_of_ones_own(start: Start, tmp_path: Path):
+def test_the_key_stays_and_is_not_shown_again(capsys, monkeypatch, tmp_path: Path):
+    seen: list[tuple[str, str]] = []
+
+    def ask_and_end(server: ApiServer) -> None:
+        key = (tmp_path / "profile" / "server-key").read_text(encoding="utf-8").strip()
+        with RemoteEngine.connect(Endpoint("Here", server.url, key=key)) as engine:
+            seen.append((key, engine.info.name))
+
+    monkeypatch.setattr("llama_gui.serve_command._wait_for_the_end", ask_and_end)
+    said = [run(capsys, tmp_path, "--port", "0") for _ in range(2)]
+    assert [(status, err) for status, _, err in said] == [(0, ""), (0, "")]
+    (key, name), again = seen
+    assert (key, name) == again
+    assert name.startswith("starter")
+    assert f"requests must bring: {key}\nIt is kept in" in said[0][1]
+    assert "The key is in" in said[1][1]
+    assert key not in said[1][1]
+
+
+def test_several_models_for_other_machines_with_a_key_of_ones_own(start: Start, tmp_path: Path, kernel_notes: Path):
+    notes = Paths.in_profile(tmp_path / "profile").kernel_notes
+    if kernel_notes.exists():  # so that it need not try them again
+        notes.parent.mkdir(parents=True)
+        shutil.copy(kernel_notes, notes)
     folder = write_tiny_llama(tmp_path / "tiny", "llama-3.2")
     models = ("--model", str(folder), "--model", str(STARTER))
     process, lines = start("--host", "0.0.0.0", "--api-key", "my-own-key", *models, until="From other machines")
@@ -107,8 +128,9 @@ def test_several_models_for_other_machines_with_a_key_of_ones_own(start: Start, 
         request = GenerateRequest(messages=[Message("user", "Hi")], max_tokens=3)
         assert engine.generate(request).usage.completion_tokens == 3
     assert not (tmp_path / "profile" / "server-key").exists()
-    process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
     assert "not encrypted" in err
     assert "The key is short" in err
 
