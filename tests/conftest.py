@@ -23,6 +23,7 @@ import weakref
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
 from PySide6.QtGui import QGuiApplication
@@ -33,6 +34,20 @@ from llama_gui.paths import Paths
 _GRACE_S = 10.0
 _FOREIGN_THREADS = {"tqdm_monitor"}  # transformers shows bars while it loads; their thread stays for good
 _FDS = "/proc/self/fd"
+_IN_MEMORY = "/dev/shm"
+_ENOUGH_MEMORY = 8 * 2**30
+
+
+def pytest_configure() -> None:
+    """What the tests write need not outlast a power cut: it lies in memory, where there is plenty.
+
+    On a disk each chat store waits when it opens and when it closes, a tenth of a second where others write, too.
+    pyproject.toml sees to it that nothing is kept but what failed.
+    """
+    if os.access(_IN_MEMORY, os.W_OK):
+        room = min(psutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available)
+        if room > _ENOUGH_MEMORY:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _IN_MEMORY)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
