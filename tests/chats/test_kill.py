@@ -16,7 +16,6 @@ from tests.chats.test_migrations import write_v1
 
 ROOT = Path(__file__).parents[2]
 CHILD = [sys.executable, "-m", "tests.chats.writer_child"]
-KILLS = 10
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
@@ -34,11 +33,12 @@ def write_and_kill(path: Path, lines_before_the_kill: int) -> list[tuple[str, st
     return [(kind, node_id, int(size)) for kind, node_id, size in (w for w in words if len(w) == 3)]
 
 
-def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path: Path):
+@pytest.mark.parametrize("kills", [5, pytest.param(30, marks=pytest.mark.campaign)])
+def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path: Path, kills: int):
     path = tmp_path / "chats.db"
     draw = random.Random(11)
     acknowledged: dict[str, tuple[str, int]] = {}
-    for _ in range(KILLS):
+    for _ in range(kills):
         for kind, node_id, size in write_and_kill(path, draw.randrange(1, 120)):
             acknowledged[node_id] = (kind, size)
 
@@ -56,7 +56,7 @@ def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path: Path):
             assert len(nodes[node_id].content) >= size
             assert kind != "complete" or nodes[node_id].status == "complete"
         assert "streaming" not in {node.status for node in nodes.values()}
-    assert len(acknowledged) > KILLS
+    assert len(acknowledged) > kills
 
 
 def test_a_torn_end_of_the_log_costs_at_most_the_last_writes(tmp_path: Path):
@@ -84,9 +84,10 @@ _OPEN = "import sys; from pathlib import Path; from llama_gui.chats.store import
 _OPEN += "ChatStore.open(Path(sys.argv[1])); print(2, flush=True)"
 
 
-def test_a_kill_while_the_format_changes_loses_nothing(tmp_path: Path):
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.campaign)])
+def test_a_kill_while_the_format_changes_loses_nothing(tmp_path: Path, kills: int):
     draw = random.Random(8)
-    for number in range(6):
+    for number in range(kills):
         path = tmp_path / str(number) / "chats.db"
         write_v1(path)
         db = sqlite3.connect(path)

@@ -485,7 +485,7 @@ class _Killed(BaseException):
     pass
 
 
-@pytest.mark.parametrize("wanted", [50, pytest.param(200, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("wanted", [20, pytest.param(200, marks=pytest.mark.campaign)])
 def test_kills_at_random_bytes(fake_hub: FakeHub, access: HubAccess, monkeypatch, wanted: int):
     """A kill closes files and does nothing else: no mark is written, no part is tidied."""
     step, kills = 16 * 1024, 0

@@ -218,7 +218,7 @@ def call(arguments: str, name: str | None = None) -> bytes:
     return chunk(delta={"tool_calls": [{"index": 0, "function": {"name": name, "arguments": arguments}}]})
 
 
-def drip(*parts: bytes, seconds: float = 0.05) -> Say:
+def drip(*parts: bytes, seconds: float = 0.02) -> Say:
     """The parts, and then the last one for ever."""
 
     def say(_asked: Asked) -> Iterator[bytes]:
@@ -236,14 +236,14 @@ def drip(*parts: bytes, seconds: float = 0.05) -> Say:
     [
         (drip(b": still here\n\n"), "has not begun to answer within 0.3 s"),
         (drip(b'data: {"choices": []}\n\n'), "has not begun to answer"),
-        (drip(chunk("Half of"), b": still here\n\n"), "sent nothing for 0.3 s"),
-        (drip(chunk("Half of"), chunk("")), "sent nothing for 0.3 s"),
-        (drip(chunk("Half of"), b"x"), "sent nothing for 0.3 s"),
-        (drip(call("x"), call("")), "sent nothing for 0.3 s"),
+        (drip(chunk("Half of"), b": still here\n\n"), "sent nothing for 0.1 s"),
+        (drip(chunk("Half of"), chunk("")), "sent nothing for 0.1 s"),
+        (drip(chunk("Half of"), b"x"), "sent nothing for 0.1 s"),
+        (drip(call("x"), call("")), "sent nothing for 0.1 s"),
     ],
 )
 def test_a_silent_server_is_left_though_it_keeps_the_line_busy(talk: Talk, say: Say, words: str):
-    engine, server = talk(say, timeouts=Timeouts(first=0.3, idle=0.3, after=0.3))
+    engine, server = talk(say, timeouts=Timeouts(first=0.3, idle=0.1, after=0.3))
     result = engine.generate(HI)
     assert words in error_of(result)
     assert result.text in ("", "Half of")
@@ -260,11 +260,11 @@ def test_a_call_that_comes_slowly_is_no_silence(talk: Talk):
     def say(_asked: Asked) -> Iterator[bytes]:
         yield reply(chunk("I write."))
         for part in ['{"text": "', *"abcdefghi", '"}']:
-            time.sleep(0.1)
+            time.sleep(0.05)
             yield call(part, "write")
         yield END
 
-    engine, _ = talk(say, timeouts=Timeouts(first=5, idle=0.5, after=0.2))
+    engine, _ = talk(say, timeouts=Timeouts(first=5, idle=0.3, after=0.2))
     result = engine.generate(HI)
     assert (result.finish_reason, result.error) == ("stop", None)
     assert '"arguments": {"text": "abcdefghi"}' in result.text

@@ -142,10 +142,14 @@ junk = st.recursive(
 )  # fmt: skip
 
 
-@given(st.lists(junk, max_size=3))
-@settings(max_examples=300, deadline=None)
-def test_no_value_breaks_the_reader(values: list[Any]):
-    text, reader = read(*values, *({"choices": [value]} for value in values))
-    assert isinstance(text, str)
-    assert isinstance(reader.error, str)
-    assert reader.usage is None or reader.usage.prompt_tokens >= 0
+@pytest.mark.parametrize("rounds", [100, pytest.param(2000, marks=pytest.mark.campaign)])
+def test_no_value_breaks_the_reader(rounds: int):
+    @given(st.lists(junk, max_size=3))
+    @settings(max_examples=rounds, deadline=None)
+    def check(values: list[Any]):
+        text, reader = read(*values, *({"choices": [value]} for value in values))
+        assert isinstance(text, str)
+        assert isinstance(reader.error, str)
+        assert reader.usage is None or reader.usage.prompt_tokens >= 0
+
+    check()

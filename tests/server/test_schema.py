@@ -379,23 +379,27 @@ NAMES = [
 ]  # fmt: skip
 
 
-@given(st.dictionaries(st.sampled_from(NAMES), values, max_size=6), st.booleans())
-@settings(max_examples=150, deadline=None)
-def test_any_json_is_read_or_refused_by_name(body, is_chat: bool):
-    body = {**(question() if is_chat else {"prompt": "x"}), **body}
-    asked, error = None, None
-    try:
-        asked = (read_chat if is_chat else read_completion)(body)
-    except RefusedError as refusal:
-        error = refusal
-    if asked is not None:
-        assert 1 <= len(asked.requests) <= 64
-        assert all(math.isfinite(request.sampling.temperature or 0) for request in asked.requests)
-    else:
-        assert error is not None
-        assert error.status == 400
-        assert error.param is not None
-        assert error.param.split(".")[0].split("[")[0] in {*NAMES, "message"}
+@pytest.mark.parametrize("rounds", [50, pytest.param(1000, marks=pytest.mark.campaign)])
+def test_any_json_is_read_or_refused_by_name(rounds: int):
+    @given(st.dictionaries(st.sampled_from(NAMES), values, max_size=6), st.booleans())
+    @settings(max_examples=rounds, deadline=None)
+    def check(body, is_chat: bool):
+        body = {**(question() if is_chat else {"prompt": "x"}), **body}
+        asked, error = None, None
+        try:
+            asked = (read_chat if is_chat else read_completion)(body)
+        except RefusedError as refusal:
+            error = refusal
+        if asked is not None:
+            assert 1 <= len(asked.requests) <= 64
+            assert all(math.isfinite(request.sampling.temperature or 0) for request in asked.requests)
+        else:
+            assert error is not None
+            assert error.status == 400
+            assert error.param is not None
+            assert error.param.split(".")[0].split("[")[0] in {*NAMES, "message"}
+
+    check()
 
 
 def test_an_answer_goes_on_from_its_beginning():

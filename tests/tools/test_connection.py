@@ -68,7 +68,10 @@ def test_half_a_letter_does_no_harm(talk: Talk):
         (sys.executable, ("a\0b",), "cannot be started: embedded null byte"),
     ],
 )
-def test_what_cannot_be_a_server_is_told_in_words(talk: Talk, command: str, args: tuple[str, ...], words: str):
+def test_what_cannot_be_a_server_is_told_in_words(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch, command: str, args: tuple[str, ...], words: str
+):
+    monkeypatch.setattr("llama_gui.tools.program._GRACE_S", 0.3)  # to the one that goes on
     _run, state = talk.start(ToolServer("mine", command, args))
     assert state.status == "failed"
     assert state.error.startswith("“mine”: ")

@@ -153,6 +153,7 @@ class _Forgetful(_Handler):
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[type[_Forgetful], str]]:
     monkeypatch.setattr(_Forgetful, "has_forgotten", False)
+    monkeypatch.setattr("llama_gui.tools.http._GOODBYE_S", 0.2)
     yield from _served(_Forgetful)
 
 

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llama_gui.chats.importers import building, jan, reading
@@ -255,19 +255,23 @@ def places(value: object) -> list[tuple[dict | list, object]]:
     return [(value, key) for key in keys] + [place for key in keys for place in places(value[key])]  # type: ignore[index, misc]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=250)
-@given(st.sampled_from(EXPORTS), st.data())
-def test_an_export_with_anything_in_any_place_is_read_or_refused(read_json: ReadJson, export, data: st.DataObject):
-    export = copy.deepcopy(export)
-    for _ in range(data.draw(st.integers(1, 3))):
-        holder, key = data.draw(st.sampled_from(places(export)))
-        holder[key] = copy.deepcopy(data.draw(ODD))  # type: ignore[index]
-    try:
-        found = read_json(export)
-    except StoreError:
-        return
-    for chat in found.chats:
-        tree = ChatTree(chat.nodes)
-        assert len(tree) > 0
-        assert chat.leaf_id is None or chat.leaf_id in tree or export is not OURS
-        assert all(isinstance(node.content, str) and 0 <= node.created < 1e12 for node in chat.nodes)
+@pytest.mark.parametrize("rounds", [80, pytest.param(1500, marks=pytest.mark.campaign)])
+def test_an_export_with_anything_in_any_place_is_read_or_refused(read_json: ReadJson, rounds: int):
+    @settings(deadline=None, max_examples=rounds)
+    @given(st.sampled_from(EXPORTS), st.data())
+    def check(export, data: st.DataObject):
+        export = copy.deepcopy(export)
+        for _ in range(data.draw(st.integers(1, 3))):
+            holder, key = data.draw(st.sampled_from(places(export)))
+            holder[key] = copy.deepcopy(data.draw(ODD))  # type: ignore[index]
+        try:
+            found = read_json(export)
+        except StoreError:
+            return
+        for chat in found.chats:
+            tree = ChatTree(chat.nodes)
+            assert len(tree) > 0
+            assert chat.leaf_id is None or chat.leaf_id in tree or export is not OURS
+            assert all(isinstance(node.content, str) and 0 <= node.created < 1e12 for node in chat.nodes)
+
+    check()
