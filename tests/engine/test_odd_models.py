@@ -26,6 +26,12 @@ PROMPT = torch.randint(5, 300, (90,), generator=torch.Generator().manual_seed(4)
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 
 
+@pytest.fixture
+def usual_dtype() -> str:
+    """What transformers computes is float32."""
+    return "float32"
+
+
 def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
     """Let `change` work on the weights of a folder with one file."""
     file = folder / "model.safetensors"

@@ -13,6 +13,12 @@ from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
 GREEDY = SamplingParams(temperature=0)
 
 
+@pytest.fixture
+def usual_dtype() -> str:
+    """What is compared is computed in float32, unless a test tells otherwise."""
+    return "float32"
+
+
 def reference(folder, dtype=torch.float32):
     from transformers import AutoModelForCausalLM
 

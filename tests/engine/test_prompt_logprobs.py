@@ -15,6 +15,12 @@ WARM = SamplingParams(temperature=1.3, top_k=0, top_p=1.0, min_p=0.0, repetition
 ASKED = [Message("user", "Tell me about łódź and 🦙🏽, please")]
 
 
+@pytest.fixture
+def usual_dtype() -> str:
+    """What transformers computes is float32."""
+    return "float32"
+
+
 def drawn(engine, count=40, **options):
     request = GenerateRequest(messages=ASKED, max_tokens=count, sampling=WARM, logprobs=5, **options)
     job = engine.submit(request)

@@ -38,6 +38,12 @@ MARK = 77
 """The first token of the request that a test lets fail; no other prompt holds it."""
 
 
+@pytest.fixture
+def usual_dtype() -> str:
+    """Faults are put between the steps that torch computes; in the others a layer is one call of our kernels."""
+    return "float32"
+
+
 def ids(length: int, seed: int = 1) -> list[int]:
     """A prompt without `MARK`."""
     return torch.randint(80, 320, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
