@@ -271,7 +271,7 @@ def test_who_writes_on_meanwhile_sends_nothing(open_window, book: Path, qtbot):
 
 
 def test_passages_are_sent_in_their_turn_and_chosen_anew_for_another_question(open_window, book: Path, qtbot):
-    engine = ScriptedEngine({"go": ["word "] * 200}, tokens_per_second=50, max_context=400)
+    engine = ScriptedEngine({"go": ["word "] * 800}, tokens_per_second=200, max_context=400)
     tab = open_window(engine).deck.current()
     ask(qtbot, tab, "go")
     qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and tab.composer.draft().is_empty)

@@ -52,6 +52,7 @@ def test_the_switch_serves_shows_the_address_and_ends_with_the_window(window, qt
 
 def test_other_devices_come_in_only_when_they_are_asked_in(window, qtbot, monkeypatch):
     monkeypatch.setattr("llama_gui.server.serve.addresses_here", lambda: ("192.168.1.20", "10.0.0.5"))
+    monkeypatch.setattr("llama_gui.ui.server_dialog._LOOK_MS", 200)
     trigger(window, "server")
     dialog = window.findChild(ServerDialog)
     dialog.switch.click()

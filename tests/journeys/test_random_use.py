@@ -20,7 +20,7 @@ from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
 from tests.mouse import double_click
 
 FIRST = int(os.environ.get("RANDOM_FIRST", "0"))
-SEEDS = range(FIRST, FIRST + int(os.environ.get("RANDOM_USE", "3")))
+SEEDS = range(FIRST, FIRST + int(os.environ.get("RANDOM_USE", "2")))
 STEPS = 150
 KEYS = (
     Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Up, Qt.Key.Key_Down,

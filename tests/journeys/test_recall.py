@@ -145,7 +145,7 @@ def test_where_nothing_may_be_left_out_nothing_is(tab: ChatTab, qtbot):
 
 
 def test_a_queued_question_gets_its_passages_in_its_turn(open_window, book: Path, qtbot):
-    engine = DroppingEngine({"go": ["word "] * 60}, tokens_per_second=100, max_context=2000)
+    engine = DroppingEngine({"go": ["word "] * 240}, tokens_per_second=400, max_context=2000)
     tab = open_window(engine).deck.current()
     drop(tab, book)
     qtbot.waitUntil(lambda: names(tab) == ["book.txt"])

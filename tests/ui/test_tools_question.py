@@ -35,7 +35,9 @@ def bar(icons, place, qtbot) -> ToolQuestionBar:
 
 
 def ask(qtbot, bar: ToolQuestionBar, made=WRITES, arguments='{"path": "/a"}', model: str = "Llama") -> None:
+    """Let it ask, and let the time pass in which a click is not heard."""
     bar.ask(ToolQuestion("node", made, arguments), model)
+    bar._wait.stop()
     qtbot.waitUntil(lambda: bar.is_armed)
 
 

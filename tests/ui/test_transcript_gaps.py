@@ -126,12 +126,14 @@ def test_going_to_a_message_draws_it_and_shows_it(view, qtbot):
     start = view.extent_of(nodes[100].id)[0]
     assert 0 <= view.cursorRect(view.cursor_at(start)).top() < 100
     view.scroll_to_node("nobody")
+    view._flash_timer.start(0)  # soon over
     qtbot.waitUntil(lambda: not view._flash_timer.isActive())
 
 
 def test_a_gap_in_between_goes_on_where_reading_stopped(view, qtbot):
     view.show_path(chat(300))
     view.scroll_to_node("u50")
+    view._flash_timer.start(0)  # soon over
     qtbot.waitUntil(lambda: not view._flash_timer.isActive())
     assert "messages in between" in view.toPlainText()
     last = max(n for n in range(60) if f"Title {n}\n" in view.toPlainText())
