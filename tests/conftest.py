@@ -64,6 +64,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _what_a_file_leaves_stays() -> Iterator[None]:
+    """So it is with what tests have imported and kept: nobody looks through it in the files that follow."""
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The folders of whoever runs the tests are neither read nor written."""
