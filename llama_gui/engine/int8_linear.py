@@ -1,9 +1,14 @@
 """Weights of eight bits: half the memory of bfloat16, and rows that are exact in calls of any size.
 
-Each output channel of the weight has a scale; oneDNN multiplies the whole numbers.
+Each output channel of the weight has a scale; oneDNN multiplies the whole numbers. On CPUs with VNNI and without AMX it
+has only its reference kernel for rows with signs: a row times 2,048 x 2,048 took three seconds (measured: torch 2.13,
+Zen 5). There rows are moved up by 128, as those of static quantisation are, and oneDNN takes that back from the sums,
+which stay exact.
 """
 
-import time
+import timeit
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
@@ -13,11 +18,20 @@ from llama_gui.engine.device import byte_count
 from llama_gui.engine.quantised_linear import QuantisedLinear, adds_exactly, quantise_rows
 from llama_gui.errors import UnsupportedModelError
 
-_FAR = 4.0  # a lone row that takes so many times what two take
+_FAR = 4.0  # times as long: that is oneDNN's reference kernel
+_TRIED_SIZE = 64  # inputs and channels, few enough for that kernel
+_MOVED_BY = 128
 
 
-LeastRows = dict[tuple[int, ...], int]
-"""By the shape of a weight, how many rows a call must have."""
+@dataclass(slots=True)
+class Int8Trials:
+    """What was found out, so that it is not tried for each weight anew.
+
+    `least_rows`: by the shape of a weight, how many rows a call must have. `has_signs`: whether rows keep their signs.
+    """
+
+    least_rows: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
+    has_signs: bool | None = None
 
 
 class Int8Linear(QuantisedLinear):
@@ -26,28 +40,29 @@ class Int8Linear(QuantisedLinear):
     Source of the two private operators: torch's Inductor uses them for static quantisation. `probe` tries them.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, least_rows: LeastRows | None = None) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None, trials: Int8Trials | None = None) -> None:
         """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result has the weight's dtype.
 
-        `least_rows` remembers what was found out about each shape.
+        `trials` remembers what was found out.
         """
         super().__init__(bias, weight.dtype)
         rounded, scales = round_channels(weight)
-        self._packed = torch.ops.onednn.qlinear_prepack(rounded, None)
-        self._scales = scales
-        self._zeros = torch.zeros(len(scales), dtype=torch.int32)
+        self._weight = _PackedInt8(rounded, scales, weight.dtype)
         self._width = weight.shape[1]
-        known = {} if least_rows is None else least_rows
+        trials = Int8Trials() if trials is None else trials
+        if trials.has_signs is None:
+            trials.has_signs = _is_fast_with_signs()
+        self._has_signs = trials.has_signs
         shape = tuple(weight.shape)
-        if shape not in known:
-            known[shape] = self._probe_lone_row()
-        self._least_rows = known[shape]
-        self._bytes = byte_count(rounded, self._scales, self._zeros, bias)
+        if shape not in trials.least_rows:
+            trials.least_rows[shape] = self._probe_lone_row()
+        self._least_rows = trials.least_rows[shape]
+        self._bytes = self._weight.bytes + byte_count(bias)
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._packed,)
+        return (self._weight.packed,)
 
     @property
     def weight_bytes(self) -> int:
@@ -62,19 +77,47 @@ class Int8Linear(QuantisedLinear):
 
     def _probe_lone_row(self) -> int:
         """Of some widths (256, 768) a lone row gets oneDNN's reference kernel, hundreds of times slower: 2, else 1."""
-        seconds: list[float] = []
-        for rows in (1, 2):
-            x = torch.ones(rows, self._width, dtype=torch.int8)
-            self._run(x)
-            began = time.perf_counter()
-            self._run(x)
-            seconds.append(time.perf_counter() - began)
-        return 2 if seconds[0] > _FAR * seconds[1] else 1
+        lone, two = (_seconds(self._run, torch.ones(rows, self._width, dtype=torch.int8)) for rows in (1, 2))
+        return 2 if lone > _FAR * two else 1
 
-    def _run(self, x: Tensor) -> Tensor:
+    def _run(self, levels: Tensor) -> Tensor:
+        return self._weight.times(levels) if self._has_signs else self._weight.times_moved(levels)
+
+
+class _PackedInt8:
+    """Int8 ``[out, in]`` with a scale for each channel ``[out]``, as oneDNN has it."""
+
+    def __init__(self, levels: Tensor, scales: Tensor, dtype: torch.dtype) -> None:
+        self.packed: Tensor = torch.ops.onednn.qlinear_prepack(levels, None)
+        self._scales = scales
+        self._zeros = torch.zeros(len(scales), dtype=torch.int32)
+        self._dtype = dtype
+        self.bytes = byte_count(levels, scales, self._zeros)
+
+    def times(self, levels: Tensor) -> Tensor:
+        """Int8 ``[rows, in]``."""
+        return self._product(levels, 0)
+
+    def times_moved(self, levels: Tensor) -> Tensor:
+        """The same of other operands: uint8 from 1 to 255."""
+        return self._product(levels.view(torch.uint8) ^ _MOVED_BY, _MOVED_BY)
+
+    def _product(self, x: Tensor, zero_point: int) -> Tensor:
         return torch.ops.onednn.qlinear_pointwise.default(
-            x, 1.0, 0, self._packed, self._scales, self._zeros, None, 1.0, 0, self._dtype, "none", [], ""
+            x, 1.0, zero_point, self.packed, self._scales, self._zeros, None, 1.0, 0, self._dtype, "none", [], ""
         )
+
+
+def _is_fast_with_signs() -> bool:
+    ones = torch.ones(_TRIED_SIZE, _TRIED_SIZE, dtype=torch.int8)
+    weight = _PackedInt8(ones, torch.ones(_TRIED_SIZE), torch.float32)
+    return _seconds(weight.times, ones) < _FAR * _seconds(weight.times_moved, ones)
+
+
+def _seconds(multiply: Callable[[Tensor], Tensor], x: Tensor) -> float:
+    """Of the best of some calls, after a first one, which has more to do."""
+    multiply(x)
+    return min(timeit.repeat(lambda: multiply(x), number=1, repeat=3))
 
 
 def round_channels(weight: Tensor) -> tuple[Tensor, Tensor]:

@@ -24,7 +24,7 @@ from llama_gui.engine.gguf_blocks import FOUR_BITS
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
-from llama_gui.engine.int8_linear import Int8Linear, LeastRows
+from llama_gui.engine.int8_linear import Int8Linear, Int8Trials
 from llama_gui.engine.int8_linear import probe as probe_int8
 from llama_gui.engine.int8_matmul import Int8MatMul
 from llama_gui.engine.int8_matmul import probe as probe_matmul
@@ -200,7 +200,7 @@ class LinearFactory:
     ) -> None:
         self.plan = None if exact else RowPlan()
         self._known = Known(notes=notes)
-        self._least_rows: LeastRows = {}
+        self._int8_trials = Int8Trials()
         self._places_tried: PlacesTried = {}
         self._can_pack = True
         precision = precision or Precision(torch.float32)
@@ -306,7 +306,7 @@ class LinearFactory:
     def _int8(self, weight: Tensor, bias: Tensor | None) -> Linear:
         if not self._is_on_cpu:
             return Int8MatMul(weight, bias)
-        return Int8Linear(weight, bias, self._least_rows)
+        return Int8Linear(weight, bias, self._int8_trials)
 
     def _probe_int8(self, device: torch.device) -> bool:
         """Whether torch multiplies int8 exactly: CPUs on which that is fast (VNNI, AMX) do, older ones do not."""

@@ -1,11 +1,13 @@
 """Eight-bit weights: near to the exact product, the same bits in every call, refused where they would be wrong."""
 
+import time
+
 import pytest
 import torch
 import torch.nn.functional as F
 
 from llama_gui.engine import int8_linear, native_library
-from llama_gui.engine.int8_linear import Int8Linear, probe
+from llama_gui.engine.int8_linear import Int8Linear, Int8Trials, probe
 from llama_gui.engine.native_linear import NativeInt8Linear
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
@@ -109,6 +111,36 @@ def test_this_machine_is_exact_or_says_so():
     else:
         with pytest.raises(UnsupportedModelError, match="does not multiply int8 exactly"):
             probe()
+
+
+@needs_torch_int8
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_rows_with_signs_and_rows_that_are_moved_give_the_same(dtype):
+    levels = torch.randint(-127, 128, (9, 300), generator=torch.Generator().manual_seed(1)).to(torch.int8)
+    levels[0], levels[1] = 127, -127
+    weight = rows(96, 300, dtype)
+    of_signs, moved = (Int8Linear(weight, None, Int8Trials(has_signs=kept)) for kept in (True, False))
+    for count in (1, 2, 9):
+        assert torch.equal(of_signs.multiply(levels[:count]), moved.multiply(levels[:count]))
+
+
+@needs_torch_int8
+@pytest.mark.parametrize("slow", ["times", "times_moved"])
+def test_rows_keep_their_signs_unless_these_are_slow(monkeypatch, slow):
+    product = getattr(int8_linear._PackedInt8, slow)
+
+    def wait(self, levels):
+        time.sleep(0.05)
+        return product(self, levels)
+
+    monkeypatch.setattr(int8_linear._PackedInt8, slow, wait)
+    trials = Int8Trials()
+    Int8Linear(rows(8, 64), None, trials)
+    assert trials.has_signs == (slow == "times_moved")
+    monkeypatch.undo()
+    Int8Linear(rows(16, 64), None, trials)
+    assert trials.has_signs == (slow == "times_moved")  # tried once
+    assert set(trials.least_rows) == {(8, 64), (16, 64)}
 
 
 @pytest.mark.parametrize("wrong", ["saturates", "is missing"])
