@@ -95,7 +95,7 @@ Quantised = Literal["int8", "int4"]
 class Precision:
     """How numbers are held: activations and cache in `dtype`, the weights of linears too unless they are quantised.
 
-    `held`: the weights' own dtype where it is another one, on CPUs that multiply only float32.
+    `held`: the weights' own dtype where it is another one, because our own kernels multiply them.
     `as_stored`: those that a GGUF file holds in blocks which our own kernels multiply stay as they are.
     """
 
@@ -133,8 +133,8 @@ def resolve_precision(
 ) -> Precision:
     """What `name` ("auto" or one of `DTYPES`) stands for on `device`.
 
-    "auto" on CPU is bfloat16. Where the CPU does not multiply it natively, weights are held in it and multiplied in
-    float32 if `has_kernels`, else all is float32: emulated bfloat16 is slower. float16 likewise. A model whose file
+    "auto" on CPU is bfloat16. If `has_kernels`, weights are held in it with float32 around them, but on CPUs with AMX.
+    Without, all is float32 where the CPU does not multiply bfloat16 natively: emulated it is slower. A model whose file
     holds it in few bits (`stored`) stays in about as many, if `has_kernels`; and as it is, if it `keeps_blocks`.
 
     Raises:
@@ -151,13 +151,14 @@ def resolve_precision(
     if device.type != "cpu" and (name, device.type) != ("int8", "cuda"):
         where = "the CPU and CUDA" if name == "int8" else "the CPU"
         raise UnsupportedModelError(f"dtype {name} runs on {where} only. Use auto.")
-    return Precision(_best_dtype(device), quantised=name, as_stored=has_kernels and keeps_blocks and stored == name)
+    dtype = torch.float32 if has_kernels and not has_tiles() else _best_dtype(device)
+    return Precision(dtype, quantised=name, as_stored=has_kernels and keeps_blocks and stored == name)
 
 
 def _plain_precision(name: str, device: torch.device, has_kernels: bool) -> Precision:
     if not has_kernels:
         return Precision(_TORCH_DTYPES.get(name) or _best_dtype(device))
-    is_native = {"float32": True, "float16": _has_native_float16()}.get(name, _has_native_bfloat16())
+    is_native = {"float32": True, "float16": _has_native_float16()}.get(name, has_tiles())
     dtype = _TORCH_DTYPES.get(name, torch.bfloat16)
     return Precision(dtype) if is_native else Precision(torch.float32, held=dtype)
 
@@ -178,12 +179,12 @@ def precision_reason(name: str, precision: Precision, device: torch.device) -> s
             "The file holds the weights in eight bits or fewer: bfloat16 would take more memory and time, and bring "
             "next to nothing back."
         )
-    if precision.held is not None:
+    if precision.held is not None and not _has_native_bfloat16():
         return (
             "The weights are held in bfloat16, as models come, and multiplied in float32, which this CPU does by "
             "itself: nothing is lost. int8 takes half the memory and writes faster, at a small loss."
         )
-    if precision.dtype == torch.bfloat16:
+    if precision.table_dtype == torch.bfloat16:
         return (
             "This CPU multiplies bfloat16 by itself, which loses nothing that matters. int8 takes half the memory and "
             "writes faster, at a small loss."
@@ -206,6 +207,11 @@ def _has_native_bfloat16() -> bool:
     # Private probes of torch; where they are missing (ARM, another version), float32 is never wrong.
     probes = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, probe, lambda: False)() for probe in probes)
+
+
+def has_tiles() -> bool:
+    """Whether the CPU has AMX, with which torch multiplies many rows faster than anything else does."""
+    return getattr(torch.cpu, "_is_amx_tile_supported", lambda: False)()
 
 
 def _has_native_float16() -> bool:

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.device import byte_count
+from llama_gui.engine.device import byte_count, has_tiles
 from llama_gui.engine.quantised_linear import QuantisedLinear, adds_exactly, quantise_rows
 from llama_gui.errors import UnsupportedModelError
 
@@ -133,6 +133,11 @@ def works() -> bool:
     except UnsupportedModelError:
         return False
     return True
+
+
+def is_preferred() -> bool:
+    """Whether torch's kernel is faster than our own, and exact: on CPUs with AMX."""
+    return has_tiles() and works()
 
 
 def probe() -> None:

@@ -19,13 +19,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine import int8_linear
 from llama_gui.engine.device import Precision, byte_count
 from llama_gui.engine.gguf_blocks import FOUR_BITS
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
 from llama_gui.engine.int8_linear import Int8Linear, Int8Trials
-from llama_gui.engine.int8_linear import probe as probe_int8
 from llama_gui.engine.int8_matmul import Int8MatMul
 from llama_gui.engine.int8_matmul import probe as probe_matmul
 from llama_gui.engine.kernel_notes import KernelNotes
@@ -272,7 +272,8 @@ class LinearFactory:
     def _native_int8(
         self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels
     ) -> NativeInt8Linear | NativeSevenBitLinear:
-        kind = NativeSevenBitLinear if fits_seven_bits(weight.width) else NativeInt8Linear
+        has_seven = fits_seven_bits(weight.width) and not kernels.is_wide
+        kind = NativeSevenBitLinear if has_seven else NativeInt8Linear
         return kind(weight, bias, kernels, self._dtype)
 
     def head(self, weight: Tensor) -> Linear:
@@ -309,14 +310,14 @@ class LinearFactory:
         return Int8Linear(weight, bias, self._int8_trials)
 
     def _probe_int8(self, device: torch.device) -> bool:
-        """Whether torch multiplies int8 exactly: CPUs on which that is fast (VNNI, AMX) do, older ones do not."""
+        """Whether torch multiplies int8: old CPUs do so wrong, and most others slower than our own kernels."""
         if not self._is_on_cpu:
             probe_matmul(device)
             return True
+        if self._kernels is not None:
+            return int8_linear.is_preferred()
         try:
-            probe_int8()
+            int8_linear.probe()
         except UnsupportedModelError as error:
-            if self._kernels is not None:
-                return False
             raise UnsupportedModelError(f"{error} {_OWN_KERNELS}") from error
         return True

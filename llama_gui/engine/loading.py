@@ -242,15 +242,20 @@ def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernel
     has_native_int8 = _has_native_int8(precision, kernels)
     is_ours = precision.held is not None or has_native_int8
     is_shared = config.tie_word_embeddings and (is_ours or precision.as_stored)
-    rounded = RoundedBytes.of(config.hidden_size, has_kernels=kernels is not None, has_native_int8=has_native_int8)
+    rounded = _rounded_bytes(config, kernels, has_native_int8)
     table, head = (model.number_bytes(part, precision, rounded) for part in ("table", "head"))
     vocabulary_bytes = vocabulary * (table if is_shared else table + head)
     return round(vocabulary_bytes + linears * model.number_bytes("layers", precision, rounded))
 
 
+def _rounded_bytes(config: NetworkConfig, kernels: NativeKernels | None, has_native_int8: bool) -> RoundedBytes:
+    has_seven_bits = has_native_int8 and kernels is not None and not kernels.is_wide
+    return RoundedBytes.of(config.hidden_size, has_kernels=kernels is not None, has_seven_bits=has_seven_bits)
+
+
 def _has_native_int8(precision: Precision, kernels: NativeKernels | None) -> bool:
-    """Whether our own kernels multiply eight bits. Torch's are tried for that: plain weights need not wait."""
-    return precision.quantised is not None and kernels is not None and not int8_linear.works()
+    """Whether our own kernels multiply eight bits. Torch's may be tried for that: plain weights need not wait."""
+    return precision.quantised is not None and kernels is not None and not int8_linear.is_preferred()
 
 
 def load_model(
@@ -377,11 +382,7 @@ def _trained_context(config: NetworkConfig) -> int:
 
 def _layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
     """About how many are multiplied for each token: what the number of threads goes by."""
-    rounded = RoundedBytes.of(
-        model.config.hidden_size,
-        has_kernels=kernels is not None,
-        has_native_int8=_has_native_int8(precision, kernels),
-    )
+    rounded = _rounded_bytes(model.config, kernels, _has_native_int8(precision, kernels))
     return round(_parameter_count(model.config) * model.number_bytes("layers", precision, rounded))
 
 

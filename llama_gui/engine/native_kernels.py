@@ -9,6 +9,8 @@ OpenMP's threads are torch's own: both libraries use the same libgomp, so `torch
 
 import ctypes
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 import torch.nn.functional as F
@@ -45,6 +47,8 @@ class NativeKernels:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
+        self._go_wide = _function(library.llama_gui_go_wide, _INT)
+        self._wide: int = self._go_wide(1)
         rows, weight, result = (_POINTER, _SIZE, _SIZE), (_POINTER, _SIZE), (_POINTER, _POINTER, _POINTER, _INT)
         self._int8 = _function(library.llama_gui_int8, *rows, *weight, *result)
         self._int4 = _function(library.llama_gui_int4, *rows, _POINTER, _POINTER, *weight, *result)
@@ -65,6 +69,25 @@ class NativeKernels:
         self._attend = _function(
             library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _INT, _POINTER
         )
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether this CPU has AVX-512 with VNNI, so that eight bits cost no more operations than seven."""
+        return self._wide & 1 == 1
+
+    @property
+    def rounds_rows(self) -> bool:
+        """Whether it multiplies bfloat16 itself, too, so that rows for such a weight are rounded to it in `half`."""
+        return self._wide & 2 == 2
+
+    @contextmanager
+    def narrow(self) -> Iterator[None]:
+        """Meanwhile do without registers of 512 bits, as on older CPUs. For tests and benchmarks."""
+        was_wide, self._wide = self._wide, self._go_wide(0)
+        try:
+            yield
+        finally:
+            self._wide = self._go_wide(was_wide)
 
     def int8(
         self, levels: Tensor, weight: Tensor, scales: Tensor, dtype: torch.dtype, row_scales: Tensor | None = None
@@ -164,7 +187,8 @@ class NativeKernels:
     def half(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """Float32 ``[rows, in]`` times a weight in bfloat16 or float16 ``[out, in]``, plus a float32 bias ``[out]``.
 
-        All arithmetic is float32.
+        All arithmetic is float32, but rows may be rounded to bfloat16 first, see `rounds_rows`, as they are in networks
+        of bfloat16. Numbers below 1.2e-38 count as zero then.
         """
         if x.dtype != torch.float32 or x.shape[1] != weight.shape[1]:
             raise ValueError(f"rows of {x.shape[1]} in {x.dtype} for a weight of {weight.shape[1]}")

@@ -46,7 +46,8 @@ def adds_right(kernels: NativeKernels) -> bool:
     small = whole(0, 15, out, width)
     written = torch.addcmul(lows.unsqueeze(2), small.unflatten(1, (-1, GROUP)), steps.unsqueeze(2)).flatten(1)
     packed, levels = pack_int4(small, steps, lows), x.to(torch.int8)
-    int8, floats = weight.to(torch.int8), torch.randn(len(x), width, generator=generator)
+    # Rows that stay what they are as bfloat16, because some CPUs multiply them as that.
+    int8, floats = weight.to(torch.int8), torch.randn(len(x), width, generator=generator).bfloat16().float()
     wants = [(x.double() @ w.double().t()).float() * scales for w in (weight, written)]
     halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
     if not all(_rounds_right(kernels, half) for half in halves):
@@ -196,7 +197,8 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
     made = mlp(norms[1](want))
     want += after[1](made) if after else made
     native = NativeLayer(kernels, attention, [operands_of(linear) for linear in linears], norms, after, gate)
-    return torch.allclose(native(x, 0, cos, sin, ours), want, rtol=1e-4, atol=1e-4)
+    error = 0.02 if kernels.rounds_rows else 1e-4  # that of bfloat16, to which rows may be rounded
+    return torch.allclose(native(x, 0, cos, sin, ours), want, rtol=error, atol=error)
 
 
 def _attend_in_pieces(

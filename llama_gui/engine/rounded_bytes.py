@@ -19,11 +19,11 @@ class RoundedBytes:
     int4: float
 
     @classmethod
-    def of(cls, width: int, *, has_kernels: bool, has_native_int8: bool) -> Self:
-        """For weights of `width` inputs, with kernels of our own, which take eight bits, too, or not."""
+    def of(cls, width: int, *, has_kernels: bool, has_seven_bits: bool) -> Self:
+        """For weights of `width` inputs, with kernels of our own, which round eight bits to seven, or not."""
         if not has_kernels:
             return cls(1.0, 0.5 + 2 * _TORCHS / GROUP if width % GROUP == 0 else 1.0)
-        int8 = block_bytes(SEVEN_BITS, width) if has_native_int8 and fits_seven_bits(width) else 1.0
+        int8 = block_bytes(SEVEN_BITS, width) if has_seven_bits and fits_seven_bits(width) else 1.0
         return cls(int8, 0.5 + 2 * _OURS / GROUP if width % WIDTH_UNIT == 0 else int8)
 
     def number_bytes(self, part: NetworkPart, precision: Precision) -> float:

@@ -53,7 +53,7 @@ _INT4_BESIDE_BFLOAT16 = 0.6
 """Our own of four bits on CPUs that multiply bfloat16: their memory is the faster one."""
 
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_tile"})
-_VNNI_FLAGS = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
+_TILE_FLAG, _WIDE_FLAG = "amx_tile", "avx512_vnni"
 _KERNEL_FLAGS = frozenset({"avx2", "fma", "f16c"})
 """As `processor` has them: one of the first or second is enough, all of the third are needed."""
 
@@ -63,27 +63,28 @@ class Machine:
     """What there is to fit into. Bytes and bytes per second; `bandwidth` None: not measured.
 
     `free` is of the device's own memory: of the card for "cuda", of the computer otherwise. `has_bfloat16`: the
-    processor multiplies it itself; where it does not, quantised weights come with float32 around them. `has_vnni`: it
-    adds products of eight bits exactly, by torch's kernel. `has_kernels`: our own were compiled, and it can run them.
+    processor multiplies it itself. `has_tiles`: it has AMX, so that torch's kernels of eight bits and more are faster.
+    `has_kernels`: our own were compiled, and it can run them. `is_wide`: these have AVX-512 with VNNI.
     """
 
     total: int
     free: int
     device: Device = "cpu"
     has_bfloat16: bool = False
-    has_vnni: bool = False
+    has_tiles: bool = False
+    is_wide: bool = False
     has_kernels: bool = False
     bandwidth: float | None = None
 
     @property
     def holds_halves(self) -> bool:
         """Whether weights in bfloat16 come with float32 around them: our own kernels multiply them."""
-        return self.has_kernels and self.device == "cpu" and not self.has_bfloat16
+        return self.has_kernels and self.device == "cpu" and not self.has_tiles
 
     @property
     def has_native_int8(self) -> bool:
-        """Whether our own kernels multiply eight bits; what multiplies bfloat16 always has VNNI, too."""
-        return self.holds_halves and not self.has_vnni
+        """Whether our own kernels multiply eight bits."""
+        return self.holds_halves
 
     @property
     def has_native_int4(self) -> bool:
@@ -161,7 +162,7 @@ def resolve(dtype: str, machine: Machine, stored: str = "") -> str:
 def activation_bytes(dtype: str, machine: Machine) -> int:
     """Bytes of one number that the layers hand on."""
     if dtype in ("int8", "int4"):
-        return 2 if machine.has_bfloat16 or machine.device != "cpu" else 4
+        return 4 if machine.holds_halves or not (machine.has_bfloat16 or machine.device != "cpu") else 2
     return 4 if dtype == "float32" or machine.holds_halves else 2
 
 
@@ -201,7 +202,8 @@ def machine_here(bandwidth: float | None = None) -> Machine:
         memory.total,
         memory.available,
         has_bfloat16=not flags.isdisjoint(_BFLOAT16_FLAGS),
-        has_vnni=not flags.isdisjoint(_VNNI_FLAGS),
+        has_tiles=_TILE_FLAG in flags,
+        is_wide=_WIDE_FLAG in flags,
         has_kernels=flags >= _KERNEL_FLAGS and native_kernels() is not None,
         bandwidth=bandwidth,
     )
@@ -238,7 +240,7 @@ def _int8_bytes(matrix: Matrix, machine: Machine) -> int:
     """Our own kernels have a step for each group and a factor for each block, or a scale for each row."""
     if not machine.has_native_int8:
         return matrix.numbers + 2 * _SCALE_BYTES * matrix.rows  # a scale, and a zero for torch
-    if matrix.columns % _BLOCK:
+    if machine.is_wide or matrix.columns % _BLOCK:
         return matrix.numbers + _SCALE_BYTES * matrix.rows
     rows = -(-matrix.rows // _TOGETHER) * _TOGETHER
     return rows * (matrix.columns + matrix.columns // _GROUP + matrix.columns // _BLOCK * _SCALE_BYTES)

@@ -194,9 +194,9 @@ def bytes_per_step(preset: str, dtype: str) -> float:
     vocabulary = config.vocab_size * config.hidden_size
     names = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
     layers = sum(size for name, size in names.items() if name.startswith("model.layers."))
-    has_kernels = native_library.load() is not None
-    has_native_int8 = has_kernels and not int8_linear.works()
-    rounded = RoundedBytes.of(config.hidden_size, has_kernels=has_kernels, has_native_int8=has_native_int8)
+    kernels = native_library.load()
+    has_seven_bits = kernels is not None and not kernels.is_wide and not int8_linear.is_preferred()
+    rounded = RoundedBytes.of(config.hidden_size, has_kernels=kernels is not None, has_seven_bits=has_seven_bits)
     return layers * rounded.number_bytes("layers", precision) + vocabulary * rounded.number_bytes("head", precision)
 
 

@@ -1,6 +1,7 @@
 """Engines over tiny random models, one set for the whole run."""
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -60,10 +61,16 @@ def load(
         engine.close()
 
 
-@pytest.fixture(scope="module")
-def kernels() -> NativeKernels:
-    """Our own kernels; the test is skipped where there are none."""
+def _register_widths() -> list[str]:
+    found = native_library.load()
+    return ["wide", "narrow"] if found is not None and found.is_wide else ["narrow"]
+
+
+@pytest.fixture(scope="module", params=_register_widths())
+def kernels(request: pytest.FixtureRequest) -> Iterator[NativeKernels]:
+    """Our own kernels, as this CPU runs them and as older ones do; the test is skipped where there are none."""
     found = native_library.load()
     if found is None:
         pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
-    return found
+    with found.narrow() if request.param == "narrow" else nullcontext():
+        yield found

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from llama_gui.engine import native_library
+from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine.decode_graph import FixedStep
 from llama_gui.engine.device import Precision
 from llama_gui.engine.int8_linear import Int8Linear
@@ -97,7 +97,7 @@ def test_which_devices_get_it(monkeypatch):
     if kernels is None and not adds_int8():
         return  # nothing here multiplies int8
     on_cpu = LinearFactory(Precision(torch.float32, "int8"), kernels=kernels)(numbers(16, 8))
-    assert type(on_cpu) is (Int8Linear if adds_int8() else NativeInt8Linear)
+    assert type(on_cpu) is (Int8Linear if kernels is None or int8_linear.is_preferred() else NativeInt8Linear)
 
 
 @torch.inference_mode()
@@ -108,7 +108,7 @@ def test_a_network_of_them(tmp_path, monkeypatch):
     want = load_model(folder, dtype="int8").network
     # As on a card, where all is torch's: that is what recorded steps are made of.
     monkeypatch.setattr(native_library, "load", lambda: None)
-    monkeypatch.setattr("llama_gui.engine.linear.probe_int8", lambda: None)
+    monkeypatch.setattr(int8_linear, "probe", lambda: None)
     monkeypatch.setattr(LinearFactory, "_int8", lambda self, weight, bias: Int8MatMul(weight, bias))
     got = load_model(folder, dtype="int8").network
     assert all(isinstance(linear, Int8MatMul) for linear in got.linears)

@@ -6,8 +6,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine import linear as linear_module
-from llama_gui.engine import native_library
 from llama_gui.engine.device import Precision
 from llama_gui.engine.linear import LinearFactory, PlainLinear, StackedLinear
 from llama_gui.engine.native_linear import NativeInt8Linear
@@ -123,7 +123,7 @@ def refuse(*arguments):
 
 
 def test_a_quantised_head_in_parts_has_the_bits_of_the_whole(monkeypatch):
-    monkeypatch.setattr(linear_module, "probe_int8", lambda: None)  # what saturates does so in parts, too
+    monkeypatch.setattr(int8_linear, "probe", lambda: None)  # what saturates does so in parts, too
     weight, x = numbers(100, 64, dtype=torch.bfloat16), numbers(40, 64, dtype=torch.bfloat16, seed=3)
     factory = LinearFactory(Precision(torch.bfloat16, "int8"))
     whole = factory.head(weight)
@@ -139,7 +139,7 @@ def test_where_torch_does_not_multiply_int8_our_kernels_do(monkeypatch):
     def refuse():
         raise UnsupportedModelError("This CPU does not multiply int8 exactly.")
 
-    monkeypatch.setattr(linear_module, "probe_int8", refuse)
+    monkeypatch.setattr(int8_linear, "probe", refuse)
     weight, precision = numbers(100, 64), Precision(torch.float32, "int8")
     factory = LinearFactory(precision, kernels=native_library.load())
     assert factory.rounds_head

@@ -287,17 +287,25 @@ def factory(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch) -> Callable
         ("Q4_1", True, NativeInt4Linear),
         ("Q5_K", True, NativeBlocksLinear),
         ("Q6_K", True, NativeBlocksLinear),
-        ("BF16", True, NativeSevenBitLinear),
+        ("BF16", True, None),
         ("Q4_K", False, NativeInt4Linear),
         ("Q6_K", False, NativeInt4Linear),
         ("", False, NativeInt4Linear),
     ],
 )
-def test_what_the_file_has_finer_stays_finer(factory: Callable[..., LinearFactory], kind: str, as_stored: bool, form):
-    assert type(factory(as_stored=as_stored).rounded([stored(16, 256, kind)], None)) is form
+def test_what_the_file_has_finer_stays_finer(
+    kernels: NativeKernels, factory: Callable[..., LinearFactory], kind: str, as_stored: bool, form: type | None
+):
+    linear = factory(as_stored=as_stored).rounded([stored(16, 256, kind)], None)
+    assert type(linear) is (form or int8_kind(kernels))
 
 
-def test_one_linear_of_several_kinds(factory: Callable[..., LinearFactory]):
+def int8_kind(kernels: NativeKernels) -> type:
+    """What weights become that have more than four bits, and widths of whole blocks."""
+    return NativeInt8Linear if kernels.is_wide else NativeSevenBitLinear
+
+
+def test_one_linear_of_several_kinds(kernels: NativeKernels, factory: Callable[..., LinearFactory]):
     """Queries, keys and values; the bias is that of all."""
     outs, kinds = (24, 9, 15, 10), ("Q4_K", "Q4_K", "Q6_K", "Q8_0")
     bias = torch.randn(sum(outs), generator=torch.Generator().manual_seed(9))
@@ -305,8 +313,8 @@ def test_one_linear_of_several_kinds(factory: Callable[..., LinearFactory]):
     values = torch.cat([torch.cat(list(stored(w.out, 512, w.kind, seed).parts)) for seed, w in enumerate(weights)])
     linear = factory().rounded(weights, bias)
     assert isinstance(linear, StackedLinear)
-    assert [type(part) for part in linear.parts] == [NativeBlocksLinear, NativeBlocksLinear, NativeSevenBitLinear]
-    assert len(linear.packed) == 4 + 4 + 4
+    assert [type(part) for part in linear.parts] == [NativeBlocksLinear, NativeBlocksLinear, int8_kind(kernels)]
+    assert len(linear.packed) == 4 + 4 + (1 if kernels.is_wide else 4)
     assert linear.weight_bytes == sum(part.weight_bytes for part in linear.parts)
     assert linear.is_batch_invariant
     assert linear.overhead == 0
@@ -433,15 +441,15 @@ def test_pieces_of_prompts_beside_answers_are_fine(
     assert _token_budget(network).tokens(1) == 2 * FINE_TILE
 
 
-@pytest.mark.parametrize(("hidden_size", "int8"), [(128, NativeInt8Linear), (320, NativeSevenBitLinear)])
+@pytest.mark.parametrize("hidden_size", [128, 320])
 def test_rows_that_are_no_whole_blocks_are_rounded(
-    kernels: NativeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden_size: int, int8: type
+    kernels: NativeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden_size: int
 ):
     """Q4_0 has blocks of 32; Qwen2.5 0.5B, whose rows are 896 wide, is such a file."""
     monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
     folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES | {"hidden_size": hidden_size})
     file = write_gguf(folder, tmp_path / "a.gguf", "Q4_0")
-    forms = {"int8": int8, "int4": NativeInt4Linear}
+    forms = {"int8": NativeInt8Linear if hidden_size < BLOCK_NUMBERS else int8_kind(kernels), "int4": NativeInt4Linear}
     for dtype, others in (("auto", "int8"), ("int4", "int4")):
         model = load_model(file, dtype=dtype, device="cpu", threads=1)
         source = "Q4_0 GGUF, Q4_0 as it is, some Q4_0 as int8" if others == "int8" else "Q4_0 GGUF, held as int4"

@@ -15,6 +15,7 @@ from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.packed_weights import Int4Packed, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
+from tests.engine.this_machine import as_multiplied
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 HALVES = (torch.bfloat16, torch.float16)
@@ -110,6 +111,7 @@ def test_int4_is_written_out_as_it_is(kernels: NativeKernels, width: int, out: i
 @pytest.mark.parametrize("width", WIDTHS)
 def test_half_has_the_same_bits_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int, dtype: torch.dtype):
     x, weight, bias = numbers(MANY, width), numbers(out, width, dtype=dtype, seed=2), numbers(out, seed=3)
+    x = as_multiplied(kernels, x, dtype)
     got = kernels.half(x, weight, bias)
     # 64 products in each lane of a block, each rounded.
     room = 1e-5 * (x.double().abs() @ weight.double().abs().t() + bias.double().abs())
@@ -134,7 +136,8 @@ def test_half_is_exact_where_nothing_is_rounded(kernels: NativeKernels, width: i
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_every_number_of_half_precision_is_read_as_it_is(kernels: NativeKernels, dtype: torch.dtype, rows: int):
     every = torch.arange(-(2**15), 2**15).to(torch.int16).view(dtype)
-    finite = torch.where(every.isfinite(), every, torch.zeros_like(every))
+    is_least = every.abs() < torch.finfo(dtype).tiny if kernels.rounds_rows and dtype == torch.bfloat16 else False
+    finite = torch.where(every.isfinite() & ~torch.as_tensor(is_least), every, torch.zeros_like(every))
     weight = finite.view(-1, 64)
     got = torch.cat([kernels.half(part, weight, None) for part in torch.eye(64).split(rows)])
     assert torch.equal(got, weight.t().float())

@@ -1,6 +1,7 @@
 """Linears over our own kernels: near to the plain product, the same bits in calls of any size; and who gets them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine import device as device_module
-from llama_gui.engine import int8_linear, native_linear
+from llama_gui.engine import int8_linear, native_library, native_linear
 from llama_gui.engine import linear as linear_module
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.engine import _token_budget
@@ -35,6 +36,7 @@ from llama_gui.engine.quantised_linear import quantise_rows
 from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
+from tests.engine.this_machine import as_multiplied
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
 CPU = torch.device("cpu")
@@ -103,18 +105,22 @@ def test_quantised_is_near_to_the_plain_product(
 @pytest.mark.parametrize(("out", "width"), [(33, 64), (130, 576), (37, 1025)])
 def test_half_loses_nothing(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
     weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
-    linear, x = NativeHalfLinear(weight, offsets, kernels), numbers(40, width, seed=3)
+    x = as_multiplied(kernels, numbers(40, width, seed=3), dtype)
+    linear, before = NativeHalfLinear(weight, offsets, kernels), x.clone()
     want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
     for rows in (1, 7, 40):
         got = linear(x[:rows])
         assert (got.shape, got.dtype) == ((rows, out), torch.float32)
         assert torch.allclose(got.double(), want[:rows], rtol=1e-5, atol=1e-4)
-    assert torch.equal(x, numbers(40, width, seed=3))
+    assert torch.equal(x, before)
     assert linear.packed[0].data_ptr() == weight.data_ptr()  # kept, not copied
 
 
 def test_a_transposed_weight_of_half_precision(kernels: NativeKernels):
-    weight, x = numbers(100, 33, dtype=torch.bfloat16).t(), numbers(5, 100, seed=3)
+    weight, x = (
+        numbers(100, 33, dtype=torch.bfloat16).t(),
+        as_multiplied(kernels, numbers(5, 100, seed=3), torch.bfloat16),
+    )
     assert torch.allclose(NativeHalfLinear(weight, None, kernels)(x), x @ weight.float().t(), atol=1e-4)
 
 
@@ -317,17 +323,21 @@ def test_bytes_and_overhead(kernels: NativeKernels):
 
 
 @pytest.fixture
-def old_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def old_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As one without AVX512, VNNI and AMX: torch neither adds int8 up exactly nor multiplies half precision."""
 
     def refuse() -> None:
         raise UnsupportedModelError("This CPU does not multiply int8 exactly. Use bfloat16 or auto.")
 
-    monkeypatch.setattr(linear_module, "probe_int8", refuse)
-    monkeypatch.setattr(int8_linear, "works", lambda: False)
+    monkeypatch.setattr(int8_linear, "probe", refuse)
+    monkeypatch.setattr(device_module, "has_tiles", lambda: False)
+    monkeypatch.setattr(int8_linear, "has_tiles", lambda: False)
     monkeypatch.setattr(linear_module, "is_faster_written_out", lambda kernels: False)
     monkeypatch.setattr(device_module, "_has_native_bfloat16", lambda: False)
     monkeypatch.setattr(device_module, "_has_native_float16", lambda: False)
+    found = native_library.load()
+    with nullcontext() if found is None else found.narrow():
+        yield
 
 
 def test_an_old_cpu_gets_them(kernels: NativeKernels, old_cpu: None):
@@ -353,7 +363,7 @@ def test_an_old_cpu_gets_them(kernels: NativeKernels, old_cpu: None):
 def test_a_cpu_that_is_fast_with_eight_bits_keeps_torch_for_them(
     kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(linear_module, "probe_int8", lambda: None)
+    monkeypatch.setattr(int8_linear, "is_preferred", lambda: True)
     monkeypatch.setattr(linear_module, "is_faster_written_out", lambda kernels: True)
     int8 = LinearFactory(Precision(torch.bfloat16, "int8"), kernels=kernels)
     assert type(int8(numbers(32, 64))) is type(int8.head(numbers(32, 64))) is Int8Linear

@@ -9,6 +9,7 @@ import torch
 
 from llama_gui.engine import native_library
 from llama_gui.engine.int8_linear import probe
+from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.errors import UnsupportedModelError
 
 
@@ -41,6 +42,11 @@ def adds_int8() -> bool:
     except UnsupportedModelError:
         return False
     return True
+
+
+def as_multiplied(kernels: NativeKernels, x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """What is left of float32 rows where they are multiplied with a weight of `dtype`."""
+    return x.bfloat16().float() if kernels.rounds_rows and dtype == torch.bfloat16 else x
 
 
 def needs_packed(*dtypes: torch.dtype) -> Sequence[Any]:

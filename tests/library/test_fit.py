@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from llama_gui.engine import Engine, native_library
-from llama_gui.engine.device import _has_native_bfloat16, resolve_precision
+from llama_gui.engine.device import _has_native_bfloat16, has_tiles, resolve_precision
 from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import COLUMNS
@@ -57,7 +57,9 @@ def test_this_machine_is_seen_as_the_engine_sees_it():
     machine = fit.machine_here()
     assert machine.has_bfloat16 == _has_native_bfloat16()
     assert machine.has_kernels == (native_library.load() is not None)
-    assert machine.has_vnni >= torch.cpu._is_vnni_supported()
+    kernels = native_library.load()
+    assert machine.has_tiles == has_tiles()
+    assert kernels is None or machine.is_wide == kernels.is_wide
     assert 0 < machine.free <= machine.total
     assert (fit._KEY_BLOCK, fit._GROUP, fit._ALIGNMENT) == (KEY_BLOCK, GROUP, COLUMNS)
     assert fit._WIDTH_UNIT == WIDTH_UNIT
@@ -73,19 +75,21 @@ def test_this_machine_is_seen_as_the_engine_sees_it():
 @pytest.mark.parametrize(
     ("flags", "compiled", "want"),
     [
-        ("fpu avx avx2 fma f16c", True, (False, False, True)),
-        ("fpu avx avx2 fma f16c", False, (False, False, False)),
-        ("fpu avx f16c", True, (False, False, False)),
-        ("avx2 fma f16c avx_vnni", True, (False, True, True)),
-        ("avx2 fma f16c avx512_vnni amx_tile amx_int8", True, (True, True, True)),
-        ("", True, (False, False, False)),
+        ("fpu avx avx2 fma f16c", True, (False, False, False, True)),
+        ("fpu avx avx2 fma f16c", False, (False, False, False, False)),
+        ("fpu avx f16c", True, (False, False, False, False)),
+        ("avx2 fma f16c avx_vnni", True, (False, False, False, True)),
+        ("avx2 fma f16c avx512_vnni", True, (False, False, True, True)),
+        ("avx2 fma f16c avx512_vnni avx512_bf16", True, (True, False, True, True)),
+        ("avx2 fma f16c avx512_vnni amx_tile amx_int8", True, (True, True, True, True)),
+        ("", True, (False, False, False, False)),
     ],
 )
 def test_what_the_processor_says(monkeypatch: pytest.MonkeyPatch, flags: str, compiled: bool, want: tuple[bool, ...]):
     monkeypatch.setattr(fit, "cpu_flags", lambda: frozenset(flags.split()))
     monkeypatch.setattr(fit, "native_kernels", lambda: Path("kernels.so") if compiled else None)
     machine = fit.machine_here()
-    assert (machine.has_bfloat16, machine.has_vnni, machine.has_kernels) == want
+    assert (machine.has_bfloat16, machine.has_tiles, machine.is_wide, machine.has_kernels) == want
 
 
 def test_our_kernels_multiply_the_embedding_itself():
@@ -120,14 +124,14 @@ def test_weights_of_our_own_kernels():
     assert estimate(LLAMA_1B, OLDER, "int8").weights == whole
     own_head = replace(LLAMA_1B, is_tied=False)
     assert estimate(own_head, OLDER, "int8").weights == whole + sevens
-    vnni = replace(OLDER, has_vnni=True)
-    assert estimate(LLAMA_1B, vnni, "int8").weights == numbers + 8 * rows + 4 * other + table
+    wide = replace(OLDER, is_wide=True)
+    assert estimate(LLAMA_1B, wide, "int8").weights == numbers + 4 * rows + 4 * other
     inner = numbers - embedding
     fours = inner // 2 + inner // 16 + 4 * (rows - 128256) + 4 * other
     assert estimate(LLAMA_1B, OLDER, "int4").weights == fours + sevens
     small = fours + 4 * 128256 + embedding
-    assert estimate(LLAMA_1B, vnni, "int4").weights == small + table + 4 * 128256
-    newer = replace(HERE, has_vnni=True, has_kernels=True)
+    assert estimate(LLAMA_1B, wide, "int4").weights == small
+    newer = replace(HERE, has_tiles=True, has_kernels=True)
     assert estimate(LLAMA_1B, newer, "int4").weights == small + table + 4 * 128256 - 2 * other
     for dtype in ("float32", "bfloat16", "int8"):
         assert estimate(LLAMA_1B, newer, dtype) == estimate(LLAMA_1B, HERE, dtype)
@@ -191,7 +195,7 @@ def test_speed_follows_what_is_read():
     assert older["float32"] < older["bfloat16"] < older["int8"] < older["int4"]
     assert older["float32"] == pytest.approx(speeds["float32"])
     assert older["bfloat16"] == pytest.approx(50e9 * 0.9 / 2.47e9, rel=0.15)
-    newer = replace(HERE, has_vnni=True, has_kernels=True)
+    newer = replace(HERE, has_tiles=True, has_kernels=True)
     assert speeds["int4"] < estimate(LLAMA_1B, newer, "int4").tokens_per_second < older["int4"]
     assert estimate(LLAMA_1B, Machine(GB, GB)).tokens_per_second is None
     assert "tokens/s" in estimate(LLAMA_1B, HERE).words

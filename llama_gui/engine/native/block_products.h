@@ -350,7 +350,9 @@ typedef struct {
     BlockKind kind;
 } BlockWeight;
 
-static void multiply_blocks(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+static void multiply_blocks(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
+    const ptrdiff_t row = at.row;
+    const int rows = at.rows;
     const BlockWeight *weight = of->weight;
     BlockTile *const tile = block_tiles[weight->kind][places - 1][rows - 1];
     const ptrdiff_t pair = apart == TOGETHER ? 2 * TOGETHER * of->width : 0; /* bytes of its levels */

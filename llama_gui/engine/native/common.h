@@ -157,6 +157,18 @@ INLINE void narrow(const float *from, Kind kind, ptrdiff_t count, char *to) {
     }
 }
 
+/* A row as bfloat16. */
+static void narrow_row(const float *x, ptrdiff_t width, uint16_t *to) {
+    const ptrdiff_t whole = width / 8 * 8;
+    narrow(x, BFLOAT16, whole, (char *)to);
+    if (whole == width) return;
+    float last[8] = {0};
+    uint16_t bits[8];
+    memcpy(last, x + whole, (width - whole) * sizeof *x);
+    narrow(last, BFLOAT16, 8, (char *)bits);
+    memcpy(to + whole, bits, (width - whole) * sizeof *bits);
+}
+
 /* Eight channels of a row, or the first `count` of them; the bits are those of `put`. */
 INLINE void put_eight(const Result *to, ptrdiff_t row, ptrdiff_t channel, ptrdiff_t count, __m256 sums) {
     float each[8];

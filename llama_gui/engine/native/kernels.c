@@ -29,6 +29,8 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 
 #include "products.h"
 #include "whole_products.h"
+#include "wide_products.h"
+#include "whole_calls.h"
 #include "block_products.h"
 #include "half_products.h"
 #include "rows.h"
@@ -55,12 +57,25 @@ EXPORT int llama_gui_cpu(void) {
     return found | (a >> 4 & 1) << 4 | (has_wide ? (a >> 5 & 1) << 5 : 0); /* VNNI of 256 bits; bfloat16 */
 }
 
-/* Whether this CPU has what the rest needs. */
-EXPORT int llama_gui_can_run(void) { return (llama_gui_cpu() & 7) == 7; }
+/* Whether products are to go through registers of 512 bits. Says which do: 1 of few bits, 2 of bfloat16. */
+EXPORT int llama_gui_go_wide(int is_wanted) {
+    const int found = is_wanted ? llama_gui_cpu() : 0;
+    has_wide_halves = (found >> 3 & found >> 5) & 1;
+    has_wide = found >> 3 & 1;
+    return has_wide | has_wide_halves << 1;
+}
+
+/* Whether this CPU has what the rest needs. To be asked first. */
+EXPORT int llama_gui_can_run(void) {
+    llama_gui_go_wide(1);
+    return (llama_gui_cpu() & 7) == 7;
+}
 
 #else
 
 EXPORT int llama_gui_cpu(void) { return 0; }
+
+EXPORT int llama_gui_go_wide(int is_wanted) { return is_wanted & 0; }
 
 EXPORT int llama_gui_can_run(void) { return 0; }
 

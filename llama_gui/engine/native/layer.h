@@ -36,6 +36,7 @@ typedef struct {
     int8_t *levels;
     float *scales;
     int16_t *sums, *offsets;
+    int32_t *totals;
 } Levels;
 
 typedef struct {
@@ -73,6 +74,9 @@ static int has(const Linear *linear, int first, int last) {
 
 static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_FLOAT16; }
 
+/* Whether its rows are multiplied as bfloat16, in wide registers. */
+static int goes_wide(int64_t form) { return has_wide_halves && form == HALF_BFLOAT16; }
+
 static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
     const Linear *all[] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
     ptrdiff_t width = 0, made = 0, behind = 0;
@@ -87,11 +91,12 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
     Space space = {.own_width = up_to(width, STEP)};
     if (has_rows)
         space.prepared.of_rows = (Levels){take(from, rows * width), take(from, rows * sizeof(float)),
-                                          take(from, rows * (width / GROUP) * sizeof(int16_t)), NULL};
+                                          take(from, rows * (width / GROUP) * sizeof(int16_t)), NULL,
+                                          take(from, rows * sizeof(int32_t))};
     if (has_blocks)
         space.prepared.of_blocks = (Levels){take(from, rows * width), take(from, rows * blocks_of(width) * sizeof(float)),
                                             take(from, rows * block_sums(Q4_K, width) * sizeof(int16_t)),
-                                            take(from, rows * block_sums(Q6_K, width) * sizeof(int16_t))};
+                                            take(from, rows * block_sums(Q6_K, width) * sizeof(int16_t)), NULL};
     if (has_halves) {
         space.prepared.arranged = take(from, rows * up_to(width, BLOCK) * sizeof(float));
         space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(__m256));
@@ -111,6 +116,7 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
     if (has(linear, WHOLE_INT8, WHOLE_INT4)) {
         int8_t *levels = to->of_rows.levels + r * width;
         to->of_rows.scales[r] = quantise_row(x, width, levels);
+        if (has(linear, WHOLE_INT8, WHOLE_INT8)) to->of_rows.totals[r] = total_of(levels, width);
         if (has(linear, WHOLE_INT4, WHOLE_INT4)) sum_groups(levels, width / GROUP, to->of_rows.sums + r * (width / GROUP));
     }
     if (has(linear, IN_BLOCKS, LAST_FORM)) {
@@ -124,7 +130,9 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
             sum_blocks(kind, levels, width, sums_for(kind, &to->of_blocks) + r * block_sums(kind, width));
         }
     }
-    if (is_half(linear->parts[0].form))
+    if (goes_wide(linear->parts[0].form))
+        narrow_row(x, width, (uint16_t *)to->arranged + r * width);
+    else if (is_half(linear->parts[0].form))
         arrange_row(x, r, rows, width, linear->parts[0].form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16, to->arranged);
 }
 
@@ -136,11 +144,16 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
         const Part *part = &linear->parts[i];
         Result to = {y, part->channels, linear->channels, part->scales, part->bias, of_rows->scales, FLOAT32, adds};
         if (part->form == WHOLE_INT8) {
-            const Product product = int8_product(of_rows->levels, width, part->parts[0], to);
+            const Product product = int8_product(of_rows->levels, of_rows->totals, width, part->parts[0], to);
             multiply_in_team(&product, rows);
         } else if (part->form == WHOLE_INT4) {
             const Int4 w = {part->parts[0], part->parts[1], part->parts[2]};
             const Product product = int4_product(of_rows->levels, of_rows->sums, width, &w, to);
+            multiply_in_team(&product, rows);
+        } else if (goes_wide(part->form)) {
+            to.scales = to.row_scales = NULL;
+            const uint16_t *narrowed = (const uint16_t *)space->prepared.arranged;
+            const Product product = bfloat16_product(narrowed, width, part->parts[0], to);
             multiply_in_team(&product, rows);
         } else if (is_half(part->form)) {
             to.scales = to.row_scales = NULL;

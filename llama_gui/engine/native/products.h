@@ -8,14 +8,24 @@ enum { MANY = 5 };            /* rows of a tile of two places, for which the reg
 enum { MOST_SUMS = 10 };      /* of a tile: its rows times the places of the weight that it multiplies them with */
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
 
+/* Whether there are registers of 512 bits and VNNI, and whether these multiply bfloat16: asked when the library is loaded. */
+static int has_wide, has_wide_halves;
+
 /* A tile is a function of its own, for its number of rows and of places: gcc finds no good registers in one for many. */
 #define TILE static __attribute__((noinline)) void
 
 typedef struct Product Product;
 
+/* Some rows (at most `most`) that are multiplied together, and which of how many such tiles they are. */
+typedef struct {
+    ptrdiff_t row, number, of;
+    int rows;
+} Tile;
+
 struct Product {
     const int8_t *x;         /* [rows][width] */
     const int16_t *x_sums;   /* of groups of x, [rows][sums]; of eight bits there are none */
+    const int32_t *x_totals; /* of rows; only of eight bits in wide registers */
     const float *x_scales;   /* of blocks of x, [rows][scales]; of eight and of four bits there are none */
     ptrdiff_t width, sums, scales;
     const void *weight;
@@ -25,8 +35,8 @@ struct Product {
     const int8_t *places;
     int unit;
     int has_pairs;           /* twice TOGETHER channels are multiplied at a time, which share what is broadcast */
-    /* Some rows (at most `most`) times each of these channels, and those that lie `apart`, 2 * `apart`… behind it. */
-    void (*multiply)(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart);
+    /* A tile times each of these channels, and those that lie `apart`, 2 * `apart`… behind it. */
+    void (*multiply)(const Product *of, Tile tile, Share channels, int places, ptrdiff_t apart);
     Result to;
 };
 
@@ -36,7 +46,8 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
     if (count <= FEW && of->places[count - 1] > 1) {
         const int places = of->places[count - 1];
         const ptrdiff_t part = (channels.end - channels.begin) / (places * of->unit) * of->unit;
-        of->multiply(of, rows.begin, (int)count, (Share){channels.begin, channels.begin + part}, places, part);
+        const Tile all = {rows.begin, 0, 1, (int)count};
+        of->multiply(of, all, (Share){channels.begin, channels.begin + part}, places, part);
         channels.begin += places * part; /* what does not fit */
     }
     /* Few channels at a time, so that the weights are read from memory once. */
@@ -44,12 +55,13 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
         const Share near = {c, c + NEAR < channels.end ? c + NEAR : channels.end};
         const int is_pair = of->has_pairs && near.end - near.begin > TOGETHER;
         const ptrdiff_t most = of->most == MANY && count > 2 * MANY ? FEW : of->most;
-        ptrdiff_t tiles = (count + most - 1) / most, row = rows.begin;
-        for (; tiles > 0; tiles--) {
-            const int some = (int)((rows.end - row + tiles - 1) / tiles); /* shared out evenly */
-            if (is_pair) of->multiply(of, row, some, (Share){c, c + TOGETHER}, 2, TOGETHER);
-            else of->multiply(of, row, some, near, 1, 0);
-            row += some;
+        Tile tile = {.row = rows.begin, .of = (count + most - 1) / most};
+        for (; tile.number < tile.of; tile.number++) {
+            const ptrdiff_t left = tile.of - tile.number;
+            tile.rows = (int)((rows.end - tile.row + left - 1) / left); /* shared out evenly */
+            if (is_pair) of->multiply(of, tile, (Share){c, c + TOGETHER}, 2, TOGETHER);
+            else of->multiply(of, tile, near, 1, 0);
+            tile.row += tile.rows;
         }
     }
 }
@@ -58,7 +70,8 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
 static void multiply_in_team(const Product *of, ptrdiff_t rows) {
     const Share channels = share_of(of->to.channels, NEAR);
     ptrdiff_t stretch = CACHE / of->width / 8 * 8; /* rows that stay in the cache */
-    if (stretch < 8) stretch = 8;
+    const ptrdiff_t least = has_wide ? 64 : 8;     /* they are multiplied so fast that more readings of the weight would last longer */
+    if (stretch < least) stretch = least;
     for (ptrdiff_t row = 0; row < rows; row += stretch)
         multiply_share(of, (Share){row, row + stretch < rows ? row + stretch : rows}, channels);
 }

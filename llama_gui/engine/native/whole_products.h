@@ -42,7 +42,9 @@ static Int8Tile *const int8_tiles[4][8] = { /* [places - 1][rows - 1] */
     {[3] = int8_2_4}, {[2] = int8_3_3}, {int8_4_1, int8_4_2},
 };
 
-static void multiply_int8(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+static void multiply_int8(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
+    const ptrdiff_t row = at.row;
+    const int rows = at.rows;
     Int8Tile *const tile = int8_tiles[places - 1][rows - 1];
     const ptrdiff_t width = of->width;
     int32_t sums[MOST_SUMS];
@@ -50,19 +52,6 @@ static void multiply_int8(const Product *of, ptrdiff_t row, int rows, Share chan
         tile(of->x + row * width, (const int8_t *)of->weight + c * width, apart * width, width, sums);
         for (int i = 0; i < places * rows; i++) put(&of->to, row + i % rows, c + i / rows * apart, (float)sums[i]);
     }
-}
-
-static Product int8_product(const int8_t *x, ptrdiff_t width, const int8_t *w, Result to) {
-    return (Product){
-        .x = x, .width = width, .weight = w, .most = 8, .places = int8_places, .unit = 1, .multiply = multiply_int8, .to = to,
-    };
-}
-
-EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const int8_t *w, ptrdiff_t channels,
-                          const float *scales, const float *row_scales, void *y, int kind) {
-    const Product product = int8_product(x, width, w, (Result){y, channels, channels, scales, NULL, row_scales, (Kind)kind, 0});
-    multiply_all(&product, rows);
-    return 0;
 }
 
 /* --- four bits. TOGETHER channels lie side by side, a lane of 32 bits for each, and inputs in pairs of groups: levels
@@ -208,7 +197,9 @@ static Int4Tile *const int4_tiles[4][MANY] = { /* [places - 1][rows - 1] */
     {[1] = int4_3_2}, {int4_4_1},
 };
 
-static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share channels, int places, ptrdiff_t apart) {
+static void multiply_int4(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
+    const ptrdiff_t row = at.row;
+    const int rows = at.rows;
     __m256i sums[MOST_SUMS];
     for (ptrdiff_t c = channels.begin; c < channels.end; c += TOGETHER) {
         Int4 from[4];
@@ -219,27 +210,6 @@ static void multiply_int4(const Product *of, ptrdiff_t row, int rows, Share chan
             put_eight(&of->to, row + i % rows, channel, of->to.channels - channel, _mm256_cvtepi32_ps(sums[i]));
         }
     }
-}
-
-static Product int4_product(const int8_t *x, const int16_t *x_sums, ptrdiff_t width, const Int4 *w, Result to) {
-    return (Product){
-        .x = x, .x_sums = x_sums, .width = width, .sums = width / GROUP, .weight = w, .most = MANY, .places = int4_places,
-        .unit = TOGETHER, .has_pairs = 1, .multiply = multiply_int4, .to = to,
-    };
-}
-
-EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const uint8_t *levels, const uint8_t *steps,
-                          const int8_t *lows, ptrdiff_t channels, const float *scales, const float *row_scales, void *y,
-                          int kind) {
-    const Int4 w = {levels, steps, lows};
-    int16_t *x_sums = aligned(rows * (width / GROUP) * sizeof *x_sums);
-    if (x_sums == NULL) return 1;
-    sum_groups(x, rows * (width / GROUP), x_sums);
-    const Result to = {y, channels, channels, scales, NULL, row_scales, (Kind)kind, 0};
-    const Product product = int4_product(x, x_sums, width, &w, to);
-    multiply_all(&product, rows);
-    release(x_sums);
-    return 0;
 }
 
 /* Some channels of four bits written out in eight: [channels][width]. What does not fit in eight bits is not to be there. */

@@ -1,0 +1,285 @@
+/* Products in registers of 512 bits, for CPUs with AVX-512 and VNNI: four products of eight bits are added to 32 bits in one
+ * operation. The sums are the same whole numbers as those of whole_products.h, so every result has the same bits.
+ * Where such a CPU multiplies bfloat16 itself, rows are rounded to that, too, as they are in a network of bfloat16, and pairs of
+ * products are added to float32: the same chain for each row and channel, in calls of any size. */
+
+#define TARGET_512 "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"
+/* Of 512 bits, with products of bfloat16, which stand in assembly only: nothing else needs them. */
+#define IN_512 __attribute__((target(TARGET_512)))
+#define INLINE_512 static inline __attribute__((always_inline, target(TARGET_512)))
+#define TILE_512 static __attribute__((noinline, target(TARGET_512))) void
+
+/* sum += four products of eight bits, the first without a sign, and of two of 16 bits, in each lane; and of four bytes in memory
+ * with each lane. gcc would copy the sums to and fro. */
+#define ADD_PRODUCTS(sum, bytes, signed_bytes) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(bytes), "v"(signed_bytes))
+#define ADD_HALVES(sum, halves, others) __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(halves), "v"(others))
+#define ADD_PRODUCTS_16(sum, words, others) __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(words), "v"(others))
+#define ADD_PRODUCTS_OF(sum, bytes, at) \
+    __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(bytes), "m"(*(const Four *)(at)))
+
+typedef int32_t Four __attribute__((may_alias, aligned(1)));
+
+#ifndef FURTHER
+#define FURTHER 2048
+#endif
+/* What the memory is to fetch while something is multiplied: bytes from that on, and of which of its streams: `count` from
+ * `first` on. The processor's own fetching reached half of what this does (measured on Zen 5). */
+typedef struct {
+    ptrdiff_t bytes;
+    int first, count;
+} Fetched;
+
+/* `count` streams that run through the weight. */
+INLINE Fetched further(int count) { return (Fetched){FURTHER, 0, count}; }
+
+/* What is multiplied next, `bytes` further on: the first two tiles fetch half of it each. */
+INLINE Fetched next_near(Tile tile, ptrdiff_t bytes, int count) {
+    if (tile.of == 1) return (Fetched){bytes, 0, count};
+    return (Fetched){bytes, tile.number ? count / 2 : 0, tile.number < 2 ? count / 2 : 0};
+}
+
+INLINE int is_fetched(Fetched ahead, int stream) { return stream >= ahead.first && stream < ahead.first + ahead.count; }
+
+/* --- eight bits and bfloat16, channel by channel. Weights of eight bits are moved up by 128, because one operand has no sign;
+ * sums of x tell what that brings. Sums may pass 32 bits on their way, and come back. All widths are in bytes. */
+
+enum { MOVED_BY = 128, WIDE_BYTES = 64, WIDE_ROWS = 6, WIDE_PLACES = 4 };
+
+INLINE_512 __m128i four_sums(const __m512i *v) {
+    __m512i first = _mm512_add_epi32(_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
+    __m512i second = _mm512_add_epi32(_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
+    __m512i all = _mm512_add_epi32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
+    __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+    return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+
+/* The same of float32. */
+INLINE_512 __m128 four_float_sums(const __m512i *of) {
+    __m512 v[4];
+    UNROLL for (int i = 0; i < 4; i++) v[i] = _mm512_castsi512_ps(of[i]);
+    __m512 first = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
+    __m512 second = _mm512_add_ps(_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
+    __m512d low = _mm512_unpacklo_pd(_mm512_castps_pd(first), _mm512_castps_pd(second));
+    __m512d high = _mm512_unpackhi_pd(_mm512_castps_pd(first), _mm512_castps_pd(second));
+    __m512 all = _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+    __m256 half = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
+    return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
+
+/* Four channels, `apart` bytes from each other, with all rows: sums [rows][4]. `x_totals`: of rows of eight bits. */
+INLINE_512 void wide_rows(const int8_t *x, const int32_t *x_totals, const int8_t *w, ptrdiff_t apart, Fetched ahead,
+                          ptrdiff_t width, int rows, int are_halves, __m128 *sums) {
+    const __m512i sign = _mm512_set1_epi8((char)MOVED_BY);
+    __m512i total[WIDE_ROWS * WIDE_PLACES];
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int i = 0; i < WIDE_PLACES; i++) total[r * WIDE_PLACES + i] = _mm512_setzero_si512();
+    __mmask64 there = ~(__mmask64)0;
+    AS_A_LOOP for (ptrdiff_t k = 0; k < width; k += WIDE_BYTES) {
+        if (width - k < WIDE_BYTES) there = ((__mmask64)1 << (width - k)) - 1;
+        __m512i weight[WIDE_PLACES];
+        UNROLL for (int i = 0; i < WIDE_PLACES; i++) {
+            weight[i] = _mm512_maskz_loadu_epi8(there, w + i * apart + k);
+            if (!are_halves) weight[i] = _mm512_xor_si512(weight[i], sign);
+        }
+        if (ahead.count)
+            UNROLL for (int i = 0; i < WIDE_PLACES; i++)
+                if (is_fetched(ahead, i)) _mm_prefetch((const char *)w + i * apart + k + ahead.bytes, _MM_HINT_T0);
+        UNROLL for (int r = 0; r < rows; r++) {
+            const __m512i level = _mm512_maskz_loadu_epi8(there, x + r * width + k);
+            UNROLL for (int i = 0; i < WIDE_PLACES; i++) {
+                if (are_halves) ADD_HALVES(total[r * WIDE_PLACES + i], weight[i], level);
+                else ADD_PRODUCTS(total[r * WIDE_PLACES + i], weight[i], level);
+            }
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) {
+        if (are_halves) {
+            sums[r] = four_float_sums(total + r * WIDE_PLACES);
+        } else {
+            const int32_t moved = (int32_t)((uint32_t)x_totals[r] * MOVED_BY);
+            sums[r] = _mm_cvtepi32_ps(_mm_sub_epi32(four_sums(total + r * WIDE_PLACES), _mm_set1_epi32(moved)));
+        }
+    }
+}
+
+#define WIDE_ROWS_OF(KIND, ARE_HALVES, ROWS)                                                                        \
+    TILE_512 wide_##KIND##_##ROWS(const int8_t *x, const int32_t *x_totals, const int8_t *w, ptrdiff_t apart,       \
+                                  Fetched ahead, ptrdiff_t width, __m128 *sums) {                                   \
+        wide_rows(x, x_totals, w, apart, ahead, width, ROWS, ARE_HALVES, sums);                                     \
+    }
+#define WIDE_ROWS_TILES(KIND, ARE_HALVES)                                                                           \
+    WIDE_ROWS_OF(KIND, ARE_HALVES, 1) WIDE_ROWS_OF(KIND, ARE_HALVES, 2) WIDE_ROWS_OF(KIND, ARE_HALVES, 3)           \
+    WIDE_ROWS_OF(KIND, ARE_HALVES, 4) WIDE_ROWS_OF(KIND, ARE_HALVES, 5) WIDE_ROWS_OF(KIND, ARE_HALVES, 6)
+WIDE_ROWS_TILES(int8, 0) WIDE_ROWS_TILES(bfloat16, 1)
+#undef WIDE_ROWS_OF
+#undef WIDE_ROWS_TILES
+
+typedef void WideRowsTile(const int8_t *, const int32_t *, const int8_t *, ptrdiff_t, Fetched, ptrdiff_t, __m128 *);
+static const int8_t wide_rows_places[FEW] = {4, 4, 4, 4};
+static WideRowsTile *const wide_rows_tiles[2][WIDE_ROWS] = { /* [are_halves][rows - 1] */
+    {wide_int8_1, wide_int8_2, wide_int8_3, wide_int8_4, wide_int8_5, wide_int8_6},
+    {wide_bfloat16_1, wide_bfloat16_2, wide_bfloat16_3, wide_bfloat16_4, wide_bfloat16_5, wide_bfloat16_6},
+};
+
+INLINE WideRowsTile *wide_rows_tile(const Product *of, Tile at) { return wide_rows_tiles[of->x_totals == NULL][at.rows - 1]; }
+
+INLINE const int32_t *totals_at(const Product *of, Tile at) { return of->x_totals ? of->x_totals + at.row : NULL; }
+
+/* One channel in each of four places. */
+static IN_512 void wide_rows_streams(const Product *of, Tile at, Share channels, ptrdiff_t apart) {
+    const ptrdiff_t width = of->width;
+    for (ptrdiff_t c = channels.begin; c < channels.end; c++) {
+        __m128 sums[WIDE_ROWS];
+        wide_rows_tile(of, at)(of->x + at.row * width, totals_at(of, at), (const int8_t *)of->weight + c * width,
+                               apart * width, further(WIDE_PLACES), width, sums);
+        for (int r = 0; r < at.rows; r++) {
+            float each[WIDE_PLACES];
+            _mm_storeu_ps(each, sums[r]);
+            for (int i = 0; i < WIDE_PLACES; i++) put(&of->to, at.row + r, c + i * apart, each[i]);
+        }
+    }
+}
+
+/* Up to four channels from `c` on, those before `end`. */
+static IN_512 void wide_rows_four(const Product *of, Tile at, ptrdiff_t c, ptrdiff_t end, __m128 *sums) {
+    const ptrdiff_t width = of->width;
+    const int8_t *x = of->x + at.row * width, *w = (const int8_t *)of->weight + c * width;
+    WideRowsTile *const tile = wide_rows_tile(of, at);
+    if (end - c >= WIDE_PLACES) {
+        tile(x, totals_at(of, at), w, width, next_near(at, NEAR * width, WIDE_PLACES), width, sums);
+        return;
+    }
+    float each[WIDE_ROWS][WIDE_PLACES] = {{0}};
+    for (ptrdiff_t i = 0; i < end - c; i++) { /* four times the same */
+        tile(x, totals_at(of, at), w + i * width, 0, (Fetched){0, 0, 0}, width, sums);
+        for (int r = 0; r < at.rows; r++) each[r][i] = _mm_cvtss_f32(sums[r]);
+    }
+    for (int r = 0; r < at.rows; r++) sums[r] = _mm_loadu_ps(each[r]);
+}
+
+static IN_512 void multiply_wide_rows(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
+    if (places > 1) {
+        wide_rows_streams(of, at, channels, apart);
+        return;
+    }
+    for (ptrdiff_t c = channels.begin; c < channels.end; c += 2 * WIDE_PLACES) {
+        __m128 low[WIDE_ROWS], high[WIDE_ROWS];
+        wide_rows_four(of, at, c, channels.end, low);
+        wide_rows_four(of, at, c + WIDE_PLACES, channels.end, high);
+        for (int r = 0; r < at.rows; r++)
+            put_eight(&of->to, at.row + r, c, channels.end - c, _mm256_set_m128(high[r], low[r]));
+    }
+}
+
+/* --- four bits, two blocks of TOGETHER channels at a time */
+
+enum { WIDE_FOURS = 8 }; /* rows of a tile of one such pair; of two pairs half as many */
+
+typedef struct {
+    Int4 first, second;
+} WideInt4;
+
+INLINE_512 __m512i both_halves(const void *first, const void *second) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256(first)), _mm256_loadu_si256(second), 1);
+}
+
+INLINE_512 __m256i both_quarters(const void *first, const void *second) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(first)), _mm_loadu_si128(second), 1);
+}
+
+INLINE_512 __m512i broadcast(const void *at) { return _mm512_set1_epi32(four_bytes(at)); }
+
+/* See `int4_channels`. Sixteen products of a group are at most 16 * 15 * 127, which fits in 16 bits: so those are multiplied
+ * with steps of 16 bits, and the upper half of each sum, its sign, with nothing. */
+INLINE_512 void wide_int4(const int8_t *x, const int16_t *x_sums, const WideInt4 *pairs, int count, Fetched ahead,
+                           ptrdiff_t width, int rows, __m512i *sums) {
+    const __m512i low_bits = _mm512_set1_epi8(15);
+    __m512i total[WIDE_FOURS];
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm512_setzero_si512();
+    for (ptrdiff_t k = 0; k < width; k += PAIR) {
+        __m512i first_steps[4], second_steps[4];
+        UNROLL for (int i = 0; i < count; i++) {
+            const Int4 *a = &pairs[i].first, *b = &pairs[i].second;
+            const __m512i steps = _mm512_cvtepu8_epi16(both_quarters(a->steps + k / 4, b->steps + k / 4));
+            const __m512i lows = _mm512_cvtepi8_epi16(both_quarters(a->lows + k / 4, b->lows + k / 4));
+            first_steps[i] = _mm512_and_si512(steps, _mm512_set1_epi32(0xFFFF));
+            second_steps[i] = _mm512_srli_epi32(steps, 16);
+            UNROLL for (int r = 0; r < rows; r++)
+                ADD_PRODUCTS_16(total[i * rows + r], lows, broadcast(x_sums + (r * width + k) / GROUP));
+        }
+        AS_A_LOOP for (int half = 0; half < 2; half++) {
+            __m512i first[WIDE_FOURS], second[WIDE_FOURS];
+            UNROLL for (int r = 0; r < count * rows; r++) first[r] = second[r] = _mm512_setzero_si512();
+            UNROLL for (int j = 0; j < GROUP / 2; j += 4) {
+                const ptrdiff_t at = k * 4 + half * (GROUP / 2) * TOGETHER + j * TOGETHER;
+                const int8_t *inputs = x + k + half * (GROUP / 2) + j;
+                UNROLL for (int i = 0; i < count; i++) {
+                    const uint8_t *a = pairs[i].first.levels + at, *b = pairs[i].second.levels + at;
+                    const __m512i both = both_halves(a, b), low = _mm512_and_si512(both, low_bits);
+                    const __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
+                    if (j % 8 == 0 && ahead.count) {
+                        if (is_fetched(ahead, 2 * i)) _mm_prefetch((const char *)a + ahead.bytes, _MM_HINT_T0);
+                        if (is_fetched(ahead, 2 * i + 1)) _mm_prefetch((const char *)b + ahead.bytes, _MM_HINT_T0);
+                    }
+                    UNROLL for (int r = 0; r < rows; r++) {
+                        const int n = i * rows + r;
+                        ADD_PRODUCTS_OF(first[n], low, inputs + r * width);
+                        ADD_PRODUCTS_OF(second[n], high, inputs + r * width + GROUP);
+                    }
+                }
+            }
+            UNROLL for (int n = 0; n < count * rows; n++) {
+                ADD_PRODUCTS_16(total[n], first[n], first_steps[n / rows]);
+                ADD_PRODUCTS_16(total[n], second[n], second_steps[n / rows]);
+            }
+        }
+    }
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
+}
+
+#define WIDE_INT4(COUNT, ROWS)                                                                                      \
+    TILE_512 wide_int4_##COUNT##_##ROWS(const int8_t *x, const int16_t *x_sums, const WideInt4 *pairs,             \
+                                         Fetched ahead, ptrdiff_t width, __m512i *sums) {                             \
+        wide_int4(x, x_sums, pairs, COUNT, ahead, width, ROWS, sums);                                             \
+    }
+WIDE_INT4(1, 1) WIDE_INT4(1, 2) WIDE_INT4(1, 3) WIDE_INT4(1, 4) WIDE_INT4(1, 5) WIDE_INT4(1, 6) WIDE_INT4(1, 7)
+WIDE_INT4(1, 8) WIDE_INT4(2, 1) WIDE_INT4(2, 2) WIDE_INT4(2, 3) WIDE_INT4(2, 4)
+#undef WIDE_INT4
+
+typedef void WideInt4Tile(const int8_t *, const int16_t *, const WideInt4 *, Fetched, ptrdiff_t, __m512i *);
+static const int8_t wide_int4_places[FEW] = {4, 4, 4, 4};
+static WideInt4Tile *const wide_int4_tiles[2][WIDE_FOURS] = { /* [pairs - 1][rows - 1] */
+    {wide_int4_1_1, wide_int4_1_2, wide_int4_1_3, wide_int4_1_4, wide_int4_1_5, wide_int4_1_6, wide_int4_1_7, wide_int4_1_8},
+    {wide_int4_2_1, wide_int4_2_2, wide_int4_2_3, wide_int4_2_4},
+};
+
+/* The blocks of TOGETHER channels that begin at each of these. The second may be behind the last: the first again. */
+INLINE WideInt4 wide_int4_at(const Product *of, ptrdiff_t first, ptrdiff_t second) {
+    const Int4 all = *(const Int4 *)of->weight;
+    if (second >= of->to.channels) second = first;
+    return (WideInt4){channels_of(all, first, of->width), channels_of(all, second, of->width)};
+}
+
+static IN_512 void put_wide(const Result *to, Tile at, ptrdiff_t first, ptrdiff_t second, const __m512i *sums) {
+    for (int r = 0; r < at.rows; r++) {
+        const __m512 floats = _mm512_cvtepi32_ps(sums[r]);
+        put_eight(to, at.row + r, first, to->channels - first, _mm512_castps512_ps256(floats));
+        if (second < to->channels)
+            put_eight(to, at.row + r, second, to->channels - second, _mm512_extractf32x8_ps(floats, 1));
+    }
+}
+
+/* One pair of blocks that are neighbours, or two of four places. */
+static IN_512 void multiply_wide_int4(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
+    const ptrdiff_t width = of->width, next = places == 1 ? TOGETHER : apart, step = places == 1 ? NEAR : TOGETHER;
+    const int pairs = places == 1 ? 1 : places / 2;
+    const Fetched ahead = places == 1 ? next_near(at, NEAR * width / 2, 2) : further(places);
+    __m512i sums[WIDE_FOURS];
+    for (ptrdiff_t c = channels.begin; c < channels.end; c += step) {
+        WideInt4 from[2];
+        for (int i = 0; i < pairs; i++) from[i] = wide_int4_at(of, c + 2 * i * next, c + (2 * i + 1) * next);
+        wide_int4_tiles[pairs - 1][at.rows - 1](of->x + at.row * width, of->x_sums + at.row * of->sums, from, ahead, width, sums);
+        for (int i = 0; i < pairs; i++)
+            put_wide(&of->to, at, c + 2 * i * next, c + (2 * i + 1) * next, sums + i * at.rows);
+    }
+}
