@@ -32,6 +32,8 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "wide_products.h"
 #include "whole_calls.h"
 #include "block_products.h"
+#include "wide_blocks.h"
+#include "block_calls.h"
 #include "half_products.h"
 #include "rows.h"
 #include "logits.h"

@@ -192,7 +192,7 @@ INLINE_512 __m512i broadcast(const void *at) { return _mm512_set1_epi32(four_byt
 /* See `int4_channels`. Sixteen products of a group are at most 16 * 15 * 127, which fits in 16 bits: so those are multiplied
  * with steps of 16 bits, and the upper half of each sum, its sign, with nothing. */
 INLINE_512 void wide_int4(const int8_t *x, const int16_t *x_sums, const WideInt4 *pairs, int count, Fetched ahead,
-                           ptrdiff_t width, int rows, __m512i *sums) {
+                           ptrdiff_t width, int rows, __m512 *sums) {
     const __m512i low_bits = _mm512_set1_epi8(15);
     __m512i total[WIDE_FOURS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm512_setzero_si512();
@@ -234,19 +234,19 @@ INLINE_512 void wide_int4(const int8_t *x, const int16_t *x_sums, const WideInt4
             }
         }
     }
-    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = _mm512_cvtepi32_ps(total[r]);
 }
 
 #define WIDE_INT4(COUNT, ROWS)                                                                                      \
     TILE_512 wide_int4_##COUNT##_##ROWS(const int8_t *x, const int16_t *x_sums, const WideInt4 *pairs,             \
-                                         Fetched ahead, ptrdiff_t width, __m512i *sums) {                             \
+                                         Fetched ahead, ptrdiff_t width, __m512 *sums) {                              \
         wide_int4(x, x_sums, pairs, COUNT, ahead, width, ROWS, sums);                                             \
     }
 WIDE_INT4(1, 1) WIDE_INT4(1, 2) WIDE_INT4(1, 3) WIDE_INT4(1, 4) WIDE_INT4(1, 5) WIDE_INT4(1, 6) WIDE_INT4(1, 7)
 WIDE_INT4(1, 8) WIDE_INT4(2, 1) WIDE_INT4(2, 2) WIDE_INT4(2, 3) WIDE_INT4(2, 4)
 #undef WIDE_INT4
 
-typedef void WideInt4Tile(const int8_t *, const int16_t *, const WideInt4 *, Fetched, ptrdiff_t, __m512i *);
+typedef void WideInt4Tile(const int8_t *, const int16_t *, const WideInt4 *, Fetched, ptrdiff_t, __m512 *);
 static const int8_t wide_int4_places[FEW] = {4, 4, 4, 4};
 static WideInt4Tile *const wide_int4_tiles[2][WIDE_FOURS] = { /* [pairs - 1][rows - 1] */
     {wide_int4_1_1, wide_int4_1_2, wide_int4_1_3, wide_int4_1_4, wide_int4_1_5, wide_int4_1_6, wide_int4_1_7, wide_int4_1_8},
@@ -260,12 +260,11 @@ INLINE WideInt4 wide_int4_at(const Product *of, ptrdiff_t first, ptrdiff_t secon
     return (WideInt4){channels_of(all, first, of->width), channels_of(all, second, of->width)};
 }
 
-static IN_512 void put_wide(const Result *to, Tile at, ptrdiff_t first, ptrdiff_t second, const __m512i *sums) {
+static IN_512 void put_wide(const Result *to, Tile at, ptrdiff_t first, ptrdiff_t second, const __m512 *sums) {
     for (int r = 0; r < at.rows; r++) {
-        const __m512 floats = _mm512_cvtepi32_ps(sums[r]);
-        put_eight(to, at.row + r, first, to->channels - first, _mm512_castps512_ps256(floats));
+        put_eight(to, at.row + r, first, to->channels - first, _mm512_castps512_ps256(sums[r]));
         if (second < to->channels)
-            put_eight(to, at.row + r, second, to->channels - second, _mm512_extractf32x8_ps(floats, 1));
+            put_eight(to, at.row + r, second, to->channels - second, _mm512_extractf32x8_ps(sums[r], 1));
     }
 }
 
@@ -274,7 +273,7 @@ static IN_512 void multiply_wide_int4(const Product *of, Tile at, Share channels
     const ptrdiff_t width = of->width, next = places == 1 ? TOGETHER : apart, step = places == 1 ? NEAR : TOGETHER;
     const int pairs = places == 1 ? 1 : places / 2;
     const Fetched ahead = places == 1 ? next_near(at, NEAR * width / 2, 2) : further(places);
-    __m512i sums[WIDE_FOURS];
+    __m512 sums[WIDE_FOURS];
     for (ptrdiff_t c = channels.begin; c < channels.end; c += step) {
         WideInt4 from[2];
         for (int i = 0; i < pairs; i++) from[i] = wide_int4_at(of, c + 2 * i * next, c + (2 * i + 1) * next);

@@ -1,0 +1,196 @@
+/* The products of block_products.h in registers of 512 bits: two blocks of TOGETHER channels at a time. The sums of a block are
+ * the same whole numbers, and are scaled and added up in the same order: so every result has the same bits. */
+
+enum { WIDE_BLOCK_ROWS = 6 }; /* of a tile of one such pair; of two pairs there are up to two */
+
+typedef struct {
+    Blocks first, second;
+} WideBlocks;
+
+/* Sixteen channels' bytes at the same place of both. */
+INLINE_512 __m512i wide_bytes(const WideBlocks *of, int part, ptrdiff_t at) {
+    return both_halves(of->first.parts[part] + at, of->second.parts[part] + at);
+}
+
+INLINE_512 __m512 wide_factors(const WideBlocks *of, ptrdiff_t at) {
+    return _mm512_cvtph_ps(both_quarters(of->first.parts[3] + at, of->second.parts[3] + at));
+}
+
+/* Bit `from` of each byte as bit 4. */
+INLINE_512 __m512i wide_fifth_bits(__m512i high, int from) {
+    const __m512i moved = from < 4 ? _mm512_slli_epi16(high, 4 - from) : _mm512_srli_epi16(high, from - 4);
+    return _mm512_and_si512(moved, _mm512_set1_epi8(16));
+}
+
+/* Levels of four inputs of a pair of groups, from `j` on in each of these; `high`: what Q5_K has of this half of them. */
+INLINE_512 void wide_levels(BlockKind kind, const WideBlocks *of, ptrdiff_t k, int j, __m512i high, __m512i *low_levels,
+                            __m512i *high_levels) {
+    const __m512i low_bits = _mm512_set1_epi8(15), both = wide_bytes(of, 0, k * 4 + j * TOGETHER);
+    __m512i first = _mm512_and_si512(both, low_bits), second = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
+    if (kind == Q5_K) {
+        first = _mm512_or_si512(first, wide_fifth_bits(high, j % SMALL_GROUP / 2));
+        second = _mm512_or_si512(second, wide_fifth_bits(high, j % SMALL_GROUP / 2 + 1));
+    }
+    if (kind == Q6_K) {
+        const __m512i upper = wide_bytes(of, 1, k * 2 + j / 8 * 32), bits = _mm512_set1_epi8(48);
+        first = _mm512_or_si512(first, _mm512_and_si512(j % 8 ? upper : _mm512_slli_epi16(upper, 4), bits));
+        const __m512i others = j % 8 ? _mm512_srli_epi16(upper, 2) : _mm512_slli_epi16(upper, 2);
+        second = _mm512_or_si512(second, _mm512_and_si512(others, bits));
+    }
+    *low_levels = first, *high_levels = second;
+}
+
+/* Steps of small group `group` of four, with their signs. */
+INLINE_512 __m512i wide_steps(__m512i steps, int group) {
+    return _mm512_srai_epi32(_mm512_slli_epi32(steps, 24 - 8 * group), 24);
+}
+
+/* Two sums of 16 bits. */
+INLINE int32_t both_sums(const int16_t *sums) { return (int32_t)sums[0] + sums[1]; }
+
+/* Half of a pair of groups, sixteen inputs of each, times all rows, added to `first` and `second`. */
+INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks *of, Fetched ahead, int stream,
+                               ptrdiff_t width, ptrdiff_t k, int half, int rows, __m512i *first, __m512i *second) {
+    const __m512i high = kind == Q5_K ? wide_bytes(of, 1, k + half * 32) : _mm512_setzero_si512();
+    UNROLL for (int i = 0; i < SMALL_GROUP; i += 4) {
+        const int j = half * SMALL_GROUP + i;
+        __m512i low_levels, high_levels;
+        wide_levels(kind, of, k, j, high, &low_levels, &high_levels);
+        if (i % 8 == 0 && ahead.count) {
+            const ptrdiff_t at = k * 4 + j * TOGETHER + ahead.bytes;
+            if (is_fetched(ahead, stream)) _mm_prefetch((const char *)of->first.parts[0] + at, _MM_HINT_T0);
+            if (is_fetched(ahead, stream + 1)) _mm_prefetch((const char *)of->second.parts[0] + at, _MM_HINT_T0);
+        }
+        UNROLL for (int r = 0; r < rows; r++) {
+            const int8_t *inputs = x + r * width + k + j;
+            ADD_PRODUCTS_OF(first[r], low_levels, inputs);
+            ADD_PRODUCTS_OF(second[r], high_levels, inputs + GROUP);
+        }
+    }
+}
+
+/* A pair of groups times all rows: adds whole sums times steps to `stepped`, or, of Q4_0, times factors to `of_block`. */
+INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums, const WideBlocks *of, Fetched ahead,
+                          int stream, ptrdiff_t width, ptrdiff_t k, int rows, __m512i *stepped, __m512 *of_block) {
+    __m512i first[WIDE_BLOCK_ROWS], second[WIDE_BLOCK_ROWS], steps = _mm512_setzero_si512();
+    if (kind == Q6_K) steps = wide_bytes(of, 2, k / 2);
+    if (kind == Q4_K || kind == Q5_K)
+        steps = _mm512_cvtepu8_epi16(both_quarters(of->first.parts[2] + k / 2, of->second.parts[2] + k / 2));
+    const __m512i first_steps = _mm512_and_si512(steps, _mm512_set1_epi32(0xFFFF)), second_steps = _mm512_srli_epi32(steps, 16);
+    UNROLL for (int half = 0; half < 2; half++) {
+        UNROLL for (int r = 0; r < rows; r++) {
+            if (kind == Q6_K) {
+                const int16_t *offsets = x_sums + (r * width + k) / SMALL_GROUP * 2 + 2 * half;
+                first[r] = _mm512_set1_epi32(both_sums(offsets)), second[r] = _mm512_set1_epi32(both_sums(offsets + 4));
+            } else if (kind != Q4_0) {
+                first[r] = second[r] = _mm512_setzero_si512();
+            } else if (half == 0) {
+                const int16_t *sums = x_sums + (r * width + k) / GROUP;
+                first[r] = _mm512_set1_epi32(-8 * sums[0]), second[r] = _mm512_set1_epi32(-8 * sums[1]);
+            }
+        }
+        wide_half_pair(kind, x, of, ahead, stream, width, k, half, rows, first, second);
+        if (kind == Q4_0) continue;
+        UNROLL for (int r = 0; r < rows; r++) {
+            if (kind == Q4_K) { /* sixteen products are at most 16 * 15 * 127, which fits in 16 bits */
+                ADD_PRODUCTS_16(stepped[r], first[r], first_steps);
+                ADD_PRODUCTS_16(stepped[r], second[r], second_steps);
+            } else {
+                const __m512i a = kind == Q6_K ? wide_steps(steps, half) : first_steps;
+                const __m512i b = kind == Q6_K ? wide_steps(steps, 2 + half) : second_steps;
+                stepped[r] = _mm512_add_epi32(stepped[r], _mm512_mullo_epi32(first[r], a));
+                stepped[r] = _mm512_add_epi32(stepped[r], _mm512_mullo_epi32(second[r], b));
+            }
+        }
+    }
+    if (kind != Q4_0) return;
+    const __m512 a = wide_factors(of, k / GROUP * 2 * TOGETHER), b = wide_factors(of, (k / GROUP + 1) * 2 * TOGETHER);
+    UNROLL for (int r = 0; r < rows; r++) {
+        of_block[r] = _mm512_add_ps(of_block[r], _mm512_mul_ps(a, _mm512_cvtepi32_ps(first[r])));
+        of_block[r] = _mm512_add_ps(of_block[r], _mm512_mul_ps(b, _mm512_cvtepi32_ps(second[r])));
+    }
+}
+
+/* A block's numbers: stepped sums times its factors. Lows of Q4_K and Q5_K are taken from them. */
+INLINE_512 __m512 wide_scaled(BlockKind kind, const int16_t *x_sums, const WideBlocks *of, ptrdiff_t width, ptrdiff_t block,
+                              int row, __m512i stepped) {
+    const ptrdiff_t at = block / K_BLOCK * (kind == Q6_K ? 2 : 4) * TOGETHER;
+    const __m512 sum = _mm512_mul_ps(wide_factors(of, at), _mm512_cvtepi32_ps(stepped));
+    if (kind == Q6_K) return sum;
+    __m512i low = _mm512_setzero_si512();
+    UNROLL for (int pair = 0; pair < K_BLOCK / PAIR; pair++) {
+        const ptrdiff_t k = block + pair * PAIR, lows = k / 2 + 16;
+        const __m512i words = _mm512_cvtepi8_epi16(both_quarters(of->first.parts[2] + lows, of->second.parts[2] + lows));
+        ADD_PRODUCTS_16(low, words, broadcast(x_sums + (row * width + k) / GROUP));
+    }
+    return _mm512_sub_ps(sum, _mm512_mul_ps(wide_factors(of, at + 2 * TOGETHER), _mm512_cvtepi32_ps(low)));
+}
+
+/* Each of `count` pairs of blocks of channels with all rows: those of the first one's rows, then of the next one's. */
+INLINE_512 void wide_blocks(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales,
+                            const WideBlocks *pairs, int count, Fetched ahead, ptrdiff_t width, int rows, __m512 *sums) {
+    __m512 total[WIDE_BLOCK_ROWS];
+    UNROLL for (int n = 0; n < count * rows; n++) total[n] = _mm512_setzero_ps();
+    for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
+        __m512i stepped[WIDE_BLOCK_ROWS];
+        __m512 of_block[WIDE_BLOCK_ROWS];
+        UNROLL for (int n = 0; n < count * rows; n++) stepped[n] = _mm512_setzero_si512(), of_block[n] = _mm512_setzero_ps();
+        AS_A_LOOP for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
+            UNROLL for (int i = 0; i < count; i++)
+                wide_pair(kind, x, x_sums, &pairs[i], ahead, 2 * i, width, k, rows, stepped + i * rows, of_block + i * rows);
+        UNROLL for (int n = 0; n < count * rows; n++) {
+            const WideBlocks *of = &pairs[n / rows];
+            const __m512 scale = _mm512_set1_ps(x_scales[n % rows * blocks_of(width) + block / K_BLOCK]);
+            if (kind != Q4_0) of_block[n] = wide_scaled(kind, x_sums, of, width, block, n % rows, stepped[n]);
+            total[n] = _mm512_add_ps(total[n], _mm512_mul_ps(of_block[n], scale));
+        }
+    }
+    UNROLL for (int n = 0; n < count * rows; n++) sums[n] = total[n];
+}
+
+#define WIDE_BLOCK(KIND, COUNT, ROWS)                                                                               \
+    TILE_512 wide_##KIND##_##COUNT##_##ROWS(const int8_t *x, const int16_t *x_sums, const float *x_scales,          \
+                                            const WideBlocks *pairs, Fetched ahead, ptrdiff_t width, __m512 *sums) { \
+        wide_blocks(KIND, x, x_sums, x_scales, pairs, COUNT, ahead, width, ROWS, sums);                             \
+    }
+#define WIDE_BLOCK_TILES(KIND)                                                                                      \
+    WIDE_BLOCK(KIND, 1, 1) WIDE_BLOCK(KIND, 1, 2) WIDE_BLOCK(KIND, 1, 3) WIDE_BLOCK(KIND, 1, 4)                     \
+    WIDE_BLOCK(KIND, 1, 5) WIDE_BLOCK(KIND, 1, 6) WIDE_BLOCK(KIND, 2, 1) WIDE_BLOCK(KIND, 2, 2)
+#define WIDE_TILES_OF(KIND)                                                                                         \
+    {{wide_##KIND##_1_1, wide_##KIND##_1_2, wide_##KIND##_1_3, wide_##KIND##_1_4, wide_##KIND##_1_5, wide_##KIND##_1_6}, \
+     {wide_##KIND##_2_1, wide_##KIND##_2_2}}
+WIDE_BLOCK_TILES(Q4_K) WIDE_BLOCK_TILES(Q5_K) WIDE_BLOCK_TILES(Q6_K) WIDE_BLOCK_TILES(Q4_0)
+
+typedef void WideBlockTile(const int8_t *, const int16_t *, const float *, const WideBlocks *, Fetched, ptrdiff_t, __m512 *);
+static const int8_t wide_block_places[FEW] = {4, 4, 1, 1};
+static WideBlockTile *const wide_block_tiles[4][2][WIDE_BLOCK_ROWS] = { /* [kind][pairs - 1][rows - 1] */
+    WIDE_TILES_OF(Q4_K), WIDE_TILES_OF(Q5_K), WIDE_TILES_OF(Q6_K), WIDE_TILES_OF(Q4_0),
+};
+#undef WIDE_BLOCK
+#undef WIDE_BLOCK_TILES
+#undef WIDE_TILES_OF
+
+/* The channels that begin at each of these. The second may be behind the last: the first again. */
+INLINE WideBlocks wide_blocks_at(const Product *of, ptrdiff_t first, ptrdiff_t second) {
+    const BlockWeight *weight = of->weight;
+    if (second >= of->to.channels) second = first;
+    return (WideBlocks){blocks_from(weight->blocks, weight->kind, first, of->width),
+                        blocks_from(weight->blocks, weight->kind, second, of->width)};
+}
+
+/* One pair of blocks that are neighbours, or two of four places. */
+static IN_512 void multiply_wide_blocks(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
+    const ptrdiff_t width = of->width, next = places == 1 ? TOGETHER : apart, step = places == 1 ? NEAR : TOGETHER;
+    const int pairs = places == 1 ? 1 : places / 2;
+    const Fetched ahead = places == 1 ? next_near(at, NEAR * width / 2, 2) : further(places);
+    WideBlockTile *const tile = wide_block_tiles[((const BlockWeight *)of->weight)->kind][pairs - 1][at.rows - 1];
+    __m512 sums[WIDE_BLOCK_ROWS];
+    for (ptrdiff_t c = channels.begin; c < channels.end; c += step) {
+        WideBlocks from[2];
+        for (int i = 0; i < pairs; i++) from[i] = wide_blocks_at(of, c + 2 * i * next, c + (2 * i + 1) * next);
+        tile(of->x + at.row * width, of->x_sums + at.row * of->sums, of->x_scales + at.row * of->scales, from, ahead, width,
+             sums);
+        for (int i = 0; i < pairs; i++)
+            put_wide(&of->to, at, c + 2 * i * next, c + (2 * i + 1) * next, sums + i * at.rows);
+    }
+}
