@@ -9,7 +9,7 @@ static Product block_product(const int8_t *x, const int16_t *x_sums, const float
         .unit = TOGETHER, .has_pairs = has_pairs, .multiply = multiply_blocks, .to = to,
     };
     if (has_wide && w->kind != Q7_K) { /* which is for CPUs without */
-        product.most = WIDE_BLOCK_ROWS, product.places = wide_block_places, product.has_pairs = 0;
+        product.most = WIDE_BLOCK_ROWS, product.places = wide_pair_places, product.has_pairs = 0;
         product.multiply = multiply_wide_blocks;
     }
     return product;

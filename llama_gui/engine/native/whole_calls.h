@@ -42,7 +42,7 @@ static Product int4_product(const int8_t *x, const int16_t *x_sums, ptrdiff_t wi
         .unit = TOGETHER, .has_pairs = 1, .multiply = multiply_int4, .to = to,
     };
     if (has_wide) {
-        product.most = WIDE_FOURS, product.places = wide_int4_places, product.has_pairs = 0;
+        product.most = WIDE_FOURS, product.places = wide_pair_places, product.has_pairs = 0;
         product.multiply = multiply_wide_int4;
     }
     return product;

@@ -1,7 +1,7 @@
 /* The products of block_products.h in registers of 512 bits: two blocks of TOGETHER channels at a time. The sums of a block are
  * the same whole numbers, and are scaled and added up in the same order: so every result has the same bits. */
 
-enum { WIDE_BLOCK_ROWS = 6 }; /* of a tile of one such pair; of two pairs there are up to two */
+enum { WIDE_BLOCK_ROWS = 6 }; /* of a tile */
 
 typedef struct {
     Blocks first, second;
@@ -49,7 +49,7 @@ INLINE_512 __m512i wide_steps(__m512i steps, int group) {
 INLINE int32_t both_sums(const int16_t *sums) { return (int32_t)sums[0] + sums[1]; }
 
 /* Half of a pair of groups, sixteen inputs of each, times all rows, added to `first` and `second`. */
-INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks *of, Fetched ahead, int stream,
+INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks *of, Fetched ahead,
                                ptrdiff_t width, ptrdiff_t k, int half, int rows, __m512i *first, __m512i *second) {
     const __m512i high = kind == Q5_K ? wide_bytes(of, 1, k + half * 32) : _mm512_setzero_si512();
     UNROLL for (int i = 0; i < SMALL_GROUP; i += 4) {
@@ -58,8 +58,8 @@ INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks
         wide_levels(kind, of, k, j, high, &low_levels, &high_levels);
         if (i % 8 == 0 && ahead.count) {
             const ptrdiff_t at = k * 4 + j * TOGETHER + ahead.bytes;
-            if (is_fetched(ahead, stream)) _mm_prefetch((const char *)of->first.parts[0] + at, _MM_HINT_T0);
-            if (is_fetched(ahead, stream + 1)) _mm_prefetch((const char *)of->second.parts[0] + at, _MM_HINT_T0);
+            if (is_fetched(ahead, 0)) _mm_prefetch((const char *)of->first.parts[0] + at, _MM_HINT_T0);
+            if (is_fetched(ahead, 1)) _mm_prefetch((const char *)of->second.parts[0] + at, _MM_HINT_T0);
         }
         UNROLL for (int r = 0; r < rows; r++) {
             const int8_t *inputs = x + r * width + k + j;
@@ -71,7 +71,7 @@ INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks
 
 /* A pair of groups times all rows: adds whole sums times steps to `stepped`, or, of Q4_0, times factors to `of_block`. */
 INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums, const WideBlocks *of, Fetched ahead,
-                          int stream, ptrdiff_t width, ptrdiff_t k, int rows, __m512i *stepped, __m512 *of_block) {
+                          ptrdiff_t width, ptrdiff_t k, int rows, __m512i *stepped, __m512 *of_block) {
     __m512i first[WIDE_BLOCK_ROWS], second[WIDE_BLOCK_ROWS], steps = _mm512_setzero_si512();
     if (kind == Q6_K) steps = wide_bytes(of, 2, k / 2);
     if (kind == Q4_K || kind == Q5_K)
@@ -89,7 +89,7 @@ INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums
                 first[r] = _mm512_set1_epi32(-8 * sums[0]), second[r] = _mm512_set1_epi32(-8 * sums[1]);
             }
         }
-        wide_half_pair(kind, x, of, ahead, stream, width, k, half, rows, first, second);
+        wide_half_pair(kind, x, of, ahead, width, k, half, rows, first, second);
         if (kind == Q4_0) continue;
         UNROLL for (int r = 0; r < rows; r++) {
             if (kind == Q4_K) { /* sixteen products are at most 16 * 15 * 127, which fits in 16 bits */
@@ -126,44 +126,38 @@ INLINE_512 __m512 wide_scaled(BlockKind kind, const int16_t *x_sums, const WideB
     return _mm512_sub_ps(sum, _mm512_mul_ps(wide_factors(of, at + 2 * TOGETHER), _mm512_cvtepi32_ps(low)));
 }
 
-/* Each of `count` pairs of blocks of channels with all rows: those of the first one's rows, then of the next one's. */
 INLINE_512 void wide_blocks(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales,
-                            const WideBlocks *pairs, int count, Fetched ahead, ptrdiff_t width, int rows, __m512 *sums) {
+                            const WideBlocks *of, Fetched ahead, ptrdiff_t width, int rows, __m512 *sums) {
     __m512 total[WIDE_BLOCK_ROWS];
-    UNROLL for (int n = 0; n < count * rows; n++) total[n] = _mm512_setzero_ps();
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm512_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m512i stepped[WIDE_BLOCK_ROWS];
         __m512 of_block[WIDE_BLOCK_ROWS];
-        UNROLL for (int n = 0; n < count * rows; n++) stepped[n] = _mm512_setzero_si512(), of_block[n] = _mm512_setzero_ps();
+        UNROLL for (int r = 0; r < rows; r++) stepped[r] = _mm512_setzero_si512(), of_block[r] = _mm512_setzero_ps();
         AS_A_LOOP for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
-            UNROLL for (int i = 0; i < count; i++)
-                wide_pair(kind, x, x_sums, &pairs[i], ahead, 2 * i, width, k, rows, stepped + i * rows, of_block + i * rows);
-        UNROLL for (int n = 0; n < count * rows; n++) {
-            const WideBlocks *of = &pairs[n / rows];
-            const __m512 scale = _mm512_set1_ps(x_scales[n % rows * blocks_of(width) + block / K_BLOCK]);
-            if (kind != Q4_0) of_block[n] = wide_scaled(kind, x_sums, of, width, block, n % rows, stepped[n]);
-            total[n] = _mm512_add_ps(total[n], _mm512_mul_ps(of_block[n], scale));
+            wide_pair(kind, x, x_sums, of, ahead, width, k, rows, stepped, of_block);
+        UNROLL for (int r = 0; r < rows; r++) {
+            const __m512 scale = _mm512_set1_ps(x_scales[r * blocks_of(width) + block / K_BLOCK]);
+            if (kind != Q4_0) of_block[r] = wide_scaled(kind, x_sums, of, width, block, r, stepped[r]);
+            total[r] = _mm512_add_ps(total[r], _mm512_mul_ps(of_block[r], scale));
         }
     }
-    UNROLL for (int n = 0; n < count * rows; n++) sums[n] = total[n];
+    UNROLL for (int r = 0; r < rows; r++) sums[r] = total[r];
 }
 
-#define WIDE_BLOCK(KIND, COUNT, ROWS)                                                                               \
-    TILE_512 wide_##KIND##_##COUNT##_##ROWS(const int8_t *x, const int16_t *x_sums, const float *x_scales,          \
-                                            const WideBlocks *pairs, Fetched ahead, ptrdiff_t width, __m512 *sums) { \
-        wide_blocks(KIND, x, x_sums, x_scales, pairs, COUNT, ahead, width, ROWS, sums);                             \
+#define WIDE_BLOCK(KIND, ROWS)                                                                                      \
+    TILE_512 wide_##KIND##_##ROWS(const int8_t *x, const int16_t *x_sums, const float *x_scales,                    \
+                                  const WideBlocks *of, Fetched ahead, ptrdiff_t width, __m512 *sums) {             \
+        wide_blocks(KIND, x, x_sums, x_scales, of, ahead, width, ROWS, sums);                                       \
     }
 #define WIDE_BLOCK_TILES(KIND)                                                                                      \
-    WIDE_BLOCK(KIND, 1, 1) WIDE_BLOCK(KIND, 1, 2) WIDE_BLOCK(KIND, 1, 3) WIDE_BLOCK(KIND, 1, 4)                     \
-    WIDE_BLOCK(KIND, 1, 5) WIDE_BLOCK(KIND, 1, 6) WIDE_BLOCK(KIND, 2, 1) WIDE_BLOCK(KIND, 2, 2)
+    WIDE_BLOCK(KIND, 1) WIDE_BLOCK(KIND, 2) WIDE_BLOCK(KIND, 3) WIDE_BLOCK(KIND, 4) WIDE_BLOCK(KIND, 5) WIDE_BLOCK(KIND, 6)
 #define WIDE_TILES_OF(KIND)                                                                                         \
-    {{wide_##KIND##_1_1, wide_##KIND##_1_2, wide_##KIND##_1_3, wide_##KIND##_1_4, wide_##KIND##_1_5, wide_##KIND##_1_6}, \
-     {wide_##KIND##_2_1, wide_##KIND##_2_2}}
+    {wide_##KIND##_1, wide_##KIND##_2, wide_##KIND##_3, wide_##KIND##_4, wide_##KIND##_5, wide_##KIND##_6}
 WIDE_BLOCK_TILES(Q4_K) WIDE_BLOCK_TILES(Q5_K) WIDE_BLOCK_TILES(Q6_K) WIDE_BLOCK_TILES(Q4_0)
 
 typedef void WideBlockTile(const int8_t *, const int16_t *, const float *, const WideBlocks *, Fetched, ptrdiff_t, __m512 *);
-static const int8_t wide_block_places[FEW] = {4, 4, 1, 1};
-static WideBlockTile *const wide_block_tiles[4][2][WIDE_BLOCK_ROWS] = { /* [kind][pairs - 1][rows - 1] */
+static WideBlockTile *const wide_block_tiles[4][WIDE_BLOCK_ROWS] = { /* [kind][rows - 1] */
     WIDE_TILES_OF(Q4_K), WIDE_TILES_OF(Q5_K), WIDE_TILES_OF(Q6_K), WIDE_TILES_OF(Q4_0),
 };
 #undef WIDE_BLOCK
@@ -178,19 +172,17 @@ INLINE WideBlocks wide_blocks_at(const Product *of, ptrdiff_t first, ptrdiff_t s
                         blocks_from(weight->blocks, weight->kind, second, of->width)};
 }
 
-/* One pair of blocks that are neighbours, or two of four places. */
 static IN_512 void multiply_wide_blocks(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
-    const ptrdiff_t width = of->width, next = places == 1 ? TOGETHER : apart, step = places == 1 ? NEAR : TOGETHER;
-    const int pairs = places == 1 ? 1 : places / 2;
+    const ptrdiff_t width = of->width;
     const Fetched ahead = places == 1 ? next_near(at, NEAR * width / 2, 2) : further(places);
-    WideBlockTile *const tile = wide_block_tiles[((const BlockWeight *)of->weight)->kind][pairs - 1][at.rows - 1];
+    WideBlockTile *const tile = wide_block_tiles[((const BlockWeight *)of->weight)->kind][at.rows - 1];
+    const int8_t *x = of->x + at.row * width;
+    const int16_t *x_sums = of->x_sums + at.row * of->sums;
     __m512 sums[WIDE_BLOCK_ROWS];
-    for (ptrdiff_t c = channels.begin; c < channels.end; c += step) {
-        WideBlocks from[2];
-        for (int i = 0; i < pairs; i++) from[i] = wide_blocks_at(of, c + 2 * i * next, c + (2 * i + 1) * next);
-        tile(of->x + at.row * width, of->x_sums + at.row * of->sums, of->x_scales + at.row * of->scales, from, ahead, width,
-             sums);
-        for (int i = 0; i < pairs; i++)
-            put_wide(&of->to, at, c + 2 * i * next, c + (2 * i + 1) * next, sums + i * at.rows);
+    for (ptrdiff_t c = channels.begin; c < channels.end; c += places == 1 ? NEAR : TOGETHER) {
+        const ptrdiff_t second = second_block(c, places, apart);
+        const WideBlocks from = wide_blocks_at(of, c, second);
+        tile(x, x_sums, of->x_scales + at.row * of->scales, &from, ahead, width, sums);
+        put_wide(&of->to, at, c, second, sums);
     }
 }

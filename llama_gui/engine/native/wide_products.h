@@ -19,9 +19,8 @@
 
 typedef int32_t Four __attribute__((may_alias, aligned(1)));
 
-#ifndef FURTHER
-#define FURTHER 2048
-#endif
+enum { FURTHER = 1024 }; /* bytes */
+
 /* What the memory is to fetch while something is multiplied: bytes from that on, and of which of its streams: `count` from
  * `first` on. The processor's own fetching reached half of what this does (measured on Zen 5). */
 typedef struct {
@@ -173,8 +172,9 @@ static IN_512 void multiply_wide_rows(const Product *of, Tile at, Share channels
 
 /* --- four bits, two blocks of TOGETHER channels at a time */
 
-enum { WIDE_FOURS = 8 }; /* rows of a tile of one such pair; of two pairs half as many */
+enum { WIDE_FOURS = 8 }; /* rows of a tile */
 
+/* Neighbours, or two places of the weight. */
 typedef struct {
     Int4 first, second;
 } WideInt4;
@@ -189,68 +189,69 @@ INLINE_512 __m256i both_quarters(const void *first, const void *second) {
 
 INLINE_512 __m512i broadcast(const void *at) { return _mm512_set1_epi32(four_bytes(at)); }
 
-/* See `int4_channels`. Sixteen products of a group are at most 16 * 15 * 127, which fits in 16 bits: so those are multiplied
- * with steps of 16 bits, and the upper half of each sum, its sign, with nothing. */
-INLINE_512 void wide_int4(const int8_t *x, const int16_t *x_sums, const WideInt4 *pairs, int count, Fetched ahead,
-                           ptrdiff_t width, int rows, __m512 *sums) {
-    const __m512i low_bits = _mm512_set1_epi8(15);
-    __m512i total[WIDE_FOURS];
-    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm512_setzero_si512();
-    for (ptrdiff_t k = 0; k < width; k += PAIR) {
-        __m512i first_steps[4], second_steps[4];
-        UNROLL for (int i = 0; i < count; i++) {
-            const Int4 *a = &pairs[i].first, *b = &pairs[i].second;
-            const __m512i steps = _mm512_cvtepu8_epi16(both_quarters(a->steps + k / 4, b->steps + k / 4));
-            const __m512i lows = _mm512_cvtepi8_epi16(both_quarters(a->lows + k / 4, b->lows + k / 4));
-            first_steps[i] = _mm512_and_si512(steps, _mm512_set1_epi32(0xFFFF));
-            second_steps[i] = _mm512_srli_epi32(steps, 16);
-            UNROLL for (int r = 0; r < rows; r++)
-                ADD_PRODUCTS_16(total[i * rows + r], lows, broadcast(x_sums + (r * width + k) / GROUP));
-        }
-        AS_A_LOOP for (int half = 0; half < 2; half++) {
-            __m512i first[WIDE_FOURS], second[WIDE_FOURS];
-            UNROLL for (int r = 0; r < count * rows; r++) first[r] = second[r] = _mm512_setzero_si512();
-            UNROLL for (int j = 0; j < GROUP / 2; j += 4) {
-                const ptrdiff_t at = k * 4 + half * (GROUP / 2) * TOGETHER + j * TOGETHER;
-                const int8_t *inputs = x + k + half * (GROUP / 2) + j;
-                UNROLL for (int i = 0; i < count; i++) {
-                    const uint8_t *a = pairs[i].first.levels + at, *b = pairs[i].second.levels + at;
-                    const __m512i both = both_halves(a, b), low = _mm512_and_si512(both, low_bits);
-                    const __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
-                    if (j % 8 == 0 && ahead.count) {
-                        if (is_fetched(ahead, 2 * i)) _mm_prefetch((const char *)a + ahead.bytes, _MM_HINT_T0);
-                        if (is_fetched(ahead, 2 * i + 1)) _mm_prefetch((const char *)b + ahead.bytes, _MM_HINT_T0);
-                    }
-                    UNROLL for (int r = 0; r < rows; r++) {
-                        const int n = i * rows + r;
-                        ADD_PRODUCTS_OF(first[n], low, inputs + r * width);
-                        ADD_PRODUCTS_OF(second[n], high, inputs + r * width + GROUP);
-                    }
-                }
-            }
-            UNROLL for (int n = 0; n < count * rows; n++) {
-                ADD_PRODUCTS_16(total[n], first[n], first_steps[n / rows]);
-                ADD_PRODUCTS_16(total[n], second[n], second_steps[n / rows]);
-            }
-        }
+/* The bits of both groups' steps, and prefetched what the next groups have, a line at a time. */
+INLINE_512 __m512i wide_int4_steps(const WideInt4 *of, Fetched ahead, ptrdiff_t k) {
+    if (k % 256 == 0 && ahead.count) {
+        const ptrdiff_t at = k / 4 + ahead.bytes / 16;
+        _mm_prefetch((const char *)of->first.steps + at, _MM_HINT_T0);
+        _mm_prefetch((const char *)of->second.steps + at, _MM_HINT_T0);
+        _mm_prefetch((const char *)of->first.lows + at, _MM_HINT_T0);
+        _mm_prefetch((const char *)of->second.lows + at, _MM_HINT_T0);
     }
-    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = _mm512_cvtepi32_ps(total[r]);
+    return _mm512_cvtepu8_epi16(both_quarters(of->first.steps + k / 4, of->second.steps + k / 4));
 }
 
-#define WIDE_INT4(COUNT, ROWS)                                                                                      \
-    TILE_512 wide_int4_##COUNT##_##ROWS(const int8_t *x, const int16_t *x_sums, const WideInt4 *pairs,             \
-                                         Fetched ahead, ptrdiff_t width, __m512 *sums) {                              \
-        wide_int4(x, x_sums, pairs, COUNT, ahead, width, ROWS, sums);                                             \
+/* See `int4_channels`. Sixteen products of a group are at most 16 * 15 * 127, which fits in 16 bits: so those are multiplied
+ * with steps of 16 bits, and the upper half of each sum, its sign, with nothing. */
+INLINE_512 void wide_int4(const int8_t *x, const int16_t *x_sums, const WideInt4 *of, Fetched ahead, ptrdiff_t width, int rows,
+                          __m512 *sums) {
+    const __m512i low_bits = _mm512_set1_epi8(15);
+    __m512i total[WIDE_FOURS];
+    UNROLL for (int r = 0; r < rows; r++) total[r] = _mm512_setzero_si512();
+    for (ptrdiff_t k = 0; k < width; k += PAIR) {
+        const __m512i lows = _mm512_cvtepi8_epi16(both_quarters(of->first.lows + k / 4, of->second.lows + k / 4));
+        const __m512i steps = wide_int4_steps(of, ahead, k), second_steps = _mm512_srli_epi32(steps, 16);
+        const __m512i first_steps = _mm512_and_si512(steps, _mm512_set1_epi32(0xFFFF));
+        UNROLL for (int r = 0; r < rows; r++) ADD_PRODUCTS_16(total[r], lows, broadcast(x_sums + (r * width + k) / GROUP));
+        AS_A_LOOP for (int half = 0; half < GROUP; half += GROUP / 2) {
+            __m512i first[WIDE_FOURS], second[WIDE_FOURS];
+            UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm512_setzero_si512();
+            UNROLL for (int j = 0; j < GROUP / 2; j += 4) {
+                const ptrdiff_t at = k * 4 + (half + j) * TOGETHER;
+                const uint8_t *a = of->first.levels + at, *b = of->second.levels + at;
+                const __m512i both = both_halves(a, b), low = _mm512_and_si512(both, low_bits);
+                const __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
+                if (j % 8 == 0 && ahead.count) {
+                    if (is_fetched(ahead, 0)) _mm_prefetch((const char *)a + ahead.bytes, _MM_HINT_T0);
+                    if (is_fetched(ahead, 1)) _mm_prefetch((const char *)b + ahead.bytes, _MM_HINT_T0);
+                }
+                UNROLL for (int r = 0; r < rows; r++) {
+                    const int8_t *inputs = x + r * width + k + half + j;
+                    ADD_PRODUCTS_OF(first[r], low, inputs);
+                    ADD_PRODUCTS_OF(second[r], high, inputs + GROUP);
+                }
+            }
+            UNROLL for (int r = 0; r < rows; r++) {
+                ADD_PRODUCTS_16(total[r], first[r], first_steps);
+                ADD_PRODUCTS_16(total[r], second[r], second_steps);
+            }
+        }
     }
-WIDE_INT4(1, 1) WIDE_INT4(1, 2) WIDE_INT4(1, 3) WIDE_INT4(1, 4) WIDE_INT4(1, 5) WIDE_INT4(1, 6) WIDE_INT4(1, 7)
-WIDE_INT4(1, 8) WIDE_INT4(2, 1) WIDE_INT4(2, 2) WIDE_INT4(2, 3) WIDE_INT4(2, 4)
+    UNROLL for (int r = 0; r < rows; r++) sums[r] = _mm512_cvtepi32_ps(total[r]);
+}
+
+#define WIDE_INT4(ROWS)                                                                                             \
+    TILE_512 wide_int4_##ROWS(const int8_t *x, const int16_t *x_sums, const WideInt4 *of, Fetched ahead,            \
+                              ptrdiff_t width, __m512 *sums) {                                                      \
+        wide_int4(x, x_sums, of, ahead, width, ROWS, sums);                                                         \
+    }
+WIDE_INT4(1) WIDE_INT4(2) WIDE_INT4(3) WIDE_INT4(4) WIDE_INT4(5) WIDE_INT4(6) WIDE_INT4(7) WIDE_INT4(8)
 #undef WIDE_INT4
 
 typedef void WideInt4Tile(const int8_t *, const int16_t *, const WideInt4 *, Fetched, ptrdiff_t, __m512 *);
-static const int8_t wide_int4_places[FEW] = {4, 4, 4, 4};
-static WideInt4Tile *const wide_int4_tiles[2][WIDE_FOURS] = { /* [pairs - 1][rows - 1] */
-    {wide_int4_1_1, wide_int4_1_2, wide_int4_1_3, wide_int4_1_4, wide_int4_1_5, wide_int4_1_6, wide_int4_1_7, wide_int4_1_8},
-    {wide_int4_2_1, wide_int4_2_2, wide_int4_2_3, wide_int4_2_4},
+static const int8_t wide_pair_places[FEW] = {2, 2, 1, 1}; /* more streams were slower (measured on Zen 5) */
+static WideInt4Tile *const wide_int4_tiles[WIDE_FOURS] = {
+    wide_int4_1, wide_int4_2, wide_int4_3, wide_int4_4, wide_int4_5, wide_int4_6, wide_int4_7, wide_int4_8,
 };
 
 /* The blocks of TOGETHER channels that begin at each of these. The second may be behind the last: the first again. */
@@ -268,17 +269,19 @@ static IN_512 void put_wide(const Result *to, Tile at, ptrdiff_t first, ptrdiff_
     }
 }
 
-/* One pair of blocks that are neighbours, or two of four places. */
+/* What a tile of two blocks of channels is multiplied with: those side by side, or in two places. */
+INLINE ptrdiff_t second_block(ptrdiff_t channel, int places, ptrdiff_t apart) {
+    return channel + (places == 1 ? TOGETHER : apart);
+}
+
 static IN_512 void multiply_wide_int4(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
-    const ptrdiff_t width = of->width, next = places == 1 ? TOGETHER : apart, step = places == 1 ? NEAR : TOGETHER;
-    const int pairs = places == 1 ? 1 : places / 2;
+    const ptrdiff_t width = of->width;
     const Fetched ahead = places == 1 ? next_near(at, NEAR * width / 2, 2) : further(places);
     __m512 sums[WIDE_FOURS];
-    for (ptrdiff_t c = channels.begin; c < channels.end; c += step) {
-        WideInt4 from[2];
-        for (int i = 0; i < pairs; i++) from[i] = wide_int4_at(of, c + 2 * i * next, c + (2 * i + 1) * next);
-        wide_int4_tiles[pairs - 1][at.rows - 1](of->x + at.row * width, of->x_sums + at.row * of->sums, from, ahead, width, sums);
-        for (int i = 0; i < pairs; i++)
-            put_wide(&of->to, at, c + 2 * i * next, c + (2 * i + 1) * next, sums + i * at.rows);
+    for (ptrdiff_t c = channels.begin; c < channels.end; c += places == 1 ? NEAR : TOGETHER) {
+        const ptrdiff_t second = second_block(c, places, apart);
+        const WideInt4 from = wide_int4_at(of, c, second);
+        wide_int4_tiles[at.rows - 1](of->x + at.row * width, of->x_sums + at.row * of->sums, &from, ahead, width, sums);
+        put_wide(&of->to, at, c, second, sums);
     }
 }
