@@ -257,12 +257,12 @@ static void half_in_team(const float *arranged, ptrdiff_t rows, ptrdiff_t width,
 
 /* In wide registers. */
 static int narrow_halves(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, const Result *to) {
-    uint16_t *narrowed = aligned(up_to(rows * width, 8) * sizeof *narrowed);
+    uint16_t *narrowed = aligned(rows * wide_stride(width) * sizeof *narrowed);
     if (narrowed == NULL) return 1;
 #pragma omp parallel
     {
 #pragma omp for
-        for (ptrdiff_t r = 0; r < rows; r++) narrow_row(x + r * width, width, narrowed + r * width);
+        for (ptrdiff_t r = 0; r < rows; r++) narrow_row(x + r * width, width, narrowed + r * wide_stride(width));
         const Product product = bfloat16_product(narrowed, width, w, *to);
         multiply_in_team(&product, rows);
     }

@@ -131,7 +131,7 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
         }
     }
     if (goes_wide(linear->parts[0].form))
-        narrow_row(x, width, (uint16_t *)to->arranged + r * width);
+        narrow_row(x, width, (uint16_t *)to->arranged + r * wide_stride(width));
     else if (is_half(linear->parts[0].form))
         arrange_row(x, r, rows, width, linear->parts[0].form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16, to->arranged);
 }

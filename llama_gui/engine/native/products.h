@@ -7,6 +7,7 @@ enum { MANY = 5 };            /* rows of a tile of two places, for which the reg
                                * saves a tile, of more of them FEW at a time are faster */
 enum { MOST_SUMS = 10 };      /* of a tile: its rows times the places of the weight that it multiplies them with */
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
+enum { MANY_WIDE = 64 };      /* rows that wide registers multiply for each reading of a weight, at least */
 
 /* Whether there are registers of 512 bits and VNNI, and whether these multiply bfloat16: asked when the library is loaded. */
 static int has_wide, has_wide_halves;
@@ -28,6 +29,7 @@ struct Product {
     const int32_t *x_totals; /* of rows; only of eight bits in wide registers */
     const float *x_scales;   /* of blocks of x, [rows][scales]; of eight and of four bits there are none */
     ptrdiff_t width, sums, scales;
+    ptrdiff_t stride;        /* from row to row of x in bytes; only in wide registers */
     const void *weight;
     int most;                /* rows of a tile */
     /* Memory is read faster in several streams: [rows - 1] places of a weight that few rows are multiplied with at once,
@@ -39,6 +41,18 @@ struct Product {
     void (*multiply)(const Product *of, Tile tile, Share channels, int places, ptrdiff_t apart);
     Result to;
 };
+
+/* Rows are shared out evenly; behind the last tile there is one of none. */
+INLINE Tile tile_of(Share rows, ptrdiff_t row, ptrdiff_t number, ptrdiff_t of) {
+    const ptrdiff_t left = of - number;
+    return (Tile){row, number, of, left ? (int)((rows.end - row + left - 1) / left) : 0};
+}
+
+INLINE Tile first_tile(Share rows, ptrdiff_t most) {
+    return tile_of(rows, rows.begin, 0, (rows.end - rows.begin + most - 1) / most);
+}
+
+INLINE Tile tile_after(Tile tile, Share rows) { return tile_of(rows, tile.row + tile.rows, tile.number + 1, tile.of); }
 
 /* Rows that stay in the cache times the channels of a thread. */
 static void multiply_share(const Product *of, Share rows, Share channels) {
@@ -55,13 +69,9 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
         const Share near = {c, c + NEAR < channels.end ? c + NEAR : channels.end};
         const int is_pair = of->has_pairs && near.end - near.begin > TOGETHER;
         const ptrdiff_t most = of->most == MANY && count > 2 * MANY ? FEW : of->most;
-        Tile tile = {.row = rows.begin, .of = (count + most - 1) / most};
-        for (; tile.number < tile.of; tile.number++) {
-            const ptrdiff_t left = tile.of - tile.number;
-            tile.rows = (int)((rows.end - tile.row + left - 1) / left); /* shared out evenly */
+        for (Tile tile = first_tile(rows, most); tile.rows; tile = tile_after(tile, rows)) {
             if (is_pair) of->multiply(of, tile, (Share){c, c + TOGETHER}, 2, TOGETHER);
             else of->multiply(of, tile, near, 1, 0);
-            tile.row += tile.rows;
         }
     }
 }
@@ -70,7 +80,7 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
 static void multiply_in_team(const Product *of, ptrdiff_t rows) {
     const Share channels = share_of(of->to.channels, NEAR);
     ptrdiff_t stretch = CACHE / of->width / 8 * 8; /* rows that stay in the cache */
-    const ptrdiff_t least = has_wide ? 64 : 8;     /* they are multiplied so fast that more readings of the weight would last longer */
+    const ptrdiff_t least = has_wide ? MANY_WIDE : 8;
     if (stretch < least) stretch = least;
     for (ptrdiff_t row = 0; row < rows; row += stretch)
         multiply_share(of, (Share){row, row + stretch < rows ? row + stretch : rows}, channels);

@@ -6,22 +6,29 @@ static int32_t total_of(const int8_t *x, ptrdiff_t width) {
     return total;
 }
 
+/* The same in wide registers. */
+static Product in_wide_rows(Product of) {
+    of.most = WIDE_ROWS, of.places = wide_rows_places, of.multiply = multiply_wide_rows;
+    return of;
+}
+
 /* `x_totals` are sums of whole rows. */
 static Product int8_product(const int8_t *x, const int32_t *x_totals, ptrdiff_t width, const int8_t *w, Result to) {
     Product product = {
-        .x = x, .x_totals = x_totals, .width = width, .weight = w, .most = 8, .places = int8_places, .unit = 1,
+        .x = x, .x_totals = x_totals, .width = width, .stride = width, .weight = w, .most = 8, .places = int8_places, .unit = 1,
         .multiply = multiply_int8, .to = to,
     };
-    if (has_wide) product.most = WIDE_ROWS, product.places = wide_rows_places, product.multiply = multiply_wide_rows;
-    return product;
+    return has_wide ? in_wide_rows(product) : product;
 }
+
+/* From row to row of x, in numbers. Rows that begin a power of two apart would meet in few lines of the cache. */
+INLINE ptrdiff_t wide_stride(ptrdiff_t width) { return up_to(width, WIDE_BYTES / 2) + WIDE_BYTES / 2; }
 
 /* Rows and weights of bfloat16, in wide registers. */
 static Product bfloat16_product(const uint16_t *x, ptrdiff_t width, const uint16_t *w, Result to) {
-    return (Product){
-        .x = (const int8_t *)x, .width = 2 * width, .weight = w, .most = WIDE_ROWS, .places = wide_rows_places, .unit = 1,
-        .multiply = multiply_wide_rows, .to = to,
-    };
+    return in_wide_rows((Product){
+        .x = (const int8_t *)x, .width = 2 * width, .stride = 2 * wide_stride(width), .weight = w, .unit = 1, .to = to,
+    });
 }
 
 EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const int8_t *w, ptrdiff_t channels,

@@ -65,10 +65,20 @@ INLINE_512 __m128 four_float_sums(const __m512i *of) {
     return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
-/* Four channels, `apart` bytes from each other, with all rows: sums [rows][4]. `x_totals`: of rows of eight bits. */
-INLINE_512 void wide_rows(const int8_t *x, const int32_t *x_totals, const int8_t *w, ptrdiff_t apart, Fetched ahead,
-                          ptrdiff_t width, int rows, int are_halves, __m128 *sums) {
+/* Four channels times some rows. */
+typedef struct {
+    const int8_t *x, *w;
+    const int32_t *x_totals;      /* of rows of eight bits; NULL: of bfloat16 */
+    ptrdiff_t width, stride, apart; /* of a row, from row to row, and from channel to channel */
+    Fetched ahead;
+} WideCall;
+
+/* Sums [rows][4]. */
+INLINE_512 void wide_rows(const WideCall *of, int rows, int are_halves, __m128 *sums) {
     const __m512i sign = _mm512_set1_epi8((char)MOVED_BY);
+    const ptrdiff_t width = of->width, stride = of->stride, apart = of->apart;
+    const int8_t *const x = of->x, *const w = of->w;
+    const Fetched ahead = of->ahead;
     __m512i total[WIDE_ROWS * WIDE_PLACES];
     UNROLL for (int r = 0; r < rows; r++)
         UNROLL for (int i = 0; i < WIDE_PLACES; i++) total[r * WIDE_PLACES + i] = _mm512_setzero_si512();
@@ -84,7 +94,7 @@ INLINE_512 void wide_rows(const int8_t *x, const int32_t *x_totals, const int8_t
             UNROLL for (int i = 0; i < WIDE_PLACES; i++)
                 if (is_fetched(ahead, i)) _mm_prefetch((const char *)w + i * apart + k + ahead.bytes, _MM_HINT_T0);
         UNROLL for (int r = 0; r < rows; r++) {
-            const __m512i level = _mm512_maskz_loadu_epi8(there, x + r * width + k);
+            const __m512i level = _mm512_maskz_loadu_epi8(there, x + r * stride + k);
             UNROLL for (int i = 0; i < WIDE_PLACES; i++) {
                 if (are_halves) ADD_HALVES(total[r * WIDE_PLACES + i], weight[i], level);
                 else ADD_PRODUCTS(total[r * WIDE_PLACES + i], weight[i], level);
@@ -95,17 +105,14 @@ INLINE_512 void wide_rows(const int8_t *x, const int32_t *x_totals, const int8_t
         if (are_halves) {
             sums[r] = four_float_sums(total + r * WIDE_PLACES);
         } else {
-            const int32_t moved = (int32_t)((uint32_t)x_totals[r] * MOVED_BY);
+            const int32_t moved = (int32_t)((uint32_t)of->x_totals[r] * MOVED_BY);
             sums[r] = _mm_cvtepi32_ps(_mm_sub_epi32(four_sums(total + r * WIDE_PLACES), _mm_set1_epi32(moved)));
         }
     }
 }
 
 #define WIDE_ROWS_OF(KIND, ARE_HALVES, ROWS)                                                                        \
-    TILE_512 wide_##KIND##_##ROWS(const int8_t *x, const int32_t *x_totals, const int8_t *w, ptrdiff_t apart,       \
-                                  Fetched ahead, ptrdiff_t width, __m128 *sums) {                                   \
-        wide_rows(x, x_totals, w, apart, ahead, width, ROWS, ARE_HALVES, sums);                                     \
-    }
+    TILE_512 wide_##KIND##_##ROWS(const WideCall *of, __m128 *sums) { wide_rows(of, ROWS, ARE_HALVES, sums); }
 #define WIDE_ROWS_TILES(KIND, ARE_HALVES)                                                                           \
     WIDE_ROWS_OF(KIND, ARE_HALVES, 1) WIDE_ROWS_OF(KIND, ARE_HALVES, 2) WIDE_ROWS_OF(KIND, ARE_HALVES, 3)           \
     WIDE_ROWS_OF(KIND, ARE_HALVES, 4) WIDE_ROWS_OF(KIND, ARE_HALVES, 5) WIDE_ROWS_OF(KIND, ARE_HALVES, 6)
@@ -113,7 +120,7 @@ WIDE_ROWS_TILES(int8, 0) WIDE_ROWS_TILES(bfloat16, 1)
 #undef WIDE_ROWS_OF
 #undef WIDE_ROWS_TILES
 
-typedef void WideRowsTile(const int8_t *, const int32_t *, const int8_t *, ptrdiff_t, Fetched, ptrdiff_t, __m128 *);
+typedef void WideRowsTile(const WideCall *, __m128 *);
 static const int8_t wide_rows_places[FEW] = {4, 4, 4, 4};
 static WideRowsTile *const wide_rows_tiles[2][WIDE_ROWS] = { /* [are_halves][rows - 1] */
     {wide_int8_1, wide_int8_2, wide_int8_3, wide_int8_4, wide_int8_5, wide_int8_6},
@@ -122,15 +129,21 @@ static WideRowsTile *const wide_rows_tiles[2][WIDE_ROWS] = { /* [are_halves][row
 
 INLINE WideRowsTile *wide_rows_tile(const Product *of, Tile at) { return wide_rows_tiles[of->x_totals == NULL][at.rows - 1]; }
 
-INLINE const int32_t *totals_at(const Product *of, Tile at) { return of->x_totals ? of->x_totals + at.row : NULL; }
+/* Whole rows times the channel at `channel` and three that lie `apart` channels from each other. */
+INLINE WideCall wide_call(const Product *of, Tile at, ptrdiff_t channel, ptrdiff_t apart) {
+    return (WideCall){
+        .x = of->x + at.row * of->stride, .stride = of->stride, .w = (const int8_t *)of->weight + channel * of->width,
+        .x_totals = of->x_totals ? of->x_totals + at.row : NULL, .width = of->width, .apart = apart * of->width,
+    };
+}
 
 /* One channel in each of four places. */
 static IN_512 void wide_rows_streams(const Product *of, Tile at, Share channels, ptrdiff_t apart) {
-    const ptrdiff_t width = of->width;
     for (ptrdiff_t c = channels.begin; c < channels.end; c++) {
+        WideCall call = wide_call(of, at, c, apart);
+        call.ahead = further(WIDE_PLACES);
         __m128 sums[WIDE_ROWS];
-        wide_rows_tile(of, at)(of->x + at.row * width, totals_at(of, at), (const int8_t *)of->weight + c * width,
-                               apart * width, further(WIDE_PLACES), width, sums);
+        wide_rows_tile(of, at)(&call, sums);
         for (int r = 0; r < at.rows; r++) {
             float each[WIDE_PLACES];
             _mm_storeu_ps(each, sums[r]);
@@ -141,19 +154,24 @@ static IN_512 void wide_rows_streams(const Product *of, Tile at, Share channels,
 
 /* Up to four channels from `c` on, those before `end`. */
 static IN_512 void wide_rows_four(const Product *of, Tile at, ptrdiff_t c, ptrdiff_t end, __m128 *sums) {
-    const ptrdiff_t width = of->width;
-    const int8_t *x = of->x + at.row * width, *w = (const int8_t *)of->weight + c * width;
     WideRowsTile *const tile = wide_rows_tile(of, at);
     if (end - c >= WIDE_PLACES) {
-        tile(x, totals_at(of, at), w, width, next_near(at, NEAR * width, WIDE_PLACES), width, sums);
+        WideCall call = wide_call(of, at, c, 1);
+        call.ahead = next_near(at, NEAR * of->width, WIDE_PLACES);
+        tile(&call, sums);
         return;
     }
     float each[WIDE_ROWS][WIDE_PLACES] = {{0}};
     for (ptrdiff_t i = 0; i < end - c; i++) { /* four times the same */
-        tile(x, totals_at(of, at), w + i * width, 0, (Fetched){0, 0, 0}, width, sums);
+        const WideCall call = wide_call(of, at, c + i, 0);
+        tile(&call, sums);
         for (int r = 0; r < at.rows; r++) each[r][i] = _mm_cvtss_f32(sums[r]);
     }
     for (int r = 0; r < at.rows; r++) sums[r] = _mm_loadu_ps(each[r]);
+}
+
+INLINE void put_two_fours(const Product *of, Tile at, ptrdiff_t c, ptrdiff_t count, const __m128 *low, const __m128 *high) {
+    for (int r = 0; r < at.rows; r++) put_eight(&of->to, at.row + r, c, count, _mm256_set_m128(high[r], low[r]));
 }
 
 static IN_512 void multiply_wide_rows(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
@@ -165,8 +183,7 @@ static IN_512 void multiply_wide_rows(const Product *of, Tile at, Share channels
         __m128 low[WIDE_ROWS], high[WIDE_ROWS];
         wide_rows_four(of, at, c, channels.end, low);
         wide_rows_four(of, at, c + WIDE_PLACES, channels.end, high);
-        for (int r = 0; r < at.rows; r++)
-            put_eight(&of->to, at.row + r, c, channels.end - c, _mm256_set_m128(high[r], low[r]));
+        put_two_fours(of, at, c, channels.end - c, low, high);
     }
 }
 
