@@ -259,7 +259,7 @@ class NativeHalfLinear:
 
 
 def is_faster_written_out(kernels: NativeKernels) -> bool:
-    """Whether many rows are multiplied faster by torch's product of whole numbers: with AMX or VNNI."""
+    """Whether many rows are multiplied faster by torch's product of whole numbers: with AMX."""
     groups = torch.ones(_TRIED_CHANNELS, _TRIED_WIDTH // GROUP)
     weight = pack_int4(torch.full((_TRIED_CHANNELS, _TRIED_WIDTH), 15), 8 * groups, 7 * groups)  # 127, the largest
     levels, scales = torch.full((_TRIED_ROWS, _TRIED_WIDTH), 127).to(torch.int8), torch.ones(_TRIED_CHANNELS)

@@ -1,4 +1,5 @@
 /* Matrix products of rows with weights that are held in few bits, and what else takes long on x86-64 CPUs with AVX2.
+ * Where there are AVX-512 and VNNI, too, the products go through registers of 512 bits: wide_products.h, wide_blocks.h.
  *
  * Each product is y[row][channel] = scale[channel] * sum_k x[row][k] * w[channel][k], for 1 to any number of rows.
  * What is summed up, and in which order, never depends on the number of rows: sums of whole numbers are exact, and those
