@@ -70,9 +70,16 @@ class Measurement:
             tab = self.window.deck.current() if number == 0 else self.window.deck.new_tab()
             assert tab is not None
             tab.session.set_settings(replace(tab.session.settings, sampling=never_ends))
-            tab.send(f"Tell me a very long story about tab {number}")
+        self.keep_answering()
         self.wait(2.0)
+        self.keep_answering()
         self.numbers["chats that answer"] = self.window.deck.answering_count()
+
+    def keep_answering(self) -> None:
+        """Ask again where the context is full: a fast machine fills it in seconds."""
+        for number, tab in enumerate(self.window.deck.tabs()):
+            if not tab.session.answering:
+                tab.send(f"Tell me a very long story about tab {number}")
 
     def frames_and_typing(self) -> None:
         """Intervals of the event loop, and the way of a letter, while the answers come."""
@@ -115,7 +122,9 @@ class Measurement:
         stats = self.window._host.models.engine_of(self.window._host.current).stats  # type: ignore[union-attr]
         speeds: list[float] = []
         for _ in range(round(SECONDS)):
-            self.wait(1.0)
+            for _ in range(4):
+                self.wait(0.25)
+                self.keep_answering()
             speeds.append(stats().tokens_per_second)
         frames.stop()
         keys.stop()
