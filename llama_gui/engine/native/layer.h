@@ -77,16 +77,17 @@ static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_
 /* Whether its rows are multiplied as bfloat16, in wide registers. */
 static int goes_wide(int64_t form) { return has_wide_halves && form == HALF_BFLOAT16; }
 
-static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
+/* From two stocks: the C library keeps what is at most 32 MiB (glibc), and the system gives the rest anew, page by page. */
+static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *for_products) {
     const Linear *all[] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
     ptrdiff_t width = 0, made = 0, behind = 0;
-    int has_rows = 0, has_blocks = 0, has_halves = 0;
+    int has_rows = 0, has_blocks = 0, has_halves = 0, has_others = 0;
     for (int i = 0; i < 4; i++) {
         if (all[i]->width > width) width = all[i]->width;
         if ((i % 2 == 0 || layer->post_attention_norm) && all[i]->channels > made) made = all[i]->channels;
         if (i % 2 == 1 && all[i]->width > behind) behind = all[i]->width;
         has_rows |= has(all[i], WHOLE_INT8, WHOLE_INT4), has_halves |= has(all[i], HALF_BFLOAT16, HALF_FLOAT16);
-        has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM);
+        has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM), has_others |= has(all[i], HALF_FLOAT16, HALF_FLOAT16);
     }
     Space space = {.own_width = up_to(width, STEP)};
     if (has_rows)
@@ -98,10 +99,11 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from) {
                                             take(from, rows * block_sums(Q4_K, width) * sizeof(int16_t)),
                                             take(from, rows * block_sums(Q6_K, width) * sizeof(int16_t)), NULL};
     if (has_halves) {
-        space.prepared.arranged = take(from, rows * up_to(width, BLOCK) * sizeof(float));
+        const ptrdiff_t narrow = has_wide_halves && !has_others ? wide_stride(width) * sizeof(uint16_t) : 0;
+        space.prepared.arranged = take(from, rows * (narrow ? narrow : up_to(width, BLOCK) * (ptrdiff_t)sizeof(float)));
         space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(__m256));
     }
-    space.y = take(from, rows * made * sizeof(float));
+    space.y = take(for_products, rows * made * sizeof(float));
     space.inner = take(from, rows * behind * sizeof(float));
     space.own = take(from, omp_get_max_threads() * space.own_width * sizeof(float));
     return space;
@@ -256,12 +258,16 @@ static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activatio
 /* `x` [rows][hidden] through one layer; `cosines` and `sines` are [rows][rotary_dim]. 1: there was no memory. */
 EXPORT int llama_gui_layer(const Layer *layer, float *x, ptrdiff_t rows, const float *cosines, const float *sines,
                            const Span *spans, ptrdiff_t count, ptrdiff_t number, int cache_kind) {
-    Stock stock = {NULL, 0};
-    space_for(layer, rows, &stock);
-    char *memory = aligned(stock.taken);
-    if (memory == NULL) return 1;
-    stock = (Stock){memory, 0};
-    const Space space = space_for(layer, rows, &stock);
+    Stock stocks[2] = {{NULL, 0}, {NULL, 0}};
+    space_for(layer, rows, &stocks[0], &stocks[1]);
+    char *const memory = aligned(stocks[0].taken), *const for_products = aligned(stocks[1].taken);
+    if (memory == NULL || for_products == NULL) {
+        release(memory);
+        release(for_products);
+        return 1;
+    }
+    stocks[0] = (Stock){memory, 0}, stocks[1] = (Stock){for_products, 0};
+    const Space space = space_for(layer, rows, &stocks[0], &stocks[1]);
     const ptrdiff_t stride = layer->qkv.channels, dim = layer->dim, k = layer->heads * dim, v = k + layer->kv_heads * dim;
     const Attention attention = {
         .q = space.y, .k = space.y + k, .v = space.y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
@@ -283,5 +289,6 @@ EXPORT int llama_gui_layer(const Layer *layer, float *x, ptrdiff_t rows, const f
         leave(&layer->down, x, layer->post_mlp_norm, layer->eps, rows, &space);
     }
     release(memory);
+    release(for_products);
     return failed;
 }
