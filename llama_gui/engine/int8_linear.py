@@ -6,8 +6,6 @@ Zen 5). There rows are moved up by 128, as those of static quantisation are, and
 which stay exact.
 """
 
-import timeit
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -15,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import byte_count, has_tiles
-from llama_gui.engine.quantised_linear import QuantisedLinear, adds_exactly, quantise_rows
+from llama_gui.engine.quantised_linear import QuantisedLinear, adds_exactly, least_seconds, quantise_rows
 from llama_gui.errors import UnsupportedModelError
 
 _FAR = 4.0  # times as long: that is oneDNN's reference kernel
@@ -77,8 +75,12 @@ class Int8Linear(QuantisedLinear):
 
     def _probe_lone_row(self) -> int:
         """Of some widths (256, 768) a lone row gets oneDNN's reference kernel, hundreds of times slower: 2, else 1."""
-        lone, two = (_seconds(self._run, torch.ones(rows, self._width, dtype=torch.int8)) for rows in (1, 2))
+        lone, two = (self._seconds_of(rows) for rows in (1, 2))
         return 2 if lone > _FAR * two else 1
+
+    def _seconds_of(self, rows: int) -> float:
+        x = torch.ones(rows, self._width, dtype=torch.int8)
+        return least_seconds(lambda: self._run(x))
 
     def _run(self, levels: Tensor) -> Tensor:
         return self._weight.times(levels) if self._has_signs else self._weight.times_moved(levels)
@@ -111,13 +113,7 @@ class _PackedInt8:
 def _is_fast_with_signs() -> bool:
     ones = torch.ones(_TRIED_SIZE, _TRIED_SIZE, dtype=torch.int8)
     weight = _PackedInt8(ones, torch.ones(_TRIED_SIZE), torch.float32)
-    return _seconds(weight.times, ones) < _FAR * _seconds(weight.times_moved, ones)
-
-
-def _seconds(multiply: Callable[[Tensor], Tensor], x: Tensor) -> float:
-    """Of the best of some calls, after a first one, which has more to do."""
-    multiply(x)
-    return min(timeit.repeat(lambda: multiply(x), number=1, repeat=3))
+    return least_seconds(lambda: weight.times(ones)) < _FAR * least_seconds(lambda: weight.times_moved(ones))
 
 
 def round_channels(weight: Tensor) -> tuple[Tensor, Tensor]:

@@ -3,9 +3,7 @@
 A row has the same bits in calls of any size: see `native/kernels.c`.
 """
 
-import time
 from abc import abstractmethod
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -22,7 +20,7 @@ from llama_gui.engine.packed_weights import (
     Operand,
     pack_int4,
 )
-from llama_gui.engine.quantised_linear import QuantisedLinear
+from llama_gui.engine.quantised_linear import QuantisedLinear, least_seconds
 from llama_gui.engine.weight_rows import WeightRows
 
 _MANY = 32  # rows, up to which nothing is written out
@@ -263,9 +261,9 @@ def is_faster_written_out(kernels: NativeKernels) -> bool:
     groups = torch.ones(_TRIED_CHANNELS, _TRIED_WIDTH // GROUP)
     weight = pack_int4(torch.full((_TRIED_CHANNELS, _TRIED_WIDTH), 15), 8 * groups, 7 * groups)  # 127, the largest
     levels, scales = torch.full((_TRIED_ROWS, _TRIED_WIDTH), 127).to(torch.int8), torch.ones(_TRIED_CHANNELS)
-    ours = _seconds(lambda: kernels.int4(levels, weight, scales, torch.float32))
+    ours = least_seconds(lambda: kernels.int4(levels, weight, scales, torch.float32))
     try:
-        theirs = _seconds(lambda: _multiply_written_out(kernels, levels, weight, scales, torch.float32))
+        theirs = least_seconds(lambda: _multiply_written_out(kernels, levels, weight, scales, torch.float32))
         exact = torch.equal(
             _multiply_written_out(kernels, levels, weight, scales, torch.float32),
             kernels.int4(levels, weight, scales, torch.float32),
@@ -284,12 +282,3 @@ def _multiply_written_out(
         product = torch._int_mm(levels, kernels.expand(weight, channels).t())
         y[:, channels] = product.float().mul_(scales[channels])
     return y
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    seconds: list[float] = []
-    for _ in range(3):
-        began = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - began)
-    return min(seconds)

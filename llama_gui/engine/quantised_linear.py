@@ -4,6 +4,7 @@ So a row's bits depend on nothing but the row, whichever kernel adds up (the W8A
 without its outlier columns).
 """
 
+import timeit
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
@@ -126,3 +127,9 @@ def adds_exactly(make: Callable[[Tensor], QuantisedLinear], device: torch.device
     want, levels = F.linear(x.double(), weight.double()).float(), x.to(device, torch.int8)
     linear = make(weight.to(device))
     return all(torch.equal(linear.multiply(levels[:rows]).cpu(), want[:rows]) for rows in _PROBED_ROW_COUNTS)
+
+
+def least_seconds(work: Callable[[], object]) -> float:
+    """Of the fastest of some calls, after a first one, which has more to do."""
+    work()
+    return min(timeit.repeat(work, number=1, repeat=3))

@@ -55,7 +55,7 @@ _INT4_BESIDE_BFLOAT16 = 0.6
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_tile"})
 _TILE_FLAG, _WIDE_FLAG = "amx_tile", "avx512_vnni"
 _KERNEL_FLAGS = frozenset({"avx2", "fma", "f16c"})
-"""As `processor` has them: one of the first or second is enough, all of the third are needed."""
+"""As `processor` has them: any of the first is enough, all of the last are needed."""
 
 
 @dataclass(frozen=True, slots=True)

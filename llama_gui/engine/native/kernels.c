@@ -50,14 +50,14 @@ EXPORT int llama_gui_cpu(void) {
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_AVX) || !(c & bit_OSXSAVE)) return 0;
     __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
     if ((kept & 6) != 6) return 0; /* those of 128 and of 256 bits */
-    const int has_wide = (kept & 0xe6) == 0xe6, has_tiles = (kept >> 17 & 3) == 3;
+    const int keeps_wide = (kept & 0xe6) == 0xe6, keeps_tiles = (kept >> 17 & 3) == 3;
     int found = (c >> 12 & 1) << 1 | (c >> 29 & 1) << 2; /* FMA, F16C */
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
     found |= b >> 5 & 1; /* AVX2 */
-    if (has_wide) found |= (c >> 11 & 1) << 3; /* VNNI */
-    if (has_tiles) found |= (d >> 24 & 3) << 6; /* AMX: tiles, and products of eight bits */
+    if (keeps_wide) found |= (c >> 11 & 1) << 3; /* VNNI */
+    if (keeps_tiles) found |= (d >> 24 & 3) << 6; /* AMX: tiles, and products of eight bits */
     if (a < 1 || !__get_cpuid_count(7, 1, &a, &b, &c, &d)) return found;
-    return found | (a >> 4 & 1) << 4 | (has_wide ? (a >> 5 & 1) << 5 : 0); /* VNNI of 256 bits; bfloat16 */
+    return found | (a >> 4 & 1) << 4 | (keeps_wide ? (a >> 5 & 1) << 5 : 0); /* VNNI of 256 bits; bfloat16 */
 }
 
 /* Whether products are to go through registers of 512 bits. Says which do: 1 of few bits, 2 of bfloat16. */

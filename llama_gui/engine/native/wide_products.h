@@ -4,7 +4,7 @@
  * products are added to float32: the same chain for each row and channel, in calls of any size. */
 
 #define TARGET_512 "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"
-/* Of 512 bits, with products of bfloat16, which stand in assembly only: nothing else needs them. */
+/* Products of bfloat16 stand in assembly only: the compiler need not know of them. */
 #define IN_512 __attribute__((target(TARGET_512)))
 #define INLINE_512 static inline __attribute__((always_inline, target(TARGET_512)))
 #define TILE_512 static __attribute__((noinline, target(TARGET_512))) void
@@ -37,7 +37,11 @@ INLINE Fetched next_near(Tile tile, ptrdiff_t bytes, int count) {
     return (Fetched){bytes, tile.number ? count / 2 : 0, tile.number < 2 ? count / 2 : 0};
 }
 
-INLINE int is_fetched(Fetched ahead, int stream) { return stream >= ahead.first && stream < ahead.first + ahead.count; }
+/* The line behind `at`, if `stream` is one of those. */
+INLINE void fetch(Fetched ahead, int stream, const void *at) {
+    if (stream >= ahead.first && stream < ahead.first + ahead.count)
+        _mm_prefetch((const char *)at + ahead.bytes, _MM_HINT_T0);
+}
 
 /* --- eight bits and bfloat16, channel by channel. Weights of eight bits are moved up by 128, because one operand has no sign;
  * sums of x tell what that brings. Sums may pass 32 bits on their way, and come back. All widths are in bytes. */
@@ -91,8 +95,7 @@ INLINE_512 void wide_rows(const WideCall *of, int rows, int are_halves, __m128 *
             if (!are_halves) weight[i] = _mm512_xor_si512(weight[i], sign);
         }
         if (ahead.count)
-            UNROLL for (int i = 0; i < WIDE_PLACES; i++)
-                if (is_fetched(ahead, i)) _mm_prefetch((const char *)w + i * apart + k + ahead.bytes, _MM_HINT_T0);
+            UNROLL for (int i = 0; i < WIDE_PLACES; i++) fetch(ahead, i, w + i * apart + k);
         UNROLL for (int r = 0; r < rows; r++) {
             const __m512i level = _mm512_maskz_loadu_epi8(there, x + r * stride + k);
             UNROLL for (int i = 0; i < WIDE_PLACES; i++) {
@@ -170,10 +173,6 @@ static IN_512 void wide_rows_four(const Product *of, Tile at, ptrdiff_t c, ptrdi
     for (int r = 0; r < at.rows; r++) sums[r] = _mm_loadu_ps(each[r]);
 }
 
-INLINE void put_two_fours(const Product *of, Tile at, ptrdiff_t c, ptrdiff_t count, const __m128 *low, const __m128 *high) {
-    for (int r = 0; r < at.rows; r++) put_eight(&of->to, at.row + r, c, count, _mm256_set_m128(high[r], low[r]));
-}
-
 static IN_512 void multiply_wide_rows(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
     if (places > 1) {
         wide_rows_streams(of, at, channels, apart);
@@ -183,7 +182,8 @@ static IN_512 void multiply_wide_rows(const Product *of, Tile at, Share channels
         __m128 low[WIDE_ROWS], high[WIDE_ROWS];
         wide_rows_four(of, at, c, channels.end, low);
         wide_rows_four(of, at, c + WIDE_PLACES, channels.end, high);
-        put_two_fours(of, at, c, channels.end - c, low, high);
+        for (int r = 0; r < at.rows; r++)
+            put_eight(&of->to, at.row + r, c, channels.end - c, _mm256_set_m128(high[r], low[r]));
     }
 }
 
@@ -206,7 +206,7 @@ INLINE_512 __m256i both_quarters(const void *first, const void *second) {
 
 INLINE_512 __m512i broadcast(const void *at) { return _mm512_set1_epi32(four_bytes(at)); }
 
-/* The bits of both groups' steps, and prefetched what the next groups have, a line at a time. */
+/* Steps of both groups. What later groups have is fetched, a line at a time. */
 INLINE_512 __m512i wide_int4_steps(const WideInt4 *of, Fetched ahead, ptrdiff_t k) {
     if (k % 256 == 0 && ahead.count) {
         const ptrdiff_t at = k / 4 + ahead.bytes / 16;
@@ -238,10 +238,7 @@ INLINE_512 void wide_int4(const int8_t *x, const int16_t *x_sums, const WideInt4
                 const uint8_t *a = of->first.levels + at, *b = of->second.levels + at;
                 const __m512i both = both_halves(a, b), low = _mm512_and_si512(both, low_bits);
                 const __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
-                if (j % 8 == 0 && ahead.count) {
-                    if (is_fetched(ahead, 0)) _mm_prefetch((const char *)a + ahead.bytes, _MM_HINT_T0);
-                    if (is_fetched(ahead, 1)) _mm_prefetch((const char *)b + ahead.bytes, _MM_HINT_T0);
-                }
+                if (j % 8 == 0 && ahead.count) fetch(ahead, 0, a), fetch(ahead, 1, b);
                 UNROLL for (int r = 0; r < rows; r++) {
                     const int8_t *inputs = x + r * width + k + half + j;
                     ADD_PRODUCTS_OF(first[r], low, inputs);
