@@ -37,6 +37,7 @@ from llama_gui.engine.native_linear import (
     NativeInt8Linear,
     NativeSevenBitLinear,
     is_faster_written_out,
+    takes_panels,
 )
 from llama_gui.engine.packed_linear import Known, PackedLinear
 from llama_gui.engine.packed_weights import WIDTH_UNIT, fits_seven_bits, stays_as_it_is
@@ -217,7 +218,11 @@ class LinearFactory:
 
     def rounds(self, width: int) -> bool:
         """Whether `rounded` is for weights of `width` inputs."""
-        return self.rounds_head or self._rounds_to_int4(width)
+        return self.rounds_head(width) or self._rounds_to_int4(width)
+
+    def _has_panels(self, width: int) -> bool:
+        """Whether bfloat16 is laid out in them."""
+        return self._held == torch.bfloat16 and self._kernels is not None and takes_panels(self._kernels, width)
 
     def _rounds_to_int4(self, width: int) -> bool:
         return self._quantised == "int4" and self._kernels is not None and width % WIDTH_UNIT == 0
@@ -225,7 +230,7 @@ class LinearFactory:
     def rounded(self, weights: Sequence[WeightRows], bias: Tensor | None) -> Linear:
         """A linear for `weights` ``[out, in]`` behind one another, and `bias` ``[out]`` of all.
 
-        Our own kernels round them as they come, or take them as they lie in the file.
+        Our own kernels round them as they come, lay them out, or take them as they lie in the file.
         """
         runs = [WeightRows.joined(list(run)) for _, run in groupby(weights, self._form)]
         biases = [None for _ in runs] if bias is None else bias.split([run.out for run in runs])
@@ -236,12 +241,14 @@ class LinearFactory:
         return self._keeps_blocks and stays_as_it_is(weight.kind, weight.width)
 
     def _form(self, weight: WeightRows) -> str:
-        """How it is multiplied: in blocks of its kind, as "int8" or as "int4".
+        """How it is multiplied: in blocks of its kind, as "int8", "int4" or "bfloat16".
 
         What the maker of a file kept finer than most of it has eight bits.
         """
         if self._stays(weight):
             return weight.kind
+        if self._quantised is None:
+            return "bfloat16"
         is_finer = self._keeps_blocks and weight.kind not in FOUR_BITS
         return "int4" if self._rounds_to_int4(weight.width) and not is_finer else "int8"
 
@@ -253,20 +260,25 @@ class LinearFactory:
                 return NativeInt4Linear(weight, bias, self._kernels, self._dtype, writes_out=self._writes_out)
             case "int8":
                 return self._native_int8(weight, bias, self._kernels)
+            case "bfloat16":
+                return NativeHalfLinear(weight, bias, self._kernels)
             case _:
                 return NativeBlocksLinear(weight, bias, self._kernels, self._dtype)
 
-    @property
-    def rounds_head(self) -> bool:
-        """Whether `rounded_head` is for the vocabulary projection, and not `head`."""
-        return self._kernels is not None and (self._keeps_blocks or not self._has_torch_int8)
+    def rounds_head(self, width: int) -> bool:
+        """Whether `rounded_head` is for a vocabulary projection of `width` inputs, and not `head`."""
+        if self._kernels is None:
+            return False
+        return self._keeps_blocks or not self._has_torch_int8 or self._has_panels(width)
 
-    def rounded_head(self, weight: WeightRows) -> NativeInt8Linear | NativeBlocksLinear:
-        """The vocabulary projection ``[vocab, in]``, rounded to eight bits as it comes, or as it lies in the file."""
+    def rounded_head(self, weight: WeightRows) -> NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear:
+        """The vocabulary projection ``[vocab, in]``, rounded to eight bits at least, or as it lies in the file."""
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
         if self._stays(weight):
             return NativeBlocksLinear(weight, None, self._kernels, self._dtype)
+        if self._quantised is None:
+            return NativeHalfLinear(weight, None, self._kernels)
         return self._native_int8(weight, None, self._kernels)
 
     def _native_int8(

@@ -19,10 +19,11 @@ from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, operands_of
-from llama_gui.engine.native_linear import NativeBlocksLinear, NativeInt8Linear
+from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear
+from llama_gui.engine.packed_weights import Panels
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
-from llama_gui.engine.token_table import BlocksTable, Int8Table, PlainTable, TokenTable
+from llama_gui.engine.token_table import BlocksTable, Int8Table, PanelsTable, PlainTable, TokenTable
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 """Buffers that old checkpoints carry; we compute them."""
@@ -215,11 +216,14 @@ def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
     return MLP(gate_up, down, gate)
 
 
-def _table_of(linear: NativeInt8Linear | NativeBlocksLinear) -> TokenTable:
+def _table_of(linear: NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear) -> TokenTable:
     """The same numbers, to look tokens up in."""
     if isinstance(linear, NativeBlocksLinear):
         return BlocksTable(linear.blocks, linear.kernels)
-    return Int8Table(*linear.rounded)
+    scales = linear.scales if isinstance(linear, NativeInt8Linear) else None
+    if isinstance(linear.weight, Panels):
+        return PanelsTable(linear.weight, scales)
+    return PlainTable(linear.weight) if scales is None else Int8Table(linear.weight, scales)
 
 
 _TABLE, _HEAD = "model.embed_tokens.weight", "lm_head.weight"
@@ -310,7 +314,7 @@ class NetworkLoader:
     def _vocabulary(self) -> tuple[TokenTable, Linear]:
         """The embedding, and the projection back. First of all: what they need meanwhile is the most of any weight."""
         is_tied = self._is_tied()
-        if self._linear.rounds_head:
+        if self._linear.rounds_head(self._config.hidden_size):
             table = self._linear.rounded_head(self._checkpoint.rows(_TABLE))
             head = table if is_tied else self._linear.rounded_head(self._checkpoint.rows(_HEAD))
             return _table_of(table), head

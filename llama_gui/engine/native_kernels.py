@@ -23,10 +23,12 @@ from llama_gui.engine.packed_weights import (
     BLOCK_NUMBERS,
     CHANNELS_TOGETHER,
     PACKED_KINDS,
+    PANEL_CHANNELS,
     SEVEN_BITS,
     WIDTH_UNIT,
     BlocksPacked,
     Int4Packed,
+    Panels,
     width_unit,
 )
 
@@ -59,6 +61,9 @@ class NativeKernels:
         self._round_blocks = _function(library.llama_gui_round_blocks, _POINTER, _INT, _SIZE, _SIZE, *parts)
         self._block_rows = _function(library.llama_gui_block_rows, _INT, _SIZE, *parts, _POINTER, _SIZE, _POINTER)
         self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], *3 * [_SIZE], _POINTER)
+        self._int8_panels = _function(library.llama_gui_int8_panels, *rows, *weight, *result)
+        self._half_panels = _function(library.llama_gui_bfloat16_panels, *rows, *weight, *result[:2])
+        self._place_panels = _function(library.llama_gui_place_panels, _POINTER, _SIZE, _SIZE, _POINTER)
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
         self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
         self._dequantise = _function(library.llama_gui_dequantise, _POINTER, _INT, _SIZE, _POINTER)
@@ -73,12 +78,12 @@ class NativeKernels:
 
     @property
     def is_wide(self) -> bool:
-        """Whether this CPU has AVX-512 with VNNI, so that eight bits cost no more operations than seven."""
+        """Whether this CPU has AVX-512 with VNNI, which multiply `Panels` of eight bits as fast as others seven."""
         return self._wide & 1 == 1
 
     @property
     def rounds_rows(self) -> bool:
-        """Whether it multiplies bfloat16 itself, too, so that rows for such a weight are rounded to it in `half`."""
+        """Whether it multiplies `Panels` of bfloat16, too, with rows that are rounded to it."""
         return self._wide & 2 == 2
 
     @contextmanager
@@ -91,16 +96,26 @@ class NativeKernels:
             self._wide = self._go_wide(was_wide)
 
     def int8(
-        self, levels: Tensor, weight: Tensor, scales: Tensor, dtype: torch.dtype, row_scales: Tensor | None = None
+        self,
+        levels: Tensor,
+        weight: Tensor | Panels,
+        scales: Tensor,
+        dtype: torch.dtype,
+        row_scales: Tensor | None = None,
     ) -> Tensor:
-        """Int8 ``[rows, in]`` from -127 to 127, times an int8 weight ``[out, in]``.
+        """Int8 ``[rows, in]`` from -127 to 127, times an int8 weight ``[out, in]``, or, if `is_wide`, its panels.
 
         `row_scales`: float32 ``[rows]`` that the results are multiplied with, too.
         """
-        y = torch.empty(len(levels), len(weight), dtype=dtype)
-        sizes = (len(levels), levels.shape[1], weight.data_ptr(), len(weight))
+        if isinstance(weight, Panels):
+            run, numbers, out, width = self._int8_panels, weight.numbers, weight.channels, weight.width
+        else:
+            run, numbers, (out, width) = self._int8, weight, weight.shape
+        if levels.shape[1] != width:
+            raise ValueError(f"rows of {levels.shape[1]} for a weight of {width}")
+        y = torch.empty(len(levels), out, dtype=dtype)
         results = (scales.data_ptr(), _address(row_scales), y.data_ptr(), _KINDS[dtype])
-        _check(self._int8(levels.data_ptr(), *sizes, *results))
+        _check(run(levels.data_ptr(), len(levels), width, numbers.data_ptr(), out, *results))
         return y
 
     def int4(
@@ -185,14 +200,28 @@ class NativeKernels:
         _check(self._expand(*parts, weight.width, first, len(y), y.data_ptr()))
         return y
 
-    def half(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    def place_panels(self, rows: Tensor, to: Panels, first: int = 0) -> None:
+        """Lay out rows ``[channels, in]`` as the channels of `to` from `first` on, a multiple of `PANEL_CHANNELS`."""
+        fits = rows.dtype == to.numbers.dtype and rows.shape[1] == to.width and first + len(rows) <= to.channels
+        if not fits or first % PANEL_CHANNELS:
+            raise ValueError(f"{list(rows.shape)} from {first} on, for panels [{to.channels}, {to.width}]")
+        place = to.numbers[first // PANEL_CHANNELS].data_ptr()
+        _check(self._place_panels(rows.data_ptr(), len(rows), to.numbers.shape[1], place))
+
+    def half(self, x: Tensor, weight: Tensor | Panels, bias: Tensor | None) -> Tensor:
         """Float32 ``[rows, in]`` times a weight in bfloat16 or float16 ``[out, in]``, plus a float32 bias ``[out]``.
 
-        All arithmetic is float32, but rows may be rounded to bfloat16 first, see `rounds_rows`, as they are in networks
-        of bfloat16. Numbers below 1.2e-38 count as zero then.
+        All arithmetic is float32. For panels of bfloat16 (see `rounds_rows`) rows are rounded to that first, as they
+        are in networks of bfloat16, and numbers below 1.2e-38 count as zero.
         """
-        if x.dtype != torch.float32 or x.shape[1] != weight.shape[1]:
-            raise ValueError(f"rows of {x.shape[1]} in {x.dtype} for a weight of {weight.shape[1]}")
+        width = weight.width if isinstance(weight, Panels) else weight.shape[1]
+        if x.dtype != torch.float32 or x.shape[1] != width:
+            raise ValueError(f"rows of {x.shape[1]} in {x.dtype} for a weight of {width}")
+        if isinstance(weight, Panels):
+            y = torch.empty(len(x), weight.channels)
+            sizes = (len(x), width, weight.numbers.data_ptr(), weight.channels)
+            _check(self._half_panels(x.data_ptr(), *sizes, _address(bias), y.data_ptr()))
+            return y
         y = torch.empty(len(x), len(weight))
         sizes = (len(x), x.shape[1], weight.data_ptr(), _KINDS[weight.dtype], len(weight))
         _check(self._half(x.data_ptr(), *sizes, _address(bias), y.data_ptr()))

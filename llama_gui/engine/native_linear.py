@@ -14,17 +14,20 @@ from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.packed_weights import (
     CHANNELS_TOGETHER,
+    PANEL_CHANNELS,
     SEVEN_BITS,
     BlocksPacked,
     Int4Packed,
     Operand,
+    Panels,
+    fits_panels,
     pack_int4,
 )
 from llama_gui.engine.quantised_linear import QuantisedLinear, least_seconds
 from llama_gui.engine.weight_rows import WeightRows
 
 _MANY = 32  # rows, up to which nothing is written out
-_PANEL_CHANNELS = 1024
+_CHANNELS_AT_ONCE = 1024
 _TRIED_ROWS, _TRIED_CHANNELS, _TRIED_WIDTH = 64, 256, 1024
 
 
@@ -61,43 +64,54 @@ class NativeQuantisedLinear(QuantisedLinear):
 
 
 class NativeInt8Linear(NativeQuantisedLinear):
-    """``y = x W^T + b`` with the weight in int8, a scale for each channel: where `fits_seven_bits` says no."""
+    """``y = x W^T + b`` with the weight in int8, a scale for each channel.
+
+    In panels where the CPU has AVX-512 with VNNI; on others where `fits_seven_bits` says no.
+    """
 
     def __init__(
         self, weight: WeightRows, bias: Tensor | None, kernels: NativeKernels, dtype: torch.dtype = torch.float32
     ) -> None:
         """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`."""
         super().__init__(bias, dtype, kernels)
-        self._levels = torch.empty(weight.out, weight.width, dtype=torch.int8)
-        self._scales = torch.empty(weight.out)
+        self.scales = torch.empty(weight.out)
+        """Of each channel."""
+        self.weight: Tensor | Panels = self._rounded(weight)
+        """Int8 ``[out, in]``."""
+
+    def _rounded(self, weight: WeightRows) -> Tensor | Panels:
+        if self.kernels.is_wide and fits_panels(weight.width, torch.int8):
+            panels = Panels.empty(weight.out, weight.width, torch.int8)
+            for first, part in weight.placed(PANEL_CHANNELS):
+                for start in range(0, len(part), _CHANNELS_AT_ONCE):
+                    levels, scales = self.kernels.quantise(part[start : start + _CHANNELS_AT_ONCE])
+                    self.kernels.place_panels(levels, panels, first + start)
+                    self.scales[first + start :][: len(scales)] = scales
+            return panels
+        levels = torch.empty(weight.out, weight.width, dtype=torch.int8)
         for first, part in weight.placed():
             channels = slice(first, first + len(part))
-            kernels.quantise_into(part, self._levels[channels], self._scales[channels])
-
-    @property
-    def rounded(self) -> tuple[Tensor, Tensor]:
-        """Int8 levels ``[out, in]``, and a float32 scale for each of their rows ``[out]``."""
-        return self._levels, self._scales
+            self.kernels.quantise_into(part, levels[channels], self.scales[channels])
+        return levels
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._levels,)
+        return (_numbers(self.weight),)
 
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight, its scales and the bias take."""
-        return byte_count(self._levels, self._scales, self._bias)
+        return byte_count(*self.packed, self.scales, self._bias)
 
     @property
     def operand(self) -> Operand | None:
         """How a whole layer multiplies it, if it can."""
-        channels, width = self._levels.shape
-        return Operand("int8", channels, width, self.packed, self._scales, self._bias)
+        return _operand(self.weight, "int8", self.scales, self._bias)
 
     def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
         """Int8 ``[rows, in]`` times the weight and all scales."""
-        return self.kernels.int8(levels, self._levels, self._scales, self.dtype, row_scales)
+        return self.kernels.int8(levels, self.weight, self.scales, self.dtype, row_scales)
 
 
 class NativeInt4Linear(NativeQuantisedLinear):
@@ -213,33 +227,35 @@ class NativeSevenBitLinear(NativeBlocksLinear):
 
 
 class NativeHalfLinear:
-    """``y = x W^T + b`` for float32 rows and a weight in bfloat16 or float16, for CPUs that multiply only float32.
+    """``y = x W^T + b`` for float32 rows and a weight in bfloat16 or float16.
 
-    Half the memory of float32, and nothing lost of a checkpoint that is in half precision.
+    Half the memory of float32, and nothing lost of a checkpoint that is in half precision. In panels where the CPU
+    multiplies bfloat16 itself.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, kernels: NativeKernels) -> None:
-        """`weight` ``[out, in]`` is kept, not copied; `bias` ``[out]``."""
-        self._weight = weight.contiguous()
+    def __init__(self, weight: Tensor | WeightRows, bias: Tensor | None, kernels: NativeKernels) -> None:
+        """`weight` ``[out, in]``: kept and not copied, or laid out as panels, in bfloat16; `bias` ``[out]``.
+
+        Rows that come in parts can only be laid out: see `takes_panels`.
+        """
+        self.weight = weight.contiguous() if isinstance(weight, Tensor) else _bfloat16_panels(weight, kernels)
         self._bias = None if bias is None else bias.float()
         self.kernels = kernels
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._weight,)
+        return (_numbers(self.weight),)
 
     @property
     def operand(self) -> Operand:
         """How a whole layer multiplies it."""
-        form = str(self._weight.dtype).removeprefix("torch.")
-        channels, width = self._weight.shape
-        return Operand(form, channels, width, self.packed, bias=self._bias)
+        return _operand(self.weight, str(self.packed[0].dtype).removeprefix("torch."), None, self._bias)
 
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight and the bias take."""
-        return byte_count(self._weight, self._bias)
+        return byte_count(*self.packed, self._bias)
 
     @property
     def is_batch_invariant(self) -> bool:
@@ -253,7 +269,30 @@ class NativeHalfLinear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``, float32."""
-        return self.kernels.half(x.contiguous(), self._weight, self._bias)
+        return self.kernels.half(x.contiguous(), self.weight, self._bias)
+
+
+def takes_panels(kernels: NativeKernels, width: int) -> bool:
+    """Whether a weight in bfloat16, of `width` inputs, is multiplied faster in panels."""
+    return kernels.rounds_rows and fits_panels(width, torch.bfloat16)
+
+
+def _bfloat16_panels(weight: WeightRows, kernels: NativeKernels) -> Panels:
+    panels = Panels.empty(weight.out, weight.width, torch.bfloat16)
+    for first, part in weight.placed(PANEL_CHANNELS):
+        kernels.place_panels(part.to(torch.bfloat16), panels, first)
+    return panels
+
+
+def _numbers(weight: Tensor | Panels) -> Tensor:
+    return weight.numbers if isinstance(weight, Panels) else weight
+
+
+def _operand(weight: Tensor | Panels, form: str, scales: Tensor | None, bias: Tensor | None) -> Operand:
+    if isinstance(weight, Panels):
+        return Operand(f"{form}_panels", weight.channels, weight.width, (weight.numbers,), scales, bias)
+    channels, width = weight.shape
+    return Operand(form, channels, width, (weight,), scales, bias)
 
 
 def is_faster_written_out(kernels: NativeKernels) -> bool:
@@ -277,8 +316,8 @@ def _multiply_written_out(
     kernels: NativeKernels, levels: Tensor, weight: Int4Packed, scales: Tensor, dtype: torch.dtype
 ) -> Tensor:
     y = torch.empty(len(levels), len(scales), dtype=dtype)
-    for start in range(0, len(scales), _PANEL_CHANNELS):
-        channels = slice(start, start + _PANEL_CHANNELS)
+    for start in range(0, len(scales), _CHANNELS_AT_ONCE):
+        channels = slice(start, start + _CHANNELS_AT_ONCE)
         product = torch._int_mm(levels, kernels.expand(weight, channels).t())
         y[:, channels] = product.float().mul_(scales[channels])
     return y

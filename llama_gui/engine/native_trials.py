@@ -24,6 +24,7 @@ from llama_gui.engine.packed_weights import (
     WIDTH_UNIT,
     BlocksPacked,
     Int4Packed,
+    Panels,
     pack_int4,
     row_blocks,
 )
@@ -58,22 +59,33 @@ def adds_right(kernels: NativeKernels) -> bool:
         return False
     if not _rounds_to_seven_bits_right(kernels) or not _adds_logits_right(kernels):
         return False
-    sums = [kernels.half(floats, half, scales) for half in halves]
+    int8s: list[Tensor | Panels] = [int8, *([_in_panels(kernels, int8)] if kernels.is_wide else [])]
+    if kernels.rounds_rows:
+        halves.append(halves[0])
+    exact = [floats.double() @ half.double().t() + scales.double() for half in halves]
+    weights: list[Tensor | Panels] = [*halves[:2], *(_in_panels(kernels, half) for half in halves[2:])]
+    sums = [kernels.half(floats, half, scales) for half in weights]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
         return False
-    exact = [floats.double() @ half.double().t() + scales.double() for half in halves]
     if any((got - want).abs().max() > 1e-3 for got, want in zip(sums, exact, strict=True)):
         return False
     with torch_threads(1):  # a small share of the channels is not multiplied in several places
         return all(
-            torch.equal(kernels.int8(levels[:rows], int8, scales, torch.float32), wants[0][:rows])
+            all(torch.equal(kernels.int8(levels[:rows], w, scales, torch.float32), wants[0][:rows]) for w in int8s)
             and torch.equal(kernels.int4(levels[:rows], packed, scales, torch.float32), wants[1][:rows])
             and all(
                 torch.equal(kernels.half(floats[:rows], half, scales), sum_[:rows])
-                for half, sum_ in zip(halves, sums, strict=True)
+                for half, sum_ in zip(weights, sums, strict=True)
             )
             for rows in _ROW_COUNTS
         )
+
+
+def _in_panels(kernels: NativeKernels, weight: Tensor) -> Panels:
+    channels, width = weight.shape
+    panels = Panels.empty(channels, width, weight.dtype)
+    kernels.place_panels(weight, panels)
+    return panels
 
 
 def _adds_logits_right(kernels: NativeKernels) -> bool:

@@ -15,6 +15,11 @@ WIDTH_UNIT = 2 * GROUP
 CHANNELS_TOGETHER = 8
 """Of a weight of four to seven bits."""
 
+PANEL_CHANNELS = 32
+"""Channels of a panel, see `Panels`."""
+
+_LANE_BYTES = 4
+
 BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0")
 """What is multiplied as it lies in a GGUF file."""
 
@@ -24,7 +29,7 @@ SEVEN_BITS = "Q7_K"
 PACKED_KINDS = (*BLOCK_KINDS, SEVEN_BITS)
 """In the order of block_products.h."""
 
-OPERAND_FORMS = ("int8", "int4", "bfloat16", "float16", *PACKED_KINDS)
+OPERAND_FORMS = ("int8", "int8_panels", "int4", "bfloat16", "float16", "bfloat16_panels", *PACKED_KINDS)
 """In the order of layer.h."""
 
 BLOCK_NUMBERS = 256
@@ -99,6 +104,41 @@ class BlocksPacked:
 
 
 @dataclass(frozen=True, slots=True)
+class Panels:
+    """A weight ``[channels, width]`` of eight bits or in bfloat16 as registers of 512 bits multiply it.
+
+    `PANEL_CHANNELS` channels lie side by side, with zeros behind the last, and four bytes of each together. `numbers`:
+    ``[panels, width in fours of bytes, PANEL_CHANNELS, 4 or 2]``, int8 or bfloat16.
+    """
+
+    channels: int
+    numbers: Tensor
+
+    @property
+    def width(self) -> int:
+        """Of the weight."""
+        return self.numbers.shape[1] * self.numbers.shape[3]
+
+    @classmethod
+    def empty(cls, channels: int, width: int, dtype: torch.dtype) -> Self:
+        """With room for a weight ``[channels, width]``; see `fits_panels`."""
+        together = _LANE_BYTES // dtype.itemsize
+        panels = -(-channels // PANEL_CHANNELS)
+        return cls(channels, torch.empty(panels, width // together, PANEL_CHANNELS, together, dtype=dtype))
+
+    def rows(self, channels: Tensor) -> Tensor:
+        """The numbers of some channels (int64 ``[count]``): ``[count, width]``.
+
+        Raises:
+            IndexError: there is no such channel.
+        """
+        if len(channels) and not 0 <= int(channels.min()) <= int(channels.max()) < self.channels:
+            raise IndexError(f"channels from {int(channels.min())} to {int(channels.max())} of {self.channels}")
+        lanes = self.numbers.view(torch.int32).squeeze(3)
+        return lanes[channels // PANEL_CHANNELS, :, channels % PANEL_CHANNELS].view(self.numbers.dtype)
+
+
+@dataclass(frozen=True, slots=True)
 class Operand:
     """A weight ``[channels, width]`` as our own kernels are told of it.
 
@@ -112,6 +152,11 @@ class Operand:
     parts: tuple[Tensor, ...]
     scales: Tensor | None = None
     bias: Tensor | None = None
+
+
+def fits_panels(width: int, dtype: torch.dtype) -> bool:
+    """Whether rows of `width` numbers consist of whole fours of bytes."""
+    return width * dtype.itemsize % _LANE_BYTES == 0
 
 
 def stays_as_it_is(kind: str, width: int) -> bool:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from llama_gui.engine.device import byte_count
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.packed_weights import BlocksPacked
+from llama_gui.engine.packed_weights import BlocksPacked, Panels
 from llama_gui.engine.quantised_linear import quantise_rows
 
 
@@ -66,6 +66,29 @@ class BlocksTable:
     def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
         """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
         return self._kernels.block_rows(self._weight, ids).to(dtype)
+
+
+class PanelsTable:
+    """Numbers in panels: in bfloat16, or levels of eight bits with a float32 scale for each token ``[vocab]``."""
+
+    def __init__(self, panels: Panels, scales: Tensor | None) -> None:
+        self._panels = panels
+        self._scales = scales
+
+    @property
+    def rows(self) -> Tensor:
+        """How they lie in memory: several tokens side by side."""
+        return self._panels.numbers
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that numbers and scales take."""
+        return byte_count(self._panels.numbers, self._scales)
+
+    def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
+        """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
+        rows = self._panels.rows(ids)
+        return (rows if self._scales is None else rows.float() * self._scales[ids].unsqueeze(1)).to(dtype)
 
 
 class Int8Table:

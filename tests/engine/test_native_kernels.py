@@ -13,9 +13,9 @@ from torch import Tensor
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.packed_weights import Int4Packed, pack_int4
+from llama_gui.engine.packed_weights import PANEL_CHANNELS, Int4Packed, Panels, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
-from tests.engine.this_machine import as_multiplied
+from tests.engine.this_machine import as_multiplied, forms_of, in_panels
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 HALVES = (torch.bfloat16, torch.float16)
@@ -84,7 +84,9 @@ def check_sizes(multiply: Callable[[Tensor], Tensor], x: Tensor, want: Tensor) -
 @pytest.mark.parametrize("width", WIDTHS)
 def test_int8_is_exact_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int):
     x, weight, scales = rows_of_levels(MANY, width), int8_weight(out, width), numbers(out, seed=3)
-    check_sizes(lambda x: kernels.int8(x, weight, scales, torch.float32), x, exact(x, weight, scales, torch.float32))
+    want = exact(x, weight, scales, torch.float32)
+    for form in forms_of(kernels, weight):
+        check_sizes(lambda x, form=form: kernels.int8(x, form, scales, torch.float32), x, want)
 
 
 @pytest.mark.parametrize("out", CHANNELS)
@@ -112,11 +114,13 @@ def test_int4_is_written_out_as_it_is(kernels: NativeKernels, width: int, out: i
 def test_half_has_the_same_bits_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int, dtype: torch.dtype):
     x, weight, bias = numbers(MANY, width), numbers(out, width, dtype=dtype, seed=2), numbers(out, seed=3)
     x = as_multiplied(kernels, x, dtype)
-    got = kernels.half(x, weight, bias)
-    # 64 products in each lane of a block, each rounded.
+    want = x.double() @ weight.double().t() + bias.double()
+    # 64 products in each lane of a block, each rounded; in panels all of a row.
     room = 1e-5 * (x.double().abs() @ weight.double().abs().t() + bias.double().abs())
-    assert ((got - (x.double() @ weight.double().t() + bias.double())).abs() <= room).all()
-    check_sizes(lambda x: kernels.half(x, weight, bias), x, got)
+    for form in forms_of(kernels, weight):
+        got = kernels.half(x, form, bias)
+        assert ((got - want).abs() <= room).all()
+        check_sizes(lambda x, form=form: kernels.half(x, form, bias), x, got)
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
@@ -127,20 +131,22 @@ def test_half_is_exact_where_nothing_is_rounded(kernels: NativeKernels, width: i
     product = x.double() @ weight.double().t()
     assert product.abs().max() < 2**24
     for rows in (1, 2, 3, 4, 7, 24, 25, 28, 31, MANY):
-        operands = x[:rows].float(), weight.to(dtype)
-        assert torch.equal(kernels.half(*operands, None).double(), product[:rows])
-        assert torch.equal(kernels.half(*operands, bias.float()).double(), product[:rows] + bias)
+        for form in forms_of(kernels, weight.to(dtype)):
+            assert torch.equal(kernels.half(x[:rows].float(), form, None).double(), product[:rows])
+            assert torch.equal(kernels.half(x[:rows].float(), form, bias.float()).double(), product[:rows] + bias)
 
 
 @pytest.mark.parametrize("rows", [1, 3, 24, 64])
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_every_number_of_half_precision_is_read_as_it_is(kernels: NativeKernels, dtype: torch.dtype, rows: int):
     every = torch.arange(-(2**15), 2**15).to(torch.int16).view(dtype)
-    is_least = every.abs() < torch.finfo(dtype).tiny if kernels.rounds_rows and dtype == torch.bfloat16 else False
-    finite = torch.where(every.isfinite() & ~torch.as_tensor(is_least), every, torch.zeros_like(every))
-    weight = finite.view(-1, 64)
-    got = torch.cat([kernels.half(part, weight, None) for part in torch.eye(64).split(rows)])
-    assert torch.equal(got, weight.t().float())
+    weight = torch.where(every.isfinite(), every, torch.zeros_like(every)).view(-1, 64)
+    for form in forms_of(kernels, weight):
+        want = weight.t().float()
+        if isinstance(form, Panels):  # what is smaller is lost
+            want[want.abs() < torch.finfo(dtype).tiny] = 0
+        got = torch.cat([kernels.half(part, form, None) for part in torch.eye(64).split(rows)])
+        assert torch.equal(got, want)
 
 
 # --- results
@@ -162,15 +168,16 @@ def test_results_are_rounded_as_torch_does(kernels: NativeKernels, dtype: torch.
     one = torch.zeros(len(scales), 64, dtype=torch.int64)
     one[:, 0] = 1
     if bits == "eight":
-        got = kernels.int8(x, one.to(torch.int8), scales, dtype)
+        results = [kernels.int8(x, form, scales, dtype) for form in forms_of(kernels, one.to(torch.int8))]
     else:
         ones, zeros = torch.ones(len(scales), 2), torch.zeros(len(scales), 2)
-        got = kernels.int4(x, pack_int4(one, ones, zeros), scales, dtype)
+        results = [kernels.int4(x, pack_int4(one, ones, zeros), scales, dtype)]
     want = (x[:, :1].float() * scales).to(dtype)
     assert want.isnan().any()
     assert want.isinf().any()
-    torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
-    assert torch.equal(got.signbit() | got.isnan(), want.signbit() | want.isnan())
+    for got in results:
+        torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+        assert torch.equal(got.signbit() | got.isnan(), want.signbit() | want.isnan())
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -179,9 +186,10 @@ def test_large_sums_are_rounded_once_before_they_are_scaled(kernels: NativeKerne
     """Beyond 2^24, where float32 has gaps."""
     x, weight, scales = rows_of_levels(rows, 4160), int8_weight(37, 4160), numbers(37, seed=3) / 2**24
     assert (x.double() @ weight.double().t()).abs().max() > 2**25
-    got = kernels.int8(x, weight, scales, dtype)
-    assert got.dtype == dtype
-    assert torch.equal(got, exact(x, weight, scales, dtype))
+    for form in forms_of(kernels, weight):
+        got = kernels.int8(x, form, scales, dtype)
+        assert got.dtype == dtype
+        assert torch.equal(got, exact(x, weight, scales, dtype))
     packed, values = int4_weight(37, 4160)
     assert torch.equal(kernels.int4(x, packed, scales, dtype), exact(x, values, scales, dtype))
 
@@ -194,8 +202,9 @@ def test_rows_have_scales_too(kernels: NativeKernels, rows: int, dtype: torch.dt
     weight, (packed, values) = int8_weight(37, 576), int4_weight(37, 576)
     row_scales[0] = float("nan")
     want = (exact(x, weight, scales, torch.float32) * row_scales.unsqueeze(1)).to(dtype)
-    got = kernels.int8(x, weight, scales, dtype, row_scales)
-    torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+    for form in forms_of(kernels, weight):
+        got = kernels.int8(x, form, scales, dtype, row_scales)
+        torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
     want = (exact(x, values, scales, torch.float32) * row_scales.unsqueeze(1)).to(dtype)
     got = kernels.int4(x, packed, scales, dtype, row_scales)
     torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
@@ -393,6 +402,49 @@ def test_weights_are_rounded_to_where_they_belong(kernels: NativeKernels):
     assert not to.steps[-1].view(-1, 8, 2)[:, 5:].any()
 
 
+@pytest.mark.parametrize("dtype", [torch.int8, torch.bfloat16], ids=str)
+def test_channels_of_a_panel_lie_side_by_side(kernels: NativeKernels, dtype: torch.dtype):
+    """Nothing else is touched, and the channels that only fill up the last panel are zero."""
+    weight, to = whole(-127, 127, 40, 96).to(dtype), Panels.empty(3 * PANEL_CHANNELS + 8, 96, dtype)
+    to.numbers.fill_(99)
+    kernels.place_panels(weight, to, 2 * PANEL_CHANNELS)
+    assert to.width == 96
+    assert (to.numbers[:2] == 99).all()
+    together = 4 // dtype.itemsize
+    for channel in (0, 31, 32, 39):
+        found = to.numbers[2 + channel // PANEL_CHANNELS, :, channel % PANEL_CHANNELS]
+        assert torch.equal(found, weight[channel].view(-1, together))
+    assert not to.numbers[3, :, 8:].any()
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.bfloat16], ids=str)
+def test_rows_are_taken_out_of_panels(kernels: NativeKernels, dtype: torch.dtype):
+    weight = whole(-127, 127, 40, 2048).to(dtype)
+    panels, channels = in_panels(kernels, weight), torch.tensor([39, 0, 32, 31, 0])
+    assert torch.equal(panels.rows(channels), weight[channels])
+    assert panels.rows(channels[:0]).shape == (0, 2048)
+    for missing in (40, 63, -1):
+        with pytest.raises(IndexError, match=f"{missing} of 40"):
+            panels.rows(torch.tensor([missing]))
+
+
+@pytest.mark.parametrize(
+    ("shape", "first", "dtype"),
+    [
+        ((8, 128), 0, torch.int8),
+        ((8, 64), 8, torch.int8),
+        ((8, 64), 64, torch.int8),
+        ((8, 64), 0, torch.bfloat16),
+    ],
+    ids=str,
+)
+def test_weights_that_have_no_place_in_panels_are_refused(
+    kernels: NativeKernels, shape: tuple[int, int], first: int, dtype: torch.dtype
+):
+    with pytest.raises(ValueError, match=rf"from {first} on, for panels \[40, 64\]"):
+        kernels.place_panels(torch.ones(shape, dtype=dtype), Panels.empty(40, 64, torch.int8), first)
+
+
 @pytest.mark.parametrize(("shape", "first"), [((8, 128), 0), ((8, 64), 4), ((8, 64), 16), ((21, 64), 0)], ids=str)
 def test_weights_that_have_no_place_are_refused(kernels: NativeKernels, shape: tuple[int, int], first: int):
     with pytest.raises(ValueError, match=rf"from {first} on, for a weight \[20, 64\]"):
@@ -405,6 +457,9 @@ def test_shapes_that_do_not_fit_are_refused(kernels: NativeKernels):
         kernels.int4(torch.ones(1, 128, dtype=torch.int8), weight, torch.ones(3), torch.float32)
     with pytest.raises(ValueError, match=r"rows of 64 in torch\.bfloat16"):
         kernels.half(torch.ones(1, 64, dtype=torch.bfloat16), torch.ones(3, 64, dtype=torch.bfloat16), None)
+    for form in (int8 := torch.ones(3, 64, dtype=torch.int8), in_panels(kernels, int8)):
+        with pytest.raises(ValueError, match="rows of 128 for a weight of 64"):
+            kernels.int8(torch.ones(1, 128, dtype=torch.int8), form, torch.ones(3), torch.float32)
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 511, 513, 32_000, 40_003, 128_256])

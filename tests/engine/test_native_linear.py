@@ -31,12 +31,12 @@ from llama_gui.engine.native_linear import (
     _multiply_written_out,
     is_faster_written_out,
 )
-from llama_gui.engine.packed_weights import BLOCK_NUMBERS, WIDTH_UNIT, pack_int4
+from llama_gui.engine.packed_weights import BLOCK_NUMBERS, WIDTH_UNIT, Panels, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
 from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
-from tests.engine.this_machine import as_multiplied
+from tests.engine.this_machine import as_multiplied, half_of
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
 CPU = torch.device("cpu")
@@ -106,14 +106,15 @@ def test_quantised_is_near_to_the_plain_product(
 def test_half_loses_nothing(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
     weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
     x = as_multiplied(kernels, numbers(40, width, seed=3), dtype)
-    linear, before = NativeHalfLinear(weight, offsets, kernels), x.clone()
+    linear, before = half_of(weight, offsets, kernels), x.clone()
     want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
     for rows in (1, 7, 40):
         got = linear(x[:rows])
         assert (got.shape, got.dtype) == ((rows, out), torch.float32)
         assert torch.allclose(got.double(), want[:rows], rtol=1e-5, atol=1e-4)
     assert torch.equal(x, before)
-    assert linear.packed[0].data_ptr() == weight.data_ptr()  # kept, not copied
+    if not isinstance(linear.weight, Panels):
+        assert linear.packed[0].data_ptr() == weight.data_ptr()  # kept, not copied
 
 
 def test_a_transposed_weight_of_half_precision(kernels: NativeKernels):
@@ -121,7 +122,7 @@ def test_a_transposed_weight_of_half_precision(kernels: NativeKernels):
         numbers(100, 33, dtype=torch.bfloat16).t(),
         as_multiplied(kernels, numbers(5, 100, seed=3), torch.bfloat16),
     )
-    assert torch.allclose(NativeHalfLinear(weight, None, kernels)(x), x @ weight.float().t(), atol=1e-4)
+    assert torch.allclose(half_of(weight, None, kernels)(x), x @ weight.float().t(), atol=1e-4)
 
 
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
@@ -149,7 +150,7 @@ def test_a_quantised_row_has_the_same_bits_in_calls_of_any_size(
 @pytest.mark.parametrize(("out", "width"), [(33, 17), (130, 576), (37, 1025)])
 def test_a_row_of_half_precision_too(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
     weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
-    check_sizes(NativeHalfLinear(weight, offsets, kernels), numbers(90, width, seed=3))
+    check_sizes(half_of(weight, offsets, kernels), numbers(90, width, seed=3))
 
 
 @pytest.mark.parametrize("kind", [int8_of, int4_of])
@@ -311,10 +312,13 @@ def test_what_is_faster_is_used(
 def test_bytes_and_overhead(kernels: NativeKernels):
     weight, bias = numbers(33, 128, dtype=torch.bfloat16), numbers(33, dtype=torch.bfloat16)
     int8, int4 = int8_of(weight, bias, kernels), int4_of(weight, bias, kernels)
-    assert int8.weight_bytes == 33 * 128 + 33 * 4 + 33 * 2
+    channels = 64 if kernels.is_wide else 33  # of a panel 32 lie together
+    assert int8.weight_bytes == channels * 128 + 33 * 4 + 33 * 2
     assert int4.weight_bytes == 40 * 128 * (0.5 + 2 / GROUP) + 33 * 4 + 33 * 2  # eight channels lie together
     assert NativeHalfLinear(weight, None, kernels).weight_bytes == 33 * 128 * 2
     assert NativeHalfLinear(weight, bias, kernels).weight_bytes == 33 * 128 * 2 + 33 * 4
+    channels = 64 if kernels.rounds_rows else 33
+    assert half_of(weight, bias, kernels).weight_bytes == channels * 128 * 2 + 33 * 4
     assert (int8.overhead, int4.overhead, NativeHalfLinear(weight, None, kernels).overhead) == (0, 0, 0)
     assert int4_of(weight, bias, kernels, writes_out=True).overhead == OVERHEAD
 
@@ -349,8 +353,8 @@ def test_an_old_cpu_gets_them(kernels: NativeKernels, old_cpu: None):
     int4 = LinearFactory(Precision(torch.float32, "int4"), kernels=kernels)
     assert type(int4(numbers(33, 2 * WIDTH_UNIT))) is NativeInt4Linear
     assert type(int4(numbers(33, 3 * GROUP))) is NativeInt8Linear  # of half a pair of groups
-    assert int8.rounds_head
-    assert int4.rounds_head
+    assert int8.rounds_head(64)
+    assert int4.rounds_head(64)
     for held in HALVES:
         half, weight = LinearFactory(Precision(torch.float32, held=held), kernels=kernels), numbers(33, 17, dtype=held)
         for linear in (half(weight, numbers(33)), half.head(weight)):

@@ -255,25 +255,9 @@ static void half_in_team(const float *arranged, ptrdiff_t rows, ptrdiff_t width,
     else half_share(arranged, rows, width, w, BFLOAT16, share, to, own);
 }
 
-/* Rows as bfloat16, in wide registers. */
-static int narrow_and_multiply(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, const Result *to) {
-    uint16_t *narrowed = aligned(rows * wide_stride(width) * sizeof *narrowed);
-    if (narrowed == NULL) return 1;
-#pragma omp parallel
-    {
-#pragma omp for
-        for (ptrdiff_t r = 0; r < rows; r++) narrow_row(x + r * width, width, narrowed + r * wide_stride(width));
-        const Product product = bfloat16_product(narrowed, width, w, *to);
-        multiply_in_team(&product, rows);
-    }
-    release(narrowed);
-    return 0;
-}
-
 EXPORT int llama_gui_half(const float *x, ptrdiff_t rows, ptrdiff_t width, const uint16_t *w, int weight_kind,
                           ptrdiff_t channels, const float *bias, float *y) {
     const Result to = {y, channels, channels, NULL, bias, NULL, FLOAT32, 0};
-    if (has_wide_halves && weight_kind == BFLOAT16) return narrow_and_multiply(x, rows, width, w, &to);
     float *arranged = aligned(rows * up_to(width, BLOCK) * sizeof *x);
     __m256 *sums = aligned(omp_get_max_threads() * half_sums(rows) * sizeof *sums);
     if (arranged && sums) {

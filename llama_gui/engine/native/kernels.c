@@ -1,5 +1,5 @@
 /* Matrix products of rows with weights that are held in few bits, and what else takes long on x86-64 CPUs with AVX2.
- * Where there are AVX-512 and VNNI, too, the products go through registers of 512 bits: wide_products.h, wide_blocks.h.
+ * Where there are AVX-512 and VNNI, too, the products go through registers of 512 bits: see the files wide_*.h.
  *
  * Each product is y[row][channel] = scale[channel] * sum_k x[row][k] * w[channel][k], for 1 to any number of rows.
  * What is summed up, and in which order, never depends on the number of rows: sums of whole numbers are exact, and those
@@ -30,8 +30,10 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 
 #include "products.h"
 #include "whole_products.h"
-#include "wide_products.h"
+#include "wide.h"
+#include "wide_int4.h"
 #include "whole_calls.h"
+#include "wide_panels.h"
 #include "block_products.h"
 #include "wide_blocks.h"
 #include "block_calls.h"
@@ -60,12 +62,12 @@ EXPORT int llama_gui_cpu(void) {
     return found | (a >> 4 & 1) << 4 | (keeps_wide ? (a >> 5 & 1) << 5 : 0); /* VNNI of 256 bits; bfloat16 */
 }
 
-/* Whether products are to go through registers of 512 bits. Says which do: 1 of few bits, 2 of bfloat16. */
+/* Whether products are to go through registers of 512 bits: those of four bits and in blocks do, of panels all.
+ * Says which can: 1 of few bits, 2 of bfloat16. */
 EXPORT int llama_gui_go_wide(int is_wanted) {
     const int found = is_wanted ? llama_gui_cpu() : 0;
-    has_wide_halves = (found >> 3 & found >> 5) & 1;
     has_wide = found >> 3 & 1;
-    return has_wide | has_wide_halves << 1;
+    return has_wide | (found >> 3 & found >> 5 & 1) << 1;
 }
 
 /* Whether this CPU has what the rest needs. To be asked first. */

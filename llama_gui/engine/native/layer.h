@@ -4,7 +4,9 @@
  * of the time of a small network while each of them was a call and a team of its own. */
 
 /* What a weight is multiplied as; weights in blocks are `IN_BLOCKS` + their BlockKind. */
-typedef enum { WHOLE_INT8 = 0, WHOLE_INT4 = 1, HALF_BFLOAT16 = 2, HALF_FLOAT16 = 3, IN_BLOCKS = 4, LAST_FORM = IN_BLOCKS + Q7_K } Form;
+typedef enum {
+    WHOLE_INT8, INT8_PANELS, WHOLE_INT4, HALF_BFLOAT16, HALF_FLOAT16, BFLOAT16_PANELS, IN_BLOCKS, LAST_FORM = IN_BLOCKS + Q7_K,
+} Form;
 
 /* A weight, or some channels of one: what `parts` are depends on the form. */
 typedef struct {
@@ -42,6 +44,7 @@ typedef struct {
 typedef struct {
     Levels of_rows, of_blocks;
     float *arranged;
+    uint16_t *narrowed;
 } Prepared;
 
 /* What a call needs beside its rows. */
@@ -74,20 +77,17 @@ static int has(const Linear *linear, int first, int last) {
 
 static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_FLOAT16; }
 
-/* Whether its rows are multiplied as bfloat16, in wide registers. */
-static int goes_wide(int64_t form) { return has_wide_halves && form == HALF_BFLOAT16; }
-
 /* From two stocks: the C library keeps what is at most 32 MiB (glibc), and the system gives the rest anew, page by page. */
 static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *for_products) {
     const Linear *all[] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
     ptrdiff_t width = 0, made = 0, behind = 0;
-    int has_rows = 0, has_blocks = 0, has_halves = 0, has_others = 0;
+    int has_rows = 0, has_blocks = 0, has_halves = 0, has_panels = 0;
     for (int i = 0; i < 4; i++) {
         if (all[i]->width > width) width = all[i]->width;
         if ((i % 2 == 0 || layer->post_attention_norm) && all[i]->channels > made) made = all[i]->channels;
         if (i % 2 == 1 && all[i]->width > behind) behind = all[i]->width;
         has_rows |= has(all[i], WHOLE_INT8, WHOLE_INT4), has_halves |= has(all[i], HALF_BFLOAT16, HALF_FLOAT16);
-        has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM), has_others |= has(all[i], HALF_FLOAT16, HALF_FLOAT16);
+        has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM), has_panels |= has(all[i], BFLOAT16_PANELS, BFLOAT16_PANELS);
     }
     Space space = {.own_width = up_to(width, STEP)};
     if (has_rows)
@@ -99,10 +99,10 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *f
                                             take(from, rows * block_sums(Q4_K, width) * sizeof(int16_t)),
                                             take(from, rows * block_sums(Q6_K, width) * sizeof(int16_t)), NULL};
     if (has_halves) {
-        const ptrdiff_t narrow = has_wide_halves && !has_others ? wide_stride(width) * sizeof(uint16_t) : 0;
-        space.prepared.arranged = take(from, rows * (narrow ? narrow : up_to(width, BLOCK) * (ptrdiff_t)sizeof(float)));
+        space.prepared.arranged = take(from, rows * up_to(width, BLOCK) * sizeof(float));
         space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(__m256));
     }
+    if (has_panels) space.prepared.narrowed = take(from, rows * narrowed_stride(width) * sizeof(uint16_t));
     space.y = take(for_products, rows * made * sizeof(float));
     space.inner = take(from, rows * behind * sizeof(float));
     space.own = take(from, omp_get_max_threads() * space.own_width * sizeof(float));
@@ -118,7 +118,7 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
     if (has(linear, WHOLE_INT8, WHOLE_INT4)) {
         int8_t *levels = to->of_rows.levels + r * width;
         to->of_rows.scales[r] = quantise_row(x, width, levels);
-        if (has(linear, WHOLE_INT8, WHOLE_INT8)) to->of_rows.totals[r] = total_of(levels, width);
+        if (has(linear, INT8_PANELS, INT8_PANELS)) to->of_rows.totals[r] = total_of(levels, width);
         if (has(linear, WHOLE_INT4, WHOLE_INT4)) sum_groups(levels, width / GROUP, to->of_rows.sums + r * (width / GROUP));
     }
     if (has(linear, IN_BLOCKS, LAST_FORM)) {
@@ -132,8 +132,8 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
             sum_blocks(kind, levels, width, sums_for(kind, &to->of_blocks) + r * block_sums(kind, width));
         }
     }
-    if (goes_wide(linear->parts[0].form))
-        narrow_row(x, width, (uint16_t *)to->arranged + r * wide_stride(width));
+    if (linear->parts[0].form == BFLOAT16_PANELS)
+        narrow_row(x, width, to->narrowed + r * narrowed_stride(width));
     else if (is_half(linear->parts[0].form))
         arrange_row(x, r, rows, width, linear->parts[0].form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16, to->arranged);
 }
@@ -146,17 +146,19 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
         const Part *part = &linear->parts[i];
         Result to = {y, part->channels, linear->channels, part->scales, part->bias, of_rows->scales, FLOAT32, adds};
         if (part->form == WHOLE_INT8) {
-            const Product product = int8_product(of_rows->levels, of_rows->totals, width, part->parts[0], to);
+            const Product product = int8_product(of_rows->levels, width, part->parts[0], to);
             multiply_in_team(&product, rows);
+        } else if (part->form == INT8_PANELS) {
+            const PanelProduct product = int8_panels(of_rows->levels, of_rows->totals, width, part->parts[0], to);
+            panels_in_team(&product, rows);
         } else if (part->form == WHOLE_INT4) {
             const Int4 w = {part->parts[0], part->parts[1], part->parts[2]};
             const Product product = int4_product(of_rows->levels, of_rows->sums, width, &w, to);
             multiply_in_team(&product, rows);
-        } else if (goes_wide(part->form)) {
+        } else if (part->form == BFLOAT16_PANELS) {
             to.scales = to.row_scales = NULL;
-            const uint16_t *narrowed = (const uint16_t *)space->prepared.arranged;
-            const Product product = bfloat16_product(narrowed, width, part->parts[0], to);
-            multiply_in_team(&product, rows);
+            const PanelProduct product = bfloat16_panels(space->prepared.narrowed, width, part->parts[0], to);
+            panels_in_team(&product, rows);
         } else if (is_half(part->form)) {
             to.scales = to.row_scales = NULL;
             const Kind kind = part->form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16;

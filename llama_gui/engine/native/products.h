@@ -9,8 +9,8 @@ enum { MOST_SUMS = 10 };      /* of a tile: its rows times the places of the wei
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
 enum { MANY_WIDE = 64 };      /* rows that wide registers multiply for each reading of a weight, at least */
 
-/* Whether there are registers of 512 bits and VNNI, and whether these multiply bfloat16: asked when the library is loaded. */
-static int has_wide, has_wide_halves;
+/* Whether there are registers of 512 bits and VNNI: asked when the library is loaded. */
+static int has_wide;
 
 /* A tile is a function of its own, for its number of rows and of places: gcc finds no good registers in one for many. */
 #define TILE static __attribute__((noinline)) void
@@ -26,10 +26,8 @@ typedef struct {
 struct Product {
     const int8_t *x;         /* [rows][width] */
     const int16_t *x_sums;   /* of groups of x, [rows][sums]; of eight bits there are none */
-    const int32_t *x_totals; /* of rows; only of eight bits in wide registers */
     const float *x_scales;   /* of blocks of x, [rows][scales]; of eight and of four bits there are none */
     ptrdiff_t width, sums, scales;
-    ptrdiff_t stride;        /* from row to row of x in bytes; only in wide registers */
     const void *weight;
     int most;                /* rows of a tile */
     /* Memory is read faster in several streams: [rows - 1] places of a weight that few rows are multiplied with at once,

@@ -173,7 +173,7 @@ INLINE WideBlocks wide_blocks_at(const Product *of, ptrdiff_t first, ptrdiff_t s
 
 static IN_512 void multiply_wide_blocks(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
     const ptrdiff_t width = of->width;
-    const Fetched ahead = places == 1 ? next_near(at, NEAR * width / 2, 2) : further(places);
+    const Fetched ahead = places == 1 ? next_near(at, NEAR * width / 2) : further(places);
     WideBlockTile *const tile = wide_block_tiles[((const BlockWeight *)of->weight)->kind][at.rows - 1];
     const int8_t *x = of->x + at.row * width;
     const int16_t *x_sums = of->x_sums + at.row * of->sums;
