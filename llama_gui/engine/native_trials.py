@@ -16,7 +16,7 @@ from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, operands_of
-from llama_gui.engine.native_linear import NativeHalfLinear
+from llama_gui.engine.native_linear import NativeHalfLinear, takes_panels
 from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
@@ -28,6 +28,7 @@ from llama_gui.engine.packed_weights import (
     pack_int4,
     row_blocks,
 )
+from llama_gui.engine.weight_rows import WeightRows
 
 _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
 
@@ -156,13 +157,16 @@ def _multiplies_blocks_right(kernels: NativeKernels, packed: BlocksPacked, value
 
 def attends_right(kernels: NativeKernels) -> bool:
     """Whether rows are quantised and attended to as torch does it, and alike in every cut of a conversation."""
-    generator = torch.Generator().manual_seed(0)
-    rows, (heads, kv_heads, dim), window = 300, (4, 2, 72), 90
-    x = torch.randn(5, 2 * 64, generator=generator)
+    x = torch.randn(5, 2 * 64, generator=torch.Generator().manual_seed(0))
     levels, scales = kernels.quantise(x)
     if (levels * scales.unsqueeze(1) - x).abs().max() > 0.51 * scales.max():
         return False
+    return all(_attends_right(kernels, dim, heads) for dim, heads in ((72, 4), (80, 8)))  # narrow, and wide if it can
 
+
+def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:
+    generator = torch.Generator().manual_seed(0)
+    rows, kv_heads, window = 300, 2, 90
     q, k, v = (torch.randn(rows, count, dim, generator=generator) for count in (heads, kv_heads, kv_heads))
     places = torch.arange(rows)
     behind = places.unsqueeze(1) - places
@@ -194,7 +198,9 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
         return torch.randn(shape, generator=generator)
 
     def linear(out: int, width: int) -> NativeHalfLinear:
-        return NativeHalfLinear((numbers(out, width) / width**0.5).bfloat16(), numbers(out), kernels)
+        weight = (numbers(out, width) / width**0.5).bfloat16()
+        has_panels = takes_panels(kernels, width)
+        return NativeHalfLinear(WeightRows.of(weight) if has_panels else weight, numbers(out), kernels)
 
     norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
     after = (RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)) if gate == "gelu" else None

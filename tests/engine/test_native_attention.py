@@ -63,7 +63,20 @@ def by_torch(rows: Rows, dtype: torch.dtype, window: int | None) -> Tensor:
 @pytest.mark.parametrize("window", [None, 1, 64, 90])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(
-    ("heads", "kv_heads", "dim"), [(4, 4, 8), (6, 2, 24), (4, 1, 64), (8, 2, 72), (3, 3, 128), (2, 1, 256)], ids=str
+    ("heads", "kv_heads", "dim"),
+    [
+        (4, 4, 8),
+        (6, 2, 24),
+        (5, 5, 32),
+        (4, 1, 64),
+        (7, 1, 64),
+        (8, 2, 72),
+        (8, 2, 80),
+        (6, 2, 112),
+        (3, 3, 128),
+        (2, 1, 256),
+    ],
+    ids=str,
 )
 def test_as_torch_does_it(
     kernels: NativeKernels, heads: int, kv_heads: int, dim: int, dtype: torch.dtype, window: int | None
@@ -122,6 +135,18 @@ def test_keys_and_values_are_rounded_as_torch_does(kernels: NativeKernels, dtype
     got, want = slot.keys[0, 0, : len(k)], k[:, 0].to(dtype)
     assert torch.equal(got.isnan(), want.isnan())
     assert torch.equal(got.nan_to_num(0.0, 7.0, -7.0), want.nan_to_num(0.0, 7.0, -7.0))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize("part", [1, 2], ids=["key", "value"])
+@pytest.mark.parametrize("kv_heads", [1, 4])
+def test_what_is_no_number_is_not_seen_before_it_is_there(kernels: NativeKernels, kv_heads: int, part: int, bad: float):
+    rows = rows_of(90, 4, kv_heads, 64)
+    want = attended(kernels, rows, torch.bfloat16, [90], None)
+    rows[part][70, 0, 5] = bad
+    got = NativeSpans(kernels, [(slot_for(rows, torch.bfloat16), 90)]).attend(*rows, 0, None)
+    assert torch.equal(got[:70], want[:70])
+    assert not torch.equal(got[70], want[70])
 
 
 def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels):

@@ -67,8 +67,8 @@ INLINE void scores_of(const float *const q[2], const float *keys, ptrdiff_t coun
 }
 
 typedef struct {
+    float values[WIDEST] __attribute__((aligned(ALIGNMENT)));
     float largest, sum;
-    float values[WIDEST];
 } Seen;
 
 /* What a thread has to itself. */
@@ -115,6 +115,39 @@ INLINE void add_values(const float *weights, const float *values, ptrdiff_t from
     UNROLL for (int i = 0; i < vectors; i++) _mm256_storeu_ps(sums + 8 * i, total[i]);
 }
 
+INLINE void begin_seen(Seen *seen, ptrdiff_t queries, ptrdiff_t dim) {
+    for (ptrdiff_t i = 0; i < queries; i++) {
+        seen[i].largest = -__builtin_inff(), seen[i].sum = 0;
+        memset(seen[i].values, 0, dim * sizeof(float));
+    }
+}
+
+/* The block of the first key that the token at `place` sees. */
+INLINE ptrdiff_t first_block(const Attention *a, ptrdiff_t place) {
+    return (a->window && place + 1 > a->window ? place + 1 - a->window : 0) / KEYS * KEYS;
+}
+
+/* The keys of a block that the token at `place` sees. */
+INLINE Share keys_seen(const Attention *a, ptrdiff_t place, ptrdiff_t block) {
+    const ptrdiff_t from = a->window && place + 1 > a->window ? place + 1 - a->window - block : 0;
+    return (Share){from < 0 ? 0 : from, place + 1 - block < KEYS ? place + 1 - block : KEYS};
+}
+
+/* The `i`th of the queries of a key head, a group of them for each token from `first` on. */
+INLINE const float *query_of(const Attention *a, const Span *span, ptrdiff_t head, ptrdiff_t first, ptrdiff_t i) {
+    const ptrdiff_t group = a->heads / a->kv_heads;
+    return a->q + (span->row + first + i / group) * a->q_stride + (head * group + i % group) * a->dim;
+}
+
+INLINE void put_seen(const Attention *a, const Span *span, ptrdiff_t head, ptrdiff_t first, ptrdiff_t queries,
+                     const Seen *seen) {
+    const ptrdiff_t group = a->heads / a->kv_heads;
+    for (ptrdiff_t i = 0; i < queries; i++) {
+        float *y = a->y + ((span->row + first + i / group) * a->heads + head * group + i % group) * a->dim;
+        for (ptrdiff_t d = 0; d < a->dim; d++) y[d] = seen[i].values[d] / seen[i].sum;
+    }
+}
+
 /* Some queries of one conversation and one key head: `count` tokens from `first` on. */
 static void attend_some(const Attention *a, const Span *span, const char *all_keys, const char *all_values,
                              ptrdiff_t head, ptrdiff_t first, ptrdiff_t count, const Room *room) {
@@ -122,12 +155,8 @@ static void attend_some(const Attention *a, const Span *span, const char *all_ke
     const size_t bytes = bytes_of(a->kind);
     Seen *const seen = room->seen;
     const ptrdiff_t last = span->start + first + count - 1;
-    for (ptrdiff_t i = 0; i < queries; i++) {
-        seen[i].largest = -__builtin_inff(), seen[i].sum = 0;
-        memset(seen[i].values, 0, dim * sizeof(float));
-    }
-    ptrdiff_t begin = a->window && span->start + first + 1 > a->window ? span->start + first + 1 - a->window : 0;
-    for (ptrdiff_t block = begin / KEYS * KEYS; block <= last; block += KEYS) {
+    begin_seen(seen, queries, dim);
+    for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
         const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS;
         const float *keys = (const float *)(all_keys + block * dim * bytes);
         const float *values = (const float *)(all_values + block * dim * bytes);
@@ -148,16 +177,11 @@ static void attend_some(const Attention *a, const Span *span, const char *all_ke
         for (ptrdiff_t i = 0; i < queries; i += 2) {
             float scores[2][KEYS];
             const float *q[2];
-            for (int n = 0; n < 2; n++) {
-                const ptrdiff_t query = i + n < queries ? i + n : i;
-                q[n] = a->q + (span->row + first + query / group) * a->q_stride + (head * group + query % group) * dim;
-            }
+            for (int n = 0; n < 2; n++) q[n] = query_of(a, span, head, first, i + n < queries ? i + n : i);
             scores_of(q, keys, there, dim, a->scale, scores, ahead);
             for (int n = 0; n < 2 && i + n < queries; n++) {
-                const ptrdiff_t place = span->start + first + (i + n) / group;
-                ptrdiff_t from = a->window && place + 1 > a->window ? place + 1 - a->window - block : 0;
-                ptrdiff_t to = place + 1 - block < KEYS ? place + 1 - block : KEYS;
-                if (from < 0) from = 0;
+                const Share keys_of = keys_seen(a, span->start + first + (i + n) / group, block);
+                const ptrdiff_t from = keys_of.begin, to = keys_of.end;
                 if (to <= from) continue;
                 soften(scores[n], from, to, dim, &seen[i + n]);
                 ptrdiff_t d = 0;
@@ -168,59 +192,5 @@ static void attend_some(const Attention *a, const Span *span, const char *all_ke
             }
         }
     }
-    for (ptrdiff_t i = 0; i < queries; i++) {
-        float *y = a->y + ((span->row + first + i / group) * a->heads + head * group + i % group) * dim;
-        for (ptrdiff_t d = 0; d < dim; d++) y[d] = seen[i].values[d] / seen[i].sum;
-    }
-}
-
-/* Writes the new keys and values of all spans, and attends to them and those before: for all threads of a team.
- * `failed` becomes 1 where there is no memory. */
-static void attend_in_team(const Attention *a, const Span *spans, ptrdiff_t count, ptrdiff_t layer, int *failed) {
-    const ptrdiff_t group = a->heads / a->kv_heads, dim = a->dim, bytes = bytes_of(a->kind);
-    const size_t block = a->kind == FLOAT32 ? 0 : KEYS * dim * sizeof(float);
-    float *wide = aligned(2 * block + QUERIES * group * sizeof(Seen));
-    const Room room = {wide, wide + block / sizeof *wide, (Seen *)(wide + 2 * block / sizeof *wide)};
-    if (wide == NULL) {
-#pragma omp atomic write
-        *failed = 1;
-    }
-    for (ptrdiff_t s = 0; s < count; s++) {
-        const Span *span = &spans[s];
-        char *keys = span->keys + layer * span->layer_stride * bytes;
-        char *values = span->values + layer * span->layer_stride * bytes;
-#pragma omp for nowait
-        for (ptrdiff_t head = 0; head < a->kv_heads; head++)
-            for (ptrdiff_t t = 0; t < span->length; t++) {
-                const ptrdiff_t to = (head * span->head_stride + (span->start + t) * dim) * bytes;
-                narrow(a->k + (span->row + t) * a->k_stride + head * dim, a->kind, dim, keys + to);
-                narrow(a->v + (span->row + t) * a->v_stride + head * dim, a->kind, dim, values + to);
-            }
-    }
-#pragma omp barrier
-    for (ptrdiff_t s = 0; s < count; s++) {
-        const Span *span = &spans[s];
-        const char *keys = span->keys + layer * span->layer_stride * bytes;
-        const char *values = span->values + layer * span->layer_stride * bytes;
-        const ptrdiff_t pieces = (span->length + QUERIES - 1) / QUERIES;
-#pragma omp for schedule(dynamic) nowait
-        for (ptrdiff_t item = 0; item < pieces * a->kv_heads; item++) {
-            const ptrdiff_t head = item % a->kv_heads, first = (pieces - 1 - item / a->kv_heads) * QUERIES;
-            const ptrdiff_t left = span->length - first;
-            if (!*failed)
-                attend_some(a, span, keys + head * span->head_stride * bytes, values + head * span->head_stride * bytes,
-                            head, first, left < QUERIES ? left : QUERIES, &room);
-        }
-    }
-    release(wide);
-}
-
-EXPORT int llama_gui_attend(const float *q, ptrdiff_t q_stride, const float *k, ptrdiff_t k_stride, const float *v,
-                                 ptrdiff_t v_stride, ptrdiff_t heads, ptrdiff_t kv_heads, ptrdiff_t dim, ptrdiff_t window,
-                                 float scale, const Span *spans, ptrdiff_t count, ptrdiff_t layer, int kind, float *y) {
-    const Attention a = {q, k, v, q_stride, k_stride, v_stride, heads, kv_heads, dim, window, scale, y, (Kind)kind};
-    int failed = 0;
-#pragma omp parallel
-    attend_in_team(&a, spans, count, layer, &failed);
-    return failed;
+    put_seen(a, span, head, first, queries, seen);
 }

@@ -43,6 +43,8 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "rounding.h"
 #include "gguf_blocks.h"
 #include "attention.h"
+#include "wide_attention.h"
+#include "attention_calls.h"
 #include "layer.h"
 
 /* What this CPU has and the system keeps the registers of: a bit for each name in `library/processor.py`, in its order.
