@@ -118,7 +118,7 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
     if (has(linear, WHOLE_INT8, WHOLE_INT4)) {
         int8_t *levels = to->of_rows.levels + r * width;
         to->of_rows.scales[r] = quantise_row(x, width, levels);
-        if (has(linear, INT8_PANELS, INT8_PANELS)) to->of_rows.totals[r] = total_of(levels, width);
+        if (has(linear, INT8_PANELS, WHOLE_INT4)) to->of_rows.totals[r] = total_of(levels, width);
         if (has(linear, WHOLE_INT4, WHOLE_INT4)) sum_groups(levels, width / GROUP, to->of_rows.sums + r * (width / GROUP));
     }
     if (has(linear, IN_BLOCKS, LAST_FORM)) {
@@ -150,6 +150,10 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
             multiply_in_team(&product, rows);
         } else if (part->form == INT8_PANELS) {
             const PanelProduct product = int8_panels(of_rows->levels, of_rows->totals, width, part->parts[0], to);
+            panels_in_team(&product, rows);
+        } else if (part->form == WHOLE_INT4 && is_written_out(rows)) {
+            const Int4 w = {part->parts[0], part->parts[1], part->parts[2]};
+            const PanelProduct product = int4_panels(of_rows->levels, of_rows->totals, width, &w, to);
             panels_in_team(&product, rows);
         } else if (part->form == WHOLE_INT4) {
             const Int4 w = {part->parts[0], part->parts[1], part->parts[2]};

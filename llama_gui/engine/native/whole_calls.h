@@ -14,6 +14,31 @@ EXPORT int llama_gui_int8(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, cons
     return 0;
 }
 
+INLINE int32_t total_of(const int8_t *x, ptrdiff_t width) {
+    int32_t total = 0;
+    for (ptrdiff_t k = 0; k < width; k++) total += x[k];
+    return total;
+}
+
+/* Rows of eight bits times panels, or what is written out as such. 1: there is no memory. */
+static int multiply_with_panels(PanelProduct product, ptrdiff_t rows) {
+    int32_t *totals = aligned(rows * sizeof *totals);
+    if (totals == NULL) return 1;
+    for (ptrdiff_t r = 0; r < rows; r++) totals[r] = total_of(product.x + r * product.stride, product.stride);
+    product.x_totals = totals;
+#pragma omp parallel
+    panels_in_team(&product, rows);
+    release(totals);
+    return 0;
+}
+
+/* `width` is a multiple of four. */
+EXPORT int llama_gui_int8_panels(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const void *panels, ptrdiff_t channels,
+                                 const float *scales, const float *row_scales, void *y, int kind) {
+    const Result to = {y, channels, channels, scales, NULL, row_scales, (Kind)kind, 0};
+    return multiply_with_panels(int8_panels(x, NULL, width, panels, to), rows);
+}
+
 static Product int4_product(const int8_t *x, const int16_t *x_sums, ptrdiff_t width, const Int4 *w, Result to) {
     Product product = {
         .x = x, .x_sums = x_sums, .width = width, .sums = width / GROUP, .weight = w, .most = MANY, .places = int4_places,
@@ -30,10 +55,11 @@ EXPORT int llama_gui_int4(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, cons
                           const int8_t *lows, ptrdiff_t channels, const float *scales, const float *row_scales, void *y,
                           int kind) {
     const Int4 w = {levels, steps, lows};
+    const Result to = {y, channels, channels, scales, NULL, row_scales, (Kind)kind, 0};
+    if (is_written_out(rows)) return multiply_with_panels(int4_panels(x, NULL, width, &w, to), rows);
     int16_t *x_sums = aligned(rows * (width / GROUP) * sizeof *x_sums);
     if (x_sums == NULL) return 1;
     sum_groups(x, rows * (width / GROUP), x_sums);
-    const Result to = {y, channels, channels, scales, NULL, row_scales, (Kind)kind, 0};
     const Product product = int4_product(x, x_sums, width, &w, to);
     multiply_all(&product, rows);
     release(x_sums);

@@ -19,13 +19,16 @@ enum {
                          * sums may pass 32 bits on their way, and come back. */
 };
 
-typedef struct {
+typedef struct PanelProduct PanelProduct;
+
+struct PanelProduct {
     const int8_t *x;          /* [rows][stride], bytes */
     const int32_t *x_totals;  /* of rows of eight bits; NULL: they are of bfloat16 */
     ptrdiff_t steps, stride;
-    const int8_t *weight;
+    const void *weight;       /* panels, or what `write_out` makes them of, in eight bits: some steps of the one at `channel` */
     Result to;
-} PanelProduct;
+    void (*write_out)(const PanelProduct *of, ptrdiff_t channel, ptrdiff_t first, ptrdiff_t steps, int8_t *panel);
+};
 
 /* Some steps of a panel times the rows of a tile. */
 typedef struct {
@@ -101,16 +104,18 @@ INLINE_512 void put_panel(const PanelProduct *of, ptrdiff_t row, ptrdiff_t chann
 /* Rows, at most PANEL_STRETCH of them, times the panel that begins with `channel`. */
 static IN_512 void multiply_panel(const PanelProduct *of, Share rows, ptrdiff_t channel) {
     __m512i sums[PANEL_STRETCH * 2];
-    const int8_t *const panel = of->weight + channel * 4 * of->steps;
+    int8_t written[PANEL_PART * PANEL_STEP] __attribute__((aligned(ALIGNMENT)));
     /* Only who multiplies it more than once needs it in the cache. */
-    const ptrdiff_t most = rows.end - rows.begin > PANEL_ROWS ? PANEL_PART : of->steps;
+    const ptrdiff_t most = of->write_out || rows.end - rows.begin > PANEL_ROWS ? PANEL_PART : of->steps;
     for (ptrdiff_t k = 0; k < of->steps; k += most) {
         const ptrdiff_t steps = of->steps - k < most ? of->steps - k : most;
+        const int8_t *part = (const int8_t *)of->weight + channel * 4 * of->steps + k * PANEL_STEP;
+        if (of->write_out) of->write_out(of, channel, k, steps, written), part = written;
         for (Tile tile = first_tile(rows, PANEL_ROWS); tile.rows; tile = tile_after(tile, rows)) {
             const ptrdiff_t soon = tile.of == 1 ? PANEL_AHEAD : steps * PANEL_STEP;
             const PanelCall call = {
-                .x = of->x + tile.row * of->stride + 4 * k, .stride = of->stride, .w = panel + k * PANEL_STEP,
-                .steps = steps, .ahead = next_near(tile, soon), .begins = k == 0,
+                .x = of->x + tile.row * of->stride + 4 * k, .stride = of->stride, .w = part, .steps = steps,
+                .ahead = of->write_out ? (Fetched){0} : next_near(tile, soon), .begins = k == 0,
             };
             panel_tiles[of->x_totals == NULL][tile.rows - 1](&call, sums + 2 * (tile.row - rows.begin));
         }
@@ -129,35 +134,15 @@ static void panels_in_team(const PanelProduct *of, ptrdiff_t rows) {
 
 /* --- as they are asked for */
 
-static int32_t total_of(const int8_t *x, ptrdiff_t width) {
-    int32_t total = 0;
-    for (ptrdiff_t k = 0; k < width; k++) total += x[k];
-    return total;
-}
-
 static PanelProduct int8_panels(const int8_t *x, const int32_t *x_totals, ptrdiff_t width, const void *panels, Result to) {
-    return (PanelProduct){x, x_totals, width / 4, width, panels, to};
+    return (PanelProduct){x, x_totals, width / 4, width, panels, to, NULL};
 }
 
 /* From row to row of x, in numbers. Rows that begin a power of two apart would meet in few lines of the cache. */
 INLINE ptrdiff_t narrowed_stride(ptrdiff_t width) { return up_to(width, 32) + 32; }
 
 static PanelProduct bfloat16_panels(const uint16_t *x, ptrdiff_t width, const void *panels, Result to) {
-    return (PanelProduct){(const int8_t *)x, NULL, width / 2, 2 * narrowed_stride(width), panels, to};
-}
-
-/* Rows of eight bits; `width` is a multiple of four. */
-EXPORT int llama_gui_int8_panels(const int8_t *x, ptrdiff_t rows, ptrdiff_t width, const void *panels, ptrdiff_t channels,
-                                 const float *scales, const float *row_scales, void *y, int kind) {
-    int32_t *totals = aligned(rows * sizeof *totals);
-    if (totals == NULL) return 1;
-    for (ptrdiff_t r = 0; r < rows; r++) totals[r] = total_of(x + r * width, width);
-    const Result to = {y, channels, channels, scales, NULL, row_scales, (Kind)kind, 0};
-    const PanelProduct product = int8_panels(x, totals, width, panels, to);
-#pragma omp parallel
-    panels_in_team(&product, rows);
-    release(totals);
-    return 0;
+    return (PanelProduct){(const int8_t *)x, NULL, width / 2, 2 * narrowed_stride(width), panels, to, NULL};
 }
 
 /* Rows of float32, rounded to bfloat16; `width` is even. */
@@ -176,6 +161,57 @@ EXPORT int llama_gui_bfloat16_panels(const float *x, ptrdiff_t rows, ptrdiff_t w
     }
     release(narrowed);
     return 0;
+}
+
+/* --- four bits, written out in eight for so many rows that they outweigh that: the sums are the same */
+
+enum { WRITTEN_OUT_FOR = 32 }; /* rows, at least */
+
+INLINE int is_written_out(ptrdiff_t rows) { return has_wide && rows >= WRITTEN_OUT_FOR; }
+
+/* Two blocks of channels and a group of each pair, from `levels` (in the lower bits of each byte) to values of eight bits. */
+INLINE_512 __m512i int4_values(__m512i levels, __m512i steps, __m512i lows) {
+    const __m512i even = _mm512_mullo_epi16(_mm512_and_si512(levels, _mm512_set1_epi16(0xFF)), steps);
+    const __m512i odd = _mm512_mullo_epi16(_mm512_srli_epi16(levels, 8), steps);
+    return _mm512_add_epi8(_mm512_or_si512(even, _mm512_slli_epi16(odd, 8)), lows);
+}
+
+/* The steps of a panel are fours of inputs, sixteen of them for each pair of groups. */
+static IN_512 void write_int4_out(const PanelProduct *of, ptrdiff_t channel, ptrdiff_t first, ptrdiff_t steps, int8_t *panel) {
+    const ptrdiff_t width = 4 * of->steps, last = (of->to.channels - 1) / TOGETHER * TOGETHER;
+    const __m512i low_bits = _mm512_set1_epi8(15);
+    for (int half = 0; half < 2; half++) {
+        const ptrdiff_t a = channel + half * (PANEL / 2), b = a + TOGETHER; /* behind the last one: that once more */
+        const Int4 x = channels_of(*(const Int4 *)of->weight, a < last ? a : last, width);
+        const Int4 y = channels_of(*(const Int4 *)of->weight, b < last ? b : last, width);
+        for (ptrdiff_t k = first; k < first + steps; k += 16) {
+            const __m512i step = _mm512_cvtepu8_epi16(both_quarters(x.steps + k, y.steps + k));
+            const __m512i low = _mm512_cvtepu8_epi16(both_quarters((const uint8_t *)x.lows + k, (const uint8_t *)y.lows + k));
+            const __m512i lower = _mm512_set1_epi32(0xFFFF), twice = _mm512_set1_epi32(0x10001);
+            const __m512i four_times = _mm512_set1_epi32(0x1010101);
+            const __m512i first_steps = _mm512_mullo_epi32(_mm512_and_si512(step, lower), twice);
+            const __m512i second_steps = _mm512_mullo_epi32(_mm512_srli_epi32(step, 16), twice);
+            const __m512i first_lows = _mm512_mullo_epi32(_mm512_and_si512(low, lower), four_times);
+            const __m512i second_lows = _mm512_mullo_epi32(_mm512_srli_epi32(low, 16), four_times);
+            int8_t *const to = panel + (k - first) * PANEL_STEP + half * 64;
+            UNROLL for (int j = 0; j < 8; j++) {
+                const uint8_t *const one = x.levels + (k * 16 + j * 32), *const other = y.levels + (k * 16 + j * 32);
+                const __m512i both = both_halves(one, other);
+                if (j % 2 == 0) {
+                    _mm_prefetch((const char *)one + FURTHER, _MM_HINT_T0);
+                    _mm_prefetch((const char *)other + FURTHER, _MM_HINT_T0);
+                }
+                const __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
+                _mm512_storeu_si512(to + j * PANEL_STEP,
+                                    int4_values(_mm512_and_si512(both, low_bits), first_steps, first_lows));
+                _mm512_storeu_si512(to + (8 + j) * PANEL_STEP, int4_values(high, second_steps, second_lows));
+            }
+        }
+    }
+}
+
+static PanelProduct int4_panels(const int8_t *x, const int32_t *x_totals, ptrdiff_t width, const Int4 *w, Result to) {
+    return (PanelProduct){x, x_totals, width / 4, width, w, to, write_int4_out};
 }
 
 /* Lays out rows [channels][steps][4 bytes] as panels. */
