@@ -81,6 +81,7 @@ NOT_SHOWN = {
         "engine/kernel_notes",
         "engine/native_attention",
         "engine/native_kernels",
+        "engine/packed_weights",
         "engine/native_library",
         "engine/packed_linear",
         "engine/wide_kernel",

@@ -24,6 +24,7 @@ _ALIGNMENT = 64
 _KEY_BLOCK = 512
 _WIDTH_UNIT = 64
 _BLOCK, _TOGETHER = 256, 8
+_PANEL, _LANE_BYTES = 32, 4
 """The engine's own: of `int4_levels`, `int4_panels`, `kv_cache` and `packed_weights`; a test keeps them together."""
 
 _HELD_BYTES = 2
@@ -183,7 +184,7 @@ def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
         embedding = _int8_bytes(shape.head, machine) if machine.has_native_int8 else rounded
     else:
         is_shared = shape.is_tied and (machine.device != "cpu" or (dtype != "float32" and machine.holds_halves))
-        embedding = shape.head.numbers * _table_bytes(dtype)
+        embedding = _plain_bytes(shape.head, dtype, machine)
     return _read_bytes(shape, dtype, machine) + (0 if is_shared else embedding)
 
 
@@ -233,14 +234,28 @@ def _matrix_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
         return rows * (matrix.columns // 2 + matrix.columns // _GROUP * 4 + width) + bias
     if dtype in ("int8", "int4"):
         return _int8_bytes(matrix, machine) + bias
-    return matrix.numbers * _table_bytes(dtype) + bias
+    return _plain_bytes(matrix, dtype, machine) + bias
+
+
+def _plain_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
+    """Of numbers that are not quantised; our own kernels have them in panels if the processor multiplies bfloat16."""
+    has_panels = dtype == "bfloat16" and machine.holds_halves and machine.is_wide and machine.has_bfloat16
+    return (_panel_numbers(matrix, _HELD_BYTES) if has_panels else matrix.numbers) * _table_bytes(dtype)
+
+
+def _panel_numbers(matrix: Matrix, number_bytes: int) -> int:
+    """With those behind the last channel, where rows are whole fours of bytes."""
+    rows = -(-matrix.rows // _PANEL) * _PANEL
+    return rows * matrix.columns if matrix.columns * number_bytes % _LANE_BYTES == 0 else matrix.numbers
 
 
 def _int8_bytes(matrix: Matrix, machine: Machine) -> int:
     """Our own kernels have a step for each group and a factor for each block, or a scale for each row."""
     if not machine.has_native_int8:
         return matrix.numbers + 2 * _SCALE_BYTES * matrix.rows  # a scale, and a zero for torch
-    if machine.is_wide or matrix.columns % _BLOCK:
+    if machine.is_wide:
+        return _panel_numbers(matrix, 1) + _SCALE_BYTES * matrix.rows
+    if matrix.columns % _BLOCK:
         return matrix.numbers + _SCALE_BYTES * matrix.rows
     rows = -(-matrix.rows // _TOGETHER) * _TOGETHER
     return rows * (matrix.columns + matrix.columns // _GROUP + matrix.columns // _BLOCK * _SCALE_BYTES)

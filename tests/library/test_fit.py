@@ -14,7 +14,7 @@ from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import COLUMNS
 from llama_gui.engine.kv_cache import KEY_BLOCK
-from llama_gui.engine.packed_weights import WIDTH_UNIT
+from llama_gui.engine.packed_weights import PANEL_CHANNELS, WIDTH_UNIT
 from llama_gui.library import fit
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import Machine, activation_bytes, best_choice, choices, estimate, weight_bytes
@@ -62,7 +62,7 @@ def test_this_machine_is_seen_as_the_engine_sees_it():
     assert kernels is None or machine.is_wide == kernels.is_wide
     assert 0 < machine.free <= machine.total
     assert (fit._KEY_BLOCK, fit._GROUP, fit._ALIGNMENT) == (KEY_BLOCK, GROUP, COLUMNS)
-    assert fit._WIDTH_UNIT == WIDTH_UNIT
+    assert (fit._WIDTH_UNIT, fit._PANEL) == (WIDTH_UNIT, PANEL_CHANNELS)
     assert fit._ROUNDED_NUMBERS == BLOCK_SIZE
     for dtype in ("auto", *fit.OFFERED_DTYPES):
         precision = resolve_precision(dtype, torch.device("cpu"), has_kernels=machine.has_kernels)
