@@ -9,14 +9,14 @@
  * row and channel, in calls of any size. */
 
 enum {
-    PANEL = 32,         /* channels */
+    PANEL = 32,             /* channels */
     PANEL_STEP = 4 * PANEL, /* bytes of a panel that four bytes of a row are multiplied with */
-    PANEL_ROWS = 12,    /* of a tile */
-    PANEL_STRETCH = 128, /* rows that are multiplied with a panel before the next */
-    PANEL_PART = 512,   /* steps of a panel that all of these rows are multiplied with before the next */
-    PANEL_AHEAD = 4096, /* bytes after which a panel is fetched that is read only once */
-    MOVED_BY = 128,     /* one operand has no sign: weights of eight bits are moved, and sums of x tell what that brings. These
-                         * sums may pass 32 bits on their way, and come back. */
+    PANEL_ROWS = 12,        /* of a tile */
+    PANEL_STRETCH = 128,    /* rows that are multiplied with a panel before the next */
+    PANEL_PART = 512,       /* steps of a panel that all of these rows are multiplied with before the next */
+    PANEL_AHEAD = 4096,     /* bytes after which a panel is fetched that is read only once */
+    MOVED_BY = 128,         /* one operand has no sign: weights of eight bits are moved, and sums of x tell what that brings;
+                             * the sums may pass 32 bits on their way, and come back */
 };
 
 typedef struct PanelProduct PanelProduct;
@@ -109,8 +109,9 @@ static IN_512 void multiply_panel(const PanelProduct *of, Share rows, ptrdiff_t 
     const ptrdiff_t most = of->write_out || rows.end - rows.begin > PANEL_ROWS ? PANEL_PART : of->steps;
     for (ptrdiff_t k = 0; k < of->steps; k += most) {
         const ptrdiff_t steps = of->steps - k < most ? of->steps - k : most;
-        const int8_t *part = (const int8_t *)of->weight + channel * 4 * of->steps + k * PANEL_STEP;
-        if (of->write_out) of->write_out(of, channel, k, steps, written), part = written;
+        const int8_t *part = written;
+        if (of->write_out) of->write_out(of, channel, k, steps, written);
+        else part = (const int8_t *)of->weight + channel * 4 * of->steps + k * PANEL_STEP;
         for (Tile tile = first_tile(rows, PANEL_ROWS); tile.rows; tile = tile_after(tile, rows)) {
             const ptrdiff_t soon = tile.of == 1 ? PANEL_AHEAD : steps * PANEL_STEP;
             const PanelCall call = {
