@@ -29,6 +29,7 @@ from llama_gui.engine.packed_weights import (
     BlocksPacked,
     Int4Packed,
     Panels,
+    check_channels,
     width_unit,
 )
 
@@ -185,8 +186,7 @@ class NativeKernels:
         Raises:
             IndexError: there is no such channel.
         """
-        if len(channels) and not 0 <= int(channels.min()) <= int(channels.max()) < weight.channels:
-            raise IndexError(f"channels from {int(channels.min())} to {int(channels.max())} of {weight.channels}")
+        check_channels(channels, weight.channels)
         y, channels = torch.empty(len(channels), weight.width), channels.contiguous()
         rows = (channels.data_ptr(), len(channels), y.data_ptr())
         _check(self._block_rows(PACKED_KINDS.index(weight.kind), weight.width, *_addresses(weight), *rows))
@@ -199,6 +199,13 @@ class NativeKernels:
         parts = (weight.levels.data_ptr(), weight.steps.data_ptr(), weight.lows.data_ptr())
         _check(self._expand(*parts, weight.width, first, len(y), y.data_ptr()))
         return y
+
+    def panels(self, weight: Tensor) -> Panels:
+        """All of `weight` ``[out, in]``, int8 or bfloat16, laid out; see `fits_panels`."""
+        out, width = weight.shape
+        panels = Panels.empty(out, width, weight.dtype)
+        self.place_panels(weight, panels)
+        return panels
 
     def place_panels(self, rows: Tensor, to: Panels, first: int = 0) -> None:
         """Lay out rows ``[channels, in]`` as the channels of `to` from `first` on, a multiple of `PANEL_CHANNELS`."""

@@ -4,6 +4,7 @@ A row has the same bits in calls of any size: see `native/kernels.c`.
 """
 
 from abc import abstractmethod
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -241,6 +242,12 @@ class NativeHalfLinear:
         self.weight = weight.contiguous() if isinstance(weight, Tensor) else _bfloat16_panels(weight, kernels)
         self._bias = None if bias is None else bias.float()
         self.kernels = kernels
+
+    @classmethod
+    def of(cls, weight: Tensor, bias: Tensor | None, kernels: NativeKernels) -> Self:
+        """In panels if `kernels` multiply those."""
+        has_panels = weight.dtype == torch.bfloat16 and takes_panels(kernels, weight.shape[1])
+        return cls(WeightRows.of(weight) if has_panels else weight, bias, kernels)
 
     @property
     def packed(self) -> tuple[Tensor, ...]:

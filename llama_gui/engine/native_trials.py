@@ -16,7 +16,7 @@ from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, operands_of
-from llama_gui.engine.native_linear import NativeHalfLinear, takes_panels
+from llama_gui.engine.native_linear import NativeHalfLinear
 from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
@@ -28,7 +28,6 @@ from llama_gui.engine.packed_weights import (
     pack_int4,
     row_blocks,
 )
-from llama_gui.engine.weight_rows import WeightRows
 
 _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
 
@@ -60,11 +59,11 @@ def adds_right(kernels: NativeKernels) -> bool:
         return False
     if not _rounds_to_seven_bits_right(kernels) or not _adds_logits_right(kernels):
         return False
-    int8s: list[Tensor | Panels] = [int8, *([_in_panels(kernels, int8)] if kernels.is_wide else [])]
+    int8s: list[Tensor | Panels] = [int8, *([kernels.panels(int8)] if kernels.is_wide else [])]
     if kernels.rounds_rows:
         halves.append(halves[0])
     exact = [floats.double() @ half.double().t() + scales.double() for half in halves]
-    weights: list[Tensor | Panels] = [*halves[:2], *(_in_panels(kernels, half) for half in halves[2:])]
+    weights: list[Tensor | Panels] = [*halves[:2], *(kernels.panels(half) for half in halves[2:])]
     sums = [kernels.half(floats, half, scales) for half in weights]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
         return False
@@ -80,13 +79,6 @@ def adds_right(kernels: NativeKernels) -> bool:
             )
             for rows in _ROW_COUNTS
         )
-
-
-def _in_panels(kernels: NativeKernels, weight: Tensor) -> Panels:
-    channels, width = weight.shape
-    panels = Panels.empty(channels, width, weight.dtype)
-    kernels.place_panels(weight, panels)
-    return panels
 
 
 def _adds_logits_right(kernels: NativeKernels) -> bool:
@@ -198,9 +190,7 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
         return torch.randn(shape, generator=generator)
 
     def linear(out: int, width: int) -> NativeHalfLinear:
-        weight = (numbers(out, width) / width**0.5).bfloat16()
-        has_panels = takes_panels(kernels, width)
-        return NativeHalfLinear(WeightRows.of(weight) if has_panels else weight, numbers(out), kernels)
+        return NativeHalfLinear.of((numbers(out, width) / width**0.5).bfloat16(), numbers(out), kernels)
 
     norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
     after = (RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)) if gate == "gelu" else None

@@ -132,8 +132,7 @@ class Panels:
         Raises:
             IndexError: there is no such channel.
         """
-        if len(channels) and not 0 <= int(channels.min()) <= int(channels.max()) < self.channels:
-            raise IndexError(f"channels from {int(channels.min())} to {int(channels.max())} of {self.channels}")
+        check_channels(channels, self.channels)
         lanes = self.numbers.view(torch.int32).squeeze(3)
         return lanes[channels // PANEL_CHANNELS, :, channels % PANEL_CHANNELS].view(self.numbers.dtype)
 
@@ -152,6 +151,12 @@ class Operand:
     parts: tuple[Tensor, ...]
     scales: Tensor | None = None
     bias: Tensor | None = None
+
+
+def check_channels(channels: Tensor, count: int) -> None:
+    """IndexError where some of them (int64) are not among `count`."""
+    if len(channels) and not 0 <= int(channels.min()) <= int(channels.max()) < count:
+        raise IndexError(f"channels from {int(channels.min())} to {int(channels.max())} of {count}")
 
 
 def fits_panels(width: int, dtype: torch.dtype) -> bool:

@@ -15,7 +15,7 @@ from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.packed_weights import PANEL_CHANNELS, Int4Packed, Panels, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
-from tests.engine.this_machine import as_multiplied, forms_of, in_panels
+from tests.engine.this_machine import as_multiplied, forms_of
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 HALVES = (torch.bfloat16, torch.float16)
@@ -420,7 +420,7 @@ def test_channels_of_a_panel_lie_side_by_side(kernels: NativeKernels, dtype: tor
 @pytest.mark.parametrize("dtype", [torch.int8, torch.bfloat16], ids=str)
 def test_rows_are_taken_out_of_panels(kernels: NativeKernels, dtype: torch.dtype):
     weight = whole(-127, 127, 40, 2048).to(dtype)
-    panels, channels = in_panels(kernels, weight), torch.tensor([39, 0, 32, 31, 0])
+    panels, channels = kernels.panels(weight), torch.tensor([39, 0, 32, 31, 0])
     assert torch.equal(panels.rows(channels), weight[channels])
     assert panels.rows(channels[:0]).shape == (0, 2048)
     for missing in (40, 63, -1):
@@ -457,7 +457,7 @@ def test_shapes_that_do_not_fit_are_refused(kernels: NativeKernels):
         kernels.int4(torch.ones(1, 128, dtype=torch.int8), weight, torch.ones(3), torch.float32)
     with pytest.raises(ValueError, match=r"rows of 64 in torch\.bfloat16"):
         kernels.half(torch.ones(1, 64, dtype=torch.bfloat16), torch.ones(3, 64, dtype=torch.bfloat16), None)
-    for form in (int8 := torch.ones(3, 64, dtype=torch.int8), in_panels(kernels, int8)):
+    for form in (int8 := torch.ones(3, 64, dtype=torch.int8), kernels.panels(int8)):
         with pytest.raises(ValueError, match="rows of 128 for a weight of 64"):
             kernels.int8(torch.ones(1, 128, dtype=torch.int8), form, torch.ones(3), torch.float32)
 

@@ -26,7 +26,6 @@ from llama_gui.engine.native_linear import (
 )
 from llama_gui.engine.packed_weights import BLOCK_KINDS, SEVEN_BITS
 from llama_gui.engine.weight_rows import WeightRows
-from tests.engine.this_machine import half_of
 
 HIDDEN, INNER = 512, 768
 HEADS = Heads(8, 2, 64)
@@ -97,7 +96,7 @@ class Fixture:
             return NativeBlocksLinear(rows, bias, self._kernels)
         weight = numbers(out, width, seed=self._seed)
         if form in HALVES:
-            return half_of(weight.to(getattr(torch, form)), bias, self._kernels)
+            return NativeHalfLinear.of(weight.to(getattr(torch, form)), bias, self._kernels)
         kinds = {"int8": NativeInt8Linear, "int4": NativeInt4Linear, SEVEN_BITS: NativeSevenBitLinear}
         return kinds[form](WeightRows.of(weight), bias, self._kernels)
 

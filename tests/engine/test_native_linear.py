@@ -36,7 +36,7 @@ from llama_gui.engine.quantised_linear import quantise_rows
 from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
-from tests.engine.this_machine import as_multiplied, half_of
+from tests.engine.this_machine import as_multiplied
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
 CPU = torch.device("cpu")
@@ -106,7 +106,7 @@ def test_quantised_is_near_to_the_plain_product(
 def test_half_loses_nothing(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
     weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
     x = as_multiplied(kernels, numbers(40, width, seed=3), dtype)
-    linear, before = half_of(weight, offsets, kernels), x.clone()
+    linear, before = NativeHalfLinear.of(weight, offsets, kernels), x.clone()
     want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
     for rows in (1, 7, 40):
         got = linear(x[:rows])
@@ -122,7 +122,7 @@ def test_a_transposed_weight_of_half_precision(kernels: NativeKernels):
         numbers(100, 33, dtype=torch.bfloat16).t(),
         as_multiplied(kernels, numbers(5, 100, seed=3), torch.bfloat16),
     )
-    assert torch.allclose(half_of(weight, None, kernels)(x), x @ weight.float().t(), atol=1e-4)
+    assert torch.allclose(NativeHalfLinear.of(weight, None, kernels)(x), x @ weight.float().t(), atol=1e-4)
 
 
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
@@ -150,7 +150,7 @@ def test_a_quantised_row_has_the_same_bits_in_calls_of_any_size(
 @pytest.mark.parametrize(("out", "width"), [(33, 17), (130, 576), (37, 1025)])
 def test_a_row_of_half_precision_too(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
     weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
-    check_sizes(half_of(weight, offsets, kernels), numbers(90, width, seed=3))
+    check_sizes(NativeHalfLinear.of(weight, offsets, kernels), numbers(90, width, seed=3))
 
 
 @pytest.mark.parametrize("kind", [int8_of, int4_of])
@@ -318,7 +318,7 @@ def test_bytes_and_overhead(kernels: NativeKernels):
     assert NativeHalfLinear(weight, None, kernels).weight_bytes == 33 * 128 * 2
     assert NativeHalfLinear(weight, bias, kernels).weight_bytes == 33 * 128 * 2 + 33 * 4
     channels = 64 if kernels.rounds_rows else 33
-    assert half_of(weight, bias, kernels).weight_bytes == channels * 128 * 2 + 33 * 4
+    assert NativeHalfLinear.of(weight, bias, kernels).weight_bytes == channels * 128 * 2 + 33 * 4
     assert (int8.overhead, int4.overhead, NativeHalfLinear(weight, None, kernels).overhead) == (0, 0, 0)
     assert int4_of(weight, bias, kernels, writes_out=True).overhead == OVERHEAD
 

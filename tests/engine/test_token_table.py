@@ -6,7 +6,6 @@ import torch
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.quantised_linear import quantise_rows
 from llama_gui.engine.token_table import Int8Table, PanelsTable, PlainTable
-from tests.engine.this_machine import in_panels
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
@@ -51,9 +50,9 @@ def test_a_table_of_levels_and_scales_is_that_of_the_weight(weight: torch.Tensor
 def test_rows_in_panels_are_the_same(weight: torch.Tensor, kernels: NativeKernels, dtype: torch.dtype):
     levels, scales = quantise_rows(weight, torch.float32)
     scales, ids = scales.squeeze(1), torch.tensor([3, 0, 49, 3])
-    table = PanelsTable(in_panels(kernels, levels), scales)
+    table = PanelsTable(kernels.panels(levels), scales)
     assert torch.equal(table.look_up(ids, dtype), Int8Table(levels, scales).look_up(ids, dtype))
     assert table.weight_bytes == 64 * 96 + 50 * 4  # 32 tokens lie together
-    half = PanelsTable(in_panels(kernels, weight.bfloat16()), None)
+    half = PanelsTable(kernels.panels(weight.bfloat16()), None)
     assert torch.equal(half.look_up(ids, dtype), weight.bfloat16()[ids].to(dtype))
     assert half.weight_bytes == 64 * 96 * 2

@@ -10,9 +10,7 @@ import torch
 from llama_gui.engine import native_library
 from llama_gui.engine.int8_linear import probe
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_linear import NativeHalfLinear, takes_panels
 from llama_gui.engine.packed_weights import Panels, fits_panels
-from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
 
 
@@ -56,23 +54,8 @@ def forms_of(kernels: NativeKernels, weight: torch.Tensor) -> Sequence[torch.Ten
     """`weight` ``[out, in]`` of int8 or half precision as it is, and in panels where `kernels` multiply those."""
     is_for_panels = {torch.int8: kernels.is_wide, torch.bfloat16: kernels.rounds_rows}.get(weight.dtype, False)
     return (
-        [weight, in_panels(kernels, weight)]
-        if is_for_panels and fits_panels(weight.shape[1], weight.dtype)
-        else [weight]
+        [weight, kernels.panels(weight)] if is_for_panels and fits_panels(weight.shape[1], weight.dtype) else [weight]
     )
-
-
-def in_panels(kernels: NativeKernels, weight: torch.Tensor) -> Panels:
-    """`weight` ``[out, in]``."""
-    panels = Panels.empty(weight.shape[0], weight.shape[1], weight.dtype)
-    kernels.place_panels(weight, panels)
-    return panels
-
-
-def half_of(weight: torch.Tensor, bias: torch.Tensor | None, kernels: NativeKernels) -> NativeHalfLinear:
-    """A linear in half precision as the engine makes it."""
-    has_panels = weight.dtype == torch.bfloat16 and takes_panels(kernels, weight.shape[1])
-    return NativeHalfLinear(WeightRows.of(weight) if has_panels else weight, bias, kernels)
 
 
 def needs_packed(*dtypes: torch.dtype) -> Sequence[Any]:

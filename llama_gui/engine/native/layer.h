@@ -118,8 +118,9 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
     if (has(linear, WHOLE_INT8, WHOLE_INT4)) {
         int8_t *levels = to->of_rows.levels + r * width;
         to->of_rows.scales[r] = quantise_row(x, width, levels);
-        if (has(linear, INT8_PANELS, WHOLE_INT4)) to->of_rows.totals[r] = total_of(levels, width);
-        if (has(linear, WHOLE_INT4, WHOLE_INT4)) sum_groups(levels, width / GROUP, to->of_rows.sums + r * (width / GROUP));
+        const int has_int4 = has(linear, WHOLE_INT4, WHOLE_INT4), writes_out = has_int4 && is_written_out(rows);
+        if (writes_out || has(linear, INT8_PANELS, INT8_PANELS)) to->of_rows.totals[r] = total_of(levels, width);
+        if (has_int4 && !writes_out) sum_groups(levels, width / GROUP, to->of_rows.sums + r * (width / GROUP));
     }
     if (has(linear, IN_BLOCKS, LAST_FORM)) {
         int8_t *levels = to->of_blocks.levels + r * width;
@@ -144,7 +145,11 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
     const Levels *of_rows = &space->prepared.of_rows, *of_blocks = &space->prepared.of_blocks;
     for (int64_t i = 0; i < linear->count; i++) {
         const Part *part = &linear->parts[i];
-        Result to = {y, part->channels, linear->channels, part->scales, part->bias, of_rows->scales, FLOAT32, adds};
+        const Result to = {
+            y, part->channels, linear->channels, part->scales, part->bias,
+            part->scales ? of_rows->scales : NULL, /* of whole numbers both have some */
+            FLOAT32, adds,
+        };
         if (part->form == WHOLE_INT8) {
             const Product product = int8_product(of_rows->levels, width, part->parts[0], to);
             multiply_in_team(&product, rows);
@@ -160,15 +165,12 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
             const Product product = int4_product(of_rows->levels, of_rows->sums, width, &w, to);
             multiply_in_team(&product, rows);
         } else if (part->form == BFLOAT16_PANELS) {
-            to.scales = to.row_scales = NULL;
             const PanelProduct product = bfloat16_panels(space->prepared.narrowed, width, part->parts[0], to);
             panels_in_team(&product, rows);
         } else if (is_half(part->form)) {
-            to.scales = to.row_scales = NULL;
             const Kind kind = part->form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16;
             half_in_team(space->prepared.arranged, rows, width, part->parts[0], kind, &to, space->sums);
         } else {
-            to.scales = to.row_scales = NULL;
             BlockWeight w = {.kind = (BlockKind)(part->form - IN_BLOCKS)};
             memcpy(w.blocks.parts, part->parts, sizeof part->parts);
             const Product product =

@@ -1,5 +1,11 @@
 /* What is done to single rows: norms, the gate of the feed-forward part, and rounding to eight bits, also of a weight's. */
 
+/* Of the polynomial of e^x around zero, those of the highest powers first. */
+static const float exponential_terms[] = {
+    1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f,
+};
+enum { EXPONENTIAL_TERMS = sizeof exponential_terms / sizeof *exponential_terms };
+
 /* e^x (Cephes' expf: a polynomial around zero, times a power of two); 0 below -87, infinity above 88; NaN stays NaN. */
 INLINE __m256 exponential(__m256 x) {
     const __m256 lowest = _mm256_set1_ps(-87.3f);
@@ -9,12 +15,8 @@ INLINE __m256 exponential(__m256 x) {
     __m256 n = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     __m256 r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), x);
     r = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), r);
-    __m256 p = _mm256_set1_ps(1.9875691500e-4f);
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.3981999507e-3f));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(8.3334519073e-3f));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(4.1665795894e-2f));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.6666665459e-1f));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(5.0000001201e-1f));
+    __m256 p = _mm256_set1_ps(exponential_terms[0]);
+    UNROLL for (int i = 1; i < EXPONENTIAL_TERMS; i++) p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(exponential_terms[i]));
     p = _mm256_add_ps(_mm256_fmadd_ps(p, _mm256_mul_ps(r, r), r), _mm256_set1_ps(1.0f));
     __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
     x = _mm256_blendv_ps(_mm256_mul_ps(p, _mm256_castsi256_ps(power)), endless, exceeds);
