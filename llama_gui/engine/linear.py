@@ -37,10 +37,9 @@ from llama_gui.engine.native_linear import (
     NativeInt8Linear,
     NativeSevenBitLinear,
     is_faster_written_out,
-    takes_panels,
 )
 from llama_gui.engine.packed_linear import Known, PackedLinear
-from llama_gui.engine.packed_weights import WIDTH_UNIT, fits_seven_bits, stays_as_it_is
+from llama_gui.engine.packed_weights import WIDTH_UNIT, fits_panels, fits_seven_bits, stays_as_it_is
 from llama_gui.engine.row_tiles import TILE, RowPlan, SameBits, pad_rows
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
@@ -220,9 +219,9 @@ class LinearFactory:
         """Whether `rounded` is for weights of `width` inputs."""
         return self.rounds_head(width) or self._rounds_to_int4(width)
 
-    def _has_panels(self, width: int) -> bool:
-        """Whether bfloat16 is laid out in them."""
-        return self._held == torch.bfloat16 and self._kernels is not None and takes_panels(self._kernels, width)
+    def _has_codes(self, width: int) -> bool:
+        """Whether bfloat16 is put into them."""
+        return self._held == torch.bfloat16 and self._kernels is not None and fits_panels(width)
 
     def _rounds_to_int4(self, width: int) -> bool:
         return self._quantised == "int4" and self._kernels is not None and width % WIDTH_UNIT == 0
@@ -269,7 +268,7 @@ class LinearFactory:
         """Whether `rounded_head` is for a vocabulary projection of `width` inputs, and not `head`."""
         if self._kernels is None:
             return False
-        return self._keeps_blocks or not self._has_torch_int8 or self._has_panels(width)
+        return self._keeps_blocks or not self._has_torch_int8 or self._has_codes(width)
 
     def rounded_head(self, weight: WeightRows) -> NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear:
         """The vocabulary projection ``[vocab, in]``, rounded to eight bits at least, or as it lies in the file."""

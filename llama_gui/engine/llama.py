@@ -20,10 +20,10 @@ from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear
-from llama_gui.engine.packed_weights import Panels
+from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import QuantisedLinear
 from llama_gui.engine.rotary import Rotary
-from llama_gui.engine.token_table import BlocksTable, Int8Table, PanelsTable, PlainTable, TokenTable
+from llama_gui.engine.token_table import BlocksTable, CodedTable, Int8Table, PanelsTable, PlainTable, TokenTable
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 """Buffers that old checkpoints carry; we compute them."""
@@ -220,10 +220,11 @@ def _table_of(linear: NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear) 
     """The same numbers, to look tokens up in."""
     if isinstance(linear, NativeBlocksLinear):
         return BlocksTable(linear.blocks, linear.kernels)
-    scales = linear.scales if isinstance(linear, NativeInt8Linear) else None
-    if isinstance(linear.weight, Panels):
-        return PanelsTable(linear.weight, scales)
-    return PlainTable(linear.weight) if scales is None else Int8Table(linear.weight, scales)
+    if isinstance(linear, NativeHalfLinear):
+        half = linear.weight
+        return CodedTable(half, linear.kernels) if isinstance(half, CodedPanels) else PlainTable(half)
+    whole = linear.weight
+    return PanelsTable(whole, linear.scales) if isinstance(whole, Panels) else Int8Table(whole, linear.scales)
 
 
 _TABLE, _HEAD = "model.embed_tokens.weight", "lm_head.weight"

@@ -22,16 +22,22 @@ from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
     CHANNELS_TOGETHER,
+    CODED_UNIT,
+    CODES,
     PACKED_KINDS,
     PANEL_CHANNELS,
     SEVEN_BITS,
     WIDTH_UNIT,
     BlocksPacked,
+    CodedPanels,
     Int4Packed,
     Panels,
     check_channels,
+    fits_panels,
+    panel_count,
     width_unit,
 )
+from llama_gui.engine.weight_rows import WeightRows
 
 LANES = 8
 """Numbers of float32 that are computed together."""
@@ -63,7 +69,11 @@ class NativeKernels:
         self._block_rows = _function(library.llama_gui_block_rows, _INT, _SIZE, *parts, _POINTER, _SIZE, _POINTER)
         self._expand = _function(library.llama_gui_int4_expand, *3 * [_POINTER], *3 * [_SIZE], _POINTER)
         self._int8_panels = _function(library.llama_gui_int8_panels, *rows, *weight, *result)
-        self._half_panels = _function(library.llama_gui_bfloat16_panels, *rows, *weight, *result[:2])
+        codes = 4 * [_POINTER]
+        self._codes = _function(library.llama_gui_codes, *rows, *codes, _SIZE, *result[:2])
+        self._choose_codes = _function(library.llama_gui_choose_codes, *rows, *2 * [_POINTER])
+        self._code_panels = _function(library.llama_gui_code_panels, *rows, *codes)
+        self._coded_rows = _function(library.llama_gui_coded_rows, _SIZE, *codes, *weight, _POINTER)
         self._place_panels = _function(library.llama_gui_place_panels, _POINTER, _SIZE, _SIZE, _POINTER)
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
         self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
@@ -84,7 +94,7 @@ class NativeKernels:
 
     @property
     def rounds_rows(self) -> bool:
-        """Whether it multiplies `Panels` of bfloat16, too, with rows that are rounded to it."""
+        """Whether it multiplies bfloat16 itself, and rows are rounded to it before they meet `CodedPanels`."""
         return self._wide & 2 == 2
 
     @contextmanager
@@ -201,33 +211,65 @@ class NativeKernels:
         return y
 
     def panels(self, weight: Tensor) -> Panels:
-        """All of `weight` ``[out, in]``, int8 or bfloat16, laid out; see `fits_panels`."""
-        out, width = weight.shape
-        panels = Panels.empty(out, width, weight.dtype)
+        """All of `weight`, int8 ``[out, in]``, laid out; see `fits_panels`."""
+        panels = Panels.empty(*weight.shape)
         self.place_panels(weight, panels)
         return panels
 
     def place_panels(self, rows: Tensor, to: Panels, first: int = 0) -> None:
-        """Lay out rows ``[channels, in]`` as the channels of `to` from `first` on, a multiple of `PANEL_CHANNELS`."""
+        """Lay out int8 ``[channels, in]`` as the channels of `to` from `first` on, a multiple of `PANEL_CHANNELS`."""
         fits = rows.dtype == to.numbers.dtype and rows.shape[1] == to.width and first + len(rows) <= to.channels
         if not fits or first % PANEL_CHANNELS:
             raise ValueError(f"{list(rows.shape)} from {first} on, for panels [{to.channels}, {to.width}]")
         place = to.numbers[first // PANEL_CHANNELS].data_ptr()
         _check(self._place_panels(rows.data_ptr(), len(rows), to.numbers.shape[1], place))
 
-    def half(self, x: Tensor, weight: Tensor | Panels, bias: Tensor | None) -> Tensor:
+    def coded(self, weight: WeightRows) -> CodedPanels:
+        """All of `weight` ``[out, in]``, as bfloat16; see `fits_panels`."""
+        panels, width, strays, count = panel_count(weight.out), weight.width, list[Tensor](), 0
+        if not fits_panels(width):
+            raise ValueError(f"a weight of {width} inputs, which is no multiple of {CODED_UNIT}")
+        pairs = torch.empty(panels, width // CODED_UNIT, 6 * PANEL_CHANNELS, dtype=torch.uint8)
+        tables, begins = torch.empty(panels, CODES, dtype=torch.uint8), torch.empty(panels, dtype=torch.int32)
+        for first, part in weight.placed(PANEL_CHANNELS):
+            rows, some = part.to(torch.bfloat16), slice(first // PANEL_CHANNELS, panel_count(first + len(part)))
+            numbers = (rows.data_ptr(), len(rows), width, tables[some].data_ptr())
+            counts = torch.empty(some.stop - some.start, dtype=torch.int64)
+            _check(self._choose_codes(*numbers, counts.data_ptr()))
+            ends = (counts + 1).cumsum(0)  # one more, behind the last of a panel
+            begins[some] = ends - counts - 1
+            strays.append(torch.empty(int(ends[-1]), dtype=torch.int32))
+            places = (begins[some].data_ptr(), pairs[some].data_ptr(), strays[-1].data_ptr())
+            _check(self._code_panels(*numbers, *places))
+            begins[some] += count
+            count += len(strays[-1])
+        return CodedPanels(weight.out, pairs, tables, begins, torch.cat(strays))
+
+    def coded_rows(self, weight: CodedPanels, channels: Tensor) -> Tensor:
+        """The numbers of some channels (int64 ``[count]``), as they were: bfloat16 ``[count, in]``.
+
+        Raises:
+            IndexError: there is no such channel.
+        """
+        check_channels(channels, weight.channels)
+        y, channels = torch.empty(len(channels), weight.width, dtype=torch.bfloat16), channels.contiguous()
+        rows = (channels.data_ptr(), len(channels), y.data_ptr())
+        _check(self._coded_rows(weight.width, *(part.data_ptr() for part in weight.tensors), *rows))
+        return y
+
+    def half(self, x: Tensor, weight: Tensor | CodedPanels, bias: Tensor | None) -> Tensor:
         """Float32 ``[rows, in]`` times a weight in bfloat16 or float16 ``[out, in]``, plus a float32 bias ``[out]``.
 
-        All arithmetic is float32. For panels of bfloat16 (see `rounds_rows`) rows are rounded to that first, as they
-        are in networks of bfloat16, and numbers below 1.2e-38 count as zero.
+        All arithmetic is float32. Where the CPU `rounds_rows` and the weight is of codes, rows are rounded to bfloat16
+        first, as they are in networks of bfloat16, and numbers below 1.2e-38 count as zero.
         """
-        width = weight.width if isinstance(weight, Panels) else weight.shape[1]
+        width = weight.width if isinstance(weight, CodedPanels) else weight.shape[1]
         if x.dtype != torch.float32 or x.shape[1] != width:
             raise ValueError(f"rows of {x.shape[1]} in {x.dtype} for a weight of {width}")
-        if isinstance(weight, Panels):
+        if isinstance(weight, CodedPanels):
             y = torch.empty(len(x), weight.channels)
-            sizes = (len(x), width, weight.numbers.data_ptr(), weight.channels)
-            _check(self._half_panels(x.data_ptr(), *sizes, _address(bias), y.data_ptr()))
+            places = (*(part.data_ptr() for part in weight.tensors), weight.channels)
+            _check(self._codes(x.data_ptr(), len(x), width, *places, _address(bias), y.data_ptr()))
             return y
         y = torch.empty(len(x), len(weight))
         sizes = (len(x), x.shape[1], weight.data_ptr(), _KINDS[weight.dtype], len(weight))

@@ -4,7 +4,6 @@ A row has the same bits in calls of any size: see `native/kernels.c`.
 """
 
 from abc import abstractmethod
-from typing import Self
 
 import torch
 from torch import Tensor
@@ -18,6 +17,7 @@ from llama_gui.engine.packed_weights import (
     PANEL_CHANNELS,
     SEVEN_BITS,
     BlocksPacked,
+    CodedPanels,
     Int4Packed,
     Operand,
     Panels,
@@ -81,8 +81,8 @@ class NativeInt8Linear(NativeQuantisedLinear):
         """Int8 ``[out, in]``."""
 
     def _rounded(self, weight: WeightRows) -> Tensor | Panels:
-        if self.kernels.is_wide and fits_panels(weight.width, torch.int8):
-            panels = Panels.empty(weight.out, weight.width, torch.int8)
+        if self.kernels.is_wide and fits_panels(weight.width):
+            panels = Panels.empty(weight.out, weight.width)
             for first, part in weight.placed(PANEL_CHANNELS):
                 for start in range(0, len(part), _CHANNELS_AT_ONCE):
                     levels, scales = self.kernels.quantise(part[start : start + _CHANNELS_AT_ONCE])
@@ -98,7 +98,7 @@ class NativeInt8Linear(NativeQuantisedLinear):
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (_numbers(self.weight),)
+        return (self.weight.numbers if isinstance(self.weight, Panels) else self.weight,)
 
     @property
     def weight_bytes(self) -> int:
@@ -108,7 +108,9 @@ class NativeInt8Linear(NativeQuantisedLinear):
     @property
     def operand(self) -> Operand | None:
         """How a whole layer multiplies it, if it can."""
-        return _operand(self.weight, "int8", self.scales, self._bias)
+        weight, channels = self.weight, len(self.scales)
+        form, width = ("int8_panels", weight.width) if isinstance(weight, Panels) else ("int8", weight.shape[1])
+        return Operand(form, channels, width, self.packed, self.scales, self._bias)
 
     def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
         """Int8 ``[rows, in]`` times the weight and all scales."""
@@ -230,34 +232,31 @@ class NativeSevenBitLinear(NativeBlocksLinear):
 class NativeHalfLinear:
     """``y = x W^T + b`` for float32 rows and a weight in bfloat16 or float16.
 
-    Half the memory of float32, and nothing lost of a checkpoint that is in half precision. In panels where the CPU
-    multiplies bfloat16 itself.
+    Nothing is lost of a checkpoint that is in half precision: half the memory of float32, three eighths in codes.
     """
 
     def __init__(self, weight: Tensor | WeightRows, bias: Tensor | None, kernels: NativeKernels) -> None:
-        """`weight` ``[out, in]``: kept and not copied, or laid out as panels, in bfloat16; `bias` ``[out]``.
+        """`weight` ``[out, in]``: kept and not copied, or, as it comes in parts, put into codes; `bias` ``[out]``.
 
-        Rows that come in parts can only be laid out: see `takes_panels`.
+        Only those can be that `fits_panels` says so of; they are taken as bfloat16.
         """
-        self.weight = weight.contiguous() if isinstance(weight, Tensor) else _bfloat16_panels(weight, kernels)
+        self.weight = weight.contiguous() if isinstance(weight, Tensor) else _coded(weight, kernels)
         self._bias = None if bias is None else bias.float()
         self.kernels = kernels
-
-    @classmethod
-    def of(cls, weight: Tensor, bias: Tensor | None, kernels: NativeKernels) -> Self:
-        """In panels if `kernels` multiply those."""
-        has_panels = weight.dtype == torch.bfloat16 and takes_panels(kernels, weight.shape[1])
-        return cls(WeightRows.of(weight) if has_panels else weight, bias, kernels)
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (_numbers(self.weight),)
+        return self.weight.tensors if isinstance(self.weight, CodedPanels) else (self.weight,)
 
     @property
     def operand(self) -> Operand:
         """How a whole layer multiplies it."""
-        return _operand(self.weight, str(self.packed[0].dtype).removeprefix("torch."), None, self._bias)
+        weight = self.weight
+        if isinstance(weight, CodedPanels):
+            return Operand("codes", weight.channels, weight.width, self.packed, bias=self._bias)
+        form, (channels, width) = str(weight.dtype).removeprefix("torch."), weight.shape
+        return Operand(form, channels, width, self.packed, bias=self._bias)
 
     @property
     def weight_bytes(self) -> int:
@@ -279,27 +278,10 @@ class NativeHalfLinear:
         return self.kernels.half(x.contiguous(), self.weight, self._bias)
 
 
-def takes_panels(kernels: NativeKernels, width: int) -> bool:
-    """Whether a weight in bfloat16, of `width` inputs, is multiplied faster in panels."""
-    return kernels.rounds_rows and fits_panels(width, torch.bfloat16)
-
-
-def _bfloat16_panels(weight: WeightRows, kernels: NativeKernels) -> Panels:
-    panels = Panels.empty(weight.out, weight.width, torch.bfloat16)
-    for first, part in weight.placed(PANEL_CHANNELS):
-        kernels.place_panels(part.to(torch.bfloat16), panels, first)
-    return panels
-
-
-def _numbers(weight: Tensor | Panels) -> Tensor:
-    return weight.numbers if isinstance(weight, Panels) else weight
-
-
-def _operand(weight: Tensor | Panels, form: str, scales: Tensor | None, bias: Tensor | None) -> Operand:
-    if isinstance(weight, Panels):
-        return Operand(f"{form}_panels", weight.channels, weight.width, (weight.numbers,), scales, bias)
-    channels, width = weight.shape
-    return Operand(form, channels, width, (weight,), scales, bias)
+def _coded(weight: WeightRows, kernels: NativeKernels) -> CodedPanels | Tensor:
+    """In codes, or as it is if most of it has none."""
+    coded = kernels.coded(weight)
+    return kernels.coded_rows(coded, torch.arange(coded.channels)) if coded.has_many_strays else coded
 
 
 def is_faster_written_out(kernels: NativeKernels) -> bool:

@@ -23,11 +23,13 @@ from llama_gui.engine.packed_weights import (
     SEVEN_BITS,
     WIDTH_UNIT,
     BlocksPacked,
+    CodedPanels,
     Int4Packed,
     Panels,
     pack_int4,
     row_blocks,
 )
+from llama_gui.engine.weight_rows import WeightRows
 
 _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
 
@@ -60,10 +62,12 @@ def adds_right(kernels: NativeKernels) -> bool:
     if not _rounds_to_seven_bits_right(kernels) or not _adds_logits_right(kernels):
         return False
     int8s: list[Tensor | Panels] = [int8, *([kernels.panels(int8)] if kernels.is_wide else [])]
-    if kernels.rounds_rows:
-        halves.append(halves[0])
+    halves.append(_scattered(halves[0]))
+    coded = kernels.coded(WeightRows.of(halves[2]))
+    if not torch.equal(kernels.coded_rows(coded, torch.arange(out)), halves[2]):
+        return False
     exact = [floats.double() @ half.double().t() + scales.double() for half in halves]
-    weights: list[Tensor | Panels] = [*halves[:2], *(kernels.panels(half) for half in halves[2:])]
+    weights: list[Tensor | CodedPanels] = [*halves[:2], coded]
     sums = [kernels.half(floats, half, scales) for half in weights]
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
         return False
@@ -79,6 +83,13 @@ def adds_right(kernels: NativeKernels) -> bool:
             )
             for rows in _ROW_COUNTS
         )
+
+
+def _scattered(weight: Tensor) -> Tensor:
+    """With some numbers that have no codes: first, last, and several together."""
+    scattered, far = weight.clone(), [2.0**n for n in range(-60, -20, 2)]
+    scattered.view(-1)[-20:] = scattered.view(-1)[:20] = torch.tensor(far)
+    return scattered
 
 
 def _adds_logits_right(kernels: NativeKernels) -> bool:
@@ -190,7 +201,7 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
         return torch.randn(shape, generator=generator)
 
     def linear(out: int, width: int) -> NativeHalfLinear:
-        return NativeHalfLinear.of((numbers(out, width) / width**0.5).bfloat16(), numbers(out), kernels)
+        return NativeHalfLinear(WeightRows.of(numbers(out, width) / width**0.5), numbers(out), kernels)
 
     norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
     after = (RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)) if gate == "gelu" else None

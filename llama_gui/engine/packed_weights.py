@@ -20,6 +20,18 @@ PANEL_CHANNELS = 32
 
 _LANE_BYTES = 4
 
+CODED_UNIT = 4
+"""Inputs of a pair of steps of `CodedPanels`: a width must be a multiple."""
+
+CODES = 16
+"""Upper bytes of a panel of `CodedPanels` that have one."""
+
+CODED_BYTES = 1.5
+"""Of a number there."""
+
+_MOST_STRAYS = 1 / 256
+"""Of all numbers: more cost what the codes save."""
+
 BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0")
 """What is multiplied as it lies in a GGUF file."""
 
@@ -29,7 +41,7 @@ SEVEN_BITS = "Q7_K"
 PACKED_KINDS = (*BLOCK_KINDS, SEVEN_BITS)
 """In the order of block_products.h."""
 
-OPERAND_FORMS = ("int8", "int8_panels", "int4", "bfloat16", "float16", "bfloat16_panels", *PACKED_KINDS)
+OPERAND_FORMS = ("int8", "int8_panels", "int4", "bfloat16", "float16", "codes", *PACKED_KINDS)
 """In the order of layer.h."""
 
 BLOCK_NUMBERS = 256
@@ -105,10 +117,10 @@ class BlocksPacked:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """A weight ``[channels, width]`` of eight bits or in bfloat16 as registers of 512 bits multiply it.
+    """A weight ``[channels, width]`` of eight bits as registers of 512 bits multiply it.
 
-    `PANEL_CHANNELS` channels lie side by side, with zeros behind the last, and four bytes of each together. `numbers`:
-    ``[panels, width in fours of bytes, PANEL_CHANNELS, 4 or 2]``, int8 or bfloat16.
+    `PANEL_CHANNELS` channels lie side by side, with zeros behind the last, and four inputs of each together. `numbers`:
+    int8 ``[panels, width / 4, PANEL_CHANNELS, 4]``.
     """
 
     channels: int
@@ -120,11 +132,10 @@ class Panels:
         return self.numbers.shape[1] * self.numbers.shape[3]
 
     @classmethod
-    def empty(cls, channels: int, width: int, dtype: torch.dtype) -> Self:
+    def empty(cls, channels: int, width: int) -> Self:
         """With room for a weight ``[channels, width]``; see `fits_panels`."""
-        together = _LANE_BYTES // dtype.itemsize
-        panels = -(-channels // PANEL_CHANNELS)
-        return cls(channels, torch.empty(panels, width // together, PANEL_CHANNELS, together, dtype=dtype))
+        shape = (panel_count(channels), width // _LANE_BYTES, PANEL_CHANNELS, _LANE_BYTES)
+        return cls(channels, torch.empty(shape, dtype=torch.int8))
 
     def rows(self, channels: Tensor) -> Tensor:
         """The numbers of some channels (int64 ``[count]``): ``[count, width]``.
@@ -134,7 +145,40 @@ class Panels:
         """
         check_channels(channels, self.channels)
         lanes = self.numbers.view(torch.int32).squeeze(3)
-        return lanes[channels // PANEL_CHANNELS, :, channels % PANEL_CHANNELS].view(self.numbers.dtype)
+        return lanes[channels // PANEL_CHANNELS, :, channels % PANEL_CHANNELS].view(torch.int8)
+
+
+@dataclass(frozen=True, slots=True)
+class CodedPanels:
+    """A weight ``[channels, width]`` of bfloat16, nothing lost of it, in three quarters of its bytes.
+
+    The upper byte of most numbers is one of `CODES` for the `PANEL_CHANNELS` channels of a panel, and held as a code of
+    four bits; the others are strays. See `native/coded_panels.h` for where what lies, and for the source.
+
+    `pairs`: uint8 ``[panels, width / 4, 192]``. `tables`: uint8 ``[panels, CODES]``. `begins`: int32 ``[panels]``, of
+    each panel's `strays`: int32, in the order of their places, -1 behind the last.
+    """
+
+    channels: int
+    pairs: Tensor
+    tables: Tensor
+    begins: Tensor
+    strays: Tensor
+
+    @property
+    def width(self) -> int:
+        """Of the weight."""
+        return self.pairs.shape[1] * CODED_UNIT
+
+    @property
+    def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """All that it holds."""
+        return self.pairs, self.tables, self.begins, self.strays
+
+    @property
+    def has_many_strays(self) -> bool:
+        """Whether the numbers themselves would take less, or be multiplied faster: those of no network known to us."""
+        return len(self.strays) - len(self.begins) > _MOST_STRAYS * self.channels * self.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +203,14 @@ def check_channels(channels: Tensor, count: int) -> None:
         raise IndexError(f"channels from {int(channels.min())} to {int(channels.max())} of {count}")
 
 
-def fits_panels(width: int, dtype: torch.dtype) -> bool:
-    """Whether rows of `width` numbers consist of whole fours of bytes."""
-    return width * dtype.itemsize % _LANE_BYTES == 0
+def panel_count(channels: int) -> int:
+    """Panels of so many channels."""
+    return -(-channels // PANEL_CHANNELS)
+
+
+def fits_panels(width: int) -> bool:
+    """Whether rows of `width` numbers can be laid out in `Panels`, or in `CodedPanels`."""
+    return width % _LANE_BYTES == 0
 
 
 def stays_as_it_is(kind: str, width: int) -> bool:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from llama_gui.engine.device import byte_count
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.packed_weights import BlocksPacked, Panels
+from llama_gui.engine.packed_weights import BlocksPacked, CodedPanels, Panels
 from llama_gui.engine.quantised_linear import quantise_rows
 
 
@@ -69,9 +69,9 @@ class BlocksTable:
 
 
 class PanelsTable:
-    """Numbers in panels: in bfloat16, or levels of eight bits with a float32 scale for each token ``[vocab]``."""
+    """Levels of eight bits in panels, and a float32 scale for each token ``[vocab]``."""
 
-    def __init__(self, panels: Panels, scales: Tensor | None) -> None:
+    def __init__(self, panels: Panels, scales: Tensor) -> None:
         self._panels = panels
         self._scales = scales
 
@@ -82,13 +82,34 @@ class PanelsTable:
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes that numbers and scales take."""
+        """Bytes that levels and scales take."""
         return byte_count(self._panels.numbers, self._scales)
 
     def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
         """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
-        rows = self._panels.rows(ids)
-        return (rows if self._scales is None else rows.float() * self._scales[ids].unsqueeze(1)).to(dtype)
+        return (self._panels.rows(ids).float() * self._scales[ids].unsqueeze(1)).to(dtype)
+
+
+class CodedTable:
+    """Numbers of bfloat16 in codes, which our own kernels take out."""
+
+    def __init__(self, weight: CodedPanels, kernels: NativeKernels) -> None:
+        self._weight = weight
+        self._kernels = kernels
+
+    @property
+    def rows(self) -> Tensor:
+        """How they lie in memory: uint8, several tokens side by side."""
+        return self._weight.pairs
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that they take."""
+        return byte_count(*self._weight.tensors)
+
+    def look_up(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
+        """The rows of `ids` ``[rows]``: ``[rows, hidden]``."""
+        return self._kernels.coded_rows(self._weight, ids).to(dtype)
 
 
 class Int8Table:

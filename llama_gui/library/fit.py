@@ -24,8 +24,11 @@ _ALIGNMENT = 64
 _KEY_BLOCK = 512
 _WIDTH_UNIT = 64
 _BLOCK, _TOGETHER = 256, 8
-_PANEL, _LANE_BYTES = 32, 4
+_PANEL, _PANEL_UNIT = 32, 4
 """The engine's own: of `int4_levels`, `int4_panels`, `kv_cache` and `packed_weights`; a test keeps them together."""
+
+_CODE_BYTES = 24
+"""What comes once for a panel in codes: their table, where its strays begin, and their end."""
 
 _HELD_BYTES = 2
 """Of a number in bfloat16, which is only held in it or multiplied, too."""
@@ -238,15 +241,19 @@ def _matrix_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
 
 
 def _plain_bytes(matrix: Matrix, dtype: str, machine: Machine) -> int:
-    """Of numbers that are not quantised; our own kernels have them in panels if the processor multiplies bfloat16."""
-    has_panels = dtype == "bfloat16" and machine.holds_halves and machine.is_wide and machine.has_bfloat16
-    return (_panel_numbers(matrix, _HELD_BYTES) if has_panels else matrix.numbers) * _table_bytes(dtype)
+    """Of numbers that are not quantised; our own kernels have bfloat16 in codes, three bytes for two numbers.
+
+    But for the few numbers that have no code.
+    """
+    if dtype != "bfloat16" or not machine.holds_halves or matrix.columns % _PANEL_UNIT:
+        return matrix.numbers * _table_bytes(dtype)
+    return _panel_numbers(matrix) * 3 // 2 + -(-matrix.rows // _PANEL) * _CODE_BYTES
 
 
-def _panel_numbers(matrix: Matrix, number_bytes: int) -> int:
-    """With those behind the last channel, where rows are whole fours of bytes."""
+def _panel_numbers(matrix: Matrix) -> int:
+    """With those behind the last channel, where rows are whole fours of numbers."""
     rows = -(-matrix.rows // _PANEL) * _PANEL
-    return rows * matrix.columns if matrix.columns * number_bytes % _LANE_BYTES == 0 else matrix.numbers
+    return rows * matrix.columns if matrix.columns % _PANEL_UNIT == 0 else matrix.numbers
 
 
 def _int8_bytes(matrix: Matrix, machine: Machine) -> int:
@@ -254,7 +261,7 @@ def _int8_bytes(matrix: Matrix, machine: Machine) -> int:
     if not machine.has_native_int8:
         return matrix.numbers + 2 * _SCALE_BYTES * matrix.rows  # a scale, and a zero for torch
     if machine.is_wide:
-        return _panel_numbers(matrix, 1) + _SCALE_BYTES * matrix.rows
+        return _panel_numbers(matrix) + _SCALE_BYTES * matrix.rows
     if matrix.columns % _BLOCK:
         return matrix.numbers + _SCALE_BYTES * matrix.rows
     rows = -(-matrix.rows // _TOGETHER) * _TOGETHER

@@ -790,7 +790,7 @@ def test_stats(load):
     assert (stats.dtype, stats.device, stats.running) == ("bfloat16", "cpu", 0)
     assert stats.batch_invariant
     norms = 64 * 7  # are not counted
-    assert stats.weight_bytes >= 2 * (engine.info.parameters - norms)
+    assert stats.weight_bytes >= 1.5 * (engine.info.parameters - norms)  # in codes; else more
     jobs = [engine.submit(ids_request(max_tokens=200)) for _ in range(3)]
     seen = []
     for output in jobs[0]:

@@ -13,9 +13,10 @@ from torch import Tensor
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.packed_weights import PANEL_CHANNELS, Int4Packed, Panels, pack_int4
+from llama_gui.engine.packed_weights import PANEL_CHANNELS, CodedPanels, Int4Packed, Panels, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
-from tests.engine.this_machine import as_multiplied, forms_of
+from llama_gui.engine.weight_rows import WeightRows
+from tests.engine.this_machine import as_multiplied, half_forms, int8_forms
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 HALVES = (torch.bfloat16, torch.float16)
@@ -85,7 +86,7 @@ def check_sizes(multiply: Callable[[Tensor], Tensor], x: Tensor, want: Tensor) -
 def test_int8_is_exact_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int):
     x, weight, scales = rows_of_levels(MANY, width), int8_weight(out, width), numbers(out, seed=3)
     want = exact(x, weight, scales, torch.float32)
-    for form in forms_of(kernels, weight):
+    for form in int8_forms(kernels, weight):
         check_sizes(lambda x, form=form: kernels.int8(x, form, scales, torch.float32), x, want)
 
 
@@ -117,7 +118,7 @@ def test_half_has_the_same_bits_in_calls_of_any_size(kernels: NativeKernels, wid
     want = x.double() @ weight.double().t() + bias.double()
     # 64 products in each lane of a block, each rounded; in panels all of a row.
     room = 1e-5 * (x.double().abs() @ weight.double().abs().t() + bias.double().abs())
-    for form in forms_of(kernels, weight):
+    for form in half_forms(kernels, weight):
         got = kernels.half(x, form, bias)
         assert ((got - want).abs() <= room).all()
         check_sizes(lambda x, form=form: kernels.half(x, form, bias), x, got)
@@ -131,7 +132,7 @@ def test_half_is_exact_where_nothing_is_rounded(kernels: NativeKernels, width: i
     product = x.double() @ weight.double().t()
     assert product.abs().max() < 2**24
     for rows in (1, 2, 3, 4, 7, 24, 25, 28, 31, MANY):
-        for form in forms_of(kernels, weight.to(dtype)):
+        for form in half_forms(kernels, weight.to(dtype)):
             assert torch.equal(kernels.half(x[:rows].float(), form, None).double(), product[:rows])
             assert torch.equal(kernels.half(x[:rows].float(), form, bias.float()).double(), product[:rows] + bias)
 
@@ -141,9 +142,9 @@ def test_half_is_exact_where_nothing_is_rounded(kernels: NativeKernels, width: i
 def test_every_number_of_half_precision_is_read_as_it_is(kernels: NativeKernels, dtype: torch.dtype, rows: int):
     every = torch.arange(-(2**15), 2**15).to(torch.int16).view(dtype)
     weight = torch.where(every.isfinite(), every, torch.zeros_like(every)).view(-1, 64)
-    for form in forms_of(kernels, weight):
+    for form in half_forms(kernels, weight):
         want = weight.t().float()
-        if isinstance(form, Panels):  # what is smaller is lost
+        if isinstance(form, CodedPanels) and kernels.rounds_rows:  # what is smaller is lost
             want[want.abs() < torch.finfo(dtype).tiny] = 0
         got = torch.cat([kernels.half(part, form, None) for part in torch.eye(64).split(rows)])
         assert torch.equal(got, want)
@@ -168,7 +169,7 @@ def test_results_are_rounded_as_torch_does(kernels: NativeKernels, dtype: torch.
     one = torch.zeros(len(scales), 64, dtype=torch.int64)
     one[:, 0] = 1
     if bits == "eight":
-        results = [kernels.int8(x, form, scales, dtype) for form in forms_of(kernels, one.to(torch.int8))]
+        results = [kernels.int8(x, form, scales, dtype) for form in half_forms(kernels, one.to(torch.int8))]
     else:
         ones, zeros = torch.ones(len(scales), 2), torch.zeros(len(scales), 2)
         results = [kernels.int4(x, pack_int4(one, ones, zeros), scales, dtype)]
@@ -186,7 +187,7 @@ def test_large_sums_are_rounded_once_before_they_are_scaled(kernels: NativeKerne
     """Beyond 2^24, where float32 has gaps."""
     x, weight, scales = rows_of_levels(rows, 4160), int8_weight(37, 4160), numbers(37, seed=3) / 2**24
     assert (x.double() @ weight.double().t()).abs().max() > 2**25
-    for form in forms_of(kernels, weight):
+    for form in half_forms(kernels, weight):
         got = kernels.int8(x, form, scales, dtype)
         assert got.dtype == dtype
         assert torch.equal(got, exact(x, weight, scales, dtype))
@@ -202,7 +203,7 @@ def test_rows_have_scales_too(kernels: NativeKernels, rows: int, dtype: torch.dt
     weight, (packed, values) = int8_weight(37, 576), int4_weight(37, 576)
     row_scales[0] = float("nan")
     want = (exact(x, weight, scales, torch.float32) * row_scales.unsqueeze(1)).to(dtype)
-    for form in forms_of(kernels, weight):
+    for form in half_forms(kernels, weight):
         got = kernels.int8(x, form, scales, dtype, row_scales)
         torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
     want = (exact(x, values, scales, torch.float32) * row_scales.unsqueeze(1)).to(dtype)
@@ -402,30 +403,89 @@ def test_weights_are_rounded_to_where_they_belong(kernels: NativeKernels):
     assert not to.steps[-1].view(-1, 8, 2)[:, 5:].any()
 
 
-@pytest.mark.parametrize("dtype", [torch.int8, torch.bfloat16], ids=str)
-def test_channels_of_a_panel_lie_side_by_side(kernels: NativeKernels, dtype: torch.dtype):
+def test_channels_of_a_panel_lie_side_by_side(kernels: NativeKernels):
     """Nothing else is touched, and the channels that only fill up the last panel are zero."""
-    weight, to = whole(-127, 127, 40, 96).to(dtype), Panels.empty(3 * PANEL_CHANNELS + 8, 96, dtype)
+    weight, to = whole(-127, 127, 40, 96).to(torch.int8), Panels.empty(3 * PANEL_CHANNELS + 8, 96)
     to.numbers.fill_(99)
     kernels.place_panels(weight, to, 2 * PANEL_CHANNELS)
     assert to.width == 96
     assert (to.numbers[:2] == 99).all()
-    together = 4 // dtype.itemsize
     for channel in (0, 31, 32, 39):
         found = to.numbers[2 + channel // PANEL_CHANNELS, :, channel % PANEL_CHANNELS]
-        assert torch.equal(found, weight[channel].view(-1, together))
+        assert torch.equal(found, weight[channel].view(-1, 4))
     assert not to.numbers[3, :, 8:].any()
 
 
-@pytest.mark.parametrize("dtype", [torch.int8, torch.bfloat16], ids=str)
-def test_rows_are_taken_out_of_panels(kernels: NativeKernels, dtype: torch.dtype):
-    weight = whole(-127, 127, 40, 2048).to(dtype)
+def test_rows_are_taken_out_of_panels(kernels: NativeKernels):
+    weight = whole(-127, 127, 40, 2048).to(torch.int8)
     panels, channels = kernels.panels(weight), torch.tensor([39, 0, 32, 31, 0])
     assert torch.equal(panels.rows(channels), weight[channels])
     assert panels.rows(channels[:0]).shape == (0, 2048)
     for missing in (40, 63, -1):
         with pytest.raises(IndexError, match=f"{missing} of 40"):
             panels.rows(torch.tensor([missing]))
+
+
+# --- bfloat16 in codes
+
+
+@pytest.fixture
+def scattered() -> torch.Tensor:
+    """A weight in bfloat16, bits of any kind among its numbers, at both ends of a row and one behind the other."""
+    weight = numbers(75, 1032, dtype=torch.bfloat16)
+    odd = whole(-(2**15), 2**15 - 1, 60).to(torch.int16).view(torch.bfloat16)
+    weight[0, :20], weight[40, -20:], weight[74, 500:520] = odd.split(20)
+    weight[70, 0], weight[70, -1], weight[3, 4] = float("nan"), float("-inf"), -0.0
+    return weight
+
+
+def bits(weight: torch.Tensor) -> torch.Tensor:
+    return weight.view(torch.int16)
+
+
+def test_codes_lose_nothing(kernels: NativeKernels, scattered: torch.Tensor):
+    coded = kernels.coded(WeightRows.of(scattered))
+    assert (coded.channels, coded.width, coded.has_many_strays) == (75, 1032, False)
+    assert coded.pairs.numel() == 96 * 1032 * 3 / 2  # 32 channels lie together
+    assert torch.equal(bits(kernels.coded_rows(coded, torch.arange(75))), bits(scattered))
+    channels = torch.tensor([74, 0, 32, 31, 0, 40])
+    assert torch.equal(bits(kernels.coded_rows(coded, channels)), bits(scattered[channels]))
+    assert kernels.coded_rows(coded, channels[:0]).shape == (0, 1032)
+    for missing in (75, 95, -1):
+        with pytest.raises(IndexError, match=f"{missing} of 75"):
+            kernels.coded_rows(coded, torch.tensor([missing]))
+
+
+def test_strays_are_multiplied_as_what_they_are(kernels: NativeKernels):
+    """At every place of two pairs, by few and by many rows."""
+    weight = torch.exp2(torch.arange(-8.0, 24, 2)).repeat(16).view(32, 8).bfloat16()  # 16 upper bytes
+    for place in range(weight.numel()):
+        one = weight.clone()
+        one.view(-1)[place] = 2.0**-30
+        coded = kernels.coded(WeightRows.of(one))
+        assert len(coded.strays) == 2
+        for rows in (1, 4, 8):
+            assert torch.equal(kernels.half(torch.eye(8)[-rows:], coded, None), one.t()[-rows:].float())
+
+
+def test_codes_are_the_same_however_the_weight_comes(kernels: NativeKernels, scattered: torch.Tensor):
+    whole_weight, parts = kernels.coded(WeightRows.of(scattered)), scattered.split([3, 40, 31, 1])
+    in_parts = kernels.coded(WeightRows(75, 1032, parts))
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(in_parts.tensors, whole_weight.tensors, strict=True))
+    finite = scattered.nan_to_num(posinf=0, neginf=0)
+    finite[finite.abs() > 100] = 0
+    x = as_multiplied(kernels, numbers(40, 1032, seed=2), torch.bfloat16)
+    got = kernels.half(x, kernels.coded(WeightRows.of(finite)), None)
+    assert torch.allclose(got, x @ finite.float().t(), atol=1e-3)
+
+
+def test_weights_that_have_no_codes_are_noticed(kernels: NativeKernels):
+    weight = whole(-(2**15), 2**15 - 1, 40, 64).to(torch.int16).view(torch.bfloat16)
+    coded = kernels.coded(WeightRows.of(weight))
+    assert coded.has_many_strays
+    assert torch.equal(bits(kernels.coded_rows(coded, torch.arange(40))), bits(weight))
+    with pytest.raises(ValueError, match="a weight of 66 inputs, which is no multiple of 4"):
+        kernels.coded(WeightRows.of(torch.ones(2, 66)))
 
 
 @pytest.mark.parametrize(
@@ -442,7 +502,7 @@ def test_weights_that_have_no_place_in_panels_are_refused(
     kernels: NativeKernels, shape: tuple[int, int], first: int, dtype: torch.dtype
 ):
     with pytest.raises(ValueError, match=rf"from {first} on, for panels \[40, 64\]"):
-        kernels.place_panels(torch.ones(shape, dtype=dtype), Panels.empty(40, 64, torch.int8), first)
+        kernels.place_panels(torch.ones(shape, dtype=dtype), Panels.empty(40, 64), first)
 
 
 @pytest.mark.parametrize(("shape", "first"), [((8, 128), 0), ((8, 64), 4), ((8, 64), 16), ((21, 64), 0)], ids=str)

@@ -29,7 +29,7 @@ from llama_gui.engine.weight_rows import WeightRows
 
 HIDDEN, INNER = 512, 768
 HEADS = Heads(8, 2, 64)
-FORMS = ("int8", SEVEN_BITS, "int4", "bfloat16", "float16", *BLOCK_KINDS)
+FORMS = ("int8", SEVEN_BITS, "int4", "bfloat16", "float16", "codes", *BLOCK_KINDS)
 GEMMAS = ("int4", "float16", "Q6_K")
 """The forms that have norms behind attention and MLP, and another gate, where one of both is enough."""
 HALVES = ("bfloat16", "float16")
@@ -95,8 +95,10 @@ class Fixture:
             rows = WeightRows(out, width, [], form, [blocks_of(form, out, width, self._seed)])
             return NativeBlocksLinear(rows, bias, self._kernels)
         weight = numbers(out, width, seed=self._seed)
+        if form == "codes":
+            return NativeHalfLinear(WeightRows.of(weight), bias, self._kernels)
         if form in HALVES:
-            return NativeHalfLinear.of(weight.to(getattr(torch, form)), bias, self._kernels)
+            return NativeHalfLinear(weight.to(getattr(torch, form)), bias, self._kernels)
         kinds = {"int8": NativeInt8Linear, "int4": NativeInt4Linear, SEVEN_BITS: NativeSevenBitLinear}
         return kinds[form](WeightRows.of(weight), bias, self._kernels)
 
@@ -139,12 +141,14 @@ def near(got: Tensor, want: Tensor, error: float) -> bool:
 
 def error_of(kernels: NativeKernels, form: object) -> float:
     """Roundings of a row to eight bits, or to those of bfloat16, may fall apart."""
-    rounds = form not in HALVES or (form == "bfloat16" and kernels.rounds_rows)
+    rounds = form not in (*HALVES, "codes") or (form == "codes" and kernels.rounds_rows)
     return 2e-3 if rounds else 1e-6
 
 
 @pytest.mark.parametrize(
-    "form", [*FORMS, ("Q4_K", "Q6_K"), ("int8", "Q4_K"), ("int4", "int8"), (SEVEN_BITS, "Q6_K")], ids=str
+    "form",
+    [*FORMS, ("Q4_K", "Q6_K"), ("int8", "Q4_K"), ("codes", "int8"), ("int4", "int8"), (SEVEN_BITS, "Q6_K")],
+    ids=str,
 )
 @pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
 def test_as_its_operations_do_it(kernels: NativeKernels, form: str | tuple[str, str], bias: bool):

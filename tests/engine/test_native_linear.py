@@ -12,7 +12,7 @@ from torch import Tensor
 from llama_gui.engine import device as device_module
 from llama_gui.engine import int8_linear, native_library, native_linear
 from llama_gui.engine import linear as linear_module
-from llama_gui.engine.device import Precision, torch_threads
+from llama_gui.engine.device import Precision, byte_count, torch_threads
 from llama_gui.engine.engine import _token_budget
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.int4_linear import Int4Linear
@@ -31,7 +31,7 @@ from llama_gui.engine.native_linear import (
     _multiply_written_out,
     is_faster_written_out,
 )
-from llama_gui.engine.packed_weights import BLOCK_NUMBERS, WIDTH_UNIT, Panels, pack_int4
+from llama_gui.engine.packed_weights import BLOCK_NUMBERS, WIDTH_UNIT, CodedPanels, pack_int4
 from llama_gui.engine.quantised_linear import quantise_rows
 from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.weight_rows import WeightRows
@@ -102,19 +102,34 @@ def test_quantised_is_near_to_the_plain_product(
 
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("in_codes", [True, False], ids=["codes", "as it is"])
 @pytest.mark.parametrize(("out", "width"), [(33, 64), (130, 576), (37, 1025)])
-def test_half_loses_nothing(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
+def test_half_loses_nothing(
+    kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int, in_codes: bool
+):
+    if in_codes and (dtype != torch.bfloat16 or width % 4):
+        return
     weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
     x = as_multiplied(kernels, numbers(40, width, seed=3), dtype)
-    linear, before = NativeHalfLinear.of(weight, offsets, kernels), x.clone()
+    linear, before = NativeHalfLinear(WeightRows.of(weight) if in_codes else weight, offsets, kernels), x.clone()
     want = F.linear(x.double(), weight.double(), None if offsets is None else offsets.double())
     for rows in (1, 7, 40):
         got = linear(x[:rows])
         assert (got.shape, got.dtype) == ((rows, out), torch.float32)
         assert torch.allclose(got.double(), want[:rows], rtol=1e-5, atol=1e-4)
     assert torch.equal(x, before)
-    if not isinstance(linear.weight, Panels):
+    assert isinstance(linear.weight, CodedPanels) == in_codes
+    if not in_codes:
         assert linear.packed[0].data_ptr() == weight.data_ptr()  # kept, not copied
+
+
+def test_a_weight_that_has_no_codes_stays_as_it_is(kernels: NativeKernels):
+    bits = torch.randint(-(2**15), 2**15, (40, 64), generator=torch.Generator().manual_seed(0)).to(torch.int16)
+    weight = bits.view(torch.bfloat16).nan_to_num(0, 0, 0)
+    linear = NativeHalfLinear(WeightRows.of(weight), None, kernels)
+    assert isinstance(linear.weight, torch.Tensor)
+    assert torch.equal(linear.weight, weight)
+    assert linear.operand.form == "bfloat16"
 
 
 def test_a_transposed_weight_of_half_precision(kernels: NativeKernels):
@@ -122,7 +137,7 @@ def test_a_transposed_weight_of_half_precision(kernels: NativeKernels):
         numbers(100, 33, dtype=torch.bfloat16).t(),
         as_multiplied(kernels, numbers(5, 100, seed=3), torch.bfloat16),
     )
-    assert torch.allclose(NativeHalfLinear.of(weight, None, kernels)(x), x @ weight.float().t(), atol=1e-4)
+    assert torch.allclose(NativeHalfLinear(weight, None, kernels)(x), x @ weight.float().t(), atol=1e-4)
 
 
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
@@ -150,7 +165,7 @@ def test_a_quantised_row_has_the_same_bits_in_calls_of_any_size(
 @pytest.mark.parametrize(("out", "width"), [(33, 17), (130, 576), (37, 1025)])
 def test_a_row_of_half_precision_too(kernels: NativeKernels, dtype: torch.dtype, bias: bool, out: int, width: int):
     weight, offsets = numbers(out, width, dtype=dtype), numbers(out, dtype=dtype, seed=2) if bias else None
-    check_sizes(NativeHalfLinear.of(weight, offsets, kernels), numbers(90, width, seed=3))
+    check_sizes(NativeHalfLinear(weight, offsets, kernels), numbers(90, width, seed=3))
 
 
 @pytest.mark.parametrize("kind", [int8_of, int4_of])
@@ -317,8 +332,10 @@ def test_bytes_and_overhead(kernels: NativeKernels):
     assert int4.weight_bytes == 40 * 128 * (0.5 + 2 / GROUP) + 33 * 4 + 33 * 2  # eight channels lie together
     assert NativeHalfLinear(weight, None, kernels).weight_bytes == 33 * 128 * 2
     assert NativeHalfLinear(weight, bias, kernels).weight_bytes == 33 * 128 * 2 + 33 * 4
-    channels = 64 if kernels.rounds_rows else 33
-    assert NativeHalfLinear.of(weight, bias, kernels).weight_bytes == channels * 128 * 2 + 33 * 4
+    coded = NativeHalfLinear(WeightRows.of(weight), bias, kernels)
+    strays = coded.packed[-1].numel()
+    assert coded.weight_bytes == 64 * 128 * 1.5 + 2 * (16 + 4) + 4 * strays + 33 * 4
+    assert strays < 10
     assert (int8.overhead, int4.overhead, NativeHalfLinear(weight, None, kernels).overhead) == (0, 0, 0)
     assert int4_of(weight, bias, kernels, writes_out=True).overhead == OVERHEAD
 
@@ -467,7 +484,7 @@ def test_a_network_of_them(
     assert (logits(network) - want).norm() / want.norm() < error
 
     is_tied = shape != "llama-3.1"
-    assert network.embedding.rows.dtype == _TABLES.get(dtype, torch.bfloat16)
+    assert network.embedding.rows.dtype == _TABLES.get(dtype, torch.uint8)
     assert (network.head.packed[0].data_ptr() == network.embedding.rows.data_ptr()) == is_tied
     assert network.weight_bytes == held_bytes(network)
     # Norms, biases and the scales of channels are what else differs.
@@ -479,10 +496,10 @@ def test_a_network_of_them(
 
 def test_a_tied_table_is_in_memory_once(kernels: NativeKernels, old_cpu: None, folders: dict[Shape, Path]):
     network = load(folders["llama-3.2"], "bfloat16")
-    assert network.weight_bytes == 2 * sum(weight.numel() for linear in network.linears for weight in linear.packed)
-    row = network.look_up(torch.tensor([3]))
-    assert (row.dtype, network.embedding.rows.dtype) == (torch.float32, torch.bfloat16)
-    assert torch.equal(row, network.embedding.rows[[3]].float())
+    assert network.weight_bytes == byte_count(*(weight for linear in network.linears for weight in linear.packed))
+    row, held = network.look_up(torch.tensor([3])), network.head(torch.eye(network.config.hidden_size))
+    assert row.dtype == torch.float32
+    assert torch.equal(row, held[:, [3]].t())
 
 
 def test_widths_that_four_bits_cannot_have(kernels: NativeKernels, old_cpu: None, tmp_path: Path):

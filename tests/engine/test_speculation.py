@@ -157,7 +157,7 @@ def test_a_draft_without_memory_or_with_broken_weights_is_no_harm(load, drafts, 
     engine = load(draft=drafts["another"])
     network = engine._loop._speculator.proposer._network
     want = load().generate(request())
-    network.embedding.rows.fill_(float("nan"))
+    network.norm.weight.fill_(float("nan"))
     assert engine.generate(request()).token_ids == want.token_ids
     engine._loop._speculator.proposer._cache.byte_budget = 0
     assert engine.generate(request(REPEATING[1:])).finish_reason == "length"

@@ -5,7 +5,8 @@ import torch
 
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.quantised_linear import quantise_rows
-from llama_gui.engine.token_table import Int8Table, PanelsTable, PlainTable
+from llama_gui.engine.token_table import CodedTable, Int8Table, PanelsTable, PlainTable
+from llama_gui.engine.weight_rows import WeightRows
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
@@ -53,6 +54,12 @@ def test_rows_in_panels_are_the_same(weight: torch.Tensor, kernels: NativeKernel
     table = PanelsTable(kernels.panels(levels), scales)
     assert torch.equal(table.look_up(ids, dtype), Int8Table(levels, scales).look_up(ids, dtype))
     assert table.weight_bytes == 64 * 96 + 50 * 4  # 32 tokens lie together
-    half = PanelsTable(kernels.panels(weight.bfloat16()), None)
-    assert torch.equal(half.look_up(ids, dtype), weight.bfloat16()[ids].to(dtype))
-    assert half.weight_bytes == 64 * 96 * 2
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_rows_in_codes_are_the_same(weight: torch.Tensor, kernels: NativeKernels, dtype: torch.dtype):
+    coded, ids = kernels.coded(WeightRows.of(weight)), torch.tensor([3, 0, 49, 3])
+    table = CodedTable(coded, kernels)
+    assert torch.equal(table.look_up(ids, dtype), weight.bfloat16()[ids].to(dtype))
+    assert table.rows is coded.pairs
+    assert 64 * 96 * 1.5 < table.weight_bytes < 64 * 96 * 1.6  # and what comes once for each panel

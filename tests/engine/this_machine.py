@@ -10,7 +10,8 @@ import torch
 from llama_gui.engine import native_library
 from llama_gui.engine.int8_linear import probe
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.packed_weights import Panels, fits_panels
+from llama_gui.engine.packed_weights import CodedPanels, Panels, fits_panels
+from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import UnsupportedModelError
 
 
@@ -50,12 +51,16 @@ def as_multiplied(kernels: NativeKernels, x: torch.Tensor, dtype: torch.dtype) -
     return x.bfloat16().float() if kernels.rounds_rows and dtype == torch.bfloat16 else x
 
 
-def forms_of(kernels: NativeKernels, weight: torch.Tensor) -> Sequence[torch.Tensor | Panels]:
-    """`weight` ``[out, in]`` of int8 or half precision as it is, and in panels where `kernels` multiply those."""
-    is_for_panels = {torch.int8: kernels.is_wide, torch.bfloat16: kernels.rounds_rows}.get(weight.dtype, False)
-    return (
-        [weight, kernels.panels(weight)] if is_for_panels and fits_panels(weight.shape[1], weight.dtype) else [weight]
-    )
+def int8_forms(kernels: NativeKernels, weight: torch.Tensor) -> Sequence[torch.Tensor | Panels]:
+    """`weight`, int8 ``[out, in]``, as it is, and in panels where `kernels` multiply those."""
+    return [weight, kernels.panels(weight)] if kernels.is_wide and fits_panels(weight.shape[1]) else [weight]
+
+
+def half_forms(kernels: NativeKernels, weight: torch.Tensor) -> Sequence[torch.Tensor | CodedPanels]:
+    """`weight` ``[out, in]`` of half precision as it is, and in codes where it can be."""
+    if weight.dtype != torch.bfloat16 or not fits_panels(weight.shape[1]):
+        return [weight]
+    return [weight, kernels.coded(WeightRows.of(weight))]
 
 
 def needs_packed(*dtypes: torch.dtype) -> Sequence[Any]:

@@ -14,7 +14,7 @@ from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import COLUMNS
 from llama_gui.engine.kv_cache import KEY_BLOCK
-from llama_gui.engine.packed_weights import PANEL_CHANNELS, WIDTH_UNIT
+from llama_gui.engine.packed_weights import CODED_BYTES, PANEL_CHANNELS, WIDTH_UNIT
 from llama_gui.library import fit
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import Machine, activation_bytes, best_choice, choices, estimate, weight_bytes
@@ -49,8 +49,9 @@ def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path
         pytest.skip("bfloat16 is emulated here and nothing is packed: a tied matrix is counted twice and there once")
     with Engine.load(models[name], dtype=dtype) as engine:
         held = engine.stats().weight_bytes
-    # The engine leaves out the norms.
-    assert weight_bytes(shape, dtype, machine) - shape.norms * activation_bytes(dtype, machine) == held
+    # The engine leaves out the norms; how many numbers have no code is seen when they are read.
+    counted = weight_bytes(shape, dtype, machine) - shape.norms * activation_bytes(dtype, machine)
+    assert counted <= held <= counted * (1.002 if dtype == "bfloat16" else 1)
 
 
 def test_this_machine_is_seen_as_the_engine_sees_it():
@@ -104,14 +105,19 @@ def test_our_kernels_multiply_the_embedding_itself():
     assert fit.resolve("auto", replace(OLDER, device="cuda"), "int4") == "bfloat16"
     assert fit.resolve("int8", OLDER, "int4") == "int8"
     plain = estimate(LLAMA_1B, OLDER, context=8192)
-    assert plain.weights == 2 * 1_235_814_400 + 2 * LLAMA_1B.norms
+    panels = sum(-(-matrix.rows // PANEL_CHANNELS) for matrix in (*LLAMA_1B.matrices, LLAMA_1B.head))
+    norms = LLAMA_1B.norms
+    assert plain.weights == CODED_BYTES * (1_235_814_400 - norms) + 24 * panels + 4 * norms
     assert plain.cache == 8192 * 2 * 16 * 8 * 64 * 2
     for dtype, width in (("float32", 4), ("int8", 2), ("int4", 2)):
         assert estimate(LLAMA_1B, OLDER, dtype, context=8192).cache == 8192 * 2 * 16 * 8 * 64 * width
         without = estimate(LLAMA_1B, replace(OLDER, has_kernels=False), dtype, context=8192)
         assert without.cache == 8192 * 2 * 16 * 8 * 64 * 4
     own_head = replace(LLAMA_1B, is_tied=False)
-    assert estimate(own_head, OLDER).weights == plain.weights + 2 * LLAMA_1B.head.numbers
+    assert (
+        estimate(own_head, OLDER).weights
+        == plain.weights + CODED_BYTES * LLAMA_1B.head.numbers + 24 * LLAMA_1B.head.rows / PANEL_CHANNELS
+    )
     whole = estimate(LLAMA_1B, OLDER, "float32").weights
     assert whole == 4 * (1_235_814_400 + LLAMA_1B.head.numbers)
 
@@ -194,7 +200,7 @@ def test_speed_follows_what_is_read():
     older: dict[str, Any] = {found.dtype: found.tokens_per_second for found in choices(LLAMA_1B, OLDER)}
     assert older["float32"] < older["bfloat16"] < older["int8"] < older["int4"]
     assert older["float32"] == pytest.approx(speeds["float32"])
-    assert older["bfloat16"] == pytest.approx(50e9 * 0.9 / 2.47e9, rel=0.15)
+    assert older["bfloat16"] == pytest.approx(50e9 * 0.9 / 1.85e9, rel=0.15)
     newer = replace(HERE, has_tiles=True, has_kernels=True)
     assert speeds["int4"] < estimate(LLAMA_1B, newer, "int4").tokens_per_second < older["int4"]
     assert estimate(LLAMA_1B, Machine(GB, GB)).tokens_per_second is None

@@ -32,12 +32,15 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "whole_products.h"
 #include "wide.h"
 #include "wide_int4.h"
+#include "coded_panels.h"
 #include "wide_panels.h"
 #include "whole_calls.h"
 #include "block_products.h"
 #include "wide_blocks.h"
 #include "block_calls.h"
 #include "half_products.h"
+#include "coded_products.h"
+#include "coded_calls.h"
 #include "rows.h"
 #include "logits.h"
 #include "rounding.h"
@@ -64,12 +67,13 @@ EXPORT int llama_gui_cpu(void) {
     return found | (a >> 4 & 1) << 4 | (keeps_wide ? (a >> 5 & 1) << 5 : 0); /* VNNI of 256 bits; bfloat16 */
 }
 
-/* Whether products are to go through registers of 512 bits: those of four bits and in blocks do, of panels all.
- * Says which can: 1 of few bits, 2 of bfloat16. */
+/* Whether products are to go through registers of 512 bits: those of four bits, in blocks and of codes do, of panels of eight
+ * bits all. Says which can: 1 of few bits, 2 of bfloat16. */
 EXPORT int llama_gui_go_wide(int is_wanted) {
     const int found = is_wanted ? llama_gui_cpu() : 0;
     has_wide = found >> 3 & 1;
-    return has_wide | (found >> 3 & found >> 5 & 1) << 1;
+    has_wide_halves = found >> 3 & found >> 5 & 1;
+    return has_wide | has_wide_halves << 1;
 }
 
 /* Whether this CPU has what the rest needs. To be asked first. */

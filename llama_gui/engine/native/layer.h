@@ -5,7 +5,7 @@
 
 /* What a weight is multiplied as; weights in blocks are `IN_BLOCKS` + their BlockKind. */
 typedef enum {
-    WHOLE_INT8, INT8_PANELS, WHOLE_INT4, HALF_BFLOAT16, HALF_FLOAT16, BFLOAT16_PANELS, IN_BLOCKS, LAST_FORM = IN_BLOCKS + Q7_K,
+    WHOLE_INT8, INT8_PANELS, WHOLE_INT4, HALF_BFLOAT16, HALF_FLOAT16, IN_CODES, IN_BLOCKS, LAST_FORM = IN_BLOCKS + Q7_K,
 } Form;
 
 /* A weight, or some channels of one: what `parts` are depends on the form. */
@@ -44,7 +44,7 @@ typedef struct {
 typedef struct {
     Levels of_rows, of_blocks;
     float *arranged;
-    uint16_t *narrowed;
+    char *for_codes;
 } Prepared;
 
 /* What a call needs beside its rows. */
@@ -81,13 +81,13 @@ static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_
 static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *for_products) {
     const Linear *all[] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
     ptrdiff_t width = 0, made = 0, behind = 0;
-    int has_rows = 0, has_blocks = 0, has_halves = 0, has_panels = 0;
+    int has_rows = 0, has_blocks = 0, has_halves = 0, has_codes = 0;
     for (int i = 0; i < 4; i++) {
         if (all[i]->width > width) width = all[i]->width;
         if ((i % 2 == 0 || layer->post_attention_norm) && all[i]->channels > made) made = all[i]->channels;
         if (i % 2 == 1 && all[i]->width > behind) behind = all[i]->width;
         has_rows |= has(all[i], WHOLE_INT8, WHOLE_INT4), has_halves |= has(all[i], HALF_BFLOAT16, HALF_FLOAT16);
-        has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM), has_panels |= has(all[i], BFLOAT16_PANELS, BFLOAT16_PANELS);
+        has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM), has_codes |= has(all[i], IN_CODES, IN_CODES);
     }
     Space space = {.own_width = up_to(width, STEP)};
     if (has_rows)
@@ -102,7 +102,7 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *f
         space.prepared.arranged = take(from, rows * up_to(width, BLOCK) * sizeof(float));
         space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(__m256));
     }
-    if (has_panels) space.prepared.narrowed = take(from, rows * narrowed_stride(width) * sizeof(uint16_t));
+    if (has_codes) space.prepared.for_codes = take(from, rows * coded_row_bytes(width));
     space.y = take(for_products, rows * made * sizeof(float));
     space.inner = take(from, rows * behind * sizeof(float));
     space.own = take(from, omp_get_max_threads() * space.own_width * sizeof(float));
@@ -133,9 +133,8 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
             sum_blocks(kind, levels, width, sums_for(kind, &to->of_blocks) + r * block_sums(kind, width));
         }
     }
-    if (linear->parts[0].form == BFLOAT16_PANELS)
-        narrow_row(x, width, to->narrowed + r * narrowed_stride(width));
-    else if (is_half(linear->parts[0].form))
+    if (has(linear, IN_CODES, IN_CODES)) prepare_coded_row(x, r, width, to->for_codes);
+    if (is_half(linear->parts[0].form))
         arrange_row(x, r, rows, width, linear->parts[0].form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16, to->arranged);
 }
 
@@ -164,9 +163,9 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
             const Int4 w = {part->parts[0], part->parts[1], part->parts[2]};
             const Product product = int4_product(of_rows->levels, of_rows->sums, width, &w, to);
             multiply_in_team(&product, rows);
-        } else if (part->form == BFLOAT16_PANELS) {
-            const PanelProduct product = bfloat16_panels(space->prepared.narrowed, width, part->parts[0], to);
-            panels_in_team(&product, rows);
+        } else if (part->form == IN_CODES) {
+            const Coded w = {part->parts[0], part->parts[1], part->parts[2], part->parts[3]};
+            multiply_codes_in_team(space->prepared.for_codes, rows, width, &w, to);
         } else if (is_half(part->form)) {
             const Kind kind = part->form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16;
             half_in_team(space->prepared.arranged, rows, width, part->parts[0], kind, &to, space->sums);

@@ -9,8 +9,8 @@ enum { MOST_SUMS = 10 };      /* of a tile: its rows times the places of the wei
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
 enum { MANY_WIDE = 64 };      /* rows that wide registers multiply for each reading of a weight, at least */
 
-/* Whether there are registers of 512 bits and VNNI: asked when the library is loaded. */
-static int has_wide;
+/* Whether there are registers of 512 bits and VNNI, and whether they multiply bfloat16: asked when the library is loaded. */
+static int has_wide, has_wide_halves;
 
 /* A tile is a function of its own, for its number of rows and of places: gcc finds no good registers in one for many. */
 #define TILE static __attribute__((noinline)) void

@@ -1,19 +1,19 @@
 /* Products with weights of eight bits and of bfloat16 in registers of 512 bits, for CPUs with AVX-512 and VNNI.
  *
- * A panel is PANEL channels side by side, a lane of 32 bits for each: weights are [channels / PANEL][bytes of a row / 4][PANEL]
- * [4 bytes], with zeros behind the last channel. Four bytes of a row of x are broadcast to all lanes, so that nothing has to be
+ * A panel is PANEL channels side by side, a lane of 32 bits for each: weights are [channels / PANEL][inputs / 4][PANEL]
+ * [4 inputs], with zeros behind the last channel. Four bytes of a row of x are broadcast to all lanes, so that nothing has to be
  * added up across lanes, and the weight is one stream. (BLIS calls it a packed micro-panel; oneDNN lays its weights out alike.)
  *
- * Of eight bits the sums are whole numbers. Where the CPU multiplies bfloat16 itself, rows are rounded to that, too, as they
- * are in a network of bfloat16, and pairs of products are added to float32, from the first pair to the last: one chain for each
- * row and channel, in calls of any size. */
+ * Of eight bits the sums are whole numbers. Weights of bfloat16 lie in codes, see coded_panels.h, which become numbers in
+ * registers, for each tile of rows anew. Where the CPU multiplies bfloat16 itself, rows are rounded to that, too, as they are in
+ * a network of bfloat16, and pairs of products are added to float32, from the first pair to the last: one chain for each row and
+ * channel, in calls of any size. */
 
 enum {
-    PANEL = 32,             /* channels */
     PANEL_STEP = 4 * PANEL, /* bytes of a panel that four bytes of a row are multiplied with */
     PANEL_ROWS = 12,        /* of a tile */
     PANEL_STRETCH = 128,    /* rows that are multiplied with a panel before the next */
-    PANEL_PART = 512,       /* steps of a panel that all of these rows are multiplied with before the next */
+    PANEL_PART = 512,       /* steps of a panel that all of these rows are multiplied with before the next; even */
     PANEL_AHEAD = 4096,     /* bytes after which a panel is fetched that is read only once */
     MOVED_BY = 128,         /* one operand has no sign: weights of eight bits are moved, and sums of x tell what that brings;
                              * the sums may pass 32 bits on their way, and come back */
@@ -23,76 +23,144 @@ typedef struct PanelProduct PanelProduct;
 
 struct PanelProduct {
     const int8_t *x;          /* [rows][stride], bytes */
-    const int32_t *x_totals;  /* of rows of eight bits; NULL: they are of bfloat16 */
+    const int32_t *x_totals;  /* of rows of eight bits */
     ptrdiff_t steps, stride;
-    const void *weight;       /* panels, or what `write_out` makes them of, in eight bits: some steps of the one at `channel` */
+    const void *weight;       /* panels, or what `write_out` makes them of, or Coded */
     Result to;
+    /* Some steps of the panel at `channel`; NULL: panels they are. */
     void (*write_out)(const PanelProduct *of, ptrdiff_t channel, ptrdiff_t first, ptrdiff_t steps, int8_t *panel);
+    int has_codes;
 };
+
+/* What the memory is to fetch meanwhile, as much as is multiplied: of each step (or pair, of codes) the first line, the one
+ * or two others, or all. */
+typedef struct {
+    const uint8_t *at;
+    int has_first, has_others;
+} Meanwhile;
 
 /* Some steps of a panel times the rows of a tile. */
 typedef struct {
-    const int8_t *x, *w;
-    ptrdiff_t steps, stride;
-    Fetched ahead;
-    int begins; /* or adds to the sums */
+    const int8_t *x;
+    const void *w;
+    ptrdiff_t steps, stride, first; /* of the panel's steps */
+    Meanwhile next;
+    CodedPanel codes;
 } PanelCall;
 
-/* Sums [rows][2 halves of the panel]. */
-INLINE_512 void panel_rows(const PanelCall *of, int rows, int are_halves, __m512i *sums) {
-    const __m512i sign = _mm512_set1_epi8((char)MOVED_BY);
-    const int8_t *const x = of->x, *const w = of->w;
-    const ptrdiff_t steps = of->steps, stride = of->stride;
-    const Fetched ahead = of->ahead;
-    __m512i total[PANEL_ROWS * 2];
-    if (of->begins)
+/* Sums [rows][2 halves of the panel], from nothing with the first step. */
+INLINE_512 void begin_sums(int rows, ptrdiff_t first, const __m512i *sums, __m512i *total) {
+    if (first == 0)
         UNROLL for (int r = 0; r < rows; r++) total[2 * r] = total[2 * r + 1] = _mm512_setzero_si512();
     else
         UNROLL for (int r = 0; r < rows; r++) total[2 * r] = sums[2 * r], total[2 * r + 1] = sums[2 * r + 1];
-    AS_A_LOOP for (ptrdiff_t k = 0; k < steps; k++) {
-        const int8_t *const at = w + k * PANEL_STEP;
-        __m512i first = _mm512_loadu_si512(at), second = _mm512_loadu_si512(at + 64);
-        if (ahead.count) fetch(ahead, 0, at), fetch(ahead, 1, at + 64);
-        if (!are_halves) first = _mm512_xor_si512(first, sign), second = _mm512_xor_si512(second, sign);
-        UNROLL for (int r = 0; r < rows; r++) {
-            const __m512i level = broadcast(x + r * stride + 4 * k);
-            if (are_halves) {
-                ADD_HALVES(total[2 * r], first, level);
-                ADD_HALVES(total[2 * r + 1], second, level);
-            } else {
-                ADD_PRODUCTS(total[2 * r], first, level);
-                ADD_PRODUCTS(total[2 * r + 1], second, level);
-            }
-        }
-    }
+}
+
+INLINE_512 void end_sums(int rows, const __m512i *total, __m512i *sums) {
     UNROLL for (int r = 0; r < rows; r++) sums[2 * r] = total[2 * r], sums[2 * r + 1] = total[2 * r + 1];
 }
 
-#define PANEL_TILE(KIND, ARE_HALVES, ROWS)                                                                          \
-    TILE_512 panel_##KIND##_##ROWS(const PanelCall *of, __m512i *sums) { panel_rows(of, ROWS, ARE_HALVES, sums); }
-#define PANEL_TILES(KIND, ARE_HALVES)                                                                               \
-    PANEL_TILE(KIND, ARE_HALVES, 1) PANEL_TILE(KIND, ARE_HALVES, 2) PANEL_TILE(KIND, ARE_HALVES, 3)                 \
-    PANEL_TILE(KIND, ARE_HALVES, 4) PANEL_TILE(KIND, ARE_HALVES, 5) PANEL_TILE(KIND, ARE_HALVES, 6)                 \
-    PANEL_TILE(KIND, ARE_HALVES, 7) PANEL_TILE(KIND, ARE_HALVES, 8) PANEL_TILE(KIND, ARE_HALVES, 9)                 \
-    PANEL_TILE(KIND, ARE_HALVES, 10) PANEL_TILE(KIND, ARE_HALVES, 11) PANEL_TILE(KIND, ARE_HALVES, 12)
-#define PANEL_TILES_OF(KIND)                                                                                        \
-    {panel_##KIND##_1, panel_##KIND##_2, panel_##KIND##_3, panel_##KIND##_4, panel_##KIND##_5, panel_##KIND##_6,    \
-     panel_##KIND##_7, panel_##KIND##_8, panel_##KIND##_9, panel_##KIND##_10, panel_##KIND##_11, panel_##KIND##_12}
-PANEL_TILES(int8, 0) PANEL_TILES(bfloat16, 1)
+INLINE_512 void panel_rows(const PanelCall *of, int rows, __m512i *sums) {
+    const __m512i sign = _mm512_set1_epi8((char)MOVED_BY);
+    const int8_t *const x = of->x, *const w = of->w;
+    const ptrdiff_t steps = of->steps, stride = of->stride;
+    const Meanwhile next = of->next;
+    __m512i total[PANEL_ROWS * 2];
+    begin_sums(rows, of->first, sums, total);
+    AS_A_LOOP for (ptrdiff_t k = 0; k < steps; k++) {
+        const int8_t *const at = w + k * PANEL_STEP;
+        const __m512i first = _mm512_xor_si512(_mm512_loadu_si512(at), sign);
+        const __m512i second = _mm512_xor_si512(_mm512_loadu_si512(at + 64), sign);
+        if (next.has_first) fetch_line(next.at + k * PANEL_STEP);
+        if (next.has_others) fetch_line(next.at + k * PANEL_STEP + 64);
+        UNROLL for (int r = 0; r < rows; r++) {
+            const __m512i levels = broadcast(x + r * stride + 4 * k);
+            ADD_PRODUCTS(total[2 * r], first, levels);
+            ADD_PRODUCTS(total[2 * r + 1], second, levels);
+        }
+    }
+    end_sums(rows, total, sums);
+}
 
-static void (*const panel_tiles[2][PANEL_ROWS])(const PanelCall *, __m512i *) = { /* [are_halves][rows - 1] */
-    PANEL_TILES_OF(int8), PANEL_TILES_OF(bfloat16),
+/* A step of a weight of bfloat16: two inputs of the first half of the channels, and of the second. */
+INLINE_512 void add_halves(int rows, __m512i first, __m512i second, const int8_t *x, ptrdiff_t stride, __m512i *total) {
+    UNROLL for (int r = 0; r < rows; r++) {
+        const __m512i both = broadcast(x + r * stride);
+        ADD_HALVES(total[2 * r], first, both);
+        ADD_HALVES(total[2 * r + 1], second, both);
+    }
+}
+
+/* The upper bytes of a pair: of its first step, and of its second. */
+typedef struct {
+    __m512i one, other;
+} UpperBytes;
+
+INLINE_512 UpperBytes upper_bytes(const uint8_t *pair, __m512i table) {
+    const __m512i codes = _mm512_loadu_si512(pair + PAIR_NUMBERS), low_bits = _mm512_set1_epi8(CODES - 1);
+    return (UpperBytes){_mm512_shuffle_epi8(table, _mm512_and_si512(codes, low_bits)),
+                        _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(codes, 4), low_bits))};
+}
+
+/* Puts one in its place. */
+INLINE_512 UpperBytes with_stray(UpperBytes bytes, uint32_t stray) {
+    const uint64_t place = 1ull << (stray >> 8 & (STEP_NUMBERS - 1));
+    const int is_other = stray >> 14 & 1;
+    return (UpperBytes){_mm512_mask_set1_epi8(bytes.one, is_other ? 0 : place, (char)stray),
+                        _mm512_mask_set1_epi8(bytes.other, is_other ? place : 0, (char)stray)};
+}
+
+INLINE_512 __m512i table_of(const CodedPanel *of) {
+    return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)of->table));
+}
+
+INLINE_512 void coded_rows(const PanelCall *of, int rows, __m512i *sums) {
+    const uint8_t *at = of->w;
+    const int8_t *x = of->x;
+    const ptrdiff_t stride = of->stride, end = (of->first + of->steps) / 2;
+    const __m512i table = table_of(&of->codes);
+    const Meanwhile next = of->next;
+    const uint32_t *stray = strays_from(of->codes.strays, of->first / 2);
+    __m512i total[PANEL_ROWS * 2];
+    begin_sums(rows, of->first, sums, total);
+    ptrdiff_t pair = of->first / 2, strays_at = *stray >> 15;
+    const uint8_t *line = next.at;
+    AS_A_LOOP for (; pair < end; pair++, at += CODED_PAIR, x += 8, line += CODED_PAIR) {
+        if (next.has_first) fetch_line(line);
+        if (next.has_others) fetch_line(line + 64), fetch_line(line + 128);
+        UpperBytes upper = upper_bytes(at, table);
+        while (__builtin_expect(pair == strays_at, 0)) {
+            upper = with_stray(upper, *stray);
+            strays_at = *++stray >> 15;
+        }
+        const __m512i one = _mm512_loadu_si512(at), other = _mm512_loadu_si512(at + STEP_NUMBERS);
+        add_halves(rows, _mm512_unpacklo_epi8(one, upper.one), _mm512_unpackhi_epi8(one, upper.one), x, stride, total);
+        add_halves(rows, _mm512_unpacklo_epi8(other, upper.other), _mm512_unpackhi_epi8(other, upper.other), x + 4, stride,
+                   total);
+    }
+    end_sums(rows, total, sums);
+}
+
+#define PANEL_TILE(ROWS)                                                                                            \
+    TILE_512 panel_##ROWS(const PanelCall *of, __m512i *sums) { panel_rows(of, ROWS, sums); }                       \
+    TILE_512 wide_coded_##ROWS(const PanelCall *of, __m512i *sums) { coded_rows(of, ROWS, sums); }
+PANEL_TILE(1) PANEL_TILE(2) PANEL_TILE(3) PANEL_TILE(4) PANEL_TILE(5) PANEL_TILE(6)
+PANEL_TILE(7) PANEL_TILE(8) PANEL_TILE(9) PANEL_TILE(10) PANEL_TILE(11) PANEL_TILE(12)
+
+#define ALL_TILES(KIND)                                                                                             \
+    {KIND##_1, KIND##_2, KIND##_3, KIND##_4, KIND##_5, KIND##_6, KIND##_7, KIND##_8, KIND##_9, KIND##_10, KIND##_11, KIND##_12}
+static void (*const panel_tiles[2][PANEL_ROWS])(const PanelCall *, __m512i *) = { /* [has_codes][rows - 1] */
+    ALL_TILES(panel), ALL_TILES(wide_coded),
 };
 #undef PANEL_TILE
-#undef PANEL_TILES
-#undef PANEL_TILES_OF
+#undef ALL_TILES
 
 /* A row's sums of a panel, as results of the channels from `channel` on. */
 INLINE_512 void put_panel(const PanelProduct *of, ptrdiff_t row, ptrdiff_t channel, const __m512i *sums) {
     for (int half = 0; half < 2; half++) {
         const ptrdiff_t c = channel + half * (PANEL / 2), left = of->to.channels - c;
         __m512 found = _mm512_castsi512_ps(sums[half]);
-        if (of->x_totals) {
+        if (!of->has_codes) {
             const __m512i moved = _mm512_set1_epi32((int32_t)((uint32_t)of->x_totals[row] * MOVED_BY));
             found = _mm512_cvtepi32_ps(_mm512_sub_epi32(sums[half], moved));
         }
@@ -101,24 +169,37 @@ INLINE_512 void put_panel(const PanelProduct *of, ptrdiff_t row, ptrdiff_t chann
     }
 }
 
+/* Where some steps of a panel lie that need not be written out. */
+INLINE const uint8_t *held_at(const PanelProduct *of, ptrdiff_t channel, ptrdiff_t first) {
+    const ptrdiff_t steps = channel / PANEL * of->steps + first;
+    if (of->has_codes) return ((const Coded *)of->weight)->pairs + steps * CODED_STEP;
+    return (const uint8_t *)of->weight + steps * PANEL_STEP;
+}
+
+/* A tile alone fetches what it needs itself; of several the first two fetch the next part. */
+INLINE Meanwhile meanwhile(const PanelProduct *of, Tile tile, const uint8_t *held, ptrdiff_t steps) {
+    if (of->write_out) return (Meanwhile){0};
+    if (tile.of == 1) return (Meanwhile){held + PANEL_AHEAD, 1, 1};
+    return (Meanwhile){held + steps * (of->has_codes ? CODED_STEP : PANEL_STEP), tile.number == 0, tile.number == 1};
+}
+
 /* Rows, at most PANEL_STRETCH of them, times the panel that begins with `channel`. */
 static IN_512 void multiply_panel(const PanelProduct *of, Share rows, ptrdiff_t channel) {
     __m512i sums[PANEL_STRETCH * 2];
     int8_t written[PANEL_PART * PANEL_STEP] __attribute__((aligned(ALIGNMENT)));
+    const ptrdiff_t count = rows.end - rows.begin;
     /* Only who multiplies it more than once needs it in the cache. */
-    const ptrdiff_t most = of->write_out || rows.end - rows.begin > PANEL_ROWS ? PANEL_PART : of->steps;
+    const ptrdiff_t most = of->write_out || count > PANEL_ROWS ? PANEL_PART : of->steps;
     for (ptrdiff_t k = 0; k < of->steps; k += most) {
         const ptrdiff_t steps = of->steps - k < most ? of->steps - k : most;
-        const int8_t *part = written;
+        const uint8_t *const held = held_at(of, channel, k);
+        PanelCall call = {.w = of->write_out ? (const void *)written : held, .steps = steps, .stride = of->stride, .first = k};
         if (of->write_out) of->write_out(of, channel, k, steps, written);
-        else part = (const int8_t *)of->weight + channel * 4 * of->steps + k * PANEL_STEP;
+        if (of->has_codes) call.codes = coded_panel(of->weight, channel);
         for (Tile tile = first_tile(rows, PANEL_ROWS); tile.rows; tile = tile_after(tile, rows)) {
-            const ptrdiff_t soon = tile.of == 1 ? PANEL_AHEAD : steps * PANEL_STEP;
-            const PanelCall call = {
-                .x = of->x + tile.row * of->stride + 4 * k, .stride = of->stride, .w = part, .steps = steps,
-                .ahead = of->write_out ? (Fetched){0} : next_near(tile, soon), .begins = k == 0,
-            };
-            panel_tiles[of->x_totals == NULL][tile.rows - 1](&call, sums + 2 * (tile.row - rows.begin));
+            call.x = of->x + tile.row * of->stride + 4 * k;
+            call.next = meanwhile(of, tile, held, steps);
+            panel_tiles[of->has_codes][tile.rows - 1](&call, sums + 2 * (tile.row - rows.begin));
         }
     }
     for (ptrdiff_t r = rows.begin; r < rows.end; r++) put_panel(of, r, channel, sums + 2 * (r - rows.begin));
@@ -136,32 +217,11 @@ static void panels_in_team(const PanelProduct *of, ptrdiff_t rows) {
 /* --- as they are asked for */
 
 static PanelProduct int8_panels(const int8_t *x, const int32_t *x_totals, ptrdiff_t width, const void *panels, Result to) {
-    return (PanelProduct){x, x_totals, width / 4, width, panels, to, NULL};
+    return (PanelProduct){x, x_totals, width / 4, width, panels, to, NULL, 0};
 }
 
-/* From row to row of x, in numbers. Rows that begin a power of two apart would meet in few lines of the cache. */
-INLINE ptrdiff_t narrowed_stride(ptrdiff_t width) { return up_to(width, 32) + 32; }
-
-static PanelProduct bfloat16_panels(const uint16_t *x, ptrdiff_t width, const void *panels, Result to) {
-    return (PanelProduct){(const int8_t *)x, NULL, width / 2, 2 * narrowed_stride(width), panels, to, NULL};
-}
-
-/* Rows of float32, rounded to bfloat16; `width` is even. */
-EXPORT int llama_gui_bfloat16_panels(const float *x, ptrdiff_t rows, ptrdiff_t width, const void *panels, ptrdiff_t channels,
-                                     const float *bias, float *y) {
-    const ptrdiff_t stride = narrowed_stride(width);
-    uint16_t *narrowed = aligned(rows * stride * sizeof *narrowed);
-    if (narrowed == NULL) return 1;
-    const Result to = {y, channels, channels, NULL, bias, NULL, FLOAT32, 0};
-    const PanelProduct product = bfloat16_panels(narrowed, width, panels, to);
-#pragma omp parallel
-    {
-#pragma omp for
-        for (ptrdiff_t r = 0; r < rows; r++) narrow_row(x + r * width, width, narrowed + r * stride);
-        panels_in_team(&product, rows);
-    }
-    release(narrowed);
-    return 0;
+static PanelProduct wide_coded_product(const uint16_t *x, ptrdiff_t stride, ptrdiff_t width, const Coded *w, Result to) {
+    return (PanelProduct){(const int8_t *)x, NULL, width / 2, stride, w, to, NULL, 1};
 }
 
 /* --- four bits, written out in eight for so many rows that they outweigh that: the sums are the same */
@@ -212,7 +272,7 @@ static IN_512 void write_int4_out(const PanelProduct *of, ptrdiff_t channel, ptr
 }
 
 static PanelProduct int4_panels(const int8_t *x, const int32_t *x_totals, ptrdiff_t width, const Int4 *w, Result to) {
-    return (PanelProduct){x, x_totals, width / 4, width, w, to, write_int4_out};
+    return (PanelProduct){x, x_totals, width / 4, width, w, to, write_int4_out, 0};
 }
 
 /* Lays out rows [channels][steps][4 bytes] as panels. */
