@@ -4511,8 +4511,8 @@
         <translation>Die Datei enthält die Gewichte in vier Bit: Mehr würde Speicher und Zeit brauchen und nichts zurückbringen.</translation>
     </message>
     <message>
-        <source>The weights are held in bfloat16, as models come, and multiplied in float32, which this CPU does by itself: nothing is lost. int8 takes half the memory and writes faster, at a small loss.</source>
-        <translation>Die Gewichte liegen in bfloat16, wie Modelle kommen, und werden in float32 multipliziert, was diese CPU von sich aus tut: Nichts geht verloren. int8 braucht halb so viel Speicher und schreibt schneller, mit kleinem Verlust.</translation>
+        <source>The weights are held in bfloat16, as models come, packed into three quarters of the memory with nothing lost. int8 takes two thirds of that and writes faster, at a small loss.</source>
+        <translation>Die Gewichte liegen in bfloat16, wie Modelle kommen, auf drei Viertel des Speichers gepackt, ohne dass etwas verloren geht. int8 braucht zwei Drittel davon und schreibt schneller, mit kleinem Verlust.</translation>
     </message>
     <message>
         <source>This CPU does not multiply bfloat16 by itself, so float32 is faster and loses nothing. int8 takes a quarter of the memory, at a small loss.</source>

@@ -236,6 +236,12 @@ def test_the_choice_of_numbers_is_explained(machine, name, bf16, said):
     assert said in device.precision_reason(name, precision, torch.device("cpu"))
 
 
+def test_weights_of_our_own_kernels_are_explained(machine):
+    machine(bf16=True)
+    precision = device.resolve_precision("auto", torch.device("cpu"), has_kernels=True)
+    assert "packed into three quarters" in device.precision_reason("auto", precision, torch.device("cpu"))
+
+
 def test_on_a_gpu_the_choice_is_explained_by_the_gpu(machine):
     machine(cuda=True)
     precision = device.resolve_precision("auto", torch.device("cuda"))
