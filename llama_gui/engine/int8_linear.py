@@ -1,4 +1,4 @@
-"""Weights of eight bits: half the memory of bfloat16, and rows that are exact in calls of any size.
+"""Weights of eight bits: half of what bfloat16 has, and rows that are exact in calls of any size.
 
 Each output channel of the weight has a scale; oneDNN multiplies the whole numbers. On CPUs with VNNI and without AMX it
 has only its reference kernel for rows with signs: a row times 2,048 x 2,048 took three seconds (measured: torch 2.13,
@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.apart import try_apart
 from llama_gui.engine.device import byte_count, has_tiles
 from llama_gui.engine.quantised_linear import QuantisedLinear, adds_exactly, least_seconds, quantise_rows
 from llama_gui.errors import UnsupportedModelError
@@ -133,7 +134,7 @@ def works() -> bool:
 
 def is_preferred() -> bool:
     """Whether torch's kernel is faster than our own, and exact: on CPUs with AMX."""
-    return has_tiles() and works()
+    return has_tiles() and try_apart(works)
 
 
 def probe() -> None:

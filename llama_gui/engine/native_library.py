@@ -8,6 +8,7 @@ import logging
 from functools import cache
 from pathlib import Path
 
+from llama_gui.engine.apart import try_apart
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_trials import adds_right, attends_right, passes_right
 from llama_gui.paths import native_kernels
@@ -32,7 +33,11 @@ def _tried(path: Path, _changed: int) -> NativeKernels | None:
     except (OSError, AttributeError) as error:
         _log.warning("The kernels in %s cannot be loaded, torch's are used: %s", path, error)
         return None
-    if kernels is not None and not all(is_right(kernels) for is_right in (adds_right, attends_right, passes_right)):
+    if kernels is not None and not try_apart(lambda: _are_right(kernels)):
         _log.warning("The kernels in %s add up wrong on this machine, torch's are used.", path)
         return None
     return kernels
+
+
+def _are_right(kernels: NativeKernels) -> bool:
+    return all(is_right(kernels) for is_right in (adds_right, attends_right, passes_right))

@@ -1,11 +1,15 @@
 """Work in a thread that ends with it."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
 from llama_gui.engine.apart import run_apart
+from llama_gui.paths import find_resources
 
 
 def test_what_it_reports_is_heard_in_the_calling_thread():
@@ -55,3 +59,33 @@ def test_an_error_of_the_listener_ends_the_work():
     with pytest.raises(ZeroDivisionError):
         run_apart(work, listen, name="apart")
     assert noticed == [True]
+
+
+_COUNT_HELPERS = """
+import os, sys, threading
+import torch
+from llama_gui.engine import Engine
+from llama_gui.engine.loading import plan_load
+
+def strangers():
+    return set(os.listdir("/proc/self/task")) - {str(thread.native_id) for thread in threading.enumerate()}
+
+torch.ones(4).sum()
+before = strangers()
+plan_load(sys.argv[1], sys.argv[2])
+with Engine.load(sys.argv[1], dtype=sys.argv[2], threads=2) as engine:
+    engine.settle()
+    engine.warmup()
+    print(len(strangers() - before))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("dtype", ["bfloat16", "int4"])
+def test_only_the_engine_has_helpers_of_openmp(dtype: str):
+    """With more helpers than cores none of them waits awake."""
+    model = find_resources() / "starter_model"
+    command = [sys.executable, "-c", _COUNT_HELPERS, str(model), dtype]
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True, env=environment)
+    assert done.stdout.split() == ["1"]
