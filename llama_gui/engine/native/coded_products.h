@@ -225,9 +225,9 @@ static void multiply_coded(const CodedProduct *of, Share rows, ptrdiff_t channel
 
 /* For all threads of a team. */
 static void coded_in_team(const CodedProduct *of, ptrdiff_t rows) {
-    const Share channels = share_of(of->to.channels, PANEL);
     for (ptrdiff_t row = 0; row < rows; row += CODED_STRETCH) {
         const Share stretch = {row, row + CODED_STRETCH < rows ? row + CODED_STRETCH : rows};
-        for (ptrdiff_t c = channels.begin; c < channels.end; c += PANEL) multiply_coded(of, stretch, c);
+#pragma omp for schedule(guided) nowait
+        for (ptrdiff_t c = 0; c < of->to.channels; c += PANEL) multiply_coded(of, stretch, c);
     }
 }

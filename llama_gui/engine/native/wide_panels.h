@@ -207,10 +207,10 @@ static IN_512 void multiply_panel(const PanelProduct *of, Share rows, ptrdiff_t 
 
 /* For all threads of a team. */
 static void panels_in_team(const PanelProduct *of, ptrdiff_t rows) {
-    const Share channels = share_of(of->to.channels, PANEL);
     for (ptrdiff_t row = 0; row < rows; row += PANEL_STRETCH) {
         const Share stretch = {row, row + PANEL_STRETCH < rows ? row + PANEL_STRETCH : rows};
-        for (ptrdiff_t c = channels.begin; c < channels.end; c += PANEL) multiply_panel(of, stretch, c);
+#pragma omp for schedule(guided) nowait
+        for (ptrdiff_t c = 0; c < of->to.channels; c += PANEL) multiply_panel(of, stretch, c);
     }
 }
 
