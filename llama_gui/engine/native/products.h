@@ -7,6 +7,8 @@ enum { MANY = 5 };            /* rows of a tile of two places, for which the reg
                                * saves a tile, of more of them FEW at a time are faster */
 enum { MOST_SUMS = 10 };      /* of a tile: its rows times the places of the weight that it multiplies them with */
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
+enum { LEFT_OVER = 8 };       /* one of so many channels is left to who comes first, */
+enum { LEFT_NEAR = 4 * NEAR }; /* so many at a time */
 enum { MANY_WIDE = 64 };      /* rows that wide registers multiply for each reading of a weight, at least */
 
 /* Whether there are registers of 512 bits and VNNI, and whether they multiply bfloat16: asked when the library is loaded. */
@@ -74,14 +76,21 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
     }
 }
 
-/* For all threads of a team. */
+/* For all threads of a team. Most channels are shared out evenly, so that each thread has long streams, and the last ones to who
+ * comes first: the memory serves no two cores alike. */
 static void multiply_in_team(const Product *of, ptrdiff_t rows) {
-    const Share channels = share_of(of->to.channels, NEAR);
+    const ptrdiff_t channels = of->to.channels, even = channels / LEFT_OVER / NEAR * NEAR * (LEFT_OVER - 1);
+    const Share own = share_of(even, NEAR);
     ptrdiff_t stretch = CACHE / of->width / 8 * 8; /* rows that stay in the cache */
     const ptrdiff_t least = has_wide ? MANY_WIDE : 8;
     if (stretch < least) stretch = least;
-    for (ptrdiff_t row = 0; row < rows; row += stretch)
-        multiply_share(of, (Share){row, row + stretch < rows ? row + stretch : rows}, channels);
+    for (ptrdiff_t row = 0; row < rows; row += stretch) {
+        const Share some = {row, row + stretch < rows ? row + stretch : rows};
+        multiply_share(of, some, own);
+#pragma omp for schedule(dynamic) nowait
+        for (ptrdiff_t c = even; c < channels; c += LEFT_NEAR)
+            multiply_share(of, some, (Share){c, c + LEFT_NEAR < channels ? c + LEFT_NEAR : channels});
+    }
 }
 
 static void multiply_all(const Product *of, ptrdiff_t rows) {
