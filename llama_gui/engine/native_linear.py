@@ -8,7 +8,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from llama_gui.engine.device import byte_count
+from llama_gui.engine.device import byte_count, has_tiles
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.native_kernels import LANES, NativeKernels
@@ -285,7 +285,12 @@ def _coded(weight: WeightRows, kernels: NativeKernels) -> CodedPanels | Tensor:
 
 
 def is_faster_written_out(kernels: NativeKernels) -> bool:
-    """Whether many rows are multiplied faster by torch's product of whole numbers: with AMX."""
+    """Whether many rows are multiplied faster by torch's product of whole numbers.
+
+    Only with AMX it is; where both are about as fast, an unquiet moment would decide, and cost the layer in one call.
+    """
+    if not has_tiles():
+        return False
     groups = torch.ones(_TRIED_CHANNELS, _TRIED_WIDTH // GROUP)
     weight = pack_int4(torch.full((_TRIED_CHANNELS, _TRIED_WIDTH), 15), 8 * groups, 7 * groups)  # 127, the largest
     levels, scales = torch.full((_TRIED_ROWS, _TRIED_WIDTH), 127).to(torch.int8), torch.ones(_TRIED_CHANNELS)

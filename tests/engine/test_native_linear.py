@@ -312,14 +312,21 @@ def test_a_product_of_whole_numbers_that_is_wrong_is_not_used(
 
     monkeypatch.setattr(torch, "_int_mm", broken)
     monkeypatch.setattr(native_linear, "least_seconds", lambda work: float(len([work()]) < 0))
+    monkeypatch.setattr(native_linear, "has_tiles", lambda: True)
     assert not is_faster_written_out(kernels)
 
 
-@pytest.mark.parametrize(("theirs", "faster"), [(1.0, True), (3.0, False)])
+@pytest.mark.parametrize(("tiles", "theirs", "faster"), [(True, 1.0, True), (True, 3.0, False), (False, 1.0, False)])
 def test_what_is_faster_is_used(
-    kernels: NativeKernels, exact_int_mm: None, monkeypatch: pytest.MonkeyPatch, theirs: float, faster: bool
+    kernels: NativeKernels,
+    exact_int_mm: None,
+    monkeypatch: pytest.MonkeyPatch,
+    tiles: bool,
+    theirs: float,
+    faster: bool,
 ):
     times = iter((2.0, theirs))
+    monkeypatch.setattr(native_linear, "has_tiles", lambda: tiles)
     monkeypatch.setattr(native_linear, "least_seconds", lambda work: next(times))
     assert is_faster_written_out(kernels) == faster
 
