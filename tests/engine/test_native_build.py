@@ -272,7 +272,8 @@ def test_all_that_clang_calls_of_openmp_is_known_to_the_linker():
     source = "".join(file.read_text(encoding="utf-8") for file in build._FOLDER.glob("*.[ch]"))
     used = {line.split("if (")[0].strip() for line in re.findall(r"#pragma omp (.*)", source)}
     assert used <= {
-        "parallel", "parallel for", "for", "for nowait", "for schedule(dynamic) nowait", "barrier", "atomic write",
+        "parallel", "parallel for", "for", "for nowait", "for schedule(dynamic) nowait", "for schedule(guided) nowait",
+        "barrier", "atomic write",
     }  # fmt: skip
     counters = re.findall(r"#pragma omp (?:parallel )?for.*\n *for \((\w+) ", source)
     assert set(counters) == {"ptrdiff_t"}  # of eight bytes: what shares out loops of others has other names

@@ -271,7 +271,7 @@ def test_the_estimate_is_what_the_weights_take(tmp_path: Path, shape, dtype: str
 def test_unloading_gives_the_memory_back(make_pool, tmp_path: Path):
     # Weights as large as those of real models: what is below 32 MiB the C library keeps for the next time.
     folder = write_tiny_llama(
-        tmp_path / "large", hidden_size=1024, intermediate_size=16384, head_dim=32, num_hidden_layers=2
+        tmp_path / "large", hidden_size=1024, intermediate_size=22528, head_dim=32, num_hidden_layers=2
     )
     process, pool = psutil.Process(), make_pool(dtype="bfloat16")
     pool.submit(folder, REQUEST).result(WAIT)
