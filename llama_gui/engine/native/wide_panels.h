@@ -14,6 +14,7 @@ enum {
     PANEL_ROWS = 12,        /* of a tile */
     PANEL_STRETCH = 128,    /* rows that are multiplied with a panel before the next */
     PANEL_PART = 512,       /* steps of a panel that all of these rows are multiplied with before the next; even */
+    INT4_STEP = 16,         /* bytes of a block of channels in four bits that become a step of a panel */
     PANEL_AHEAD = 4096,     /* bytes after which a panel is fetched that is read only once */
     MOVED_BY = 128,         /* one operand has no sign: weights of eight bits are moved, and sums of x tell what that brings;
                              * the sums may pass 32 bits on their way, and come back */
@@ -32,10 +33,11 @@ struct PanelProduct {
     int has_codes;
 };
 
-/* What the memory is to fetch meanwhile, as much as is multiplied: of each step (or pair, of codes) the first line, the one
- * or two others, or all. */
+/* What the memory is to fetch meanwhile: so many bytes further with each step (of codes: a pair further with each pair), the
+ * first line there, the one or two others, or all. */
 typedef struct {
     const uint8_t *at;
+    ptrdiff_t step;
     int has_first, has_others;
 } Meanwhile;
 
@@ -71,8 +73,8 @@ INLINE_512 void panel_rows(const PanelCall *of, int rows, __m512i *sums) {
         const int8_t *const at = w + k * PANEL_STEP;
         const __m512i first = _mm512_xor_si512(_mm512_loadu_si512(at), sign);
         const __m512i second = _mm512_xor_si512(_mm512_loadu_si512(at + 64), sign);
-        if (next.has_first) fetch_line(next.at + k * PANEL_STEP);
-        if (next.has_others) fetch_line(next.at + k * PANEL_STEP + 64);
+        if (next.has_first) fetch_line(next.at + k * next.step);
+        if (next.has_others) fetch_line(next.at + k * next.step + 64);
         UNROLL for (int r = 0; r < rows; r++) {
             const __m512i levels = broadcast(x + r * stride + 4 * k);
             ADD_PRODUCTS(total[2 * r], first, levels);
@@ -176,11 +178,22 @@ INLINE const uint8_t *held_at(const PanelProduct *of, ptrdiff_t channel, ptrdiff
     return (const uint8_t *)of->weight + steps * PANEL_STEP;
 }
 
-/* A tile alone fetches what it needs itself; of several the first two fetch the next part. */
-INLINE Meanwhile meanwhile(const PanelProduct *of, Tile tile, const uint8_t *held, ptrdiff_t steps) {
-    if (of->write_out) return (Meanwhile){0};
-    if (tile.of == 1) return (Meanwhile){held + PANEL_AHEAD, 1, 1};
-    return (Meanwhile){held + steps * (of->has_codes ? CODED_STEP : PANEL_STEP), tile.number == 0, tile.number == 1};
+/* Of four bits that are written out later: a tile fetches one of the blocks of channels. */
+INLINE Meanwhile next_int4(const PanelProduct *of, Tile tile, ptrdiff_t channel, ptrdiff_t first) {
+    if (first >= of->steps) channel += PANEL, first = 0;
+    if (tile.number >= PANEL / TOGETHER) return (Meanwhile){0};
+    const Int4 from = channels_of(*(const Int4 *)of->weight, channel + tile.number * TOGETHER, 4 * of->steps);
+    return (Meanwhile){from.levels + first * INT4_STEP, INT4_STEP, 1, 0};
+}
+
+/* While the steps of the panel at `channel` from `first` on are multiplied. A tile alone fetches what it needs itself; of several
+ * the first ones fetch the next part. */
+INLINE Meanwhile meanwhile(const PanelProduct *of, Tile tile, ptrdiff_t channel, ptrdiff_t first, ptrdiff_t steps) {
+    if (of->write_out) return next_int4(of, tile, channel, first + steps);
+    const uint8_t *const held = held_at(of, channel, first);
+    const ptrdiff_t step = of->has_codes ? CODED_STEP : PANEL_STEP;
+    if (tile.of == 1) return (Meanwhile){held + PANEL_AHEAD, step, 1, 1};
+    return (Meanwhile){held + steps * step, step, tile.number == 0, tile.number == 1};
 }
 
 /* Rows, at most PANEL_STRETCH of them, times the panel that begins with `channel`. */
@@ -192,13 +205,13 @@ static IN_512 void multiply_panel(const PanelProduct *of, Share rows, ptrdiff_t 
     const ptrdiff_t most = of->write_out || count > PANEL_ROWS ? PANEL_PART : of->steps;
     for (ptrdiff_t k = 0; k < of->steps; k += most) {
         const ptrdiff_t steps = of->steps - k < most ? of->steps - k : most;
-        const uint8_t *const held = held_at(of, channel, k);
-        PanelCall call = {.w = of->write_out ? (const void *)written : held, .steps = steps, .stride = of->stride, .first = k};
+        PanelCall call = {.steps = steps, .stride = of->stride, .first = k};
+        call.w = of->write_out ? (const void *)written : held_at(of, channel, k);
         if (of->write_out) of->write_out(of, channel, k, steps, written);
         if (of->has_codes) call.codes = coded_panel(of->weight, channel);
         for (Tile tile = first_tile(rows, PANEL_ROWS); tile.rows; tile = tile_after(tile, rows)) {
             call.x = of->x + tile.row * of->stride + 4 * k;
-            call.next = meanwhile(of, tile, held, steps);
+            call.next = meanwhile(of, tile, channel, k, steps);
             panel_tiles[of->has_codes][tile.rows - 1](&call, sums + 2 * (tile.row - rows.begin));
         }
     }
@@ -258,10 +271,6 @@ static IN_512 void write_int4_out(const PanelProduct *of, ptrdiff_t channel, ptr
             UNROLL for (int j = 0; j < 8; j++) {
                 const uint8_t *const one = x.levels + (k * 16 + j * 32), *const other = y.levels + (k * 16 + j * 32);
                 const __m512i both = both_halves(one, other);
-                if (j % 2 == 0) {
-                    _mm_prefetch((const char *)one + FURTHER, _MM_HINT_T0);
-                    _mm_prefetch((const char *)other + FURTHER, _MM_HINT_T0);
-                }
                 const __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
                 _mm512_storeu_si512(to + j * PANEL_STEP,
                                     int4_values(_mm512_and_si512(both, low_bits), first_steps, first_lows));
