@@ -169,7 +169,7 @@ def test_results_are_rounded_as_torch_does(kernels: NativeKernels, dtype: torch.
     one = torch.zeros(len(scales), 64, dtype=torch.int64)
     one[:, 0] = 1
     if bits == "eight":
-        results = [kernels.int8(x, form, scales, dtype) for form in half_forms(kernels, one.to(torch.int8))]
+        results = [kernels.int8(x, form, scales, dtype) for form in int8_forms(kernels, one.to(torch.int8))]
     else:
         ones, zeros = torch.ones(len(scales), 2), torch.zeros(len(scales), 2)
         results = [kernels.int4(x, pack_int4(one, ones, zeros), scales, dtype)]
@@ -187,7 +187,7 @@ def test_large_sums_are_rounded_once_before_they_are_scaled(kernels: NativeKerne
     """Beyond 2^24, where float32 has gaps."""
     x, weight, scales = rows_of_levels(rows, 4160), int8_weight(37, 4160), numbers(37, seed=3) / 2**24
     assert (x.double() @ weight.double().t()).abs().max() > 2**25
-    for form in half_forms(kernels, weight):
+    for form in int8_forms(kernels, weight):
         got = kernels.int8(x, form, scales, dtype)
         assert got.dtype == dtype
         assert torch.equal(got, exact(x, weight, scales, dtype))
@@ -203,7 +203,7 @@ def test_rows_have_scales_too(kernels: NativeKernels, rows: int, dtype: torch.dt
     weight, (packed, values) = int8_weight(37, 576), int4_weight(37, 576)
     row_scales[0] = float("nan")
     want = (exact(x, weight, scales, torch.float32) * row_scales.unsqueeze(1)).to(dtype)
-    for form in half_forms(kernels, weight):
+    for form in int8_forms(kernels, weight):
         got = kernels.int8(x, form, scales, dtype, row_scales)
         torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
     want = (exact(x, values, scales, torch.float32) * row_scales.unsqueeze(1)).to(dtype)
