@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 
 from llama_gui.engine import int8_linear, native_library
-from llama_gui.engine.apart import run_apart, try_apart
+from llama_gui.engine.apart import run_apart
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
@@ -357,7 +357,7 @@ def _precision(model: ModelFiles, dtype: str, device: torch.device, kernels: Nat
     if kernels is None or model.stored is None:
         return resolve_precision(dtype, device, has_kernels=kernels is not None)
     # Written out in eight bits and multiplied by torch's kernel, prompts are read much faster where that serves.
-    keeps_blocks = not try_apart(lambda: is_faster_written_out(kernels))
+    keeps_blocks = not is_faster_written_out(kernels)
     return resolve_precision(dtype, device, has_kernels=True, stored=model.stored, keeps_blocks=keeps_blocks)
 
 

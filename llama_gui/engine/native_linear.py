@@ -8,6 +8,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
+from llama_gui.engine.apart import try_apart
 from llama_gui.engine.device import byte_count, has_tiles
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
@@ -289,8 +290,10 @@ def is_faster_written_out(kernels: NativeKernels) -> bool:
 
     Only with AMX it is; where both are about as fast, an unquiet moment would decide, and cost the layer in one call.
     """
-    if not has_tiles():
-        return False
+    return has_tiles() and try_apart(lambda: _is_measured_faster(kernels))
+
+
+def _is_measured_faster(kernels: NativeKernels) -> bool:
     groups = torch.ones(_TRIED_CHANNELS, _TRIED_WIDTH // GROUP)
     weight = pack_int4(torch.full((_TRIED_CHANNELS, _TRIED_WIDTH), 15), 8 * groups, 7 * groups)  # 127, the largest
     levels, scales = torch.full((_TRIED_ROWS, _TRIED_WIDTH), 127).to(torch.int8), torch.ones(_TRIED_CHANNELS)
