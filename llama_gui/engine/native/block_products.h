@@ -255,7 +255,8 @@ INLINE void add_q7_k_group(const int8_t *x, const uint8_t *const *levels, int co
         __m256i level[4];
         UNROLL for (int i = 0; i < count; i++) {
             level[i] = _mm256_loadu_si256((const __m256i *)(levels[i] + j * TOGETHER));
-            _mm_prefetch((const char *)(levels[i] + j * TOGETHER + ahead), _MM_HINT_T0);
+            if (rows <= FEW) fetch_line(levels[i] + j * TOGETHER + ahead);
+            else fetch_line_early(levels[i] + j * TOGETHER + ahead);
         }
         UNROLL for (int r = 0; r < rows; r++) {
             const __m256i four = _mm256_set1_epi32(four_bytes(x + r * width + j));

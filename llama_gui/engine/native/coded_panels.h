@@ -50,8 +50,6 @@ INLINE ptrdiff_t place_of(ptrdiff_t lane) {
     return word / 8 * 16 + half * 8 + word % 8;
 }
 
-INLINE void fetch_line(const uint8_t *at) { _mm_prefetch((const char *)at, _MM_HINT_T0); }
-
 /* --- to codes */
 
 /* The upper bytes of each panel that have codes, commonest first, and how many other numbers there are. `rows`: bfloat16

@@ -130,12 +130,12 @@ INLINE void half_tile(const float *x, const uint16_t *w, ptrdiff_t apart, ptrdif
     if (next.first) {
         const uint16_t *line = next.first;
         for (; k + STEP <= inputs && k < BLOCK / 2; k += STEP, line += 2 * STEP) {
-            _mm_prefetch((const char *)line, _MM_HINT_T0);
+            fetch_line(line);
             half_steps(x + k, w + k, apart, rows, channels, kind, total);
         }
         line = next.second;
         for (; k + STEP <= inputs; k += STEP, line += 2 * STEP) {
-            _mm_prefetch((const char *)line, _MM_HINT_T0);
+            fetch_line(line);
             half_steps(x + k, w + k, apart, rows, channels, kind, total);
         }
     }

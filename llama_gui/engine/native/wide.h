@@ -36,9 +36,8 @@ INLINE Fetched next_near(Tile tile, ptrdiff_t bytes) {
 }
 
 /* The line behind `at`, if `stream` is one of those. */
-INLINE void fetch(Fetched ahead, int stream, const void *at) {
-    if (stream >= ahead.first && stream < ahead.first + ahead.count)
-        _mm_prefetch((const char *)at + ahead.bytes, _MM_HINT_T0);
+INLINE void fetch_stream(Fetched ahead, int stream, const void *at) {
+    if (stream >= ahead.first && stream < ahead.first + ahead.count) fetch_line_early((const char *)at + ahead.bytes);
 }
 
 INLINE_512 __m512i both_halves(const void *first, const void *second) {

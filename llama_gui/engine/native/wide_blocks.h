@@ -58,7 +58,7 @@ INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks
         wide_levels(kind, of, k, j, high, &low_levels, &high_levels);
         if (i % 8 == 0 && ahead.count) {
             const ptrdiff_t at = k * 4 + j * TOGETHER;
-            fetch(ahead, 0, of->first.parts[0] + at), fetch(ahead, 1, of->second.parts[0] + at);
+            fetch_stream(ahead, 0, of->first.parts[0] + at), fetch_stream(ahead, 1, of->second.parts[0] + at);
         }
         UNROLL for (int r = 0; r < rows; r++) {
             const int8_t *inputs = x + r * width + k + j;

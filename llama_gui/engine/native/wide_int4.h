@@ -12,10 +12,10 @@ typedef struct {
 INLINE_512 __m512i wide_int4_steps(const WideInt4 *of, Fetched ahead, ptrdiff_t k) {
     if (k % 256 == 0 && ahead.count) {
         const ptrdiff_t at = k / 4 + ahead.bytes / 16;
-        _mm_prefetch((const char *)of->first.steps + at, _MM_HINT_T0);
-        _mm_prefetch((const char *)of->second.steps + at, _MM_HINT_T0);
-        _mm_prefetch((const char *)of->first.lows + at, _MM_HINT_T0);
-        _mm_prefetch((const char *)of->second.lows + at, _MM_HINT_T0);
+        fetch_line_early(of->first.steps + at);
+        fetch_line_early(of->second.steps + at);
+        fetch_line_early(of->first.lows + at);
+        fetch_line_early(of->second.lows + at);
     }
     return _mm512_cvtepu8_epi16(both_quarters(of->first.steps + k / 4, of->second.steps + k / 4));
 }
@@ -40,7 +40,7 @@ INLINE_512 void wide_int4(const int8_t *x, const int16_t *x_sums, const WideInt4
                 const uint8_t *a = of->first.levels + at, *b = of->second.levels + at;
                 const __m512i both = both_halves(a, b), low = _mm512_and_si512(both, low_bits);
                 const __m512i high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
-                if (j % 8 == 0 && ahead.count) fetch(ahead, 0, a), fetch(ahead, 1, b);
+                if (j % 8 == 0 && ahead.count) fetch_stream(ahead, 0, a), fetch_stream(ahead, 1, b);
                 UNROLL for (int r = 0; r < rows; r++) {
                     const int8_t *inputs = x + r * width + k + half + j;
                     ADD_PRODUCTS_OF(first[r], low, inputs);

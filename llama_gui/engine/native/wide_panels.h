@@ -15,7 +15,10 @@ enum {
     PANEL_STRETCH = 128,    /* rows that are multiplied with a panel before the next */
     PANEL_PART = 512,       /* steps of a panel that all of these rows are multiplied with before the next; even */
     INT4_STEP = 16,         /* bytes of a block of channels in four bits that become a step of a panel */
-    PANEL_AHEAD = 4096,     /* bytes after which a panel is fetched that is read only once */
+    FEW_ROWS = 6,           /* of a tile, up to which it waits for the memory rather than the memory for it */
+    PANEL_AHEAD = 4096,     /* bytes after which a panel is fetched that is read only once; */
+    PANEL_EARLY = 16384,    /* of more rows it is fetched into the second-level cache after so many, */
+    PANEL_NEAR = 2048,      /* and from there after these */
     MOVED_BY = 128,         /* one operand has no sign: weights of eight bits are moved, and sums of x tell what that brings;
                              * the sums may pass 32 bits on their way, and come back */
 };
@@ -34,12 +37,24 @@ struct PanelProduct {
 };
 
 /* What the memory is to fetch meanwhile: so many bytes further with each step (of codes: a pair further with each pair), the
- * first line there, the one or two others, or all. */
+ * first line there, the one or two others, or all; and, where `is_again`, what was fetched so much earlier. */
 typedef struct {
     const uint8_t *at;
     ptrdiff_t step;
-    int has_first, has_others;
+    int has_first, has_others, is_again;
 } Meanwhile;
+
+/* Lines from `first` to `last` of what is fetched with a step. */
+INLINE void fetch_step(int rows, Meanwhile next, const uint8_t *at, int first, int last) {
+    UNROLL for (int i = first; i <= last; i++) {
+        if (rows <= FEW_ROWS) {
+            fetch_line(at + i * ALIGNMENT);
+        } else {
+            fetch_line_early(at + i * ALIGNMENT);
+            if (next.is_again) fetch_line(at + i * ALIGNMENT + PANEL_NEAR - PANEL_EARLY);
+        }
+    }
+}
 
 /* Some steps of a panel times the rows of a tile. */
 typedef struct {
@@ -73,8 +88,8 @@ INLINE_512 void panel_rows(const PanelCall *of, int rows, __m512i *sums) {
         const int8_t *const at = w + k * PANEL_STEP;
         const __m512i first = _mm512_xor_si512(_mm512_loadu_si512(at), sign);
         const __m512i second = _mm512_xor_si512(_mm512_loadu_si512(at + 64), sign);
-        if (next.has_first) fetch_line(next.at + k * next.step);
-        if (next.has_others) fetch_line(next.at + k * next.step + 64);
+        if (next.has_first) fetch_step(rows, next, next.at + k * next.step, 0, 0);
+        if (next.has_others) fetch_step(rows, next, next.at + k * next.step, 1, 1);
         UNROLL for (int r = 0; r < rows; r++) {
             const __m512i levels = broadcast(x + r * stride + 4 * k);
             ADD_PRODUCTS(total[2 * r], first, levels);
@@ -128,8 +143,8 @@ INLINE_512 void coded_rows(const PanelCall *of, int rows, __m512i *sums) {
     ptrdiff_t pair = of->first / 2, strays_at = *stray >> 15;
     const uint8_t *line = next.at;
     AS_A_LOOP for (; pair < end; pair++, at += CODED_PAIR, x += 8, line += CODED_PAIR) {
-        if (next.has_first) fetch_line(line);
-        if (next.has_others) fetch_line(line + 64), fetch_line(line + 128);
+        if (next.has_first) fetch_step(rows, next, line, 0, 0);
+        if (next.has_others) fetch_step(rows, next, line, 1, 2);
         UpperBytes upper = upper_bytes(at, table);
         while (__builtin_expect(pair == strays_at, 0)) {
             upper = with_stray(upper, *stray);
@@ -183,7 +198,7 @@ INLINE Meanwhile next_int4(const PanelProduct *of, Tile tile, ptrdiff_t channel,
     if (first >= of->steps) channel += PANEL, first = 0;
     if (tile.number >= PANEL / TOGETHER) return (Meanwhile){0};
     const Int4 from = channels_of(*(const Int4 *)of->weight, channel + tile.number * TOGETHER, 4 * of->steps);
-    return (Meanwhile){from.levels + first * INT4_STEP, INT4_STEP, 1, 0};
+    return (Meanwhile){from.levels + first * INT4_STEP, INT4_STEP, 1, 0, 0};
 }
 
 /* While the steps of the panel at `channel` from `first` on are multiplied. A tile alone fetches what it needs itself; of several
@@ -192,8 +207,8 @@ INLINE Meanwhile meanwhile(const PanelProduct *of, Tile tile, ptrdiff_t channel,
     if (of->write_out) return next_int4(of, tile, channel, first + steps);
     const uint8_t *const held = held_at(of, channel, first);
     const ptrdiff_t step = of->has_codes ? CODED_STEP : PANEL_STEP;
-    if (tile.of == 1) return (Meanwhile){held + PANEL_AHEAD, step, 1, 1};
-    return (Meanwhile){held + steps * step, step, tile.number == 0, tile.number == 1};
+    if (tile.of == 1) return (Meanwhile){held + (tile.rows <= FEW_ROWS ? PANEL_AHEAD : PANEL_EARLY), step, 1, 1, 1};
+    return (Meanwhile){held + steps * step, step, tile.number == 0, tile.number == 1, 0};
 }
 
 /* Rows, at most PANEL_STRETCH of them, times the panel that begins with `channel`. */
