@@ -94,7 +94,7 @@ class NativeKernels:
 
     @property
     def rounds_rows(self) -> bool:
-        """Whether it multiplies bfloat16 itself, and rows are rounded to it before they meet `CodedPanels`."""
+        """Whether it multiplies bfloat16 itself, to which rows are rounded then before they meet `CodedPanels` or caches."""
         return self._wide & 2 == 2
 
     @contextmanager
@@ -333,7 +333,9 @@ class NativeKernels:
         contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 7]``, each a stretch of rows
         of one conversation: first row, rows, tokens before them, the addresses of its keys and values
         ``[layers, kv_heads, capacity, dim]`` of `dtype`, and how many numbers a layer and a head of them take.
-        `window`: how many tokens a row sees at most, 0 for all. All arithmetic is float32.
+        `window`: how many tokens a row sees at most, 0 for all. All arithmetic is float32, but where the CPU
+        `rounds_rows`, `dtype` is bfloat16 and `dim` a multiple of sixteen, queries and the weights of the values are
+        rounded to bfloat16 first.
         """
         rows, heads, dim = q.shape
         y = torch.empty(rows, heads * dim)

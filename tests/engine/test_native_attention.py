@@ -82,9 +82,13 @@ def test_as_torch_does_it(
     kernels: NativeKernels, heads: int, kv_heads: int, dim: int, dtype: torch.dtype, window: int | None
 ):
     rows = rows_of(150, heads, kv_heads, dim)
-    want = by_torch(rows, dtype, window)
     got = attended(kernels, rows, dtype, [150], window)
-    torch.testing.assert_close(got, want, rtol=0, atol=2e-5)
+    if kernels.rounds_rows and dtype == torch.bfloat16 and dim % 16 == 0:
+        want = by_torch((rows[0].bfloat16().float(), *rows[1:]), dtype, window)
+        torch.testing.assert_close(got, want, rtol=0, atol=5e-3)
+        assert (got - want).square().mean() <= (want.bfloat16() - want).square().mean()  # as weights are rounded, too
+    else:
+        torch.testing.assert_close(got, by_torch(rows, dtype, window), rtol=0, atol=2e-5)
     for pieces in ([1] * 70 + [80], [64, 64, 22], [16, 17, 1, 1, 65, 49, 1]):
         assert torch.equal(attended(kernels, rows, dtype, pieces, window), got)
 
@@ -140,13 +144,16 @@ def test_keys_and_values_are_rounded_as_torch_does(kernels: NativeKernels, dtype
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 @pytest.mark.parametrize("part", [1, 2], ids=["key", "value"])
 @pytest.mark.parametrize("kv_heads", [1, 4])
-def test_what_is_no_number_is_not_seen_before_it_is_there(kernels: NativeKernels, kv_heads: int, part: int, bad: float):
+@pytest.mark.parametrize("at", [70, 71])
+def test_what_is_no_number_is_not_seen_before_it_is_there(
+    kernels: NativeKernels, kv_heads: int, part: int, bad: float, at: int
+):
     rows = rows_of(90, 4, kv_heads, 64)
     want = attended(kernels, rows, torch.bfloat16, [90], None)
-    rows[part][70, 0, 5] = bad
+    rows[part][at, 0, 5] = bad
     got = NativeSpans(kernels, [(slot_for(rows, torch.bfloat16), 90)]).attend(*rows, 0, None)
-    assert torch.equal(got[:70], want[:70])
-    assert not torch.equal(got[70], want[70])
+    assert torch.equal(got[:at], want[:at])
+    assert not torch.equal(got[at], want[at])
 
 
 def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels):

@@ -29,7 +29,7 @@ typedef struct {
 
 INLINE void fetch_some(Ahead *ahead) {
     for (ptrdiff_t i = 0; i < ahead->together && ahead->channels; i++) {
-        _mm_prefetch(ahead->at + ahead->line * ALIGNMENT, _MM_HINT_T0);
+        fetch_line_early(ahead->at + ahead->line * ALIGNMENT);
         if (++ahead->line == ahead->lines) ahead->line = 0, ahead->at += ahead->stride, ahead->channels--;
     }
 }
@@ -71,10 +71,17 @@ typedef struct {
     float largest, sum;
 } Seen;
 
+/* A block of keys and one of values in a cache; or NULL. */
+typedef struct {
+    const char *keys, *values;
+} CacheBlock;
+
 /* What a thread has to itself. */
 typedef struct {
-    float *keys, *values; /* a block of them in float32, where the caches are in half precision */
+    float *keys, *values; /* a block of them in float32 or in pairs, where the caches are in half precision */
     Seen *seen;
+    uint16_t *queries;    /* in bfloat16, where that is multiplied */
+    CacheBlock next;      /* of the head that it probably takes next */
 } Room;
 
 /* The weights of the keys `from` to `to` of a block, in the place of their scores; others get 0. */
@@ -165,13 +172,14 @@ static void attend_some(const Attention *a, const Span *span, const char *all_ke
             widen((const char *)values, a->kind, there * dim, room->values);
             keys = room->keys, values = room->values;
         }
-        const ptrdiff_t next = block + KEYS, left = last + 1 - next < KEYS ? last + 1 - next : KEYS;
+        const ptrdiff_t next = (block + KEYS) * dim * bytes;
+        const CacheBlock wanted = block + KEYS <= last ? (CacheBlock){all_keys + next, all_values + next} : room->next;
         Ahead ahead[2];
         for (int n = 0; n < 2; n++)
             ahead[n] = (Ahead){
-                .at = (n ? all_values : all_keys) + next * dim * bytes,
-                .channels = left > 0, /* the keys lie behind one another */
-                .lines = up_to(left * dim * bytes, ALIGNMENT) / ALIGNMENT,
+                .at = n ? wanted.values : wanted.keys,
+                .channels = wanted.keys != NULL, /* the keys lie behind one another */
+                .lines = KEYS * dim * bytes / ALIGNMENT,
                 .together = dim * bytes * 8 / ALIGNMENT / up_to(queries, 2) + 1, /* four keys for each pair of queries */
             };
         for (ptrdiff_t i = 0; i < queries; i += 2) {

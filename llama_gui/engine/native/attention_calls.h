@@ -1,17 +1,56 @@
 /* Attention as it is asked for: in wide registers where there are some and heads fit them. */
 
+/* Heads of a span are items, for each piece of its tokens, the last piece first. */
+typedef struct {
+    ptrdiff_t head, first, count;
+} Item;
+
+static Item item_of(const Attention *a, const Span *span, ptrdiff_t number) {
+    const ptrdiff_t pieces = (span->length + QUERIES - 1) / QUERIES, first = (pieces - 1 - number / a->kv_heads) * QUERIES;
+    const ptrdiff_t left = span->length - first;
+    return (Item){number % a->kv_heads, first, left < QUERIES ? left : QUERIES};
+}
+
+static ptrdiff_t items_of(const Attention *a, const Span *span) { return (span->length + QUERIES - 1) / QUERIES * a->kv_heads; }
+
+/* Of a head, from the key `from` on. */
+static CacheBlock block_at(const Attention *a, const Span *span, ptrdiff_t layer, ptrdiff_t head, ptrdiff_t from) {
+    const ptrdiff_t at = (layer * span->layer_stride + head * span->head_stride + from * a->dim) * bytes_of(a->kind);
+    return (CacheBlock){span->keys + at, span->values + at};
+}
+
+/* What an item begins with; `number` may be beyond those of its span, then it is one of the next. */
+static CacheBlock beginning_of(const Attention *a, const Span *spans, ptrdiff_t count, ptrdiff_t layer, ptrdiff_t number) {
+    for (ptrdiff_t s = 0; s < count; number -= items_of(a, &spans[s]), s++) {
+        if (number >= items_of(a, &spans[s])) continue;
+        const Item item = item_of(a, &spans[s], number);
+        return block_at(a, &spans[s], layer, item.head, first_block(a, spans[s].start + item.first));
+    }
+    return (CacheBlock){NULL, NULL};
+}
+
+static void fetch_block(const Attention *a, CacheBlock block) {
+    if (block.keys == NULL) return;
+    for (ptrdiff_t at = 0; at < KEYS * a->dim * (ptrdiff_t)bytes_of(a->kind); at += ALIGNMENT)
+        fetch_line_early(block.keys + at), fetch_line_early(block.values + at);
+}
+
 /* Writes the new keys and values of all spans, and attends to them and those before: for all threads of a team.
  * `failed` becomes 1 where there is no memory. */
 static void attend_in_team(const Attention *a, const Span *spans, ptrdiff_t count, ptrdiff_t layer, int *failed) {
     const ptrdiff_t group = a->heads / a->kv_heads, dim = a->dim, bytes = bytes_of(a->kind);
-    const int goes_wide = has_wide && dim % SIXTEEN == 0;
+    const int goes_wide = has_wide && dim % SIXTEEN == 0, in_halves = goes_wide && has_wide_halves && a->kind == BFLOAT16;
     const size_t block = goes_wide || a->kind != FLOAT32 ? KEYS * dim * sizeof(float) : 0;
-    float *wide = aligned(2 * block + QUERIES * group * sizeof(Seen));
-    const Room room = {wide, wide + block / sizeof *wide, (Seen *)(wide + 2 * block / sizeof *wide)};
-    if (wide == NULL) {
+    const size_t seen = QUERIES * group * sizeof(Seen), queries = in_halves ? QUERIES * group * dim * sizeof(uint16_t) : 0;
+    char *memory = aligned(2 * block + seen + queries);
+    Room room = {(float *)memory, (float *)(memory + block), (Seen *)(memory + 2 * block),
+                 (uint16_t *)(memory + 2 * block + seen), {NULL, NULL}};
+    if (memory == NULL) {
 #pragma omp atomic write
         *failed = 1;
     }
+    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    fetch_block(a, beginning_of(a, spans, count, layer, thread));
     for (ptrdiff_t s = 0; s < count; s++) {
         const Span *span = &spans[s];
         char *keys = span->keys + layer * span->layer_stride * bytes;
@@ -27,20 +66,17 @@ static void attend_in_team(const Attention *a, const Span *spans, ptrdiff_t coun
 #pragma omp barrier
     for (ptrdiff_t s = 0; s < count; s++) {
         const Span *span = &spans[s];
-        const char *keys = span->keys + layer * span->layer_stride * bytes;
-        const char *values = span->values + layer * span->layer_stride * bytes;
-        const ptrdiff_t pieces = (span->length + QUERIES - 1) / QUERIES;
 #pragma omp for schedule(dynamic) nowait
-        for (ptrdiff_t item = 0; item < pieces * a->kv_heads; item++) {
-            const ptrdiff_t head = item % a->kv_heads, first = (pieces - 1 - item / a->kv_heads) * QUERIES;
-            const ptrdiff_t left = span->length - first;
+        for (ptrdiff_t number = 0; number < items_of(a, span); number++) {
+            const Item item = item_of(a, span, number);
+            const CacheBlock all = block_at(a, span, layer, item.head, 0);
+            room.next = beginning_of(a, span, count - s, layer, number + threads);
             if (!*failed)
-                (goes_wide ? attend_wide : attend_some)(
-                    a, span, keys + head * span->head_stride * bytes, values + head * span->head_stride * bytes, head,
-                    first, left < QUERIES ? left : QUERIES, &room);
+                (in_halves ? attend_halves : goes_wide ? attend_wide : attend_some)(
+                    a, span, all.keys, all.values, item.head, item.first, item.count, &room);
         }
     }
-    release(wide);
+    release(memory);
 }
 
 EXPORT int llama_gui_attend(const float *q, ptrdiff_t q_stride, const float *k, ptrdiff_t k_stride, const float *v,

@@ -47,6 +47,7 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "gguf_blocks.h"
 #include "attention.h"
 #include "wide_attention.h"
+#include "wide_half_attention.h"
 #include "attention_calls.h"
 #include "layer.h"
 

@@ -89,8 +89,8 @@ static IN_512 void turn_block(Kind kind, const char *keys, const char *values, p
  * keys as it has numbers, and a value has one for each 64 numbers. */
 INLINE void fetch_pair(const char *next, ptrdiff_t at) {
     if (next == NULL) return;
-    _mm_prefetch(next + at, _MM_HINT_T0);
-    _mm_prefetch(next + at + ALIGNMENT, _MM_HINT_T0);
+    fetch_line_early(next + at);
+    fetch_line_early(next + at + ALIGNMENT);
 }
 
 /* Scores of some queries for a block of turned keys. */
@@ -123,21 +123,18 @@ TILE_512 wide_scores_4(const float *const *q, const float *keys, ptrdiff_t dim, 
     wide_scores(q, keys, dim, scale, FOUR_QUERIES, next, scores);
 }
 
-/* As `soften`; all other keys of the block get 0. */
-TILE_512 wide_soften(float *scores, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim, Seen *seen) {
+/* The weights of the keys `from` to `to` of a block, 0 for all others; what was seen before is made smaller where a score is larger
+ * than all before. */
+INLINE_512 void wide_weights(const float *scores, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim, Seen *seen, __m512 *weight) {
     const uint64_t are_seen = (to < KEYS ? ((uint64_t)1 << to) - 1 : ~(uint64_t)0) & ~(((uint64_t)1 << from) - 1);
-    __m512 score[KEY_VECTORS], most = _mm512_set1_ps(seen->largest), sum = _mm512_setzero_ps();
+    __m512 score[KEY_VECTORS], most = _mm512_set1_ps(seen->largest);
     UNROLL for (int i = 0; i < KEY_VECTORS; i++) {
         const __m512 none = _mm512_set1_ps(-__builtin_inff());
         score[i] = _mm512_mask_loadu_ps(none, (__mmask16)(are_seen >> i * SIXTEEN), scores + i * SIXTEEN);
         most = _mm512_max_ps(score[i], most);
     }
     const float largest = largest_of(_mm256_max_ps(_mm512_castps512_ps256(most), _mm512_extractf32x8_ps(most, 1)));
-    UNROLL for (int i = 0; i < KEY_VECTORS; i++) {
-        const __m512 weight = wide_exponential(_mm512_sub_ps(score[i], _mm512_set1_ps(largest)));
-        sum = _mm512_add_ps(sum, weight);
-        _mm512_storeu_ps(scores + i * SIXTEEN, weight);
-    }
+    UNROLL for (int i = 0; i < KEY_VECTORS; i++) weight[i] = wide_exponential(_mm512_sub_ps(score[i], _mm512_set1_ps(largest)));
     if (largest != seen->largest) {
         const __m512 factor = wide_exponential(_mm512_set1_ps(seen->largest - largest));
         seen->sum *= _mm512_cvtss_f32(factor);
@@ -145,7 +142,21 @@ TILE_512 wide_soften(float *scores, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim,
             _mm512_storeu_ps(seen->values + d, _mm512_mul_ps(_mm512_loadu_ps(seen->values + d), factor));
     }
     seen->largest = largest;
-    seen->sum += sum_of_floats(_mm256_add_ps(_mm512_castps512_ps256(sum), _mm512_extractf32x8_ps(sum, 1)));
+}
+
+INLINE_512 float sum_of_sixteen(__m512 v) {
+    return sum_of_floats(_mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1)));
+}
+
+/* As `soften`. */
+TILE_512 wide_soften(float *scores, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim, Seen *seen) {
+    __m512 weight[KEY_VECTORS], sum = _mm512_setzero_ps();
+    wide_weights(scores, from, to, dim, seen, weight);
+    UNROLL for (int i = 0; i < KEY_VECTORS; i++) {
+        sum = _mm512_add_ps(sum, weight[i]);
+        _mm512_storeu_ps(scores + i * SIXTEEN, weight[i]);
+    }
+    seen->sum += sum_of_sixteen(sum);
 }
 
 /* Adds up `vectors` of sixteen numbers of values, from `d` on, with the weights of some queries. */
@@ -191,10 +202,10 @@ static void add_wide_values(const float (*weights)[KEYS], const float *values, S
     }
 }
 
-/* A block of keys, turned, and of values; and where the next block lies in the cache, if it is to be fetched. */
+/* A block of keys, turned, and of values; and what is to be fetched meanwhile. */
 typedef struct {
     const float *keys, *values;
-    const char *next_keys, *next_values;
+    CacheBlock next;
 } KeyBlock;
 
 /* One query, or four, and a block of keys. */
@@ -202,16 +213,16 @@ static void attend_wide_block(const Attention *a, const float *const *q, const S
                               const KeyBlock *block, Seen *seen) {
     float scores[FOUR_QUERIES][KEYS] __attribute__((aligned(ALIGNMENT)));
     const float (*const weights)[KEYS] = (const float (*)[KEYS])scores;
-    (queries == FOUR_QUERIES ? wide_scores_4 : wide_scores_1)(q, block->keys, a->dim, a->scale, block->next_keys, scores);
+    (queries == FOUR_QUERIES ? wide_scores_4 : wide_scores_1)(q, block->keys, a->dim, a->scale, block->next.keys, scores);
     int are_alike = 1;
     for (int r = 0; r < queries; r++) {
         if (keys_of[r].begin < keys_of[r].end) wide_soften(scores[r], keys_of[r].begin, keys_of[r].end, a->dim, &seen[r]);
         are_alike &= keys_of[r].begin == keys_of[0].begin && keys_of[r].end == keys_of[0].end;
     }
-    if (are_alike) add_wide_values(weights, block->values, keys_of[0], a->dim, block->next_values, queries > 1, seen);
+    if (are_alike) add_wide_values(weights, block->values, keys_of[0], a->dim, block->next.values, queries > 1, seen);
     else
         for (int r = 0; r < queries; r++)
-            add_wide_values(weights + r, block->values, keys_of[r], a->dim, block->next_values, 0, seen + r);
+            add_wide_values(weights + r, block->values, keys_of[r], a->dim, block->next.values, 0, seen + r);
 }
 
 /* As `attend_some`. */
@@ -224,8 +235,8 @@ static void attend_wide(const Attention *a, const Span *span, const char *all_ke
         const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS;
         const char *const keys = all_keys + block * dim * bytes, *const values = all_values + block * dim * bytes;
         turn_block(a->kind, keys, values, there, dim, room);
-        KeyBlock now = {room->keys, a->kind == FLOAT32 ? (const float *)values : room->values, NULL, NULL};
-        if (block + KEYS <= last) now.next_keys = keys + KEYS * dim * bytes, now.next_values = values + KEYS * dim * bytes;
+        KeyBlock now = {room->keys, a->kind == FLOAT32 ? (const float *)values : room->values, room->next};
+        if (block + KEYS <= last) now.next = (CacheBlock){keys + KEYS * dim * bytes, values + KEYS * dim * bytes};
         for (ptrdiff_t i = 0; i < queries;) {
             const int some = queries - i < FOUR_QUERIES ? 1 : FOUR_QUERIES;
             const float *q[FOUR_QUERIES];
@@ -235,7 +246,7 @@ static void attend_wide(const Attention *a, const Span *span, const char *all_ke
                 keys_of[r] = keys_seen(a, span->start + first + (i + r) / group, block);
             }
             attend_wide_block(a, q, keys_of, some, &now, &room->seen[i]);
-            now.next_keys = now.next_values = NULL; /* once is enough */
+            now.next = (CacheBlock){NULL, NULL}; /* once is enough */
             i += some;
         }
     }

@@ -1,0 +1,184 @@
+/* Attention on keys and values of bfloat16, for CPUs that multiply it, and heads of a multiple of sixteen numbers.
+ *
+ * Queries and the weights of the keys are rounded to bfloat16, too, as in FlashAttention (Dao et al. 2022); sums are float32. What
+ * is multiplied are pairs: two numbers of a head of a query and of a key, and two keys of a block with their weights. So keys are
+ * turned as in `attend_wide`, but in pairs, which stay half as wide, and each query has one chain, whatever is beside it. */
+
+enum { KEY_PAIRS = KEYS / 2, PAIRS = SIXTEEN }; /* of a register */
+
+/* Two vectors of float32 as one of bfloat16, to the nearest, halves to even. */
+#define HALVES_OF(halves, lower, upper) __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(halves) : "v"(lower), "v"(upper))
+
+/* Keys [count][dim] as [dim / 2][KEYS], in pairs. */
+static IN_512 void turn_key_pairs(const uint16_t *keys, ptrdiff_t count, ptrdiff_t dim, uint32_t *to) {
+    for (ptrdiff_t first = 0; first < count; first += SIXTEEN)
+        for (ptrdiff_t pair = 0; pair < dim / 2; pair += PAIRS) {
+            const ptrdiff_t left = dim / 2 - pair < PAIRS ? dim / 2 - pair : PAIRS;
+            const __mmask16 are_there = (__mmask16)((1u << left) - 1);
+            __m512 v[SIXTEEN];
+            UNROLL for (int i = 0; i < SIXTEEN; i++)
+                v[i] = _mm512_maskz_loadu_ps(are_there, keys + (first + i < count ? first + i : count - 1) * dim + 2 * pair);
+            turn_sixteen(v);
+            uint32_t *const at = to + pair * KEYS + first;
+            UNROLL for (int i = 0; i < SIXTEEN; i++)
+                if (i < left) _mm512_storeu_ps(at + i * KEYS, v[i]);
+        }
+}
+
+/* Values [count][dim] as pairs of keys, [count / 2][dim]; beside the last key of an odd number there are zeros. */
+static IN_512 void pair_values(const uint16_t *values, ptrdiff_t count, ptrdiff_t dim, uint32_t *to) {
+    for (ptrdiff_t j = 0; j < count; j += 2)
+        for (ptrdiff_t d = 0; d < dim; d += SIXTEEN) {
+            const __m256i *const at = (const __m256i *)(values + j * dim + d), none = _mm256_setzero_si256();
+            const __m256i other = j + 1 < count ? _mm256_loadu_si256((const __m256i *)(values + (j + 1) * dim + d)) : none;
+            const __m512i upper = _mm512_slli_epi32(_mm512_cvtepu16_epi32(other), 16);
+            const __m512i both = _mm512_or_si512(_mm512_cvtepu16_epi32(_mm256_loadu_si256(at)), upper);
+            _mm512_storeu_si512(to + j / 2 * dim + d, both);
+        }
+}
+
+INLINE void fetch_lines(const char *next, ptrdiff_t at, int lines) {
+    if (next == NULL) return;
+    UNROLL for (int i = 0; i < lines; i++) fetch_line_early(next + at + i * ALIGNMENT);
+}
+
+/* Scores of some queries, [queries][dim], for a block of turned keys; a pair of their numbers fetches four of the next lines. */
+INLINE_512 void half_scores(const uint16_t *q, const uint32_t *keys, ptrdiff_t dim, float scale, int queries, const char *next,
+                            float (*scores)[KEYS]) {
+    __m512i total[FOUR_QUERIES * KEY_VECTORS];
+    UNROLL for (int i = 0; i < queries * KEY_VECTORS; i++) total[i] = _mm512_setzero_si512();
+    AS_A_LOOP for (ptrdiff_t pair = 0; pair < dim / 2; pair++) {
+        __m512i key[KEY_VECTORS];
+        fetch_lines(next, pair * KEY_VECTORS * ALIGNMENT, KEY_VECTORS);
+        UNROLL for (int i = 0; i < KEY_VECTORS; i++) key[i] = _mm512_loadu_si512(keys + pair * KEYS + i * SIXTEEN);
+        UNROLL for (int r = 0; r < queries; r++) {
+            const __m512i numbers = broadcast(q + r * dim + 2 * pair);
+            UNROLL for (int i = 0; i < KEY_VECTORS; i++) ADD_HALVES(total[r * KEY_VECTORS + i], key[i], numbers);
+        }
+    }
+    UNROLL for (int i = 0; i < queries * KEY_VECTORS; i++) {
+        const __m512 score = _mm512_mul_ps(_mm512_castsi512_ps(total[i]), _mm512_set1_ps(scale));
+        _mm512_storeu_ps(scores[i / KEY_VECTORS] + i % KEY_VECTORS * SIXTEEN, score);
+    }
+}
+
+/* As `wide_soften`, but the weights are rounded, and so is what is added up of them. */
+TILE_512 half_soften(const float *scores, Share keys, ptrdiff_t dim, Seen *seen, uint32_t *weights) {
+    __m512 weight[KEY_VECTORS], sum = _mm512_setzero_ps();
+    wide_weights(scores, keys.begin, keys.end, dim, seen, weight);
+    UNROLL for (int i = 0; i < KEY_VECTORS; i += 2) {
+        __m512i halves;
+        HALVES_OF(halves, weight[i], weight[i + 1]);
+        _mm512_storeu_si512(weights + i / 2 * PAIRS, halves);
+        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32(halves, 16)));
+        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_and_si512(halves, _mm512_set1_epi32((int)0xFFFF0000))));
+    }
+    seen->sum += sum_of_sixteen(sum);
+}
+
+/* As `wide_values`, of pairs; a key beside one that is seen, but is not seen itself, counts as zeros. */
+INLINE_512 void half_values(const uint32_t (*weights)[KEY_PAIRS], const uint32_t *values, Share keys, ptrdiff_t dim, ptrdiff_t d,
+                            const char *next, int queries, int vectors, Seen *seen) {
+    __m512i total[FOUR_QUERIES * 4];
+    UNROLL for (int i = 0; i < queries * vectors; i++)
+        total[i] = _mm512_loadu_si512(seen[i / vectors].values + d + i % vectors * SIXTEEN);
+    AS_A_LOOP for (ptrdiff_t j = keys.begin / 2 * 2; j < keys.end; j += 2) {
+        const uint32_t are_seen = (j >= keys.begin ? 0xFFFFu : 0) | (j + 1 < keys.end ? 0xFFFF0000u : 0);
+        __m512i value[4];
+        fetch_lines(next, (j * dim + 2 * d) * 2, vectors);
+        UNROLL for (int i = 0; i < vectors; i++) value[i] = _mm512_loadu_si512(values + j / 2 * dim + d + i * SIXTEEN);
+        if (__builtin_expect(are_seen != 0xFFFFFFFFu, 0))
+            UNROLL for (int i = 0; i < vectors; i++) value[i] = _mm512_and_si512(value[i], _mm512_set1_epi32((int)are_seen));
+        UNROLL for (int r = 0; r < queries; r++) {
+            const __m512i both = broadcast(&weights[r][j / 2]);
+            UNROLL for (int i = 0; i < vectors; i++) ADD_HALVES(total[r * vectors + i], value[i], both);
+        }
+    }
+    UNROLL for (int i = 0; i < queries * vectors; i++)
+        _mm512_storeu_si512(seen[i / vectors].values + d + i % vectors * SIXTEEN, total[i]);
+}
+
+#define HALF_SCORES(QUERIES)                                                                                        \
+    TILE_512 half_scores_##QUERIES(const uint16_t *q, const uint32_t *keys, ptrdiff_t dim, float scale,             \
+                                   const char *next, float (*scores)[KEYS]) {                                       \
+        half_scores(q, keys, dim, scale, QUERIES, next, scores);                                                    \
+    }
+#define HALF_VALUES(QUERIES, VECTORS)                                                                               \
+    TILE_512 half_values_##QUERIES##_##VECTORS(const uint32_t (*weights)[KEY_PAIRS], const uint32_t *values,        \
+                                               Share keys, ptrdiff_t dim, ptrdiff_t d, const char *next,            \
+                                               Seen *seen) {                                                        \
+        half_values(weights, values, keys, dim, d, next, QUERIES, VECTORS, seen);                                   \
+    }
+#define HALF_TILES(QUERIES) \
+    HALF_SCORES(QUERIES)    \
+    HALF_VALUES(QUERIES, 1) HALF_VALUES(QUERIES, 2) HALF_VALUES(QUERIES, 3) HALF_VALUES(QUERIES, 4)
+HALF_TILES(1) HALF_TILES(2) HALF_TILES(3) HALF_TILES(4)
+#define ALL_VECTORS(QUERIES) \
+    {half_values_##QUERIES##_1, half_values_##QUERIES##_2, half_values_##QUERIES##_3, half_values_##QUERIES##_4}
+
+typedef void HalfScores(const uint16_t *, const uint32_t *, ptrdiff_t, float, const char *, float (*)[KEYS]);
+typedef void HalfValues(const uint32_t (*)[KEY_PAIRS], const uint32_t *, Share, ptrdiff_t, ptrdiff_t, const char *, Seen *);
+static HalfScores *const half_scores_tiles[FOUR_QUERIES] = {half_scores_1, half_scores_2, half_scores_3, half_scores_4};
+static HalfValues *const half_values_tiles[FOUR_QUERIES][4] = { /* [queries - 1][vectors - 1] */
+    ALL_VECTORS(1), ALL_VECTORS(2), ALL_VECTORS(3), ALL_VECTORS(4),
+};
+#undef HALF_SCORES
+#undef HALF_VALUES
+#undef HALF_TILES
+#undef ALL_VECTORS
+
+/* A block of keys, turned, and of values, both in pairs; and what is to be fetched meanwhile. */
+typedef struct {
+    const uint32_t *keys, *values;
+    CacheBlock next;
+} PairBlock;
+
+static void add_half_values(const uint32_t (*weights)[KEY_PAIRS], const PairBlock *block, Share keys, ptrdiff_t dim, int queries,
+                            Seen *seen) {
+    for (ptrdiff_t d = 0; d < dim; d += 4 * SIXTEEN) {
+        const ptrdiff_t vectors = dim - d < 4 * SIXTEEN ? (dim - d) / SIXTEEN : 4;
+        half_values_tiles[queries - 1][vectors - 1](weights, block->values, keys, dim, d, block->next.values, seen);
+    }
+}
+
+/* Some queries, at most four, and a block of keys. */
+static void attend_half_block(const Attention *a, const uint16_t *q, const Share *keys_of, int queries, const PairBlock *block,
+                              Seen *seen) {
+    float scores[FOUR_QUERIES][KEYS] __attribute__((aligned(ALIGNMENT)));
+    uint32_t weights[FOUR_QUERIES][KEY_PAIRS] __attribute__((aligned(ALIGNMENT)));
+    const uint32_t (*const of_all)[KEY_PAIRS] = (const uint32_t (*)[KEY_PAIRS])weights;
+    half_scores_tiles[queries - 1](q, block->keys, a->dim, a->scale, block->next.keys, scores);
+    int are_alike = 1;
+    for (int r = 0; r < queries; r++) {
+        if (keys_of[r].begin < keys_of[r].end) half_soften(scores[r], keys_of[r], a->dim, &seen[r], weights[r]);
+        are_alike &= keys_of[r].begin == keys_of[0].begin && keys_of[r].end == keys_of[0].end;
+    }
+    if (are_alike) add_half_values(of_all, block, keys_of[0], a->dim, queries, seen);
+    else
+        for (int r = 0; r < queries; r++) add_half_values(of_all + r, block, keys_of[r], a->dim, 1, seen + r);
+}
+
+/* As `attend_some`. */
+static void attend_halves(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
+                          ptrdiff_t first, ptrdiff_t count, const Room *room) {
+    const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
+    const ptrdiff_t last = span->start + first + count - 1;
+    uint32_t *const keys = (uint32_t *)room->keys, *const values = (uint32_t *)room->values;
+    begin_seen(room->seen, queries, dim);
+    for (ptrdiff_t i = 0; i < queries; i++) narrow_row(query_of(a, span, head, first, i), dim, room->queries + i * dim);
+    for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
+        const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS, next = (block + KEYS) * dim;
+        turn_key_pairs((const uint16_t *)all_keys + block * dim, there, dim, keys);
+        pair_values((const uint16_t *)all_values + block * dim, there, dim, values);
+        PairBlock now = {keys, values, room->next};
+        if (block + KEYS <= last) now.next = (CacheBlock){all_keys + 2 * next, all_values + 2 * next};
+        for (ptrdiff_t i = 0; i < queries; i += FOUR_QUERIES) {
+            const int some = queries - i < FOUR_QUERIES ? (int)(queries - i) : FOUR_QUERIES;
+            Share keys_of[FOUR_QUERIES];
+            for (int r = 0; r < some; r++) keys_of[r] = keys_seen(a, span->start + first + (i + r) / group, block);
+            attend_half_block(a, room->queries + i * dim, keys_of, some, &now, &room->seen[i]);
+            now.next = (CacheBlock){NULL, NULL}; /* once is enough */
+        }
+    }
+    put_seen(a, span, head, first, queries, room->seen);
+}
