@@ -94,7 +94,7 @@ class NativeKernels:
 
     @property
     def rounds_rows(self) -> bool:
-        """Whether it multiplies bfloat16 itself, to which rows are rounded then before they meet `CodedPanels` or caches."""
+        """Whether it multiplies bfloat16 itself. Rows are rounded to it where they meet `CodedPanels` or caches."""
         return self._wide & 2 == 2
 
     @contextmanager
