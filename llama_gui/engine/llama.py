@@ -18,7 +18,7 @@ from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_layer import NativeLayer, operands_of
+from llama_gui.engine.native_layer import NativeLayer, NativeLayers, Turns, operands_of
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import QuantisedLinear
@@ -62,8 +62,6 @@ class Block:
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; `x` may be changed."""
-        if not self.rotated:
-            cos, sin = torch.ones_like(cos), torch.zeros_like(sin)
         if self.native is not None and isinstance(spans, NativeSpans):
             return self.native(x, layer, cos, sin, spans)
         if self.post_norms is None:
@@ -71,6 +69,10 @@ class Block:
             return x + self.mlp(self.mlp_norm(x))
         x = x + self.post_norms[0](self.attention(self.attention_norm(x), layer, cos, sin, spans))
         return x + self.post_norms[1](self.mlp(self.mlp_norm(x)))
+
+
+_FEW_ROWS = 16
+"""Up to which a pass goes through all layers in one call: it is over before anybody could wait for its end."""
 
 
 class PassCancelled(Exception):  # noqa: N818 - nothing went wrong
@@ -102,6 +104,9 @@ class Llama:
         self.head = head
         self.attention_blocks = self.blocks[0].attention.blocks
         self.rotaries = [Rotary(config.head_dim, rope, self.dtype, self.device) for rope in config.ropes]
+        self.turn_of = [block.rope + (0 if block.rotated else len(self.rotaries)) for block in self.blocks]
+        """Of each layer, which of `all_turns` turns its heads."""
+        self._layers = self._in_one_call()
         self.like = norm.weight.new_empty(0, dtype=self.dtype)
         """Empty, of the dtype and on the device of the activations."""
 
@@ -137,7 +142,8 @@ class Llama:
     def forward(self, segments: Sequence[Segment], is_unwanted: Callable[[], bool] | None = None) -> Tensor:
         """Run `segments` (of different slots) and write their keys and values; the slots need room for them.
 
-        `is_unwanted` is asked before each layer; once it is true, the pass ends with `PassCancelled`.
+        `is_unwanted` is asked before each layer, of more than a few rows; once it is true, the pass ends with
+        `PassCancelled`.
 
         Returns:
             Float32 logits ``[rows that want them, vocab]``, in the order of the segments. `Slot.tokens` are not
@@ -147,18 +153,39 @@ class Llama:
         ids = [token_id for segment in segments for token_id in segment.token_ids]
         positions = [n for s in segments for n in range(len(s.slot.tokens), len(s.slot.tokens) + len(s.token_ids))]
         places = torch.tensor(positions, device=self.device)
-        turns = [rotary.rows(places, max(positions)) for rotary in self.rotaries]
+        turns = self.all_turns([rotary.rows(places, max(positions)) for rotary in self.rotaries])
         x = self.look_up(torch.tensor(ids, device=self.device))
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
-        for layer, block in enumerate(self.blocks):
-            if is_unwanted is not None and is_unwanted():
-                raise PassCancelled
-            x = block(x, layer, *turns[block.rope], spans)
+        if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS:
+            x = self._layers(x, turns, spans)
+        else:
+            for layer, (block, at) in enumerate(zip(self.blocks, self.turn_of, strict=True)):
+                if is_unwanted is not None and is_unwanted():
+                    raise PassCancelled
+                x = block(x, layer, *turns[at], spans)
         rows = _logits_rows(segments)
         if not rows:
             return torch.empty(0, self.config.vocab_size, device=self.device)
         self._plan_rows(len(rows))
-        return self.head(self.norm(x[torch.tensor(rows, device=self.device)])).float()
+        if len(rows) < len(x):
+            x = x[torch.tensor(rows, device=self.device)]
+        return self.head(self._last_norm(x)).float()
+
+    def all_turns(self, turns: Sequence[Turns]) -> list[Turns]:
+        """Those of the rotaries, and behind them, where a layer needs them, as many that leave heads as they are."""
+        still = [(torch.ones_like(cos), torch.zeros_like(sin)) for cos, sin in turns if max(self.turn_of) >= len(turns)]
+        return [*turns, *still]
+
+    def _in_one_call(self) -> NativeLayers | None:
+        layers = [block.native for block in self.blocks if block.native is not None]
+        if self._kernels is None or len(layers) < len(self.blocks):
+            return None
+        return NativeLayers(self._kernels, layers, self.turn_of)
+
+    def _last_norm(self, x: Tensor) -> Tensor:
+        if self._layers is None or self._kernels is None:
+            return self.norm(x)
+        return self._kernels.norm(x, self.norm.weight, self.norm.eps)
 
     def look_up(self, ids: Tensor) -> Tensor:
         """The embedding of `ids` ``[rows]``: ``[rows, hidden]``."""

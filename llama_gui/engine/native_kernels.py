@@ -80,8 +80,9 @@ class NativeKernels:
         self._dequantise = _function(library.llama_gui_dequantise, _POINTER, _INT, _SIZE, _POINTER)
         self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
         self._mass = _function(library.llama_gui_mass, _POINTER, _SIZE, _POINTER)
-        step = (_POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _INT)
-        self._layer = _function(library.llama_gui_layer, _POINTER, *rows[:2], *step)
+        self._norm = _function(library.llama_gui_norm, *rows, _POINTER, ctypes.c_double, _POINTER)
+        conversations = (_POINTER, _SIZE, _INT)
+        self._layers = _function(library.llama_gui_layers, _POINTER, _SIZE, *rows[:2], _POINTER, *conversations)
         heads = (_POINTER, _SIZE)
         self._attend = _function(
             library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _INT, _POINTER
@@ -345,17 +346,20 @@ class NativeKernels:
         _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, y.data_ptr()))
         return y
 
-    def layer(
-        self, of: int, x: Tensor, turns: tuple[Tensor, Tensor], spans: Tensor, number: int, kept: torch.dtype
-    ) -> None:
-        """Send float32 rows ``x [rows, hidden]`` through a whole layer, in place.
+    def norm(self, x: Tensor, weight: Tensor, eps: float) -> Tensor:
+        """RMS norm of float32 ``[rows, width]``, its width a multiple of `LANES`, as between the parts of a layer."""
+        x, y = x.contiguous(), torch.empty(x.shape)
+        _check(self._norm(x.data_ptr(), *x.shape, weight.data_ptr(), eps, y.data_ptr()))
+        return y
 
-        `of`: where it is described, see `NativeLayer`. `turns`: cosines and sines, float32 ``[rows, rotary_dim]``.
-        `spans` as in `attend`, of caches of the dtype `kept`, of which this is layer `number`.
+    def layers(self, passes: int, count: int, x: Tensor, turns: int, spans: Tensor, kept: torch.dtype) -> None:
+        """Send float32 rows ``x [rows, hidden]`` through `count` whole layers, in place.
+
+        `passes` and `turns`: where they are described, see `NativeLayers`. `spans` as in `attend`, of caches of the
+        dtype `kept`.
         """
-        cosines, sines = turns
-        step = (cosines.data_ptr(), sines.data_ptr(), spans.data_ptr(), len(spans), number, _KINDS[kept])
-        _check(self._layer(of, x.data_ptr(), len(x), *step))
+        conversations = (spans.data_ptr(), len(spans), _KINDS[kept])
+        _check(self._layers(passes, count, x.data_ptr(), len(x), turns, *conversations))
 
 
 def _function(function: "ctypes._FuncPointer", *arguments: type) -> "ctypes._FuncPointer":

@@ -1,4 +1,4 @@
-"""A whole layer of the network by our own kernels, in one call: see `native/layer.h`."""
+"""Whole layers of the network by our own kernels, in one call: see `native/layer.h`."""
 
 import ctypes
 from collections.abc import Iterable, Sequence
@@ -45,6 +45,18 @@ class _Layer(ctypes.Structure):
     )
 
 
+class _Pass(ctypes.Structure):
+    _fields_ = (("layer", _Address), ("number", _Number), ("turns", _Number))
+
+
+class _Turns(ctypes.Structure):
+    _fields_ = (("cosines", _Address), ("sines", _Address))
+
+
+Turns = tuple[Tensor, Tensor]
+"""Cosines and sines, float32 ``[rows, 1, rotary_dim]``; see `Rotary.rows`."""
+
+
 class NativeLayer:
     """Attention and the feed-forward part, each behind its norm, on rows of float32."""
 
@@ -76,9 +88,33 @@ class NativeLayer:
             _GATES.index(gate),
         )
 
+    @property
+    def address(self) -> int:
+        """Where it is described."""
+        return ctypes.addressof(self._layer)
+
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: NativeSpans) -> Tensor:
+        """``[rows, hidden]``, changed in place and returned; `layer` is its number in the caches."""
+        return NativeLayers(self._kernels, [self], [0], layer)(x, [(cos, sin)], spans)
+
+
+class NativeLayers:
+    """Successive layers, in one call."""
+
+    def __init__(
+        self, kernels: NativeKernels, layers: Sequence[NativeLayer], turns: Sequence[int], first: int = 0
+    ) -> None:
+        """`turns`: which of those of a call turn the heads of each layer. `first`: its number in the caches."""
+        self._kernels = kernels
+        self._kept = tuple(layers)  # whose memory is used
+        passes = enumerate(zip(layers, turns, strict=True), first)
+        self._passes = (_Pass * len(layers))(*(_Pass(layer.address, number, at) for number, (layer, at) in passes))
+
+    def __call__(self, x: Tensor, turns: Sequence[Turns], spans: NativeSpans) -> Tensor:
         """``[rows, hidden]``, changed in place and returned."""
-        self._kernels.layer(ctypes.addressof(self._layer), x, (cos, sin), spans.table, layer, spans.kept_dtype)
+        table = (_Turns * len(turns))(*(_Turns(cos.data_ptr(), sin.data_ptr()) for cos, sin in turns))
+        passes = (ctypes.addressof(self._passes), len(self._passes))
+        self._kernels.layers(*passes, x, ctypes.addressof(table), spans.table, spans.kept_dtype)
         return x
 
 

@@ -217,6 +217,8 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
     want += after[1](made) if after else made
     native = NativeLayer(kernels, attention, [operands_of(linear) for linear in linears], norms, after, gate)
     error = 0.02 if kernels.rounds_rows else 1e-4  # that of bfloat16, to which rows may be rounded
+    if not torch.allclose(kernels.norm(x, norms[0].weight, norms[0].eps), norms[0](x), atol=1e-5):
+        return False
     return torch.allclose(native(x, 0, cos, sin, ours), want, rtol=error, atol=error)
 
 

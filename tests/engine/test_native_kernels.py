@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
@@ -79,6 +80,17 @@ def check_sizes(multiply: Callable[[Tensor], Tensor], x: Tensor, want: Tensor) -
 
 
 # --- numbers
+
+
+@pytest.mark.parametrize("width", [8, 200, 2048])
+def test_the_norm_of_rows(kernels: NativeKernels, width: int):
+    generator = torch.Generator().manual_seed(1)
+    x, weight = 3 * torch.randn(5, 2 * width, generator=generator)[:, :width], torch.randn(width, generator=generator)
+    got = kernels.norm(x, weight, 1e-5)
+    torch.testing.assert_close(
+        got, F.rms_norm(x.double(), (width,), weight.double(), 1e-5).float(), rtol=1e-5, atol=1e-6
+    )
+    assert torch.equal(kernels.norm(x[2:3], weight, 1e-5), got[2:3])
 
 
 @pytest.mark.parametrize("out", CHANNELS)

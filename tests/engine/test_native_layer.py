@@ -16,7 +16,7 @@ from llama_gui.engine.linear import Linear, PlainLinear, StackedLinear
 from llama_gui.engine.llama import Block
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_layer import NativeLayer, operands_of
+from llama_gui.engine.native_layer import NativeLayer, NativeLayers, operands_of
 from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
     NativeHalfLinear,
@@ -228,6 +228,34 @@ def test_a_row_has_the_same_bits_in_any_step(kernels: NativeKernels, form: str |
         assert all(torch.equal(ours, theirs) for ours, theirs in zip(got, want, strict=True))
         assert all(torch.equal(ours.keys, theirs.keys) for ours, theirs in zip(again, slots, strict=True))
         assert all(torch.equal(ours.values, theirs.values) for ours, theirs in zip(again, slots, strict=True))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_layers_of_all_kinds_in_one_call(kernels: NativeKernels, threads: int):
+    """Each needs memory of its own, and has a number and turns of its own."""
+    gemma, wide = Fixture(kernels, "codes", gemma=True), Fixture(kernels, ("int4", "int8"), inner=2 * INNER)
+    fixtures = [Fixture(kernels, "int8"), gemma, wide, Fixture(kernels, "Q4_K", bias=True)]
+    natives = [layer.block.native for layer in fixtures if layer.block.native is not None]
+    angles = torch.outer(torch.arange(3.0), torch.linspace(0.1, 1, HEADS.dim))
+    turns = [(part.cos().unsqueeze(1), part.sin().unsqueeze(1)) for part in (angles, 2 * angles, 0 * angles)]
+    x, which = torch.cat(conversations(1, 2)), [2, 0, 1, 0]
+
+    def spans() -> tuple[NativeSpans, list[Slot]]:
+        shape = (4, HEADS.kv_count, 16, HEADS.dim)
+        slots = [Slot(None, *(torch.zeros(shape, dtype=torch.bfloat16) for _ in range(2))) for _ in range(2)]
+        return NativeSpans(kernels, [(slots[0], 1), (slots[1], 2)]), slots
+
+    want, (there, kept) = x.clone(), spans()
+    for number, (layer, at) in enumerate(zip(natives, which, strict=True)):
+        want = layer(want, number, *turns[at], there)
+    there, slots = spans()
+    with torch_threads(threads):
+        got = NativeLayers(kernels, natives, which)(x.clone(), turns, there)
+    assert torch.equal(got, want)
+    assert not torch.equal(got, x)
+    assert all(torch.equal(ours.keys, theirs.keys) for ours, theirs in zip(slots, kept, strict=True))
+    assert all(torch.equal(ours.values, theirs.values) for ours, theirs in zip(slots, kept, strict=True))
+    assert all(slots[1].keys[number].any() for number in range(4))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,4 +1,4 @@
-/* A layer of the network in one call: norms, products, rotation, attention and the gate, on rows of float32 in place.
+/* Layers of the network in one call: norms, products, rotation, attention and the gate, on rows of float32 in place.
  *
  * One team of threads goes through all of it. A step of one conversation consists of short operations, which took a third
  * of the time of a small network while each of them was a call and a team of its own. */
@@ -262,38 +262,70 @@ static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activatio
     }
 }
 
-/* `x` [rows][hidden] through one layer; `cosines` and `sines` are [rows][rotary_dim]. 1: there was no memory. */
-EXPORT int llama_gui_layer(const Layer *layer, float *x, ptrdiff_t rows, const float *cosines, const float *sines,
-                           const Span *spans, ptrdiff_t count, ptrdiff_t number, int cache_kind) {
-    Stock stocks[2] = {{NULL, 0}, {NULL, 0}};
-    space_for(layer, rows, &stocks[0], &stocks[1]);
-    char *const memory = aligned(stocks[0].taken), *const for_products = aligned(stocks[1].taken);
-    if (memory == NULL || for_products == NULL) {
-        release(memory);
-        release(for_products);
-        return 1;
-    }
-    stocks[0] = (Stock){memory, 0}, stocks[1] = (Stock){for_products, 0};
-    const Space space = space_for(layer, rows, &stocks[0], &stocks[1]);
-    const ptrdiff_t stride = layer->qkv.channels, dim = layer->dim, k = layer->heads * dim, v = k + layer->kv_heads * dim;
+/* Cosines and sines, [rows][rotary_dim]. */
+typedef struct {
+    const float *cosines, *sines;
+} Turns;
+
+/* A layer, its number in the caches, and by which of some turns its heads are turned. */
+typedef struct {
+    const Layer *layer;
+    int64_t number, turns;
+} Pass;
+
+/* The rows of some conversations, on their way through layers. */
+typedef struct {
+    float *x; /* [rows][hidden] */
+    ptrdiff_t rows;
+    const Turns *turns;
+    const Span *spans;
+    ptrdiff_t count; /* of spans */
+    Kind kept;       /* in the caches */
+} Rows;
+
+/* For all threads of a team. */
+static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, int *failed) {
+    const Layer *const layer = pass->layer;
+    const Turns turns = all->turns[pass->turns];
+    const ptrdiff_t rows = all->rows, stride = layer->qkv.channels, dim = layer->dim;
+    const ptrdiff_t k = layer->heads * dim, v = k + layer->kv_heads * dim;
     const Attention attention = {
-        .q = space.y, .k = space.y + k, .v = space.y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
+        .q = space->y, .k = space->y + k, .v = space->y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
         .heads = layer->heads, .kv_heads = layer->kv_heads, .dim = dim, .window = layer->window,
-        .scale = 1.0f / __builtin_sqrtf((float)dim), .y = space.inner, .kind = (Kind)cache_kind,
+        .scale = 1.0f / __builtin_sqrtf((float)dim), .y = space->inner, .kind = all->kept,
     };
-    int failed = 0;
-#pragma omp parallel
-    {
-        enter(&layer->qkv, x, layer->attention_norm, layer->eps, rows, &space);
-        multiply_prepared(&layer->qkv, &space, rows, space.y, 0);
-        turn_heads(layer, cosines, sines, rows, space.y);
-        attend_in_team(&attention, spans, count, number, &failed);
+    enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, rows, space);
+    multiply_prepared(&layer->qkv, space, rows, space->y, 0);
+    turn_heads(layer, turns.cosines, turns.sines, rows, space->y);
+    attend_in_team(&attention, all->spans, all->count, pass->number, failed);
 #pragma omp barrier
-        leave(&layer->out, x, layer->post_attention_norm, layer->eps, rows, &space);
-        enter(&layer->gate_up, x, layer->mlp_norm, layer->eps, rows, &space);
-        multiply_prepared(&layer->gate_up, &space, rows, space.y, 0);
-        gate_rows(space.y, rows, layer->down.width, (Activation)layer->gate, space.inner);
-        leave(&layer->down, x, layer->post_mlp_norm, layer->eps, rows, &space);
+    leave(&layer->out, all->x, layer->post_attention_norm, layer->eps, rows, space);
+    enter(&layer->gate_up, all->x, layer->mlp_norm, layer->eps, rows, space);
+    multiply_prepared(&layer->gate_up, space, rows, space->y, 0);
+    gate_rows(space->y, rows, layer->down.width, (Activation)layer->gate, space->inner);
+    leave(&layer->down, all->x, layer->post_mlp_norm, layer->eps, rows, space);
+}
+
+/* `x` through some layers. 1: there was no memory. */
+EXPORT int llama_gui_layers(const Pass *passes, ptrdiff_t layers, float *x, ptrdiff_t rows, const Turns *turns,
+                            const Span *spans, ptrdiff_t count, int cache_kind) {
+    const Rows all = {x, rows, turns, spans, count, (Kind)cache_kind};
+    size_t most[2] = {0, 0};
+    for (ptrdiff_t i = 0; i < layers; i++) {
+        Stock wanted[2] = {{NULL, 0}, {NULL, 0}};
+        space_for(passes[i].layer, rows, &wanted[0], &wanted[1]);
+        for (int n = 0; n < 2; n++)
+            if (wanted[n].taken > most[n]) most[n] = wanted[n].taken;
+    }
+    char *const memory = aligned(most[0]), *const for_products = aligned(most[1]);
+    int failed = memory == NULL || for_products == NULL;
+    if (!failed) {
+#pragma omp parallel
+        for (ptrdiff_t i = 0; i < layers; i++) {
+            Stock stocks[2] = {{memory, 0}, {for_products, 0}};
+            const Space space = space_for(passes[i].layer, rows, &stocks[0], &stocks[1]);
+            pass_in_team(&passes[i], &all, &space, &failed);
+        }
     }
     release(memory);
     release(for_products);

@@ -50,6 +50,12 @@ INLINE void norm_row(const float *x, const float *weight, ptrdiff_t width, doubl
     }
 }
 
+/* Rows of float32, [rows][width], a multiple of eight numbers wide. */
+EXPORT int llama_gui_norm(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *weight, double eps, float *y) {
+    for (ptrdiff_t r = 0; r < rows; r++) norm_row(x + r * width, weight, width, eps, y + r * width);
+    return 0;
+}
+
 /* Of `count` numbers, a multiple of eight; NaN where one of them is none. */
 INLINE float largest_size(const float *x, ptrdiff_t count) {
     __m256 largest = _mm256_setzero_ps(), unordered = _mm256_setzero_ps();
