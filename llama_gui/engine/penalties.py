@@ -18,6 +18,14 @@ _LEAST_REPETITION = 1e-30
 """Beyond these, float32 logits would become infinite: then nothing could be drawn."""
 
 
+def leaves_alone(params: SamplingParams) -> bool:
+    """Whether none of these parameters changes a logit, whatever was written."""
+    of_ids = params.logit_bias, params.banned_token_ids
+    of_repeats = params.frequency_penalty, params.presence_penalty, params.dry_multiplier
+    is_limited = params.allowed_token_ids is not None or params.repetition_penalty not in (None, 1.0)
+    return not (is_limited or any(of_ids) or any(of_repeats))
+
+
 def apply_logit_bias(logits: Tensor, params: SamplingParams) -> None:
     """Add the bias of each token."""
     if params.logit_bias:

@@ -24,6 +24,7 @@ from llama_gui.engine.penalties import (
     apply_dry,
     apply_logit_bias,
     apply_penalties,
+    leaves_alone,
 )
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
@@ -184,6 +185,8 @@ class Sampler:
     def _processed(
         self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None
     ) -> Tensor:
+        if self._processor is None and allowed is None and leaves_alone(self.params) and not self._rules_out(answer):
+            return logits  # a copy of a vocabulary takes longer than all else that is done to it
         scores = logits.clone()
         if self._processor is not None:
             scores = self._call_processor(scores, prompt, answer)
@@ -195,6 +198,10 @@ class Sampler:
         apply_penalties(scores, prompt, answer, self.params)
         apply_dry(scores, prompt, answer, self.params, self._token_text)
         return scores
+
+    def _rules_out(self, answer: Sequence[int]) -> bool:
+        """Whether the request has bad words, or may not end yet."""
+        return bool(self._bad_words) or (bool(self._ending) and len(answer) < self._min_tokens)
 
     def _call_processor(self, scores: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
         assert self._processor is not None
@@ -212,15 +219,16 @@ class Sampler:
 
     def _pick(self, scores: Tensor, index: int) -> int:
         params = self.params
-        best = scores.max()
+        temperature = params.temperature if params.temperature is not None else 1.0
+        first = argmax(scores) if temperature == 0 or params.top_k == 1 else None
+        best = float(scores.max() if first is None else scores[first])
         if best == -math.inf:
             raise GenerationError(
                 "No token may be drawn: allowed_token_ids, banned_token_ids, bad_words, min_tokens and the grammar "
                 "leave none."
             )
-        temperature = params.temperature if params.temperature is not None else 1.0
-        if temperature == 0 or params.top_k == 1:
-            return argmax(scores)
+        if first is not None:
+            return first
         # Shifted first, so that a tiny temperature cannot overflow.
         return self._draw((scores - best) / max(temperature, 1e-6), index)
 

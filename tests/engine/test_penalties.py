@@ -12,6 +12,7 @@ from llama_gui.engine.penalties import (
     apply_dry,
     apply_logit_bias,
     apply_penalties,
+    leaves_alone,
 )
 from tests.engine.test_sampling import random_logits, with_params
 
@@ -47,6 +48,26 @@ def test_the_window_of_the_penalties():
     assert (three != random_logits()).nonzero().flatten().tolist() == [1, 2, 3]
     counted = penalised([], [2, 2, 3], frequency_penalty=1.0, penalty_window=2)
     assert (random_logits() - counted)[2] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {}, {"temperature": 0.1, "top_k": 3, "top_p": 0.2, "min_p": 0.1, "typical_p": 0.5, "xtc_probability": 1.0},
+        {"repetition_penalty": 1.0}, {"repetition_penalty": 1.1}, {"frequency_penalty": -0.1}, {"presence_penalty": 1},
+        {"dry_multiplier": 0.8, "dry_allowed_length": 1}, {"dry_allowed_length": 1},
+        {"logit_bias": {3: 1.0}}, {"logit_bias": {}}, {"allowed_token_ids": [1, 2]}, {"banned_token_ids": [1]},
+        {"banned_token_ids": []},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_leaves_all_logits_alone(changes: dict[str, object]):
+    params, logits, answer = with_params(**changes), random_logits(), [5, 6, 7, 5, 6]
+    apply_logit_bias(logits, params)
+    apply_allowed(logits, params)
+    apply_penalties(logits, [1, 2], answer, params)
+    apply_dry(logits, [1, 2], answer, params, str)
+    assert leaves_alone(params) is torch.equal(logits, random_logits())
 
 
 def test_logit_bias():

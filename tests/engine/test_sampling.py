@@ -202,6 +202,17 @@ def test_both_ends_of_the_number():
     assert draw_from(probabilities, ids, 0.34) == 6
 
 
+@pytest.mark.parametrize(
+    "params", [{"temperature": 0.0}, {"temperature": 0.7, "top_p": 0.9}, {"logit_bias": {3: 2.0}}], ids=str
+)
+def test_what_is_drawn_from_stays_as_it_is(params: dict[str, Any]):
+    logits = random_logits()
+    Sampler(with_params(**params), 1, ending=[4], min_tokens=2).draw(logits, [1], [2])
+    Sampler(with_params(**params), 1, bad_words=[[7]]).draw(logits, [1], [2])
+    Sampler(with_params(**params), 1).draw(logits, [1], [2])
+    assert torch.equal(logits, random_logits())
+
+
 def test_log_probabilities_are_those_of_the_raw_logits():
     logits = random_logits()
     draw = Sampler(with_params(temperature=0, logit_bias={8: 1000.0}), 0, logprobs=3).draw(logits, [], [])
