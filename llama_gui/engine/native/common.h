@@ -17,9 +17,9 @@ enum { ALIGNMENT = 64 };
 
 typedef enum { FLOAT32 = 0, BFLOAT16 = 1, FLOAT16 = 2 } Kind;
 
-/* The memory is to bring the line at `at`: into the first-level cache, or only into the second. A core waits for fewer lines of the
- * first than of the second, so where much is computed meanwhile the second is better: what has to wait for room in the
- * first keeps the rest waiting, too. (Measured on Zen 4.) */
+/* The memory is to bring the line at `at`: into the first-level cache, or only into the second. A core can wait for fewer lines at
+ * a time of the first than of the second, and a fetch for which there is no room keeps all behind it waiting: so where much is
+ * computed meanwhile the second is better. (Measured on Zen 4.) */
 INLINE void fetch_line(const void *at) { _mm_prefetch((const char *)at, _MM_HINT_T0); }
 INLINE void fetch_line_early(const void *at) { _mm_prefetch((const char *)at, _MM_HINT_T1); }
 

@@ -37,7 +37,7 @@ struct PanelProduct {
 };
 
 /* What the memory is to fetch meanwhile: so many bytes further with each step (of codes: a pair further with each pair), the
- * first line there, the one or two others, or all; and, where `is_again`, what was fetched so much earlier. */
+ * first line there, the one or two others, or all. `is_again`: of many rows also what was fetched early, as it is wanted soon. */
 typedef struct {
     const uint8_t *at;
     ptrdiff_t step;
