@@ -9,7 +9,6 @@ import itertools
 import torch
 from torch import Tensor
 
-from llama_gui.engine import huge_pages
 from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import kv_byte_budget
@@ -254,8 +253,8 @@ class KVCache:
         layers, kv_heads, head_dim = self._shape
         shape = (layers, kv_heads, tokens, head_dim)
         try:
-            keys = huge_pages.zeros(shape, self._dtype, self._device)
-            return keys, huge_pages.zeros(shape, self._dtype, self._device)
+            keys = torch.zeros(shape, dtype=self._dtype, device=self._device)
+            return keys, torch.zeros_like(keys)
         except (RuntimeError, MemoryError) as error:
             raise self._no_memory(tokens) from error
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from llama_gui.engine.huge_pages import HugePages, _collapse, _place, zeros
+from llama_gui.engine.huge_pages import HugePages, _collapse, _place
 
 
 def huge_kilobytes_at(address):
@@ -33,21 +33,6 @@ def test_numbers_stay(packed):
     if moved:
         address = torch.ops.mkldnn.data_ptr(weight) if packed else weight.data_ptr()
         assert huge_kilobytes_at(address + 2**24) >= 2**14
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="madvise is Linux's")
-def test_zeros_come_in_huge_pages():
-    numbers = zeros((9, 2**20), torch.bfloat16, torch.device("cpu"))
-    assert numbers.shape == (9, 2**20)
-    assert numbers.dtype == torch.bfloat16
-    assert not numbers.any()
-    if "[never]" not in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text():
-        assert huge_kilobytes_at(numbers.data_ptr() + 2**23) >= 2**12
-
-
-@pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_few_zeros(device):
-    assert zeros((3, 2), torch.float32, torch.device(device)).shape == (3, 2)
 
 
 def test_small_ones_and_other_devices_are_left_alone():

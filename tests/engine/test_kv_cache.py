@@ -288,7 +288,7 @@ def test_an_allocation_that_the_machine_refuses(monkeypatch):
     def refuse(*shape, **options):
         raise RuntimeError("can't allocate memory")
 
-    monkeypatch.setattr(torch, "empty", refuse)
+    monkeypatch.setattr(torch, "zeros", refuse)
     with pytest.raises(GenerationError, match="not enough memory"):
         cache.acquire("a", [1])
     assert cache.byte_count == 0
