@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
+LLAMA_BATCH = 2048
+"""Tokens that llama.cpp takes at a time."""
 
 Decode = Callable[[int, int, int], float]
 Prefill = Callable[[int], float]
@@ -102,12 +104,17 @@ def llama_cpp(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     model = lib.llama_model_load_from_file(options.gguf.encode(), lib.llama_model_default_params())
     size = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(model))
     params = lib.llama_context_default_params()
-    params.n_ctx, params.n_batch, params.n_ubatch, params.n_seq_max = 16384, 2048, 512, 16
+    params.n_ctx, params.n_batch, params.n_ubatch = 16384, LLAMA_BATCH, 512
+    params.n_seq_max = options.sequences  # which share the context
     params.n_threads = params.n_threads_batch = options.threads
     context = lib.llama_init_from_model(model, params)
-    batch = lib.llama_batch_init(2048, 0, 1)
+    batch = lib.llama_batch_init(LLAMA_BATCH, 0, 1)
 
     def run(rows: "list[tuple[int, int, int, bool]]") -> None:
+        for first in range(0, len(rows), LLAMA_BATCH):
+            run_batch(rows[first : first + LLAMA_BATCH])
+
+    def run_batch(rows: "list[tuple[int, int, int, bool]]") -> None:
         batch.n_tokens = len(rows)
         for i, (token, position, chat, wanted) in enumerate(rows):
             batch.token[i], batch.pos[i], batch.n_seq_id[i] = token, position, 1
@@ -140,7 +147,7 @@ def llama_cpp(options: argparse.Namespace) -> tuple[Decode, Prefill]:
         ids = np.random.default_rng(2).integers(0, 2000, tokens)
         began = time.perf_counter()
         run([(int(token), at, 0, at == tokens - 1) for at, token in enumerate(ids)])
-        drawn(tokens - 1)
+        drawn(-1)
         return tokens / (time.perf_counter() - began)
 
     return decode, prefill
@@ -167,6 +174,7 @@ def main() -> None:
     parser.add_argument("--target")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--not-exact", action="store_true")
+    parser.add_argument("--sequences", type=int, default=16, help="of llama.cpp, among which it shares the context out")
     options = parser.parse_args()
     if options.engine == "quantise":
         quantise(options)

@@ -159,7 +159,9 @@ def start(options: argparse.Namespace, dtype: str, folder: Path) -> list[Worker]
             )  # fmt: skip
         if options.same_file:
             workers.append(Worker(f"ours, its {kind} file", sys.executable, "ours", "--gguf", str(target)))
-        workers.append(Worker(f"llama.cpp {kind}", options.llama_python, "llama.cpp", "--gguf", str(target)))
+        sequences = "1" if options.chats == "1" else "16"
+        arguments = ("llama.cpp", "--gguf", str(target), "--sequences", sequences)
+        workers.append(Worker(f"llama.cpp {kind}", options.llama_python, *arguments))
     if not options.without_transformers:
         theirs = options.transformers_dtype
         arguments = ("--preset", options.preset, "--dtype", theirs)
