@@ -22,10 +22,11 @@ from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
     CHANNELS_TOGETHER,
-    CODED_UNIT,
+    CODED_BYTES,
     CODES,
     PACKED_KINDS,
     PANEL_CHANNELS,
+    PANEL_INPUTS,
     SEVEN_BITS,
     WIDTH_UNIT,
     BlocksPacked,
@@ -229,8 +230,9 @@ class NativeKernels:
         """All of `weight` ``[out, in]``, as bfloat16; see `fits_panels`."""
         panels, width, strays, count = panel_count(weight.out), weight.width, list[Tensor](), 0
         if not fits_panels(width):
-            raise ValueError(f"a weight of {width} inputs, which is no multiple of {CODED_UNIT}")
-        pairs = torch.empty(panels, width // CODED_UNIT, 6 * PANEL_CHANNELS, dtype=torch.uint8)
+            raise ValueError(f"a weight of {width} inputs, which is no multiple of {PANEL_INPUTS}")
+        pair_bytes = int(CODED_BYTES * PANEL_INPUTS * PANEL_CHANNELS)
+        pairs = torch.empty(panels, width // PANEL_INPUTS, pair_bytes, dtype=torch.uint8)
         tables, begins = torch.empty(panels, CODES, dtype=torch.uint8), torch.empty(panels, dtype=torch.int32)
         for first, part in weight.placed(PANEL_CHANNELS):
             rows, some = part.to(torch.bfloat16), slice(first // PANEL_CHANNELS, panel_count(first + len(part)))

@@ -18,10 +18,8 @@ CHANNELS_TOGETHER = 8
 PANEL_CHANNELS = 32
 """Channels of a panel, see `Panels`."""
 
-_LANE_BYTES = 4
-
-CODED_UNIT = 4
-"""Inputs of a pair of steps of `CodedPanels`: a width must be a multiple."""
+PANEL_INPUTS = 4
+"""That lie together in panels of either kind: a width must be a multiple."""
 
 CODES = 16
 """Upper bytes of a panel of `CodedPanels` that have one."""
@@ -134,7 +132,7 @@ class Panels:
     @classmethod
     def empty(cls, channels: int, width: int) -> Self:
         """With room for a weight ``[channels, width]``; see `fits_panels`."""
-        shape = (panel_count(channels), width // _LANE_BYTES, PANEL_CHANNELS, _LANE_BYTES)
+        shape = (panel_count(channels), width // PANEL_INPUTS, PANEL_CHANNELS, PANEL_INPUTS)
         return cls(channels, torch.empty(shape, dtype=torch.int8))
 
     def rows(self, channels: Tensor) -> Tensor:
@@ -168,7 +166,7 @@ class CodedPanels:
     @property
     def width(self) -> int:
         """Of the weight."""
-        return self.pairs.shape[1] * CODED_UNIT
+        return self.pairs.shape[1] * PANEL_INPUTS
 
     @property
     def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -210,7 +208,7 @@ def panel_count(channels: int) -> int:
 
 def fits_panels(width: int) -> bool:
     """Whether rows of `width` numbers can be laid out in `Panels`, or in `CodedPanels`."""
-    return width % _LANE_BYTES == 0
+    return width % PANEL_INPUTS == 0
 
 
 def stays_as_it_is(kind: str, width: int) -> bool:
