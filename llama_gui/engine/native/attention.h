@@ -155,6 +155,13 @@ INLINE void put_seen(const Attention *a, const Span *span, ptrdiff_t head, ptrdi
     }
 }
 
+/* What is wanted behind a block of a head: the next one, or what the thread's next head begins with. */
+INLINE CacheBlock block_behind(const Attention *a, const char *all_keys, const char *all_values, ptrdiff_t block, ptrdiff_t last,
+                               const Room *room) {
+    const ptrdiff_t next = (block + KEYS) * a->dim * (ptrdiff_t)bytes_of(a->kind);
+    return block + KEYS <= last ? (CacheBlock){all_keys + next, all_values + next} : room->next;
+}
+
 /* Some queries of one conversation and one key head: `count` tokens from `first` on. */
 static void attend_some(const Attention *a, const Span *span, const char *all_keys, const char *all_values,
                              ptrdiff_t head, ptrdiff_t first, ptrdiff_t count, const Room *room) {
@@ -172,8 +179,7 @@ static void attend_some(const Attention *a, const Span *span, const char *all_ke
             widen((const char *)values, a->kind, there * dim, room->values);
             keys = room->keys, values = room->values;
         }
-        const ptrdiff_t next = (block + KEYS) * dim * bytes;
-        const CacheBlock wanted = block + KEYS <= last ? (CacheBlock){all_keys + next, all_values + next} : room->next;
+        const CacheBlock wanted = block_behind(a, all_keys, all_values, block, last, room);
         Ahead ahead[2];
         for (int n = 0; n < 2; n++)
             ahead[n] = (Ahead){

@@ -5,13 +5,15 @@ typedef struct {
     ptrdiff_t head, first, count;
 } Item;
 
+static ptrdiff_t pieces_of(const Span *span) { return (span->length + QUERIES - 1) / QUERIES; }
+
 static Item item_of(const Attention *a, const Span *span, ptrdiff_t number) {
-    const ptrdiff_t pieces = (span->length + QUERIES - 1) / QUERIES, first = (pieces - 1 - number / a->kv_heads) * QUERIES;
+    const ptrdiff_t first = (pieces_of(span) - 1 - number / a->kv_heads) * QUERIES;
     const ptrdiff_t left = span->length - first;
     return (Item){number % a->kv_heads, first, left < QUERIES ? left : QUERIES};
 }
 
-static ptrdiff_t items_of(const Attention *a, const Span *span) { return (span->length + QUERIES - 1) / QUERIES * a->kv_heads; }
+static ptrdiff_t items_of(const Attention *a, const Span *span) { return pieces_of(span) * a->kv_heads; }
 
 /* Of a head, from the key `from` on. */
 static CacheBlock block_at(const Attention *a, const Span *span, ptrdiff_t layer, ptrdiff_t head, ptrdiff_t from) {

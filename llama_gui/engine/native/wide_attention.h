@@ -85,12 +85,11 @@ static IN_512 void turn_block(Kind kind, const char *keys, const char *values, p
     }
 }
 
-/* Two lines of what comes next, if anything is to be fetched; in half precision a head has as many pairs of lines in a block of
- * keys as it has numbers, and a value has one for each 64 numbers. */
-INLINE void fetch_pair(const char *next, ptrdiff_t at) {
+/* Lines of what comes next, if anything is to be fetched; in half precision a head has as many pairs of lines in a block of keys
+ * as it has numbers, and a value has one for each 64 numbers. */
+INLINE void fetch_lines(const char *next, ptrdiff_t at, int lines) {
     if (next == NULL) return;
-    fetch_line_early(next + at);
-    fetch_line_early(next + at + ALIGNMENT);
+    UNROLL for (int i = 0; i < lines; i++) fetch_line_early(next + at + i * ALIGNMENT);
 }
 
 /* Scores of some queries for a block of turned keys. */
@@ -101,7 +100,7 @@ INLINE_512 void wide_scores(const float *const *q, const float *keys, ptrdiff_t 
         UNROLL for (int i = 0; i < KEY_VECTORS; i++) total[r * KEY_VECTORS + i] = _mm512_setzero_ps();
     AS_A_LOOP for (ptrdiff_t d = 0; d < dim; d++) {
         __m512 key[KEY_VECTORS];
-        fetch_pair(next, d * 2 * ALIGNMENT);
+        fetch_lines(next, d * 2 * ALIGNMENT, 2);
         UNROLL for (int i = 0; i < KEY_VECTORS; i++) key[i] = _mm512_loadu_ps(keys + d * KEYS + i * SIXTEEN);
         UNROLL for (int r = 0; r < queries; r++) {
             const __m512 number = _mm512_set1_ps(q[r][d]);
@@ -167,7 +166,7 @@ INLINE_512 void wide_values(const float (*weights)[KEYS], const float *values, S
         UNROLL for (int i = 0; i < vectors; i++) total[r * vectors + i] = _mm512_loadu_ps(seen[r].values + d + i * SIXTEEN);
     AS_A_LOOP for (ptrdiff_t j = keys.begin; j < keys.end; j++) {
         __m512 value[4];
-        fetch_pair(next, (j * dim + d) * 2);
+        fetch_lines(next, (j * dim + d) * 2, 2);
         UNROLL for (int i = 0; i < vectors; i++) value[i] = _mm512_loadu_ps(values + j * dim + d + i * SIXTEEN);
         UNROLL for (int r = 0; r < queries; r++) {
             const __m512 weight = _mm512_set1_ps(weights[r][j]);
@@ -208,18 +207,23 @@ typedef struct {
     CacheBlock next;
 } KeyBlock;
 
+/* Whether all of these queries see the same keys of a block. */
+INLINE int are_alike(const Share *keys_of, int queries) {
+    int found = 1;
+    for (int r = 1; r < queries; r++) found &= keys_of[r].begin == keys_of[0].begin && keys_of[r].end == keys_of[0].end;
+    return found;
+}
+
 /* One query, or four, and a block of keys. */
 static void attend_wide_block(const Attention *a, const float *const *q, const Share *keys_of, int queries,
                               const KeyBlock *block, Seen *seen) {
     float scores[FOUR_QUERIES][KEYS] __attribute__((aligned(ALIGNMENT)));
     const float (*const weights)[KEYS] = (const float (*)[KEYS])scores;
     (queries == FOUR_QUERIES ? wide_scores_4 : wide_scores_1)(q, block->keys, a->dim, a->scale, block->next.keys, scores);
-    int are_alike = 1;
-    for (int r = 0; r < queries; r++) {
+    for (int r = 0; r < queries; r++)
         if (keys_of[r].begin < keys_of[r].end) wide_soften(scores[r], keys_of[r].begin, keys_of[r].end, a->dim, &seen[r]);
-        are_alike &= keys_of[r].begin == keys_of[0].begin && keys_of[r].end == keys_of[0].end;
-    }
-    if (are_alike) add_wide_values(weights, block->values, keys_of[0], a->dim, block->next.values, queries > 1, seen);
+    if (are_alike(keys_of, queries))
+        add_wide_values(weights, block->values, keys_of[0], a->dim, block->next.values, queries > 1, seen);
     else
         for (int r = 0; r < queries; r++)
             add_wide_values(weights + r, block->values, keys_of[r], a->dim, block->next.values, 0, seen + r);
@@ -235,8 +239,8 @@ static void attend_wide(const Attention *a, const Span *span, const char *all_ke
         const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS;
         const char *const keys = all_keys + block * dim * bytes, *const values = all_values + block * dim * bytes;
         turn_block(a->kind, keys, values, there, dim, room);
-        KeyBlock now = {room->keys, a->kind == FLOAT32 ? (const float *)values : room->values, room->next};
-        if (block + KEYS <= last) now.next = (CacheBlock){keys + KEYS * dim * bytes, values + KEYS * dim * bytes};
+        KeyBlock now = {room->keys, a->kind == FLOAT32 ? (const float *)values : room->values,
+                        block_behind(a, all_keys, all_values, block, last, room)};
         for (ptrdiff_t i = 0; i < queries;) {
             const int some = queries - i < FOUR_QUERIES ? 1 : FOUR_QUERIES;
             const float *q[FOUR_QUERIES];

@@ -37,11 +37,6 @@ static IN_512 void pair_values(const uint16_t *values, ptrdiff_t count, ptrdiff_
         }
 }
 
-INLINE void fetch_lines(const char *next, ptrdiff_t at, int lines) {
-    if (next == NULL) return;
-    UNROLL for (int i = 0; i < lines; i++) fetch_line_early(next + at + i * ALIGNMENT);
-}
-
 /* Scores of some queries, [queries][dim], for a block of turned keys; a pair of their numbers fetches four of the next lines. */
 INLINE_512 void half_scores(const uint16_t *q, const uint32_t *keys, ptrdiff_t dim, float scale, int queries, const char *next,
                             float (*scores)[KEYS]) {
@@ -148,12 +143,9 @@ static void attend_half_block(const Attention *a, const uint16_t *q, const Share
     uint32_t weights[FOUR_QUERIES][KEY_PAIRS] __attribute__((aligned(ALIGNMENT)));
     const uint32_t (*const of_all)[KEY_PAIRS] = (const uint32_t (*)[KEY_PAIRS])weights;
     half_scores_tiles[queries - 1](q, block->keys, a->dim, a->scale, block->next.keys, scores);
-    int are_alike = 1;
-    for (int r = 0; r < queries; r++) {
+    for (int r = 0; r < queries; r++)
         if (keys_of[r].begin < keys_of[r].end) half_soften(scores[r], keys_of[r], a->dim, &seen[r], weights[r]);
-        are_alike &= keys_of[r].begin == keys_of[0].begin && keys_of[r].end == keys_of[0].end;
-    }
-    if (are_alike) add_half_values(of_all, block, keys_of[0], a->dim, queries, seen);
+    if (are_alike(keys_of, queries)) add_half_values(of_all, block, keys_of[0], a->dim, queries, seen);
     else
         for (int r = 0; r < queries; r++) add_half_values(of_all + r, block, keys_of[r], a->dim, 1, seen + r);
 }
@@ -167,11 +159,10 @@ static void attend_halves(const Attention *a, const Span *span, const char *all_
     begin_seen(room->seen, queries, dim);
     for (ptrdiff_t i = 0; i < queries; i++) narrow_row(query_of(a, span, head, first, i), dim, room->queries + i * dim);
     for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
-        const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS, next = (block + KEYS) * dim;
+        const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS;
         turn_key_pairs((const uint16_t *)all_keys + block * dim, there, dim, keys);
         pair_values((const uint16_t *)all_values + block * dim, there, dim, values);
-        PairBlock now = {keys, values, room->next};
-        if (block + KEYS <= last) now.next = (CacheBlock){all_keys + 2 * next, all_values + 2 * next};
+        PairBlock now = {keys, values, block_behind(a, all_keys, all_values, block, last, room)};
         for (ptrdiff_t i = 0; i < queries; i += FOUR_QUERIES) {
             const int some = queries - i < FOUR_QUERIES ? (int)(queries - i) : FOUR_QUERIES;
             Share keys_of[FOUR_QUERIES];
