@@ -165,6 +165,7 @@ class Sampler:
         self._token_text = token_text
         self._rows = rows
         self._kernels = kernels
+        self._is_plain = processor is None and not bad_words and leaves_alone(params)
 
     def guesser(self) -> "Sampler":
         """One that draws alike, but without the caller's processor: it may count its calls."""
@@ -185,7 +186,8 @@ class Sampler:
     def _processed(
         self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None
     ) -> Tensor:
-        if self._processor is None and allowed is None and leaves_alone(self.params) and not self._rules_out(answer):
+        ending = self._ending if len(answer) < self._min_tokens else ()
+        if self._is_plain and allowed is None and not ending:
             return logits  # a copy of a vocabulary takes longer than all else that is done to it
         scores = logits.clone()
         if self._processor is not None:
@@ -193,15 +195,11 @@ class Sampler:
         if allowed is not None:
             scores.masked_fill_(~allowed, -math.inf)
         apply_logit_bias(scores, self.params)
-        apply_allowed(scores, self.params, self._ending if len(answer) < self._min_tokens else ())
+        apply_allowed(scores, self.params, ending)
         apply_bad_words(scores, answer, self._bad_words)
         apply_penalties(scores, prompt, answer, self.params)
         apply_dry(scores, prompt, answer, self.params, self._token_text)
         return scores
-
-    def _rules_out(self, answer: Sequence[int]) -> bool:
-        """Whether the request has bad words, or may not end yet."""
-        return bool(self._bad_words) or (bool(self._ending) and len(answer) < self._min_tokens)
 
     def _call_processor(self, scores: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
         assert self._processor is not None
