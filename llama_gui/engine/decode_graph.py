@@ -99,13 +99,12 @@ class FixedStep:
 
     def run(self) -> None:
         """Write keys and values, and `logits`: float32 ``[slots, vocab]``."""
-        turns = self._network.all_turns(
-            [(cos[self._positions].unsqueeze(1), sin[self._positions].unsqueeze(1)) for cos, sin in self._tables]
-        )
+        turns = [[part[self._positions].unsqueeze(1) for part in table] for table in self._tables]
         x = self._network.look_up(self._ids)
         spans = self._spans()
-        for layer, (block, at) in enumerate(zip(self._network.blocks, self._network.turn_of, strict=True)):
-            x = block(x, layer, *turns[at], spans)
+        for layer, block in enumerate(self._network.blocks):
+            cos, sin = turns[block.rope]
+            x = block(x, layer, cos, sin, spans)
         self.logits.copy_(self._network.head(self._network.norm(x)))
 
     def _spans(self) -> list[Span]:

@@ -18,7 +18,7 @@ from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, LinearFactory, RowPlan
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_layer import NativeLayer, NativeLayers, Turns, operands_of
+from llama_gui.engine.native_layer import NativeLayer, NativeLayers, operands_of
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import QuantisedLinear
@@ -45,10 +45,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One layer. `native`: all of it in one call, where our own kernels can do that. `rotated`: its heads are.
+    """One layer. `native`: all of it in one call, where our own kernels can do that.
 
-    `rope`: by which of the network's rotations. `post_norms`: of what attention and MLP have made, in families that
-    norm it before it is added.
+    `rope`: which of the network's `rotaries` rotates its heads. `post_norms`: of what attention and MLP have made, in
+    families that norm it before it is added.
     """
 
     attention_norm: RMSNorm
@@ -56,7 +56,6 @@ class Block:
     mlp_norm: RMSNorm
     mlp: MLP | Int8MLP
     native: NativeLayer | None = None
-    rotated: bool = True
     rope: int = 0
     post_norms: tuple[RMSNorm, RMSNorm] | None = None
 
@@ -104,8 +103,9 @@ class Llama:
         self.head = head
         self.attention_blocks = self.blocks[0].attention.blocks
         self.rotaries = [Rotary(config.head_dim, rope, self.dtype, self.device) for rope in config.ropes]
-        self.turn_of = [block.rope + (0 if block.rotated else len(self.rotaries)) for block in self.blocks]
-        """Of each layer, which of `all_turns` turns its heads."""
+        """Behind those of the config one for layers that know no positions, where there are some."""
+        if config.unrotated_layers:
+            self.rotaries.append(Rotary.still(config.head_dim, config.rope, self.dtype, self.device))
         self._layers = self._in_one_call()
         self.like = norm.weight.new_empty(0, dtype=self.dtype)
         """Empty, of the dtype and on the device of the activations."""
@@ -153,16 +153,16 @@ class Llama:
         ids = [token_id for segment in segments for token_id in segment.token_ids]
         positions = [n for s in segments for n in range(len(s.slot.tokens), len(s.slot.tokens) + len(s.token_ids))]
         places = torch.tensor(positions, device=self.device)
-        turns = self.all_turns([rotary.rows(places, max(positions)) for rotary in self.rotaries])
+        turns = [rotary.rows(places, max(positions)) for rotary in self.rotaries]
         x = self.look_up(torch.tensor(ids, device=self.device))
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
         if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS:
             x = self._layers(x, turns, spans)
         else:
-            for layer, (block, at) in enumerate(zip(self.blocks, self.turn_of, strict=True)):
+            for layer, block in enumerate(self.blocks):
                 if is_unwanted is not None and is_unwanted():
                     raise PassCancelled
-                x = block(x, layer, *turns[at], spans)
+                x = block(x, layer, *turns[block.rope], spans)
         rows = _logits_rows(segments)
         if not rows:
             return torch.empty(0, self.config.vocab_size, device=self.device)
@@ -171,16 +171,11 @@ class Llama:
             x = x[torch.tensor(rows, device=self.device)]
         return self.head(self._last_norm(x)).float()
 
-    def all_turns(self, turns: Sequence[Turns]) -> list[Turns]:
-        """Those of the rotaries, and behind them, where a layer needs them, as many that leave heads as they are."""
-        still = [(torch.ones_like(cos), torch.zeros_like(sin)) for cos, sin in turns if max(self.turn_of) >= len(turns)]
-        return [*turns, *still]
-
     def _in_one_call(self) -> NativeLayers | None:
         layers = [block.native for block in self.blocks if block.native is not None]
         if self._kernels is None or len(layers) < len(self.blocks):
             return None
-        return NativeLayers(self._kernels, layers, self.turn_of)
+        return NativeLayers(self._kernels, layers, [block.rope for block in self.blocks])
 
     def _last_norm(self, x: Tensor) -> Tensor:
         if self._layers is None or self._kernels is None:
@@ -380,8 +375,9 @@ class NetworkLoader:
         native = None
         if self._kernels is not None and all(operands):
             native = NativeLayer(self._kernels, attention, operands, (norm, mlp_norm), post_norms, config.gate)
-        mlp, rotated = _mlp(gate_up, down, config.gate), layer not in config.unrotated_layers
-        return Block(norm, attention, mlp_norm, mlp, native, rotated, config.rope_of(layer), post_norms)
+        mlp = _mlp(gate_up, down, config.gate)
+        rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
+        return Block(norm, attention, mlp_norm, mlp, native, rope, post_norms)
 
     def _post_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         names = "post_attention_layernorm", "post_feedforward_layernorm"

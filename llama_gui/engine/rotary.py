@@ -62,6 +62,13 @@ class Rotary:
         self._dtype = dtype
         self._cos = self._sin = torch.empty(0, rotary_dim(head_dim, rope), dtype=dtype, device=device)
 
+    @classmethod
+    def still(cls, head_dim: int, rope: RopeConfig, dtype: torch.dtype, device: torch.device) -> "Rotary":
+        """One that leaves heads as they are, for layers that know no positions (NoPE), as wide as that of `rope`."""
+        rotary = cls(head_dim, rope, dtype, device)
+        rotary._frequencies, rotary._scale = torch.zeros_like(rotary._frequencies), 1.0
+        return rotary
+
     def rows(self, positions: Tensor, last: int) -> tuple[Tensor, Tensor]:
         """Cosines and sines ``[rows, 1, rotary_dim]`` for int64 `positions` ``[rows]``, none above `last`.
 
