@@ -33,12 +33,14 @@ from llama_gui.engine.device import (
 from llama_gui.engine.fields import brief
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import token_bytes
-from llama_gui.engine.llama import Llama, NetworkLoader, weight_shapes
+from llama_gui.engine.llama import Llama
 from llama_gui.engine.native_attention import serves
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
+from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadPlan, LoadProgress, ModelInfo
 from llama_gui.vocabulary.checks import check_number

@@ -12,10 +12,10 @@ from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import GenerationDefaults, network_config
 from llama_gui.engine.device import Precision
 from llama_gui.engine.fields import Fields
-from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.loading import ModelFiles
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_rows import WeightRows
+from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.vocabulary import SamplingParams
 
 _SPREAD = 0.02  # standard deviation, as networks begin their training

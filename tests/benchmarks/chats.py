@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.config import load_config
-from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.weight_shapes import weight_shapes
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"
 REAL_SHAPES = {

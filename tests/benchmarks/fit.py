@@ -22,7 +22,7 @@ from safetensors.torch import save_file
 
 from llama_gui.engine.config import load_config
 from llama_gui.engine.device import hardware
-from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.library import catalog
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import OFFERED_DTYPES, estimate, machine_here

@@ -31,9 +31,9 @@ from torch import Tensor
 from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine.device import physical_cores, resolve_precision
 from llama_gui.engine.huge_pages import HugePages
-from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
 from llama_gui.engine.rounded_bytes import RoundedBytes
+from llama_gui.engine.weight_shapes import weight_shapes
 from tests.benchmarks.peers import STARTER
 
 ROOT = Path(__file__).parents[2]

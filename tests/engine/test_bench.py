@@ -7,8 +7,8 @@ import torch
 
 from llama_gui.engine import Engine
 from llama_gui.engine.bench import endless, measure, random_prompt
-from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
+from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import InvalidRequestError
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter_model"

@@ -10,8 +10,9 @@ from safetensors.torch import load_file, save_file
 from llama_gui.engine.checkpoint import Checkpoint, weight_files
 from llama_gui.engine.config import load_config
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.llama import IGNORED_WEIGHTS, Segment, weight_shapes
+from llama_gui.engine.llama import Segment
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.weight_shapes import IGNORED_WEIGHTS, weight_shapes
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 

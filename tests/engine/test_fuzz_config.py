@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from llama_gui.engine.config import NetworkConfig, load_config, load_generation_defaults
 from llama_gui.engine.families import FAMILIES
-from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.rotary import inverse_frequencies
+from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError, ModelError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 

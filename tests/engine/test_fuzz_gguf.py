@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from llama_gui.engine.device import Precision
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.gguf_file import read_header
-from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import ModelError
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama

@@ -10,8 +10,8 @@ import torch
 from llama_gui.__main__ import main
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, loading, native_library
 from llama_gui.engine.gguf import GgufModel
-from llama_gui.engine.llama import weight_shapes
 from llama_gui.engine.loading import estimate_bytes
+from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.gguf_files import write_gguf, write_twin
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, Shape, write_tiny_llama

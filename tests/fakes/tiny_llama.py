@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 from llama_gui.engine.config import load_config
-from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.weight_shapes import weight_shapes
 from tests.fakes.tiny_tokenizers import (
     GEMMA_TEMPLATE,
     LLAMA3_TEMPLATE,

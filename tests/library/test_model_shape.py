@@ -9,7 +9,7 @@ import pytest
 
 from llama_gui.engine.config import load_config, network_config
 from llama_gui.engine.fields import Fields
-from llama_gui.engine.llama import weight_shapes
+from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.paths import find_resources

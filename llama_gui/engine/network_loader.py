@@ -1,0 +1,188 @@
+"""A checkpoint -> the network, one layer at a time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.attention_blocks import LARGEST, find_blocks
+from llama_gui.engine.checkpoint import WeightSource
+from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.device import Precision, give_memory_back
+from llama_gui.engine.gating import Gate
+from llama_gui.engine.int8_mlp import Int8MLP
+from llama_gui.engine.kernel_notes import KernelNotes
+from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
+from llama_gui.engine.linear import Linear, LinearFactory
+from llama_gui.engine.llama import Block, Llama
+from llama_gui.engine.native_attention import NATIVE_BLOCKS, serves
+from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_layer import NativeLayer, operands_of
+from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear
+from llama_gui.engine.packed_weights import CodedPanels, Panels
+from llama_gui.engine.quantised_linear import QuantisedLinear
+from llama_gui.engine.token_table import BlocksTable, CodedTable, Int8Table, PanelsTable, PlainTable, TokenTable
+from llama_gui.engine.weight_shapes import (
+    GATE_UP,
+    GATE_UP_FUSED,
+    HEAD,
+    IGNORED_WEIGHTS,
+    QKV,
+    QKV_FUSED,
+    TABLE,
+    weight_shapes,
+)
+
+
+class NetworkLoader:
+    """Builds a `Llama` from an open checkpoint, one layer at a time, so that no second copy of the weights exists."""
+
+    def __init__(
+        self,
+        config: NetworkConfig,
+        checkpoint: WeightSource,
+        precision: Precision,
+        device: torch.device,
+        *,
+        exact: bool = True,
+        notes: KernelNotes | None = None,
+        kernels: NativeKernels | None = None,
+    ) -> None:
+        self._config = config
+        self._checkpoint = checkpoint
+        self._shapes = weight_shapes(config)
+        self._dtype = precision.dtype
+        self._table_dtype, self._kept_dtype = precision.table_dtype, precision.kept_dtype
+        if config.rounds_scale:
+            rounded = torch.tensor(config.embedding_scale, dtype=self._kept_dtype).item()
+            self._config = replace(config, embedding_scale=rounded)
+        self._device = device
+        self._kernels = kernels if device.type == "cpu" else None
+        self._is_quantised = precision.quantised is not None
+        exact = exact or self._is_quantised
+        self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
+        self._blocks = LARGEST  # until the weights are known to be there: a config alone may hold any number
+
+    def load(self) -> Llama:
+        """Check every name and shape, then read.
+
+        Raises:
+            BrokenModelError, UnsupportedModelError: see `Checkpoint`.
+        """
+        config = self._config
+        if HEAD in self._checkpoint.names:
+            self._shapes[HEAD] = self._shapes[TABLE]
+        self._checkpoint.check(self._shapes, IGNORED_WEIGHTS)
+        group = config.num_attention_heads // config.num_key_value_heads
+        if self._kernels is not None and serves(self._dtype, config.head_dim):
+            self._blocks = NATIVE_BLOCKS
+        else:
+            self._kernels, self._blocks = None, find_blocks(group, config.head_dim, self._dtype, self._device)
+        embedding, head = self._vocabulary()
+        blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
+        norm = self._norm("model.norm.weight")
+        norm.weight = norm.weight * config.logits_scale
+        cache_dtype = self._kept_dtype if self._kernels is not None else None
+        return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, cache_dtype)
+
+    def _vocabulary(self) -> tuple[TokenTable, Linear]:
+        """The embedding, and the projection back. First of all: what they need meanwhile is the most of any weight."""
+        is_tied = self._is_tied()
+        if self._linear.rounds_head(self._config.hidden_size):
+            table = self._linear.rounded_head(self._checkpoint.rows(TABLE))
+            head = table if is_tied else self._linear.rounded_head(self._checkpoint.rows(HEAD))
+            return _table_of(table), head
+        weight = self._table(TABLE, self._kept_dtype)
+        table = Int8Table.of(weight) if self._is_quantised else PlainTable(weight)
+        return table, self._linear.head(weight if is_tied else self._table(HEAD, self._kept_dtype))
+
+    def _is_tied(self) -> bool:
+        if HEAD not in self._checkpoint.names:
+            return True
+        # A fine-tune whose config was copied from its tied parent: like transformers 5, believe the weights.
+        if not self._config.tie_word_embeddings:
+            return False
+        head, table = (self._checkpoint.borrowed(name, self._kept_dtype, self._device) for name in (HEAD, TABLE))
+        return torch.equal(head, table)
+
+    def _block(self, layer: int) -> Block:
+        config, prefix = self._config, f"model.layers.{layer}."
+        give_memory_back()  # what the layer before needed while it was converted
+        attention = Attention(
+            self._fused(prefix + "self_attn.", QKV_FUSED if config.fused else QKV, config.qkv_bias),
+            self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
+            Heads(config.num_attention_heads, config.num_key_value_heads, config.head_dim, config.rotary_dim),
+            self._blocks,
+            self._head_norms(prefix) if config.qk_norm else None,
+            config.sliding_window if layer in config.sliding_layers else None,
+        )
+        gate_up = self._fused(prefix + "mlp.", GATE_UP_FUSED if config.fused else GATE_UP, config.mlp_bias)
+        down = self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias)
+        norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
+        before_mlp = "pre_feedforward" if config.post_norms else "post_attention"
+        mlp_norm = self._norm(prefix + before_mlp + "_layernorm.weight", gate_up)
+        post_norms = self._post_norms(prefix) if config.post_norms else None
+        operands = [operands_of(linear) for linear in (attention.qkv, attention.out, gate_up, down)]
+        native = None
+        if self._kernels is not None and all(operands):
+            native = NativeLayer(self._kernels, attention, operands, (norm, mlp_norm), post_norms, config.gate)
+        mlp = _mlp(gate_up, down, config.gate)
+        rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
+        return Block(norm, attention, mlp_norm, mlp, native, rope, post_norms)
+
+    def _post_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
+        names = "post_attention_layernorm", "post_feedforward_layernorm"
+        attention, mlp = (self._norm(f"{prefix}{name}.weight") for name in names)
+        return attention, mlp
+
+    def _head_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
+        return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
+
+    def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
+        weights = [f"{prefix}{name}.weight" for name in names]
+        biases = [f"{prefix}{name}.bias" for name in names] if has_bias else []
+        bias = torch.cat([self._weight(name) for name in biases]) if biases else None
+        if self._linear.rounds(self._shapes[weights[0]][1]):
+            return self._linear.rounded([self._checkpoint.rows(name) for name in weights], bias)
+        if len(weights) == 1:
+            return self._linear(self._table(weights[0]), bias)
+        borrowed = [self._checkpoint.borrowed(name, self._table_dtype, self._device) for name in weights]
+        return self._linear(torch.cat(borrowed), bias)
+
+    def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
+        """`behind`: the linear that takes what comes out."""
+        config, stays_wide = self._config, isinstance(behind, QuantisedLinear)
+        if not config.post_norms:
+            return RMSNorm(self._weight(name), config.rms_norm_eps, stays_wide=stays_wide)
+        # Gemma's weights count from 1, where half precision has few steps.
+        weight = self._checkpoint.weight(name, torch.float32, self._device) + config.norm_shift
+        return RMSNorm(weight, config.rms_norm_eps, stays_wide=stays_wide, dtype=self._dtype)
+
+    def _weight(self, name: str) -> Tensor:
+        return self._checkpoint.weight(name, self._dtype, self._device)
+
+    def _table(self, name: str, dtype: torch.dtype | None = None) -> Tensor:
+        """A matrix."""
+        return self._checkpoint.weight(name, dtype or self._table_dtype, self._device)
+
+
+def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
+    if (
+        isinstance(gate_up, QuantisedLinear)
+        and isinstance(down, QuantisedLinear)
+        and not gate_up.has_bias | down.has_bias
+    ):
+        return Int8MLP(gate_up, down, gate)
+    return MLP(gate_up, down, gate)
+
+
+def _table_of(linear: NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear) -> TokenTable:
+    """The same numbers, to look tokens up in."""
+    if isinstance(linear, NativeBlocksLinear):
+        return BlocksTable(linear.blocks, linear.kernels)
+    if isinstance(linear, NativeHalfLinear):
+        half = linear.weight
+        return CodedTable(half, linear.kernels) if isinstance(half, CodedPanels) else PlainTable(half)
+    whole = linear.weight
+    return PanelsTable(whole, linear.scales) if isinstance(whole, Panels) else Int8Table(whole, linear.scales)

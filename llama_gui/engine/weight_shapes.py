@@ -1,0 +1,40 @@
+"""What the weights of a network are called in a checkpoint (Hugging Face's names), and their shapes."""
+
+from llama_gui.engine.checkpoint import Shape
+from llama_gui.engine.config import NetworkConfig
+
+TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+QKV, QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
+GATE_UP, GATE_UP_FUSED = ("gate_proj", "up_proj"), ("gate_up_proj",)
+
+IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
+"""Buffers that old checkpoints carry; we compute them."""
+
+
+def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
+    """The name and shape of every weight that a checkpoint of this network holds."""
+    hidden, inner = config.hidden_size, config.intermediate_size
+    q, kv = config.num_attention_heads * config.head_dim, config.num_key_value_heads * config.head_dim
+    vocabulary = (config.vocab_size, hidden)
+    shapes: dict[str, Shape] = {TABLE: vocabulary, "model.norm.weight": (hidden,)}
+    if not config.tie_word_embeddings:
+        shapes[HEAD] = vocabulary
+    attention = {"qkv_proj": q + 2 * kv} if config.fused else {"q_proj": q, "k_proj": kv, "v_proj": kv}
+    mlp = {"gate_up_proj": 2 * inner} if config.fused else {"gate_proj": inner, "up_proj": inner}
+    parts: dict[str, tuple[Shape, bool]] = {
+        **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in attention.items()},
+        "self_attn.o_proj": ((hidden, q), config.out_bias),
+        **{f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in mlp.items()},
+        "mlp.down_proj": ((hidden, inner), config.mlp_bias),
+    }
+    norms: dict[str, Shape] = {"input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)}
+    if config.post_norms:
+        norms |= {"pre_feedforward_layernorm": (hidden,), "post_feedforward_layernorm": (hidden,)}
+    if config.qk_norm:
+        norms |= {"self_attn.q_norm": (config.head_dim,), "self_attn.k_norm": (config.head_dim,)}
+    for layer in range(config.num_hidden_layers):
+        prefix = f"model.layers.{layer}."
+        shapes |= {f"{prefix}{name}.weight": shape for name, shape in norms.items()}
+        shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
+        shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
+    return shapes
