@@ -18,7 +18,7 @@ FINE_TILE = 4
 """The same where rows cost the same in any number, and each takes long: on CPUs for which our own kernels compute."""
 
 MAX_CHUNK = 1024
-DECODE_PATIENCE = 2.5
+DECODE_PATIENCE = 2.4
 """A step with a chunk of a prompt may take this many times a step without one; we promise three."""
 ALONE_SECONDS = 1.0
 """Aim for a step in which nobody decodes: short, because a new question waits for its end."""
@@ -26,7 +26,11 @@ GOOD_CHUNK = 256
 """Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
 MOST_SECONDS = 1.5
 SMOOTHING, FASTER = 0.3, 0.6
-"""What a step says of those to come. Others can only disturb: what was faster is believed sooner."""
+"""What a step says of those to come. Others can only disturb: what was faster is believed sooner.
+
+But not of a token beside decodes. There both are believed alike, or whoever writes would wait the longer, the less even
+steps are.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +54,25 @@ class TokenBudget:
         self._overhead = overhead
         self._decode_seconds: float | None = None
         self._token_seconds: float | None = None
+        self._beside_seconds: float | None = None  # the same in steps with decodes: few rows of a prompt at a time
+        self._is_first = True  # the next chunk beside decodes, of a prompt that has just come
 
     def record(self, decodes: int, prompt_tokens: int, seconds: float) -> None:
         """A step with so many decodes and prompt tokens took `seconds`."""
         if not prompt_tokens:
             self._decode_seconds = _smooth(self._decode_seconds, seconds)
+            self._is_first = True
             return
         base = self._decode_seconds or 0.0  # every step reads the weights
         # A tiny chunk says little: its time is the reading of the weights.
-        if prompt_tokens >= min(TILE // 2, self._tile):
-            self._token_seconds = _smooth(
-                self._token_seconds, max(seconds - base, 1e-6) / (prompt_tokens + self._overhead)
-            )
+        if prompt_tokens < min(TILE // 2, self._tile):
+            return
+        each = max(seconds - base, 1e-6) / (prompt_tokens + self._overhead)
+        if decodes:
+            self._beside_seconds = _smooth(self._beside_seconds, each, SMOOTHING)
+            self._is_first = False
+        else:
+            self._token_seconds = _smooth(self._token_seconds, each)
 
     def tokens(self, decodes: int) -> int:
         """Prompt tokens beside `decodes` rows, so that the step's rows fill whole tiles."""
@@ -80,26 +91,30 @@ class TokenBudget:
         return pending if pending <= tokens + self._overhead // 4 else tokens
 
     def _alone(self) -> int:
-        if self._token_seconds is None:
+        each = self._token_seconds or self._beside_seconds
+        if each is None:
             return 4 * TILE
         base = self._decode_seconds or 0.0
-        whole = ((seconds - base) / self._token_seconds for seconds in (ALONE_SECONDS, MOST_SECONDS))
+        whole = ((seconds - base) / each for seconds in (ALONE_SECONDS, MOST_SECONDS))
         wished, most = (tokens - self._overhead for tokens in whole)
         return int(max(wished, min(GOOD_CHUNK + self._overhead, most)))
 
     def _beside(self) -> int:
-        if self._token_seconds is None:
+        each = self._beside_seconds or self._token_seconds
+        if each is None:
             return 2 * min(TILE, self._tile)
         if self._decode_seconds is None:
             return min(TILE, self._tile)  # nobody knows yet how long a step of decodes is
+        if self._is_first:  # what was learnt may be old
+            each = max(each, self._token_seconds or each)
         patience = (DECODE_PATIENCE - 1) * self._decode_seconds
-        return int(patience / self._token_seconds) - self._overhead
+        return int(patience / each) - self._overhead
 
 
-def _smooth(old: float | None, new: float) -> float:
+def _smooth(old: float | None, new: float, faster: float = FASTER) -> float:
     if old is None:
         return new
-    return old + (SMOOTHING if new > old else FASTER) * (new - old)
+    return old + (SMOOTHING if new > old else faster) * (new - old)
 
 
 class Scheduler:

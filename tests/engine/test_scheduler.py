@@ -291,6 +291,45 @@ def test_the_time_of_the_decodes_is_not_that_of_the_prompt():
     assert budget.tokens(0) == (ALONE_SECONDS - 0.2) / 0.001 // TILE * TILE
 
 
+def test_what_a_token_costs_alone_says_nothing_of_one_beside_decodes():
+    """Hundreds of rows are multiplied otherwise than thirty, and the last ones saw a long context."""
+    budget = TokenBudget(FINE_TILE)
+    budget.record(5, 0, 0.04)
+    for alone, beside in ((0.004, 0.002), (0.001, 0.002)):
+        for _ in range(10):
+            budget.record(5, 27, 0.04 + 27 * beside)
+        want = budget.tokens(5)
+        for _ in range(10):
+            budget.record(0, 256, 256 * alone)
+        assert budget.tokens(5) == want
+    budget.record(5, 0, 0.04)
+    assert budget.tokens(5) == want  # alone it takes less
+
+
+def test_the_first_chunk_beside_decodes_is_a_careful_one():
+    budget = TokenBudget(FINE_TILE)
+    budget.record(0, 256, 256 * 0.004)
+    budget.record(5, 0, 0.04)
+    budget.record(5, 23, 0.04 + 23 * 0.001)
+    later = budget.tokens(5)
+    budget.record(5, 0, 0.04)
+    first = budget.tokens(5)
+    assert first * 3 < later
+    budget.record(5, first, 0.04 + first * 0.001)
+    assert budget.tokens(5) == later
+
+
+def test_who_writes_waits_no_longer_where_steps_are_uneven():
+    """Half of them are disturbed: their mean is what we aim at."""
+    budget, seconds = TokenBudget(FINE_TILE), []
+    budget.record(5, 0, 0.1)
+    for turn in range(200):
+        tokens = budget.tokens(5)
+        seconds.append(0.1 + tokens * (0.001 if turn % 2 else 0.002))
+        budget.record(5, tokens, seconds[-1])
+    assert sum(seconds[20:]) / 180 == pytest.approx(DECODE_PATIENCE * 0.1, rel=0.06)
+
+
 def test_the_first_step_is_slow_and_soon_forgotten():
     """Weights come from the disk, kernels are made: that says nothing of the next prompt."""
     budget = TokenBudget()
