@@ -29,15 +29,17 @@ _MOST_IDLE = 256
 class Slot:
     """One conversation's keys and values. `tokens` are the ids whose rows are computed, in order.
 
-    `keys` and `values` are ``[layers, kv_heads, capacity, head_dim]``; rows from ``len(tokens)`` on are finite but
-    without meaning.
+    `keys` and `values` are ``[layers, kv_heads, capacity, head_dim]``; rows from ``len(tokens)`` on have no meaning. Up
+    to the row `finite` they are numbers: those that attention may look at, because a masked key still takes part in the
+    arithmetic, and 0 times NaN is NaN.
     """
 
-    __slots__ = ("busy", "byte_count", "key", "keys", "last_used", "set_aside", "tokens", "values")
+    __slots__ = ("busy", "byte_count", "finite", "key", "keys", "last_used", "set_aside", "tokens", "values")
 
-    def __init__(self, key: str | None, keys: Tensor, values: Tensor) -> None:
+    def __init__(self, key: str | None, keys: Tensor, values: Tensor, finite: int | None = None) -> None:
+        """`finite`: None where all rows are."""
         self.key = key
-        self.hold(keys, values)
+        self.hold(keys, values, keys.shape[2] if finite is None else finite)
         self.tokens: list[int] = []
         self.busy = False
         self.last_used = 0
@@ -48,11 +50,17 @@ class Slot:
         """Tokens that fit without growing."""
         return self.keys.shape[2]
 
-    def hold(self, keys: Tensor, values: Tensor) -> None:
+    def hold(self, keys: Tensor, values: Tensor, finite: int) -> None:
         """Have these rows from now on."""
         self.keys = keys
         self.values = values
+        self.finite = finite
         self.byte_count = keys.nbytes + values.nbytes  # known, because it is asked for each slot in each step
+
+    @property
+    def touched(self) -> int:
+        """Bytes that were written, and so are taken from what the system has; the rest it has only promised."""
+        return self.byte_count // self.capacity * self.finite
 
     @property
     def claimed(self) -> int:
@@ -64,15 +72,26 @@ class Slot:
         self.zero(length, len(self.tokens))
         del self.tokens[length:]
 
-    def zero(self, start: int, end: int | None = None) -> None:
+    def zero(self, start: int, end: int) -> None:
         """Make the rows from `start` to `end` finite, whatever was written there."""
         self.keys[:, :, start:end] = 0
         self.values[:, :, start:end] = 0
+
+    def make_finite(self, tokens: int) -> None:
+        """Let attention look at the blocks of so many tokens; and one block more than before, until it is all.
+
+        The system hands out memory at a few GB/s. All at once would be, for a long text, longer than a step.
+        """
+        if self.finite < self.capacity:
+            end = min(max(padded(tokens, KEY_BLOCK), self.finite + KEY_BLOCK), self.capacity)
+            self.zero(self.finite, end)
+            self.finite = end
 
     def copy(self, donor: "Slot", length: int) -> None:
         """Begin as `donor` does: with its first `length` tokens, which fit."""
         self.keys[:, :, :length] = donor.keys[:, :, :length]
         self.values[:, :, :length] = donor.values[:, :, :length]
+        self.finite = max(self.finite, length)
         self.tokens = donor.tokens[:length]
 
 
@@ -139,7 +158,8 @@ class KVCache:
         own = min(prefixes[slot], limit) if slot else 0
         slot = slot or self._new_slot(key, len(tokens), keep=donor)
         if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
-            self.ensure_capacity(slot, len(tokens))
+            if len(tokens) > slot.capacity:
+                self._grow(slot, len(tokens))
             slot.truncate(shared)
             slot.copy(donor, shared)
         else:
@@ -156,6 +176,7 @@ class KVCache:
             GenerationError: there is no memory for it.
         """
         slot = self._new_slot(None, tokens, keep=None)
+        slot.make_finite(tokens)
         slot.busy = True
         return slot
 
@@ -189,27 +210,30 @@ class KVCache:
             self._slots.remove(slot)
 
     def ensure_capacity(self, slot: Slot, tokens: int) -> None:
-        """Let `slot` hold `tokens`; it grows geometrically.
+        """Let `slot` hold `tokens`, before a step that writes the last of them; it grows geometrically.
 
         Raises:
             GenerationError: there is no memory for it.
         """
-        if tokens <= slot.capacity:
-            return
+        if tokens > slot.capacity:
+            self._grow(slot, tokens)
+        slot.make_finite(tokens)
+
+    def clear(self) -> None:
+        """Free every slot."""
+        self._slots.clear()
+
+    def _grow(self, slot: Slot, tokens: int) -> None:
         wanted = padded(max(tokens, int(slot.capacity * _GROWTH)), KEY_BLOCK)
         if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
             wanted = padded(tokens, KEY_BLOCK)
             if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
                 raise self._no_memory(wanted)
-        keys, values = self._allocate(wanted)
+        keys, values, finite = self._allocate(wanted)
         used = len(slot.tokens)
         keys[:, :, :used] = slot.keys[:, :, :used]
         values[:, :, :used] = slot.values[:, :, :used]
-        slot.hold(keys, values)
-
-    def clear(self) -> None:
-        """Free every slot."""
-        self._slots.clear()
+        slot.hold(keys, values, max(finite, used))
 
     @staticmethod
     def _own_slot(key: str | None, prefixes: dict[Slot, int]) -> Slot | None:
@@ -246,17 +270,18 @@ class KVCache:
 
     def _limit(self) -> int:
         """Bytes that all slots together may take now: other models and programs may have taken some since loading."""
-        return min(self.byte_budget, kv_byte_budget(self._device, self.byte_count))
+        return min(self.byte_budget, kv_byte_budget(self._device, sum(slot.touched for slot in self._slots)))
 
-    def _allocate(self, tokens: int) -> tuple[Tensor, Tensor]:
-        # Zeros, because a masked key still takes part in the arithmetic: 0 times NaN would be NaN.
+    def _allocate(self, tokens: int) -> tuple[Tensor, Tensor, int]:
+        """Keys and values for so many, and up to which row they are finite: on CPU they become so piece by piece."""
         layers, kv_heads, head_dim = self._shape
         shape = (layers, kv_heads, tokens, head_dim)
+        make, finite = (torch.empty, 0) if self._device.type == "cpu" else (torch.zeros, tokens)
         try:
-            keys = torch.zeros(shape, dtype=self._dtype, device=self._device)
-            return keys, torch.zeros_like(keys)
+            keys, values = (make(shape, dtype=self._dtype, device=self._device) for _ in range(2))
         except (RuntimeError, MemoryError) as error:
             raise self._no_memory(tokens) from error
+        return keys, values, finite
 
     def _no_memory(self, tokens: int) -> GenerationError:
         need, have = self.bytes_for(tokens) / 2**20, self._limit() / 2**20

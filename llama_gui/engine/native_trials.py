@@ -209,7 +209,8 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
     mlp = MLP(linear(2 * inner, hidden), linear(hidden, inner), gate)
     linears = (attention.qkv, attention.out, mlp.gate_up, mlp.down)
     x, cos, sin = numbers(rows, hidden), numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim)
-    slots = [Slot(None, *(torch.zeros(1, heads.kv_count, rows, heads.dim) for _ in range(2))) for _ in range(2)]
+    shape = (1, heads.kv_count, rows, heads.dim)
+    slots = [Slot(None, torch.zeros(shape), torch.zeros(shape)) for _ in range(2)]
     theirs, ours = (NativeSpans(kernels, [(slot, rows)]) for slot in slots)
     seen = attention(norms[0](x), 0, cos, sin, theirs)
     want = x + (after[0](seen) if after else seen)

@@ -91,7 +91,7 @@ class Runner:
             logits = logits.cpu()
         except PassCancelled:
             for segment in segments:  # what was written so far belongs to no token, and may be NaN
-                segment.slot.zero(len(segment.slot.tokens))
+                segment.slot.zero(len(segment.slot.tokens), segment.slot.finite)
             raise
         results: dict[int, Tensor | Exception | None] = {}
         row = 0

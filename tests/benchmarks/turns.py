@@ -95,6 +95,7 @@ def cache_worth(model: RandomModel, dtype: str, tokens: int, rounds: int) -> Non
     ids = torch.randint(0, 2000, (tokens,)).tolist()
     with torch.inference_mode(), torch_threads(physical_cores()):
         slot = cache.acquire("one", ids)
+        cache.ensure_capacity(slot, tokens)
 
         def step(known: int) -> Callable[[], float]:
             def run() -> float:

@@ -74,6 +74,7 @@ def conversations(network, lengths):
         tokens = PROMPT[number : number + length]
         slot = cache.acquire(str(number), [*tokens, 0], length + 100)
         slot.tokens = []
+        cache.ensure_capacity(slot, length + 100)
         network.forward([Segment(slot, tokens, 0, is_prompt=True)])
         slot.tokens = list(tokens)
         slots.append(slot)

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
+from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.scheduler import TokenBudget
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
@@ -75,6 +76,22 @@ def test_logits_do_not_depend_on_how_the_prompt_is_cut(load, monkeypatch, alone,
     ):
         cut_prompts_into(monkeypatch, sizes)
         assert bits(load(shape, dtype=dtype).submit(request())) == want
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_lay_in_the_memory_before_counts_for_nothing(load, monkeypatch, dtype):
+    asked = request(PROMPT * 4, max_tokens=4)
+    want = bits(load(dtype=dtype).submit(asked))
+    allocate = KVCache._allocate
+
+    def full_of_nan(cache, tokens):
+        keys, values, finite = allocate(cache, tokens)
+        keys[:, :, finite:], values[:, :, finite:] = torch.nan, torch.nan
+        return keys, values, finite
+
+    monkeypatch.setattr(KVCache, "_allocate", full_of_nan)
+    cut_prompts_into(monkeypatch, [7, 100, 1, 33])  # memory is taken behind what is read, and before
+    assert bits(load(dtype=dtype).submit(asked)) == want
 
 
 @pytest.mark.parametrize(("shape", "dtype"), SHAPES_AND_DTYPES)

@@ -21,6 +21,12 @@ def make_cache(blocks=8, dtype=torch.float32):
     return KVCache(config, dtype, torch.device("cpu"), blocks * BLOCK)
 
 
+@pytest.fixture(autouse=True)
+def memory_as_others_left_it(monkeypatch):
+    """Nothing that is handed out holds numbers by luck."""
+    monkeypatch.setattr(torch, "empty", lambda shape, **options: torch.full(shape, torch.nan, **options))
+
+
 def rows(tokens):
     """What a slot's keys hold for `tokens`: each row tells its token and all that came before it."""
     sums = torch.tensor([0, *tokens]).cumsum(0)[1:]
@@ -222,6 +228,8 @@ def test_memory_that_others_took_meanwhile_is_not_ours(monkeypatch):
 def test_what_a_running_answer_was_promised_is_no_reason_to_refuse_another_its_own(monkeypatch):
     cache = make_cache(blocks=8)
     slots = [cache.acquire(key, [1], room=4 * KEY_BLOCK) for key in "ab"]
+    for slot in slots:
+        fill(cache, slot, [1])
     monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: held + 2 * BLOCK)
     for slot in slots:
         fill(cache, slot, [1] * KEY_BLOCK * 2)
@@ -267,6 +275,50 @@ def test_growth_keeps_the_rows_and_looks_ahead():
     assert capacities == [1536, 1536, 2048, 2560, 2560]  # a sixteenth more, in whole blocks
     assert torch.equal(slot.keys[:, :, :2305], rows([1] * 2305))
     assert (slot.keys[:, :, 2305:] == 0).all()  # never uninitialised: 0 times NaN would be NaN
+    assert (slot.values[:, :, 2305:] == 0).all()
+
+
+def test_memory_for_a_long_text_is_taken_block_by_block():
+    """The system hands it out at a few GB/s, and running answers wait meanwhile."""
+    cache = make_cache(blocks=20)
+    slot = cache.acquire("a", [1] * 6 * KEY_BLOCK)
+    taken = [slot.touched]
+    for length in (10, 20, 30, 5 * KEY_BLOCK, 5 * KEY_BLOCK + 10, 5 * KEY_BLOCK + 20):
+        fill(cache, slot, [1] * length)
+        taken.append(slot.touched)
+        seen = -(-length // KEY_BLOCK) * KEY_BLOCK
+        for held in (slot.keys, slot.values):
+            assert (held[:, :, length:seen] == 0).all()  # a masked key takes part in the arithmetic
+    assert taken == [blocks * BLOCK for blocks in (0, 1, 2, 3, 5, 6, 6)]
+    assert slot.byte_count == 6 * BLOCK
+    slot.truncate(10)
+    assert (slot.keys[:, :, 10:] == 0).all()
+
+
+def test_what_slots_were_promised_and_have_not_taken_yet_is_not_free(monkeypatch):
+    cache = make_cache(blocks=20)
+    taken = []
+    # What is free as the system says it: all that nobody has written to.
+    monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: taken.append(held) or held + 4 * BLOCK)
+    slot = cache.acquire("a", [1] * 4 * KEY_BLOCK)
+    assert not cache.has_room(1)
+    for length in range(1, 5):
+        fill(cache, slot, [1] * length)
+    assert not cache.has_room(4 * KEY_BLOCK + 1)
+    assert cache.has_room(4 * KEY_BLOCK)
+    assert taken[-1] == 4 * BLOCK
+
+
+def test_a_copy_may_be_longer_than_what_was_taken():
+    cache = make_cache(blocks=20)
+    tokens = list(range(1100))
+    chat(cache, "a", tokens)
+    slot = cache.acquire("b", [*tokens, 7])
+    assert slot.touched == BLOCK // KEY_BLOCK * 1100
+    fill(cache, slot, [*tokens, 7])
+    assert (slot.keys[:, :, 1101:] == 0).all()
+    assert cache.fork("b", "c") == 1101
+    assert chat(cache, "c", [*tokens, 7, 8]) == 1101
 
 
 def test_growth_in_little_memory_takes_what_is_needed_or_fails_unharmed(monkeypatch):
@@ -288,7 +340,7 @@ def test_an_allocation_that_the_machine_refuses(monkeypatch):
     def refuse(*shape, **options):
         raise RuntimeError("can't allocate memory")
 
-    monkeypatch.setattr(torch, "zeros", refuse)
+    monkeypatch.setattr(torch, "empty", refuse)
     with pytest.raises(GenerationError, match="not enough memory"):
         cache.acquire("a", [1])
     assert cache.byte_count == 0

@@ -50,6 +50,7 @@ def reader(cache, number, job):
 def test_the_pass_ends_before_the_next_layer(network, cache):
     answers = iter([False, True])
     slot = cache.acquire("a", [70, 71, 72])
+    cache.ensure_capacity(slot, 3)
     with pytest.raises(PassCancelled):
         network.forward([Segment(slot, [70, 71, 72])], lambda: next(answers))
     assert slot.keys[0, :, :3].any()
@@ -59,6 +60,7 @@ def test_the_pass_ends_before_the_next_layer(network, cache):
 def test_a_cancelled_prompt_accepts_nothing_and_leaves_no_rows(network, cache):
     sequence = reader(cache, 1, Cancelled(2))
     slot = sequence.slot
+    cache.ensure_capacity(slot, 8)
     slot.keys[:, :, :8] = 5
     assert Runner(network, cache).step([Work(sequence, 32)]) == {1: None}
     assert sequence.accepted == []
