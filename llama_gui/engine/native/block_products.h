@@ -38,6 +38,12 @@ INLINE Blocks blocks_from(Blocks all, BlockKind kind, ptrdiff_t channel, ptrdiff
     return all;
 }
 
+/* Fill TOGETHER channels with zeros. Some kinds lack a part. */
+INLINE void clear_blocks(Blocks to, BlockKind kind, ptrdiff_t width) {
+    for (int i = 0; i < 4; i++)
+        if (to.parts[i] != NULL) memset(to.parts[i], 0, part_bytes(kind, i, TOGETHER, width));
+}
+
 /* Of TOGETHER channels. */
 INLINE __m256 factors_at(const uint8_t *at) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at)); }
 

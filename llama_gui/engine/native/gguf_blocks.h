@@ -158,13 +158,11 @@ INLINE void place_q4_0(const uint8_t *blocks, ptrdiff_t k, int channel, Blocks t
 EXPORT int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t channels, ptrdiff_t width,
                                        uint8_t *first, uint8_t *second, uint8_t *third, uint8_t *fourth) {
     const ptrdiff_t bytes = bytes_of_block[kind], row = width / K_BLOCK * bytes;
-    const int *shares = shares_of_parts[kind];
     const Blocks all = {{first, second, third, fourth}, 0};
 #pragma omp parallel for if (channels * width > WORTH_SHARING)
     for (ptrdiff_t channel = 0; channel < channels; channel += TOGETHER) {
         const Blocks to = blocks_from(all, (BlockKind)kind, channel, width);
-        if (channels - channel < TOGETHER)
-            for (int i = 0; i < 4; i++) memset(to.parts[i], 0, TOGETHER * (width / K_BLOCK) * shares[i]);
+        if (channels - channel < TOGETHER) clear_blocks(to, (BlockKind)kind, width);
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK)
             for (int i = 0; i < TOGETHER && channel + i < channels; i++) {
                 const uint8_t *block = blocks + (channel + i) * row + k / K_BLOCK * bytes;

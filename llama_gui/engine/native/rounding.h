@@ -158,8 +158,7 @@ EXPORT int llama_gui_round_blocks(const char *w, int kind, ptrdiff_t channels, p
         for (ptrdiff_t block = 0; block < channels; block += TOGETHER) {
             const Blocks to = blocks_from(all, Q7_K, block, width);
             if (wide == NULL) continue;
-            if (channels - block < TOGETHER)
-                for (int i = 0; i < 4; i++) memset(to.parts[i], 0, part_bytes(Q7_K, i, TOGETHER, width));
+            if (channels - block < TOGETHER) clear_blocks(to, Q7_K, width);
             for (int i = 0; i < TOGETHER && block + i < channels; i++) {
                 widen(w + (block + i) * width * bytes_of((Kind)kind), (Kind)kind, width, wide);
                 for (ptrdiff_t k = 0; k < width; k += K_BLOCK) round_q7_k(wide + k, k, width, i, to);
