@@ -88,6 +88,7 @@ def main() -> None:
     parser.add_argument("--prompt-tokens", type=int, default=100)
     parser.add_argument("--new-tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int)
     parser.add_argument("--without-transformers", action="store_true")
     parser.add_argument("--not-exact", action="store_true", help="Engine.load(exact=False)")
     options = parser.parse_args()
@@ -99,7 +100,7 @@ def main() -> None:
 def measure(folder: Path, options: argparse.Namespace) -> None:
     """Rounds of ours and theirs in turn, medians at the end."""
     began = time.perf_counter()
-    engine = Engine.load(folder, dtype=options.dtype, exact=not options.not_exact)
+    engine = Engine.load(folder, dtype=options.dtype, exact=not options.not_exact, threads=options.threads)
     print(f"{engine.info.name}, {engine.info.parameters / 1e6:.1f} M parameters, {engine.info.dtype}, "
           f"loaded in {time.perf_counter() - began:.2f} s, {engine.stats().threads} threads")  # fmt: skip
     runs = {"llama-gui": lambda *args: ours(engine, *args)}
