@@ -1,6 +1,7 @@
 """Weights in pages of 2 MiB: a step reads all of them once, and looks up far fewer addresses on the way.
 
 Measured with Llama 3.2 1B's shape on two cores: 1.13 times (int8) and 1.15 times (bfloat16) the speed of the linears.
+What grows bit by bit, such as keys and values, stays in small pages: it would take 2 MiB at each of its ends.
 Linux only. Where the system gives huge pages to everybody ("always"), or the kernel is older than 6.1, or refuses,
 nothing changes but the speed.
 """
@@ -8,13 +9,13 @@ nothing changes but the speed.
 import ctypes
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
 _PAGE = 2 * 2**20
-_MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25  # asm-generic/mman-common.h
+_MADV_HUGEPAGE, _MADV_NOHUGEPAGE, _MADV_COLLAPSE = 14, 15, 25  # asm-generic/mman-common.h
 _PIECE = 16 * _PAGE  # what is moved between two looks at whether anybody wants it
 _LEAST_BYTES = 2**20  # below this there is hardly a whole page in it
 
@@ -65,13 +66,30 @@ def _place(weight: Tensor) -> tuple[int, int] | None:
     return (address, size) if size >= _LEAST_BYTES else None
 
 
-def _collapse(address: int, size: int) -> bool:
-    """Whether it worked. The copy is the kernel's: address and contents stay. Takes about a second for each GB."""
+def keep_small_pages(tensor: Tensor) -> None:
+    """Let a tensor take memory as it is written, page by page, also where the system gives huge pages to everybody."""
+    place, madvise = _place(tensor), _madvise()
+    if place is not None and madvise is not None:
+        address, size = place
+        first, last = -(-address // _PAGE) * _PAGE, (address + size) // _PAGE * _PAGE
+        madvise(first, max(last - first, 0), _MADV_NOHUGEPAGE)
+
+
+def _madvise() -> Callable[[int, int, int], int] | None:
+    """The C library's, of address, bytes and advice; None: it has none."""
     try:
         madvise = ctypes.CDLL(None).madvise
-    except (OSError, AttributeError):  # not every C library has it
-        return False
+    except (OSError, AttributeError):
+        return None
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return madvise
+
+
+def _collapse(address: int, size: int) -> bool:
+    """Whether it worked. The copy is the kernel's: address and contents stay. Takes about a second for each GB."""
+    madvise = _madvise()
+    if madvise is None:
+        return False
 
     def advise(start: int, end: int) -> bool:
         madvise(start, end - start, _MADV_HUGEPAGE)

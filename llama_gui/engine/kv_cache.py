@@ -5,6 +5,7 @@ person, truncating a slot costs nothing and attention reads it without a gather.
 """
 
 import itertools
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -12,14 +13,17 @@ from torch import Tensor
 from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import kv_byte_budget
+from llama_gui.engine.huge_pages import keep_small_pages
 from llama_gui.errors import GenerationError
 
 KEY_BLOCK = 512
 """Slots hold a multiple of this many tokens: of the blocks of keys that attention sees."""
 
+_SPARE = 2
+"""A slot on CPU has so many times the rows that it needs: those that no token has reached take no memory yet. One that
+is full is copied, which for a long conversation takes longer than a step."""
 _GROWTH = 1 + 1 / 16
-"""A slot that is full grows so many times, to whole blocks. Copying it is rare and quick beside the steps that fill it:
-64 MiB for each 512 tokens of a 1B model with 2,000. What it has too much nobody else can use."""
+"""Elsewhere rows take their memory at once: a slot that is full grows so many times, and is copied quickly."""
 _STRIDE = 256
 _MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to look for
 _MOST_IDLE = 256
@@ -31,10 +35,23 @@ class Slot:
 
     `keys` and `values` are ``[layers, kv_heads, capacity, head_dim]``; rows from ``len(tokens)`` on have no meaning. Up
     to the row `finite` they are numbers: those that attention may look at, because a masked key still takes part in the
-    arithmetic, and 0 times NaN is NaN.
+    arithmetic, and 0 times NaN is NaN. Behind it nothing was ever written, and the system has only promised the memory;
+    `taken` rows are those that nobody else may have.
     """
 
-    __slots__ = ("busy", "byte_count", "finite", "key", "keys", "last_used", "set_aside", "tokens", "values")
+    __slots__ = (
+        "_row_bytes",
+        "busy",
+        "byte_count",
+        "finite",
+        "key",
+        "keys",
+        "last_used",
+        "set_aside",
+        "taken",
+        "tokens",
+        "values",
+    )
 
     def __init__(self, key: str | None, keys: Tensor, values: Tensor, finite: int | None = None) -> None:
         """`finite`: None where all rows are."""
@@ -54,13 +71,19 @@ class Slot:
         """Have these rows from now on."""
         self.keys = keys
         self.values = values
+        self._row_bytes = (keys.nbytes + values.nbytes) // self.capacity
         self.finite = finite
-        self.byte_count = keys.nbytes + values.nbytes  # known, because it is asked for each slot in each step
+        self.take(finite)
+
+    def take(self, rows: int) -> None:
+        """Have the memory of so many from now on, written or not."""
+        self.taken = rows
+        self.byte_count = self._row_bytes * rows  # known, because it is asked for each slot in each step
 
     @property
     def touched(self) -> int:
-        """Bytes that were written, and so are taken from what the system has; the rest it has only promised."""
-        return self.byte_count // self.capacity * self.finite
+        """Bytes that were written, and so are gone from what the system calls free."""
+        return self._row_bytes * self.finite
 
     @property
     def claimed(self) -> int:
@@ -78,12 +101,9 @@ class Slot:
         self.values[:, :, start:end] = 0
 
     def make_finite(self, tokens: int) -> None:
-        """Let attention look at the blocks of so many tokens; and one block more than before, until it is all.
-
-        The system hands out memory at a few GB/s. All at once would be, for a long text, longer than a step.
-        """
-        if self.finite < self.capacity:
-            end = min(max(padded(tokens, KEY_BLOCK), self.finite + KEY_BLOCK), self.capacity)
+        """Let attention look at the blocks of so many tokens, which fit."""
+        end = padded(tokens, KEY_BLOCK)
+        if end > self.finite:
             self.zero(self.finite, end)
             self.finite = end
 
@@ -123,13 +143,14 @@ class KVCache:
         self._token_bytes = token_bytes(config, dtype)
         self._dtype = dtype
         self._device = device
+        self._is_lazy = device.type == "cpu"
         self.byte_budget = byte_budget
         self._slots: list[Slot] = []
         self._clock = itertools.count(1)
 
     @property
     def byte_count(self) -> int:
-        """Bytes of all slots."""
+        """Bytes of all slots, without what no token has reached and nobody waits for."""
         return sum(slot.byte_count for slot in self._slots)
 
     def bytes_for(self, tokens: int) -> int:
@@ -158,8 +179,7 @@ class KVCache:
         own = min(prefixes[slot], limit) if slot else 0
         slot = slot or self._new_slot(key, len(tokens), keep=donor)
         if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
-            if len(tokens) > slot.capacity:
-                self._grow(slot, len(tokens))
+            self._take(slot, len(tokens))
             slot.truncate(shared)
             slot.copy(donor, shared)
         else:
@@ -183,6 +203,7 @@ class KVCache:
     def release(self, slot: Slot) -> None:
         """Nobody writes this slot any more; what it holds can be reused."""
         slot.busy = False
+        slot.take(slot.finite)  # of a prompt that was cancelled not all
         slot.last_used = next(self._clock)
         idle = [other for other in self._slots if not other.busy]
         if len(idle) > _MOST_IDLE:
@@ -215,25 +236,31 @@ class KVCache:
         Raises:
             GenerationError: there is no memory for it.
         """
-        if tokens > slot.capacity:
-            self._grow(slot, tokens)
+        self._take(slot, tokens)
         slot.make_finite(tokens)
 
     def clear(self) -> None:
         """Free every slot."""
         self._slots.clear()
 
-    def _grow(self, slot: Slot, tokens: int) -> None:
-        wanted = padded(max(tokens, int(slot.capacity * _GROWTH)), KEY_BLOCK)
-        if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
-            wanted = padded(tokens, KEY_BLOCK)
-            if not self._make_room(self.bytes_for(wanted) - slot.byte_count, keep=slot):
-                raise self._no_memory(wanted)
-        keys, values, finite = self._allocate(wanted)
-        used = len(slot.tokens)
-        keys[:, :, :used] = slot.keys[:, :, :used]
-        values[:, :, :used] = slot.values[:, :, :used]
-        slot.hold(keys, values, max(finite, used))
+    def _take(self, slot: Slot, tokens: int) -> None:
+        """Have the memory for `tokens` of `slot`, and the rows."""
+        exact = padded(tokens, KEY_BLOCK)
+        if exact <= slot.taken:
+            return
+        grows = tokens > slot.capacity
+        roomy = padded(int(slot.capacity * _GROWTH), KEY_BLOCK) if grows and not self._is_lazy else 0
+        sizes = (max(roomy, exact), exact)
+        rows = next((n for n in sizes if self._make_room(self.bytes_for(n) - slot.byte_count, keep=slot)), None)
+        if rows is None:
+            raise self._no_memory(tokens)
+        if grows:
+            keys, values, finite = self._allocate(rows)
+            used = len(slot.tokens)
+            keys[:, :, :used] = slot.keys[:, :, :used]
+            values[:, :, :used] = slot.values[:, :, :used]
+            slot.hold(keys, values, max(finite, used))
+        slot.take(rows)
 
     @staticmethod
     def _own_slot(key: str | None, prefixes: dict[Slot, int]) -> Slot | None:
@@ -252,7 +279,9 @@ class KVCache:
     def _new_slot(self, key: str | None, tokens: int, keep: Slot | None) -> Slot:
         if not self._make_room(self.bytes_for(tokens), keep) and not self._make_room(self.bytes_for(tokens), None):
             raise self._no_memory(tokens)
-        slot = Slot(key, *self._allocate(padded(tokens, KEY_BLOCK)))
+        rows = padded(tokens, KEY_BLOCK)
+        slot = Slot(key, *self._allocate(rows))
+        slot.take(rows)
         self._slots.append(slot)
         return slot
 
@@ -272,16 +301,30 @@ class KVCache:
         """Bytes that all slots together may take now: other models and programs may have taken some since loading."""
         return min(self.byte_budget, kv_byte_budget(self._device, sum(slot.touched for slot in self._slots)))
 
-    def _allocate(self, tokens: int) -> tuple[Tensor, Tensor, int]:
-        """Keys and values for so many, and up to which row they are finite: on CPU they become so piece by piece."""
+    def _allocate(self, rows: int) -> tuple[Tensor, Tensor, int]:
+        """Keys and values, and up to which row they are finite.
+
+        Raises:
+            GenerationError: the system has no memory for them.
+        """
+        if not self._is_lazy:
+            return *self._make(torch.zeros, rows), rows
+        try:
+            made = self._make(torch.empty, rows * _SPARE)
+        except GenerationError:
+            made = self._make(torch.empty, rows)
+        for tensor in made:
+            keep_small_pages(tensor)
+        return *made, 0
+
+    def _make(self, make: Callable[..., Tensor], rows: int) -> tuple[Tensor, Tensor]:
         layers, kv_heads, head_dim = self._shape
-        shape = (layers, kv_heads, tokens, head_dim)
-        make, finite = (torch.empty, 0) if self._device.type == "cpu" else (torch.zeros, tokens)
+        shape = (layers, kv_heads, rows, head_dim)
         try:
             keys, values = (make(shape, dtype=self._dtype, device=self._device) for _ in range(2))
         except (RuntimeError, MemoryError) as error:
-            raise self._no_memory(tokens) from error
-        return keys, values, finite
+            raise self._no_memory(rows) from error
+        return keys, values
 
     def _no_memory(self, tokens: int) -> GenerationError:
         need, have = self.bytes_for(tokens) / 2**20, self._limit() / 2**20

@@ -111,8 +111,8 @@ def test_a_fixed_step_has_the_bits_of_an_ordinary_one(networks, shape, dtype):
         assert torch.equal(step.logits, network.forward(others))
         accept([*segments, *others])
     for one, other in zip(ours, theirs, strict=True):
-        assert torch.equal(one.keys, other.keys)
-        assert torch.equal(one.values, other.values)
+        assert torch.equal(one.keys[:, :, : one.finite], other.keys[:, :, : other.finite])
+        assert torch.equal(one.values[:, :, : one.finite], other.values[:, :, : other.finite])
 
 
 @torch.inference_mode()

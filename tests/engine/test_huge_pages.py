@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from llama_gui.engine.huge_pages import HugePages, _collapse, _place
+from llama_gui.engine.huge_pages import HugePages, _collapse, _place, keep_small_pages
 
 
 def huge_kilobytes_at(address):
@@ -23,6 +23,19 @@ def huge_kilobytes_at(address):
     return 0
 
 
+def flags_at(address):
+    """What the kernel was told of the mapping that holds `address`."""
+    holds = False
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            start, end = (int(number, 16) for number in first.split("-"))
+            holds = start <= address < end
+        elif holds and first == "VmFlags:":
+            return " ".join(rest)
+    return ""
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_numbers_stay(packed):
     numbers = torch.randn(4096, 2048, generator=torch.Generator().manual_seed(1))
@@ -33,6 +46,15 @@ def test_numbers_stay(packed):
     if moved:
         address = torch.ops.mkldnn.data_ptr(weight) if packed else weight.data_ptr()
         assert huge_kilobytes_at(address + 2**24) >= 2**14
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+def test_what_grows_stays_in_small_pages():
+    region = torch.empty(2**24, dtype=torch.int8)
+    keep_small_pages(region)
+    region.fill_(1)
+    assert "nh" in flags_at(region.data_ptr() + 2**22).split()
+    assert huge_kilobytes_at(region.data_ptr() + 2**22) == 0
 
 
 def test_small_ones_and_other_devices_are_left_alone():

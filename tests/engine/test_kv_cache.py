@@ -1,7 +1,9 @@
 """Slots: what is reused, copied, evicted and grown, and how many bytes that takes."""
 
+import sys
 from types import SimpleNamespace
 
+import psutil
 import pytest
 import torch
 from hypothesis import given, settings
@@ -166,8 +168,12 @@ def test_bytes(dtype, size):
     assert cache.bytes_for(KEY_BLOCK + 1) == 2 * cache.bytes_for(1)
     slots = [cache.acquire(key, [1] * length) for key, length in (("a", 10), ("b", KEY_BLOCK + 10))]
     assert [slot.byte_count for slot in slots] == [cache.bytes_for(1), 2 * cache.bytes_for(1)]
-    held = sum(t.numel() * t.element_size() for slot in slots for t in (slot.keys, slot.values))
-    assert cache.byte_count == held
+    assert [slot.touched for slot in slots] == [0, 0]
+    for slot, length in zip(slots, (10, KEY_BLOCK + 10), strict=True):
+        fill(cache, slot, [1] * length)
+    assert [slot.touched for slot in slots] == [slot.byte_count for slot in slots]
+    written = sum(t[:, :, : slot.finite].nbytes for slot in slots for t in (slot.keys, slot.values))
+    assert cache.byte_count == written
     cache.drop(slots[0])
     assert cache.byte_count == slots[1].byte_count
     cache.drop(slots[0])  # a second time changes nothing
@@ -201,9 +207,10 @@ def test_more_conversations_than_can_be_looked_through_are_not_kept(monkeypatch)
         chat(cache, str(token), [token] * 10)
     assert keys_of(cache) == ["busy", "17", "18", "19"]
     assert chat(cache, "18", [18] * 12) == 10
+    cache.ensure_capacity(busy, 2)
     cache.release(busy)  # the one that has just ended is the newest
     assert keys_of(cache) == ["busy", "18", "19"]
-    assert cache.byte_count == sum(slot.keys.nbytes + slot.values.nbytes for slot in cache._slots)
+    assert cache.byte_count == 3 * BLOCK
 
 
 def test_memory_that_others_took_meanwhile_is_not_ours(monkeypatch):
@@ -233,7 +240,7 @@ def test_what_a_running_answer_was_promised_is_no_reason_to_refuse_another_its_o
     monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: held + 2 * BLOCK)
     for slot in slots:
         fill(cache, slot, [1] * KEY_BLOCK * 2)
-    assert [slot.capacity for slot in slots] == [2 * KEY_BLOCK] * 2
+    assert [slot.byte_count for slot in slots] == [2 * BLOCK] * 2
 
 
 def test_running_answers_are_never_evicted():
@@ -269,65 +276,125 @@ def test_growth_keeps_the_rows_and_looks_ahead():
     slot = cache.acquire("a", [1] * 1500)
     fill(cache, slot, [1] * 1500)
     capacities = [slot.capacity]
-    for length in (1536, 1537, 2304, 2305):
+    for length in (1536, 1537, 3072, 3073):
         fill(cache, slot, [1] * length)
         capacities.append(slot.capacity)
-    assert capacities == [1536, 1536, 2048, 2560, 2560]  # a sixteenth more, in whole blocks
-    assert torch.equal(slot.keys[:, :, :2305], rows([1] * 2305))
-    assert (slot.keys[:, :, 2305:] == 0).all()  # never uninitialised: 0 times NaN would be NaN
-    assert (slot.values[:, :, 2305:] == 0).all()
+    assert capacities == [3072, 3072, 3072, 3072, 7168]  # twice as many, in whole blocks
+    assert torch.equal(slot.keys[:, :, :3073], rows([1] * 3073))
+    assert slot.byte_count == slot.touched == 7 * BLOCK  # what nobody has written to takes no memory
 
 
-def test_memory_for_a_long_text_is_taken_block_by_block():
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is in memory")
+def test_what_no_token_has_reached_takes_no_memory(monkeypatch):
+    monkeypatch.undo()
+    cache = KVCache(
+        SimpleNamespace(num_hidden_layers=16, num_key_value_heads=8, head_dim=64),
+        torch.bfloat16,
+        torch.device("cpu"),
+        2**33,
+    )
+    process = psutil.Process()
+    before = process.memory_info().rss
+    slot = cache.acquire("a", [1] * 8192)  # 256 MiB
+    cache.ensure_capacity(slot, 1000)
+    taken = process.memory_info().rss - before
+    assert (slot.byte_count, slot.touched) == (2**28, 2**25)
+    assert 2**25 * 0.9 < taken < 2**25 * 1.5
+
+
+def test_memory_is_taken_block_by_block():
     """The system hands it out at a few GB/s, and running answers wait meanwhile."""
     cache = make_cache(blocks=20)
     slot = cache.acquire("a", [1] * 6 * KEY_BLOCK)
     taken = [slot.touched]
-    for length in (10, 20, 30, 5 * KEY_BLOCK, 5 * KEY_BLOCK + 10, 5 * KEY_BLOCK + 20):
+    for length in (10, 20, KEY_BLOCK, KEY_BLOCK + 1, 5 * KEY_BLOCK, 5 * KEY_BLOCK + 10):
         fill(cache, slot, [1] * length)
         taken.append(slot.touched)
         seen = -(-length // KEY_BLOCK) * KEY_BLOCK
         for held in (slot.keys, slot.values):
-            assert (held[:, :, length:seen] == 0).all()  # a masked key takes part in the arithmetic
-    assert taken == [blocks * BLOCK for blocks in (0, 1, 2, 3, 5, 6, 6)]
-    assert slot.byte_count == 6 * BLOCK
+            assert (
+                held[:, :, length:seen] == 0
+            ).all()  # never uninitialised: a masked key takes part in the arithmetic
+    assert taken == [blocks * BLOCK for blocks in (0, 1, 1, 1, 2, 5, 6)]
+    assert slot.byte_count == 6 * BLOCK  # from the beginning: it was asked for them
     slot.truncate(10)
-    assert (slot.keys[:, :, 10:] == 0).all()
+    assert (slot.keys[:, :, 10 : slot.finite] == 0).all()
 
 
-def test_what_slots_were_promised_and_have_not_taken_yet_is_not_free(monkeypatch):
+def test_what_a_slot_was_promised_nobody_else_gets(monkeypatch):
     cache = make_cache(blocks=20)
-    taken = []
-    # What is free as the system says it: all that nobody has written to.
-    monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: taken.append(held) or held + 4 * BLOCK)
+    # Of five blocks that the machine has, those are free that nobody has written to.
+    monkeypatch.setattr(kv_cache, "kv_byte_budget", lambda device, held: 5 * BLOCK)
     slot = cache.acquire("a", [1] * 4 * KEY_BLOCK)
-    assert not cache.has_room(1)
-    for length in range(1, 5):
+    for length in (0, 1, 3 * KEY_BLOCK, 4 * KEY_BLOCK):
         fill(cache, slot, [1] * length)
-    assert not cache.has_room(4 * KEY_BLOCK + 1)
-    assert cache.has_room(4 * KEY_BLOCK)
-    assert taken[-1] == 4 * BLOCK
+        assert cache.has_room(KEY_BLOCK)
+        assert not cache.has_room(KEY_BLOCK + 1)
+    cache.release(slot)
+    assert cache.has_room(5 * KEY_BLOCK)
 
 
-def test_a_copy_may_be_longer_than_what_was_taken():
+def test_what_a_cancelled_prompt_did_not_come_to_is_free_again():
+    cache = make_cache(blocks=20)
+    slot = cache.acquire("a", [1] * 4 * KEY_BLOCK)
+    fill(cache, slot, [1] * 10)
+    assert cache.byte_count == 4 * BLOCK
+    cache.release(slot)
+    assert cache.byte_count == BLOCK
+    assert chat(cache, "a", [1] * 3 * KEY_BLOCK) == 10
+    assert cache.byte_count == 3 * BLOCK
+
+
+def test_elsewhere_than_on_cpu_rows_take_their_memory_at_once(monkeypatch):
+    """As on a card, played by the CPU."""
+    cache = make_cache(blocks=20)
+    monkeypatch.setattr(cache, "_is_lazy", False)
+    slot = cache.acquire("a", [1] * 1500)
+    assert (slot.capacity, slot.byte_count) == (1536, 3 * BLOCK)
+    capacities = []
+    for length in (1536, 1537, 2304, 2305):
+        fill(cache, slot, [1] * length)
+        capacities.append(slot.capacity)
+        assert slot.byte_count == slot.keys.nbytes + slot.values.nbytes
+    assert capacities == [1536, 2048, 2560, 2560]  # a sixteenth more, in whole blocks
+    assert (slot.keys[:, :, 2305:] == 0).all()
+
+
+def test_a_copy_takes_what_it_writes():
     cache = make_cache(blocks=20)
     tokens = list(range(1100))
     chat(cache, "a", tokens)
     slot = cache.acquire("b", [*tokens, 7])
     assert slot.touched == BLOCK // KEY_BLOCK * 1100
     fill(cache, slot, [*tokens, 7])
-    assert (slot.keys[:, :, 1101:] == 0).all()
+    assert (slot.keys[:, :, 1101 : slot.finite] == 0).all()
     assert cache.fork("b", "c") == 1101
     assert chat(cache, "c", [*tokens, 7, 8]) == 1101
 
 
-def test_growth_in_little_memory_takes_what_is_needed_or_fails_unharmed(monkeypatch):
-    monkeypatch.setattr(kv_cache, "_GROWTH", 1.5)
+def test_where_the_system_has_no_room_for_spare_rows_there_are_none(monkeypatch):
+    cache, empty = make_cache(blocks=20), torch.empty
+
+    def least(shape, **options):
+        if shape[2] > 4 * KEY_BLOCK:
+            raise RuntimeError("can't allocate memory")
+        return empty(shape, **options)
+
+    monkeypatch.setattr(torch, "empty", least)
+    slot = cache.acquire("a", [1] * 3 * KEY_BLOCK)
+    assert slot.capacity == 3 * KEY_BLOCK
+    fill(cache, slot, [1] * 4 * KEY_BLOCK)
+    assert slot.capacity == 4 * KEY_BLOCK
+    with pytest.raises(GenerationError, match="not enough memory"):
+        cache.ensure_capacity(slot, 4 * KEY_BLOCK + 1)
+    assert torch.equal(slot.keys, rows([1] * 4 * KEY_BLOCK))
+
+
+def test_in_little_memory_a_conversation_grows_as_far_as_it_lasts_and_fails_unharmed():
     cache = make_cache(blocks=5)
     slot = cache.acquire("a", [1] * 2048)
     fill(cache, slot, [1] * 2048)
     fill(cache, slot, [1] * 2049)
-    assert slot.capacity == 5 * KEY_BLOCK  # six blocks would be half as much again
     with pytest.raises(GenerationError, match="memory"):
         cache.ensure_capacity(slot, 5 * KEY_BLOCK + 1)
     assert torch.equal(slot.keys[:, :, :2049], rows([1] * 2049))
