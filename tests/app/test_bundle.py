@@ -160,7 +160,10 @@ def test_its_menu_entry_starts_it(program: Path, env, tmp_path: Path):
 
 
 def test_every_library_is_in_it_or_on_every_desktop(program: Path):
-    """What the linker does not find here would be missing everywhere."""
+    """What the linker does not find here would be missing everywhere.
+
+    Of every desktop libwayland-cursor0 and libwayland-egl1 must be here, too.
+    """
     libraries = [*program.parent.rglob("*.so"), *program.parent.rglob("*.so.*")]
     env = {"LD_LIBRARY_PATH": str(program.parent / "_internal"), "PATH": "/usr/bin:/bin"}
     missing = {

@@ -54,9 +54,10 @@ def ours(options: argparse.Namespace) -> tuple[Decode, Prefill]:
 def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     """A greedy loop over the model's forward, with its own cache."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
+    from transformers import AutoConfig, AutoModelForCausalLM
 
     from llama_gui.engine.presets import RandomModel, preset_config
+    from tests.fakes.reference_cache import fresh_cache
 
     content = preset_config(options.preset)
     kind = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2"}[content["architectures"][0]]
@@ -74,20 +75,20 @@ def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
 
     @torch.inference_mode()
     def decode(chats: int, context: int, steps: int) -> float:
-        cache = DynamicCache(config=theirs)
+        cache = fresh_cache(model)
         ids = torch.randint(0, 2000, (chats, context))
-        logits = model(ids, past_key_values=cache, logits_to_keep=1).logits
+        logits = model(ids, **cache, logits_to_keep=1).logits
         began = time.perf_counter()
         for _ in range(steps):
             ids = logits[:, -1].argmax(-1, keepdim=True)
-            logits = model(ids, past_key_values=cache, logits_to_keep=1).logits
+            logits = model(ids, **cache, logits_to_keep=1).logits
         return chats * steps / (time.perf_counter() - began)
 
     @torch.inference_mode()
     def prefill(tokens: int) -> float:
         ids = torch.randint(0, 2000, (1, tokens))
         began = time.perf_counter()
-        model(ids, past_key_values=DynamicCache(config=theirs), logits_to_keep=1).logits[0, -1].argmax()
+        model(ids, **fresh_cache(model), logits_to_keep=1).logits[0, -1].argmax()
         return tokens / (time.perf_counter() - began)
 
     return decode, prefill

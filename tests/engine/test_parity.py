@@ -8,6 +8,7 @@ import torch
 
 from llama_gui.engine import GenerateRequest, Message, SamplingParams
 from llama_gui.engine.device import torch_threads
+from tests.fakes.reference_cache import fresh_cache
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
 
 GREEDY = SamplingParams(temperature=0)
@@ -31,11 +32,10 @@ def random_ids(count, vocab, seed=1):
 
 @torch.no_grad()
 def reference_greedy(model, prompt, count):
-    ids, past = torch.tensor([prompt]), None
+    ids, cache = torch.tensor([prompt]), fresh_cache(model)
     answer = []
     for _ in range(count):
-        out = model(ids, past_key_values=past, use_cache=True)
-        past, ids = out.past_key_values, out.logits[:, -1:].argmax(-1)
+        ids = model(ids, **cache).logits[:, -1:].argmax(-1)
         answer.append(int(ids))
     return answer
 
