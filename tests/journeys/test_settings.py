@@ -72,6 +72,18 @@ def test_what_is_set_applies_from_the_next_answer(open_window, qtbot):
     assert request.messages[0].content == "Be kind."
 
 
+def test_a_click_takes_the_keyboard_from_the_settings_to_the_message(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    for _ in range(2):  # the first chat, and one that was opened later
+        edit = window.deck.current().composer.edit
+        for settings in (window.panel.system_prompt, window.panel.picker):
+            settings.setFocus()
+            assert settings.hasFocus()
+            qtbot.mouseClick(edit.viewport(), Qt.MouseButton.LeftButton)
+            assert edit.hasFocus()
+        trigger(window, "new_tab")
+
+
 def test_a_preset_is_saved_applied_changed_renamed_and_deleted_with_undo(open_window, qtbot):
     window = open_window(ScriptedEngine())
     picker = window.panel.presets
