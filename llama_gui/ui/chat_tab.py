@@ -161,10 +161,9 @@ class ChatTab(Surface):
         self.header.setVisible(beside)
         self.header.set_front(front)
         self.composer.set_front(front)
-        self.setFocusProxy(None)  # who has it would get the policy as well, and no keyboard by click or Tab any more
         # A click on whatever keeps no keyboard for itself, such as a button, brings the other one to the front.
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus if front else Qt.FocusPolicy.ClickFocus)
-        self.setFocusProxy(self.composer)
+        self.composer.edit.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # Qt has just given it ours, as our focus proxy
 
     def take_keyboard(self) -> None:
         """Have the keyboard, where it is among what is here, or else where the next message is written."""

@@ -2,8 +2,10 @@
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
+from shiboken6 import isValid
 
 from llama_gui.bridge.chat_book import ChatBook
+from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.settings_panel import SettingsPanel
@@ -38,6 +40,7 @@ class WindowTabs(QObject):
         self._book, self._deck, self._models = book, deck, models
         self._sidebar, self._panel, self._status, self._stop = sidebar, panel, status, stop
         self._untold: list[str] = []  # trouble from before the first tab was there
+        self._shown: ChatSession | None = None  # whose settings the panel has
         book.restored.connect(deck.restore)
         book.answering_changed.connect(self._on_answering)
         deck.tab_added.connect(self._on_tab_added)
@@ -77,6 +80,8 @@ class WindowTabs(QObject):
 
     @Slot(object)
     def _on_current(self, tab: ChatTab) -> None:
+        self._panel.take_texts()  # what was typed a moment ago is for the chat before
+        self._shown = tab.session
         self._panel.show_settings(tab.session.settings)
         self._models.show()
         self._sidebar.show_current(tab.session.chat_id)
@@ -93,9 +98,8 @@ class WindowTabs(QObject):
 
     @Slot(object)
     def _on_settings_edited(self, settings: ChatSettings) -> None:
-        tab = self._deck.current()
-        if tab is not None:
-            tab.session.set_settings(settings)
+        if self._shown is not None and isValid(self._shown):
+            self._shown.set_settings(settings)
 
     @Slot(object)
     def _on_session_settings(self, settings: ChatSettings) -> None:

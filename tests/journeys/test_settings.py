@@ -84,6 +84,25 @@ def test_a_click_takes_the_keyboard_from_the_settings_to_the_message(open_window
         trigger(window, "new_tab")
 
 
+def test_what_is_typed_a_moment_before_another_tab_is_shown_is_kept_and_in_no_other(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    prompt = window.panel.system_prompt
+    first = window.deck.current().session
+    qtbot.keyClicks(prompt, "Be kind.")
+    trigger(window, "new_tab")
+    second = window.deck.current().session
+    assert (first.settings.system_prompt, second.settings.system_prompt) == ("Be kind.", "")
+    assert prompt.toPlainText() == ""
+    window.deck.open_chat(first.chat_id)
+    assert prompt.toPlainText() == "Be kind."
+    prompt.selectAll()
+    qtbot.keyClick(prompt, Qt.Key.Key_Backspace)
+    window.deck.open_chat(second.chat_id)
+    qtbot.keyClicks(prompt, "Be brief.")
+    window.deck.close_chat(second.chat_id)
+    assert (first.settings.system_prompt, prompt.toPlainText()) == ("", "")
+
+
 def test_a_preset_is_saved_applied_changed_renamed_and_deleted_with_undo(open_window, qtbot):
     window = open_window(ScriptedEngine())
     picker = window.panel.presets
