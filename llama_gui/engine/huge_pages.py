@@ -9,7 +9,7 @@ nothing changes but the speed.
 import ctypes
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -68,36 +68,32 @@ def _place(weight: Tensor) -> tuple[int, int] | None:
 
 def keep_small_pages(tensor: Tensor) -> None:
     """Let a tensor take memory as it is written, page by page, also where the system gives huge pages to everybody."""
-    place, madvise = _place(tensor), _madvise()
-    if place is not None and madvise is not None:
-        address, size = place
-        first, last = -(-address // _PAGE) * _PAGE, (address + size) // _PAGE * _PAGE
-        madvise(first, max(last - first, 0), _MADV_NOHUGEPAGE)
+    place = _place(tensor)
+    if place is not None:
+        _advise(place[0], sum(place), _MADV_NOHUGEPAGE)
 
 
-def _madvise() -> Callable[[int, int, int], int] | None:
-    """The C library's, of address, bytes and advice; None: it has none."""
+def _advise(start: int, end: int, advice: int) -> bool:
+    """About all whole pages from `start` to `end`. Whether the kernel takes it."""
     try:
         madvise = ctypes.CDLL(None).madvise
-    except (OSError, AttributeError):
-        return None
+    except (OSError, AttributeError):  # not every C library has it
+        return False
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    return madvise
+    first, last = -(-start // _PAGE) * _PAGE, end // _PAGE * _PAGE
+    return madvise(first, max(0, last - first), advice) == 0
 
 
 def _collapse(address: int, size: int) -> bool:
     """Whether it worked. The copy is the kernel's: address and contents stay. Takes about a second for each GB."""
-    madvise = _madvise()
-    if madvise is None:
-        return False
 
-    def advise(start: int, end: int) -> bool:
-        madvise(start, end - start, _MADV_HUGEPAGE)
-        return madvise(start, end - start, _MADV_COLLAPSE) == 0
+    def collapse(start: int, end: int) -> bool:
+        _advise(start, end, _MADV_HUGEPAGE)
+        return _advise(start, end, _MADV_COLLAPSE)
 
     first, last = -(-address // _PAGE) * _PAGE, (address + size) // _PAGE * _PAGE
     # What else lies on the pages at both ends belongs to this process, too, and moves without noticing. If a part of
     # such a page belongs to nobody, the kernel refuses all that it is asked for at once: so the ends come separately.
-    advise(first - _PAGE, first)
-    advise(last, last + _PAGE)
-    return advise(first, last)
+    collapse(first - _PAGE, first)
+    collapse(last, last + _PAGE)
+    return collapse(first, last)

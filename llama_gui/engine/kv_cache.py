@@ -42,7 +42,6 @@ class Slot:
     __slots__ = (
         "_row_bytes",
         "busy",
-        "byte_count",
         "finite",
         "key",
         "keys",
@@ -72,13 +71,12 @@ class Slot:
         self.keys = keys
         self.values = values
         self._row_bytes = (keys.nbytes + values.nbytes) // self.capacity
-        self.finite = finite
-        self.take(finite)
+        self.finite = self.taken = finite
 
-    def take(self, rows: int) -> None:
-        """Have the memory of so many from now on, written or not."""
-        self.taken = rows
-        self.byte_count = self._row_bytes * rows  # known, because it is asked for each slot in each step
+    @property
+    def byte_count(self) -> int:
+        """Bytes of the rows that it has taken, written or not."""
+        return self._row_bytes * self.taken
 
     @property
     def touched(self) -> int:
@@ -203,7 +201,7 @@ class KVCache:
     def release(self, slot: Slot) -> None:
         """Nobody writes this slot any more; what it holds can be reused."""
         slot.busy = False
-        slot.take(slot.finite)  # of a prompt that was cancelled not all
+        slot.taken = slot.finite  # of a prompt that was cancelled not all
         slot.last_used = next(self._clock)
         idle = [other for other in self._slots if not other.busy]
         if len(idle) > _MOST_IDLE:
@@ -249,18 +247,16 @@ class KVCache:
         if exact <= slot.taken:
             return
         grows = tokens > slot.capacity
-        roomy = padded(int(slot.capacity * _GROWTH), KEY_BLOCK) if grows and not self._is_lazy else 0
-        sizes = (max(roomy, exact), exact)
+        roomy = padded(int(slot.capacity * _GROWTH), KEY_BLOCK) if grows and not self._is_lazy else exact
+        sizes = sorted({max(roomy, exact), exact}, reverse=True)
         rows = next((n for n in sizes if self._make_room(self.bytes_for(n) - slot.byte_count, keep=slot)), None)
         if rows is None:
             raise self._no_memory(tokens)
         if grows:
-            keys, values, finite = self._allocate(rows)
-            used = len(slot.tokens)
-            keys[:, :, :used] = slot.keys[:, :, :used]
-            values[:, :, :used] = slot.values[:, :, :used]
-            slot.hold(keys, values, max(finite, used))
-        slot.take(rows)
+            grown = Slot(None, *self._allocate(rows))
+            grown.copy(slot, len(slot.tokens))
+            slot.hold(grown.keys, grown.values, grown.finite)
+        slot.taken = rows
 
     @staticmethod
     def _own_slot(key: str | None, prefixes: dict[Slot, int]) -> Slot | None:
@@ -281,7 +277,7 @@ class KVCache:
             raise self._no_memory(tokens)
         rows = padded(tokens, KEY_BLOCK)
         slot = Slot(key, *self._allocate(rows))
-        slot.take(rows)
+        slot.taken = rows
         self._slots.append(slot)
         return slot
 

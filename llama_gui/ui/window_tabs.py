@@ -103,6 +103,5 @@ class WindowTabs(QObject):
 
     @Slot(object)
     def _on_session_settings(self, settings: ChatSettings) -> None:
-        tab = self._deck.current()
-        if tab is not None and self.sender() is tab.session:
+        if self._shown is not None and self.sender() is self._shown:
             self._panel.show_settings(settings)

@@ -10,30 +10,21 @@ import torch
 from llama_gui.engine.huge_pages import HugePages, _collapse, _place, keep_small_pages
 
 
-def huge_kilobytes_at(address):
-    """Of the mapping that holds `address`."""
-    holds = False
-    for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
-        first = line.split()[0]
-        if not first.endswith(":"):
-            start, end = (int(number, 16) for number in first.split("-"))
-            holds = start <= address < end
-        elif holds and first == "AnonHugePages:":
-            return int(line.split()[1])
-    return 0
-
-
-def flags_at(address):
-    """What the kernel was told of the mapping that holds `address`."""
+def told_of(address, name):
+    """What the kernel says, under this name, of the mapping that holds `address`."""
     holds = False
     for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
         first, *rest = line.split()
         if not first.endswith(":"):
             start, end = (int(number, 16) for number in first.split("-"))
             holds = start <= address < end
-        elif holds and first == "VmFlags:":
-            return " ".join(rest)
-    return ""
+        elif holds and first == f"{name}:":
+            return rest
+    return []
+
+
+def huge_kilobytes_at(address):
+    return int(told_of(address, "AnonHugePages")[0])
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -53,7 +44,7 @@ def test_what_grows_stays_in_small_pages():
     region = torch.empty(2**24, dtype=torch.int8)
     keep_small_pages(region)
     region.fill_(1)
-    assert "nh" in flags_at(region.data_ptr() + 2**22).split()
+    assert "nh" in told_of(region.data_ptr() + 2**22, "VmFlags")
     assert huge_kilobytes_at(region.data_ptr() + 2**22) == 0
 
 
