@@ -28,8 +28,8 @@ from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.settings_panel import SettingsPanel
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.status_line import StatusLine
+from llama_gui.ui.tab_strip import TabStrip
 from llama_gui.ui.tab_verbs import TabVerbs
-from llama_gui.ui.tabs import TabStrip
 from llama_gui.ui.window_actions import ActionParts, connect_actions
 from llama_gui.ui.window_connections import WindowConnections
 from llama_gui.ui.window_frame import TopBar, WindowFrame

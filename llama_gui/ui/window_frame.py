@@ -5,7 +5,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from llama_gui.ui.actions import Actions
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.tabs import STRIP_HEIGHT, TabStrip
+from llama_gui.ui.tab_strip import TabStrip
+from llama_gui.ui.tabs import STRIP_HEIGHT
 from llama_gui.ui.widgets import Button, Surface
 
 

@@ -3,7 +3,8 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from llama_gui.ui.tabs import TabBar, TabStrip
+from llama_gui.ui.tab_strip import TabStrip
+from llama_gui.ui.tabs import TabBar
 from llama_gui.ui.widgets import plain_tip
 
 
