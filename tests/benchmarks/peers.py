@@ -159,7 +159,7 @@ def quantise(options: argparse.Namespace) -> None:
     import llama_cpp as lib
 
     params = lib.llama_model_quantize_default_params()
-    params.ftype = {"Q8_0": lib.LLAMA_FTYPE_MOSTLY_Q8_0, "Q4_K_M": lib.LLAMA_FTYPE_MOSTLY_Q4_K_M}[options.dtype]
+    params.ftype = getattr(lib, f"LLAMA_FTYPE_MOSTLY_{options.dtype}")
     params.nthread = options.threads
     if lib.llama_model_quantize(options.gguf.encode(), options.target.encode(), params):
         raise RuntimeError("llama_model_quantize failed")

@@ -147,21 +147,11 @@ def start(options: argparse.Namespace, dtype: str, folder: Path) -> list[Worker]
     if options.not_exact and dtype == "bfloat16":
         workers.append(Worker("ours bfloat16, not exact", sys.executable, "ours", *shape, "--not-exact"))
     if has_llama_cpp(options.llama_python):
-        source, kind = folder / "BF16.gguf", THEIR_KINDS[dtype]
-        target = folder / f"{kind}.gguf"
-        if not source.exists():
-            write_gguf(options.preset, source)
-        if not target.exists():
-            command = ["quantise", "--gguf", str(source), "--target", str(target), "--dtype", kind]
-            subprocess.run(
-                [options.llama_python, str(ROOT / "tests/benchmarks/peers.py"), *command], check=True,
-                capture_output=True,
-            )  # fmt: skip
+        kind = THEIR_KINDS[dtype]
+        file = their_file(options, kind, folder)
         if options.same_file:
-            workers.append(Worker(f"ours, its {kind} file", sys.executable, "ours", "--gguf", str(target)))
-        sequences = "1" if options.chats == "1" else "16"
-        arguments = ("llama.cpp", "--gguf", str(target), "--sequences", sequences)
-        workers.append(Worker(f"llama.cpp {kind}", options.llama_python, *arguments))
+            workers.append(with_file(kind, file))
+        workers.append(llama_with_file(options, kind, file))
     if not options.without_transformers:
         theirs = options.transformers_dtype
         arguments = ("--preset", options.preset, "--dtype", theirs)
@@ -169,9 +159,31 @@ def start(options: argparse.Namespace, dtype: str, folder: Path) -> list[Worker]
     return workers
 
 
-def compare(options: argparse.Namespace, dtype: str, folder: Path) -> None:
-    """Print the rows of one dtype as Markdown."""
-    workers = start(options, dtype, folder)
+def their_file(options: argparse.Namespace, kind: str, folder: Path) -> str:
+    """The random weights in one of llama.cpp's kinds, as it makes them."""
+    source, target = folder / "BF16.gguf", folder / f"{kind}.gguf"
+    if not source.exists():
+        write_gguf(options.preset, source)
+    if not target.exists():
+        command = ["quantise", "--gguf", str(source), "--target", str(target), "--dtype", kind]
+        peers = str(ROOT / "tests/benchmarks/peers.py")
+        subprocess.run([options.llama_python, peers, *command], check=True, capture_output=True)
+    return str(target)
+
+
+def with_file(kind: str, file: str) -> Worker:
+    """Ours."""
+    return Worker(f"ours, its {kind} file", sys.executable, "ours", "--gguf", file)
+
+
+def llama_with_file(options: argparse.Namespace, kind: str, file: str) -> Worker:
+    """llama.cpp."""
+    sequences = "1" if options.chats == "1" else "16"
+    return Worker(f"llama.cpp {kind}", options.llama_python, "llama.cpp", "--gguf", file, "--sequences", sequences)
+
+
+def compare(options: argparse.Namespace, dtype: str, workers: list[Worker]) -> None:
+    """Print the rows of one dtype, or of one kind of GGUF file, as Markdown."""
     try:
         for work in works(options):
             speeds: list[list[float]] = [[] for _ in workers]
@@ -181,7 +193,7 @@ def compare(options: argparse.Namespace, dtype: str, folder: Path) -> None:
                     speed = worker.ask(work)
                     if turn:  # the first is to warm up
                         taken.append(speed)
-                if turn:
+                if turn and dtype in THEIR_KINDS:
                     buses.append(read_bandwidth(rounds=2) / bytes_per_step(options.preset, dtype))
             print_row(work, dtype, [worker.name for worker in workers], speeds, buses)
     finally:
@@ -210,7 +222,7 @@ def print_row(work: str, dtype: str, names: list[str], speeds: list[list[float]]
     for name, taken in zip(names[1:], speeds[1:], strict=True):
         ratio = statistics.median(mine / other for mine, other in zip(speeds[0], taken, strict=True))
         cells.append(f"{name} {statistics.median(taken):.1f} ({ratio:.2f} x)")
-    if work.startswith("decode 1 "):
+    if work.startswith("decode 1 ") and buses:
         share = statistics.median(mine / bus for mine, bus in zip(speeds[0], buses, strict=True))
         cells[0] += f" ({share:.0%} of what the bus allows)"
     print(f"| {words} | {dtype} | {' | '.join(cells)} | {os.getloadavg()[0]:.1f} |", flush=True)
@@ -268,14 +280,18 @@ def main() -> None:
         help="float32 is the faster one on CPUs that do not multiply bfloat16 by themselves",
     )
     parser.add_argument("--same-file", action="store_true", help="also ours with llama.cpp's file")
+    parser.add_argument("--files", default="", help="also with the same file in llama.cpp's kinds, as Q3_K_M,IQ4_XS")
     parser.add_argument("--not-exact", action="store_true", help="also ours in bfloat16 with exact=False")
     options = parser.parse_args()
     print(f"{options.preset}, {time.strftime('%Y-%m-%d %H:%M')}, {versions()}\n")
     print("Tokens per second, medians; in brackets ours against theirs.\n")
     print("| work | dtype | ours | others | | load |\n| --- | --- | --- | --- | --- | --- |", flush=True)
     with contextlib.nullcontext(options.folder) if options.folder else tempfile.TemporaryDirectory() as folder:
-        for dtype in options.dtypes.split(","):
-            compare(options, dtype, Path(folder))
+        for dtype in filter(None, options.dtypes.split(",")):
+            compare(options, dtype, start(options, dtype, Path(folder)))
+        for kind in filter(None, options.files.split(",")):
+            file = their_file(options, kind, Path(folder))
+            compare(options, kind, [with_file(kind, file), llama_with_file(options, kind, file)])
 
 
 if __name__ == "__main__":
