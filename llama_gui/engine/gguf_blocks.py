@@ -11,6 +11,10 @@ import torch
 from torch import Tensor
 
 
+IQ4_NUMBERS = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
+"""What the codes of IQ4_NL and IQ4_XS stand for: levels that lie closer around zero, where most weights are."""
+
+
 def _half(data: Tensor) -> Tensor:
     """Two bytes ``[count, 2]`` -> float32 ``[count, 1]``."""
     return data.contiguous().view(torch.float16).float()
@@ -81,6 +85,45 @@ def _q6_k(blocks: Tensor) -> Tensor:
     return (numbers.reshape(-1, 16, 16).float() * scales.unsqueeze(-1)).flatten(1)
 
 
+def _quarters(data: Tensor) -> Tensor:
+    """``[count, groups * 32] -> [count, groups * 8, 16]``: of each 32 bytes the lowest two bits, then the next ones."""
+    shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=data.device).view(4, 1)
+    return (data.unflatten(1, (-1, 1, 32)) >> shifts & 3).flatten(1).unflatten(1, (-1, 16))
+
+
+def _q2_k(blocks: Tensor) -> Tensor:
+    scales = _half(blocks[:, 80:82]) * (blocks[:, :16] & 15).float()
+    offsets = _half(blocks[:, 82:]) * (blocks[:, :16] >> 4).float()
+    return (_quarters(blocks[:, 16:80]).float() * scales.unsqueeze(-1) - offsets.unsqueeze(-1)).flatten(1)
+
+
+def _q3_k(blocks: Tensor) -> Tensor:
+    low, high = blocks[:, 96:104], blocks[:, 104:108]
+    shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=blocks.device).view(4, 1)
+    upper = (high.unsqueeze(1) >> shifts & 3).flatten(1)
+    scales = (_nibbles(low).flatten(1) | upper << 4).to(torch.int8) - 32
+    thirds = blocks[:, :32].unsqueeze(1) >> torch.arange(8, dtype=torch.uint8, device=blocks.device).view(8, 1) & 1
+    numbers = (_quarters(blocks[:, 32:96]) | thirds.flatten(1).unflatten(1, (16, 16)) << 2).to(torch.int8) - 4
+    return (numbers.float() * (_half(blocks[:, 108:]) * scales.float()).unsqueeze(-1)).flatten(1)
+
+
+def _listed(nibbles: Tensor) -> Tensor:
+    """The numbers that codes of four bits stand for."""
+    return torch.tensor(IQ4_NUMBERS, dtype=torch.float32, device=nibbles.device)[nibbles.int()]
+
+
+def _iq4_nl(blocks: Tensor) -> Tensor:
+    return _listed(_nibbles(blocks[:, 2:]).flatten(1)) * _half(blocks[:, :2])
+
+
+def _iq4_xs(blocks: Tensor) -> Tensor:
+    high, low = blocks[:, 2:4], blocks[:, 4:8]
+    shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=blocks.device)
+    scales = (_nibbles(low.unsqueeze(-1)).flatten(1) | (high.unsqueeze(-1) >> shifts & 3).flatten(1) << 4).to(torch.int8)
+    factors = _half(blocks[:, :2]) * (scales - 32).float()
+    return (_listed(_nibbles(blocks[:, 8:].unflatten(1, (8, 16))).flatten(2)) * factors.unsqueeze(-1)).flatten(1)
+
+
 def _by_the_package(name: str) -> Callable[[Tensor], Tensor]:
     def dequantise(blocks: Tensor) -> Tensor:
         import gguf  # it takes a while, and few need it
@@ -93,8 +136,6 @@ def _by_the_package(name: str) -> Callable[[Tensor], Tensor]:
 
 
 _OTHERS = {
-    "Q2_K": (84, 256),
-    "Q3_K": (110, 256),
     "IQ1_S": (50, 256),
     "IQ1_M": (56, 256),
     "IQ2_XXS": (66, 256),
@@ -102,8 +143,6 @@ _OTHERS = {
     "IQ2_S": (82, 256),
     "IQ3_XXS": (98, 256),
     "IQ3_S": (110, 256),
-    "IQ4_NL": (18, 32),
-    "IQ4_XS": (136, 256),
     "TQ1_0": (54, 256),
     "TQ2_0": (66, 256),
     "MXFP4": (17, 32),
@@ -119,6 +158,10 @@ _BLOCKS: dict[str, tuple[int, int, Callable[[Tensor], Tensor]]] = {
     "Q4_K": (144, 256, _q4_k),
     "Q5_K": (176, 256, _q5_k),
     "Q6_K": (210, 256, _q6_k),
+    "Q2_K": (84, 256, _q2_k),
+    "Q3_K": (110, 256, _q3_k),
+    "IQ4_NL": (18, 32, _iq4_nl),
+    "IQ4_XS": (136, 256, _iq4_xs),
     **{name: (*shape, _by_the_package(name)) for name, shape in _OTHERS.items()},
 }
 _PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}

@@ -9,6 +9,10 @@ enum { SMALL_GROUP = 16 };
 
 typedef enum { Q4_K = 0, Q5_K = 1, Q6_K = 2, Q4_0 = 3, Q7_K = 4 } BlockKind;
 
+/* What the codes of IQ4_NL and IQ4_XS stand for, and IQ4_ZERO more. */
+enum { IQ4_ZERO = 128 };
+static const uint8_t iq4_levels[16] = {1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};
+
 /* `parts` are the lower four bits of levels, as those of our own four bits lie, the upper ones, what groups have, and
  * what blocks have: factors in half precision, those of all channels side by side. */
 typedef struct {

@@ -74,10 +74,64 @@ static void q6_k(const uint8_t *block, float *to) {
     }
 }
 
+/* Groups of 16: of each 32 bytes the lowest two bits are two groups, the next ones two more. */
+INLINE int two_bits(const uint8_t *low, int group, int i) {
+    return low[group / 8 * 32 + group % 2 * 16 + i] >> group % 8 / 2 * 2 & 3;
+}
+
+static void q2_k(const uint8_t *block, float *to) {
+    const float scale = half_at(block + 80), offset = half_at(block + 82);
+    for (int group = 0; group < 16; group++) {
+        const float its_scale = scale * (float)(block[group] & 15), its_offset = offset * (float)(block[group] >> 4);
+        for (int i = 0; i < 16; i++) to[group * 16 + i] = (float)two_bits(block + 16, group, i) * its_scale - its_offset;
+    }
+}
+
+/* Of one of the sixteen groups of a block of Q3_K: six bits each, packed in 12 bytes. */
+INLINE int q3_k_step(const uint8_t *block, int group) {
+    const uint8_t *low = block + 96, *high = block + 104;
+    return ((low[group % 8] >> group / 8 * 4 & 15) | (high[group % 4] >> group / 4 * 2 & 3) << 4) - 32;
+}
+
+/* From 0 to 7; 4 stands for zero. */
+INLINE int q3_k_level(const uint8_t *block, int group, int i) {
+    return two_bits(block + 32, group, i) | (block[group % 2 * 16 + i] >> group / 2 & 1) << 2;
+}
+
+static void q3_k(const uint8_t *block, float *to) {
+    const float scale = half_at(block + 108);
+    for (int group = 0; group < 16; group++) {
+        const float its_scale = scale * (float)q3_k_step(block, group);
+        for (int i = 0; i < 16; i++) to[group * 16 + i] = (float)(q3_k_level(block, group, i) - 4) * its_scale;
+    }
+}
+
+/* 16 bytes, whose upper bits are the second half of a group. */
+INLINE void iq4_group(const uint8_t *codes, float scale, float *to) {
+    for (int i = 0; i < 16; i++) {
+        to[i] = (float)(iq4_levels[codes[i] & 15] - IQ4_ZERO) * scale;
+        to[16 + i] = (float)(iq4_levels[codes[i] >> 4] - IQ4_ZERO) * scale;
+    }
+}
+
+static void iq4_nl(const uint8_t *block, float *to) { iq4_group(block + 2, half_at(block), to); }
+
+/* Of one of the eight groups of a block of IQ4_XS: six bits each, packed in 6 bytes. */
+INLINE int iq4_xs_step(const uint8_t *block, int group) {
+    return ((block[4 + group / 2] >> group % 2 * 4 & 15) | (block[2 + group / 4] >> group % 4 * 2 & 3) << 4) - 32;
+}
+
+static void iq4_xs(const uint8_t *block, float *to) {
+    const float scale = half_at(block);
+    for (int group = 0; group < 8; group++)
+        iq4_group(block + 8 + group * 16, scale * (float)iq4_xs_step(block, group), to + group * 32);
+}
+
 static const struct {
     Dequantise *dequantise;
     int bytes, numbers;
-} formats[] = {{q8_0, 34, 32}, {q4_0, 18, 32}, {q4_1, 20, 32}, {q4_k, 144, 256}, {q5_k, 176, 256}, {q6_k, 210, 256}};
+} formats[] = {{q8_0, 34, 32}, {q4_0, 18, 32}, {q4_1, 20, 32}, {q4_k, 144, 256}, {q5_k, 176, 256}, {q6_k, 210, 256},
+             {q2_k, 84, 256}, {q3_k, 110, 256}, {iq4_nl, 18, 32}, {iq4_xs, 136, 256}};
 
 EXPORT int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_t count, float *to) {
     const int bytes = formats[format].bytes, numbers = formats[format].numbers;
