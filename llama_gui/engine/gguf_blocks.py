@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-
 IQ4_NUMBERS = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
 """What the codes of IQ4_NL and IQ4_XS stand for: levels that lie closer around zero, where most weights are."""
 
@@ -119,7 +118,9 @@ def _iq4_nl(blocks: Tensor) -> Tensor:
 def _iq4_xs(blocks: Tensor) -> Tensor:
     high, low = blocks[:, 2:4], blocks[:, 4:8]
     shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=blocks.device)
-    scales = (_nibbles(low.unsqueeze(-1)).flatten(1) | (high.unsqueeze(-1) >> shifts & 3).flatten(1) << 4).to(torch.int8)
+    scales = (_nibbles(low.unsqueeze(-1)).flatten(1) | (high.unsqueeze(-1) >> shifts & 3).flatten(1) << 4).to(
+        torch.int8
+    )
     factors = _half(blocks[:, :2]) * (scales - 32).float()
     return (_listed(_nibbles(blocks[:, 8:].unflatten(1, (8, 16))).flatten(2)) * factors.unsqueeze(-1)).flatten(1)
 
@@ -177,7 +178,15 @@ FEWER_BITS = tuple(kind for kind, (size, numbers, _) in _BLOCKS.items() if 8 * s
 """Those of fewer than four: what four bits lose is little beside what they have lost."""
 
 
-FACTORS = {"Q4_K": slice(0, 4), "Q5_K": slice(0, 4), "Q6_K": slice(208, 210), "Q4_0": slice(0, 2)}
+FACTORS = {
+    "Q4_K": slice(0, 4),
+    "Q5_K": slice(0, 4),
+    "Q6_K": slice(208, 210),
+    "Q4_0": slice(0, 2),
+    "Q3_K": slice(108, 110),
+    "IQ4_NL": slice(0, 2),
+    "IQ4_XS": slice(0, 2),
+}
 """Where a block has its numbers in half precision, of those kinds that are multiplied as they are."""
 
 

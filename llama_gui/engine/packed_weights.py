@@ -30,7 +30,7 @@ CODED_BYTES = 1.5
 _MOST_STRAYS = 1 / 256
 """Of all numbers: more cost what the codes save."""
 
-BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0")
+BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0", "Q3_K", "IQ4_NL", "IQ4_XS")
 """What is multiplied as it lies in a GGUF file."""
 
 SEVEN_BITS = "Q7_K"
@@ -53,6 +53,9 @@ _PART_BYTES = {
     "Q5_K": (128, 32, 16, 4),
     "Q6_K": (128, 64, 16, 2),
     "Q4_0": (128, 0, 0, 16),
+    "Q3_K": (64, 32, 16, 2),
+    "IQ4_NL": (128, 0, 0, 16),
+    "IQ4_XS": (128, 0, 8, 2),
     SEVEN_BITS: (256, 0, 8, 4),
 }
 

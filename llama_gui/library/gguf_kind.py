@@ -24,6 +24,6 @@ def gguf_dtype(kind: str) -> str:
         return "float32"
     if kind in ("F16", "FP16", "BF16"):
         return "bfloat16"
-    if kind.startswith(("Q4_K", *FEWEST_BITS)) or kind == "Q4_0":
+    if kind.startswith(("Q4_K", "IQ4", *FEWEST_BITS)) or kind == "Q4_0":
         return "int4"
     return "int8" if kind else ""

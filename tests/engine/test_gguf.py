@@ -79,7 +79,8 @@ def test_quantised_weights_are_those_of_the_package(quantised_pair, load, monkey
     ours = load(folder=file, dtype=dtype)
     logits = ours.logits(IDS)
     same = load(folder=twin, dtype=dtype).logits(IDS)
-    is_kept = (kind, dtype) in (("Q4_0", "int4"), ("Q4_K", "int4"), ("Q5_K", "int8"), ("Q6_K", "int8"))
+    kept = {"int4": ("Q4_0", "Q4_K", "Q3_K", "IQ4_NL", "IQ4_XS"), "int8": ("Q5_K", "Q6_K")}
+    is_kept = kind in kept.get(dtype, ())
     is_as_stored = is_kept and native_library.load() is not None
     assert torch.equal(logits, same) != is_as_stored
     assert logits.std() > 0.1

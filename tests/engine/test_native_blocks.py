@@ -40,7 +40,15 @@ SIZES = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "
 MIXED = {"attn_v": "Q6_K", "blk.1.ffn_down": "Q6_K", "token_embd": "Q6_K"}
 """As a file of Q4_K_M has them."""
 
-FACTORS = {"Q4_K": slice(0, 4), "Q5_K": slice(0, 4), "Q6_K": slice(208, 210), "Q4_0": slice(0, 2)}
+FACTORS = {
+    "Q4_K": slice(0, 4),
+    "Q5_K": slice(0, 4),
+    "Q6_K": slice(208, 210),
+    "Q4_0": slice(0, 2),
+    "Q3_K": slice(108, 110),
+    "IQ4_NL": slice(0, 2),
+    "IQ4_XS": slice(0, 2),
+}
 """The bytes of a block that are numbers in half precision."""
 
 
@@ -53,6 +61,8 @@ def rows_of(out: int, width: int, kind: str, seed: int = 1) -> Tensor:
     if kind == "Q6_K":
         blocks[1:2], blocks[2:3] = 0, 255
         blocks[1:3, :, 192:208] = 128  # -128, with the least and with the greatest levels
+    if kind in ("Q3_K", "IQ4_NL", "IQ4_XS"):
+        blocks[1:2] = 0  # the least numbers, and of two of them the least steps
     factors = torch.rand(*blocks.shape[:2], 2, generator=generator) - 0.3
     blocks[..., places] = factors.half().view(torch.uint8)[..., : places.stop - places.start]
     return blocks.flatten(1)
@@ -82,7 +92,8 @@ def whole_numbers(rows: Tensor, width: int, kind: str) -> list[tuple[Tensor, Ten
     """
     blocks = rows.numpy().reshape(len(rows), -1, block_shape(kind)[0])
     halves = np.ascontiguousarray(blocks[..., FACTORS[kind]]).view(np.float16).astype(np.float32)
-    terms = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k, "Q4_0": _q4_0}[kind](blocks, halves)
+    readers = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k, "Q4_0": _q4_0}
+    terms = (readers | {"Q3_K": _q3_k, "IQ4_NL": _iq4_nl, "IQ4_XS": _iq4_xs})[kind](blocks, halves)
     return [(torch.from_numpy(whole.reshape(len(rows), width)), torch.from_numpy(factor)) for whole, factor in terms]
 
 
@@ -129,11 +140,53 @@ def _q6_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.n
 
 def _q4_0(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """One term for each of the eight groups of a block of ours: they are added up one after the other."""
-    quants = blocks[..., 2:].astype(int)
-    values = np.concatenate((quants & 15, quants >> 4), -1).reshape(len(blocks), -1, 8, 32) - 8
-    factors = halves[..., 0].reshape(len(blocks), -1, 8)
+    return _of_groups(_halves_of_groups(blocks[..., 2:]) - 8, halves)
+
+
+def _halves_of_groups(quants: np.ndarray) -> np.ndarray:
+    return np.concatenate((quants & 15, quants >> 4), -1).astype(int)
+
+
+def _of_groups(values: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    values = values.reshape(len(values), -1, 8, 32)
+    factors = halves[..., 0].reshape(len(values), -1, 8)
     groups = np.arange(8)
     return [(values * (groups == group)[:, None], factors[..., group]) for group in groups]
+
+
+def _q3_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    masks, quants, packed = (
+        blocks[..., :32].astype(int),
+        blocks[..., 32:96].astype(int),
+        blocks[..., 96:108].astype(int),
+    )
+    values = np.zeros((*blocks.shape[:2], 256), int)
+    for group in range(16):
+        half, pair, side = group // 8, group % 8 // 2, group % 2
+        low = packed[..., group % 8] >> (4 if half else 0) & 15
+        step = (low | (packed[..., 8 + group % 4] >> 2 * (group // 4) & 3) << 4) - 32
+        for i in range(16):
+            low = quants[..., 32 * half + 16 * side + i] >> 2 * pair & 3
+            has_third = masks[..., 16 * side + i] >> (4 * half + pair) & 1
+            values[..., 16 * group + i] = (low - 4 * (1 - has_third)) * step
+    return [(values, halves[..., 0])]
+
+
+_IQ4 = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113])
+
+
+def _iq4_nl(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    return _of_groups(_IQ4[_halves_of_groups(blocks[..., 2:])], halves)
+
+
+def _iq4_xs(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    high = blocks[..., 2].astype(int) | blocks[..., 3].astype(int) << 8
+    values = np.zeros((*blocks.shape[:2], 256), int)
+    for group in range(8):
+        step = blocks[..., 4 + group // 2].astype(int) >> 4 * (group % 2) & 15 | (high >> 2 * group & 3) << 4
+        codes = _halves_of_groups(blocks[..., 8 + 16 * group : 24 + 16 * group])
+        values[..., 32 * group : 32 * group + 32] = _IQ4[codes] * (step - 32)[..., None]
+    return [(values, halves[..., 0])]
 
 
 def scales_of(rows: int, width: int) -> Tensor:
@@ -412,7 +465,7 @@ def test_what_is_done_to_a_file_is_said(
         ("Q4_0", {}, "int4"),
         ("Q3_K", {}, "int4"),
         ("Q5_0", {}, "int8"),
-        ("IQ4_XS", {}, "int8"),
+        ("IQ4_XS", {}, "int4"),
         ("Q4_1", {}, "int8"),  # they would be rounded again, and the loss is that of eight bits
         ("F16", {}, None),
         ("F32", {}, None),

@@ -147,7 +147,15 @@ def error_of(kernels: NativeKernels, form: object) -> float:
 
 @pytest.mark.parametrize(
     "form",
-    [*FORMS, ("Q4_K", "Q6_K"), ("int8", "Q4_K"), ("codes", "int8"), ("int4", "int8"), (SEVEN_BITS, "Q6_K")],
+    [
+        *FORMS,
+        ("Q4_K", "Q6_K"),
+        ("int8", "Q4_K"),
+        ("codes", "int8"),
+        ("int4", "int8"),
+        (SEVEN_BITS, "Q6_K"),
+        ("Q3_K", "Q6_K"),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])

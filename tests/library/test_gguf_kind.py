@@ -16,7 +16,7 @@ from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
         ("x-f32.gguf", "F32", "float32"),
         ("x-IQ3_M.gguf", "IQ3_M", "int4"),
         ("x-Q2_K_S.gguf", "Q2_K_S", "int4"),
-        ("x-IQ4_XS.gguf", "IQ4_XS", "int8"),
+        ("x-IQ4_XS.gguf", "IQ4_XS", "int4"),
         ("x-Q5_0.gguf", "Q5_0", "int8"),
         ("plain.gguf", "", ""),
         ("Llama-Q4_K_M", "", ""),

@@ -7,7 +7,7 @@
 enum { K_BLOCK = 256 };
 enum { SMALL_GROUP = 16 };
 
-typedef enum { Q4_K = 0, Q5_K = 1, Q6_K = 2, Q4_0 = 3, Q7_K = 4 } BlockKind;
+typedef enum { Q4_K, Q5_K, Q6_K, Q4_0, Q3_K, IQ4_NL, IQ4_XS, Q7_K, BLOCK_KINDS } BlockKind;
 
 /* What the codes of IQ4_NL and IQ4_XS stand for, and IQ4_ZERO more. */
 enum { IQ4_ZERO = 128 };
@@ -21,9 +21,13 @@ typedef struct {
 } Blocks;
 
 /* Bytes that a block of a channel takes of each part. */
-static const int shares_of_parts[5][4] = {
-    {128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}, {128, 0, 0, 16}, {256, 0, 8, 4},
+static const int shares_of_parts[BLOCK_KINDS][4] = {
+    {128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}, {128, 0, 0, 16},
+    {64, 32, 16, 2}, {128, 0, 0, 16},  {128, 0, 8, 2},   {256, 0, 8, 4},
 };
+
+/* Whether each 16 inputs have a step, and their sums are wanted. */
+INLINE int has_small_groups(BlockKind kind) { return kind == Q6_K || kind == Q3_K; }
 
 /* Of a row; the last one of Q7_K may be shorter, but has whole pairs of groups. */
 INLINE ptrdiff_t blocks_of(ptrdiff_t width) { return (width + K_BLOCK - 1) / K_BLOCK; }
@@ -67,10 +71,10 @@ INLINE __m256i add_four(__m256i sum, __m256i levels, const int8_t *x) {
     return sum;
 }
 
-/* Bit `from` of each byte as bit 4. */
-INLINE __m256i fifth_bits(__m256i high, int from) {
-    __m256i moved = from < 4 ? _mm256_slli_epi16(high, 4 - from) : _mm256_srli_epi16(high, from - 4);
-    return _mm256_and_si256(moved, _mm256_set1_epi8(16));
+/* Some bits of each byte, of which bit `from` becomes bit `to`. */
+INLINE __m256i moved_bits(__m256i bytes, int from, int to, int bits) {
+    __m256i moved = from < to ? _mm256_slli_epi16(bytes, to - from) : _mm256_srli_epi16(bytes, from - to);
+    return _mm256_and_si256(moved, _mm256_set1_epi8((char)bits));
 }
 
 /* Two groups from input `k` on, of all rows: levels of five bits times x, times the groups' steps. Pairs of products are
@@ -84,9 +88,9 @@ INLINE void add_q5_k_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff
         UNROLL for (int i = 0; i < 4; i++) {
             const int j = half * SMALL_GROUP + i * 4;
             __m256i both = _mm256_loadu_si256((const __m256i *)(from.parts[0] + k * 4 + j * TOGETHER));
-            __m256i level = _mm256_or_si256(_mm256_and_si256(both, low_bits), fifth_bits(high, 2 * i));
+            __m256i level = _mm256_or_si256(_mm256_and_si256(both, low_bits), moved_bits(high, 2 * i, 4, 16));
             UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
-            level = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits), fifth_bits(high, 2 * i + 1));
+            level = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits), moved_bits(high, 2 * i + 1, 4, 16));
             UNROLL for (int r = 0; r < rows; r++) second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
         }
         UNROLL for (int r = 0; r < rows; r++)
@@ -156,28 +160,44 @@ INLINE __m256i steps_of(__m256i steps, int group) {
     return _mm256_srai_epi16(_mm256_shuffle_epi8(steps, places), 8);
 }
 
+/* --- Q3_K: levels from 0 to 7 that stand for numbers from -4 on, and are multiplied as those of Q6_K: eight times as large, from
+ * 0 to 56, so that they have the same offset; a block's sum is divided by that, and nothing is left over. The lower two bits
+ * lie as the upper ones of Q6_K, the third ones as those above four of Q5_K. */
+
+/* Levels of four inputs of a pair of groups, from `j` on in each of these; `high`: what Q3_K has of this half of them. */
+INLINE void sixty_four_levels(BlockKind kind, const Blocks *from, ptrdiff_t k, int j, __m256i high, __m256i *first,
+                              __m256i *second) {
+    const int at = j % 8; /* 0 or 4, which is also where the bits begin */
+    const __m256i twos = _mm256_loadu_si256((const __m256i *)(from->parts[kind == Q3_K ? 0 : 1] + k * 2 + j / 8 * 32));
+    if (kind == Q3_K) {
+        const int third = j % SMALL_GROUP / 2;
+        *first = _mm256_or_si256(moved_bits(twos, at, 3, 24), moved_bits(high, third, 5, 32));
+        *second = _mm256_or_si256(moved_bits(twos, at + 2, 3, 24), moved_bits(high, third + 1, 5, 32));
+    } else {
+        const __m256i fours = _mm256_loadu_si256((const __m256i *)(from->parts[0] + k * 4 + j * TOGETHER));
+        *first = _mm256_or_si256(moved_bits(fours, 0, 0, 15), moved_bits(twos, at, 4, 48));
+        *second = _mm256_or_si256(moved_bits(fours, 4, 0, 15), moved_bits(twos, at + 2, 4, 48));
+    }
+}
+
 /* `x_offsets` are -32 times the sums of x in each small group, of the first two and of the last two of each four inputs:
  * so levels may be multiplied as they are, and (level - 32) * x of 8 inputs fits in 16 bits (at most 8 * 32 * 127). */
-INLINE void add_q6_k_pair(const int8_t *x, const int16_t *x_offsets, Blocks from, ptrdiff_t width, ptrdiff_t k, int rows,
-                          __m256i *whole) {
-    const __m256i low_bits = _mm256_set1_epi8(15), high_bits = _mm256_set1_epi8(48);
+INLINE void add_small_pair(BlockKind kind, const int8_t *x, const int16_t *x_offsets, Blocks from, ptrdiff_t width,
+                           ptrdiff_t k, int rows, __m256i *whole) {
     const __m256i steps = _mm256_loadu_si256((const __m256i *)(from.parts[2] + k / 2));
     UNROLL for (int half = 0; half < 2; half++) { /* of both groups */
-        __m256i first[4], second[4];
+        __m256i first[4], second[4], high = _mm256_setzero_si256();
+        if (kind == Q3_K) high = _mm256_loadu_si256((const __m256i *)(from.parts[1] + k + half * 32));
         UNROLL for (int r = 0; r < rows; r++) {
             const int16_t *offsets = x_offsets + (r * width + k) / SMALL_GROUP * 2 + 2 * half;
             first[r] = _mm256_set1_epi32(four_bytes(offsets));
             second[r] = _mm256_set1_epi32(four_bytes(offsets + 4));
         }
         UNROLL for (int j = half * SMALL_GROUP; j < (half + 1) * SMALL_GROUP; j += 4) {
-            __m256i high = _mm256_loadu_si256((const __m256i *)(from.parts[1] + k * 2 + j / 8 * 32));
-            __m256i both = _mm256_loadu_si256((const __m256i *)(from.parts[0] + k * 4 + j * TOGETHER));
-            __m256i upper = _mm256_and_si256(j % 8 ? high : _mm256_slli_epi16(high, 4), high_bits);
-            __m256i level = _mm256_or_si256(_mm256_and_si256(both, low_bits), upper);
-            UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], level, x + r * width + k + j);
-            upper = _mm256_and_si256(j % 8 ? _mm256_srli_epi16(high, 2) : _mm256_slli_epi16(high, 2), high_bits);
-            level = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(both, 4), low_bits), upper);
-            UNROLL for (int r = 0; r < rows; r++) second[r] = add_four(second[r], level, x + r * width + k + GROUP + j);
+            __m256i levels, others;
+            sixty_four_levels(kind, &from, k, j, high, &levels, &others);
+            UNROLL for (int r = 0; r < rows; r++) first[r] = add_four(first[r], levels, x + r * width + k + j);
+            UNROLL for (int r = 0; r < rows; r++) second[r] = add_four(second[r], others, x + r * width + k + GROUP + j);
         }
         const __m256i first_steps = steps_of(steps, half), second_steps = steps_of(steps, 2 + half);
         UNROLL for (int r = 0; r < rows; r++)
@@ -187,8 +207,8 @@ INLINE void add_q6_k_pair(const int8_t *x, const int16_t *x_offsets, Blocks from
 }
 
 /* As `stepped_channels`. */
-INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const float *x_scales, const Blocks *streams,
-                          int count, ptrdiff_t width, int rows, __m256 *sums) {
+INLINE void small_channels(BlockKind kind, const int8_t *x, const int16_t *x_offsets, const float *x_scales,
+                           const Blocks *streams, int count, ptrdiff_t width, int rows, __m256 *sums) {
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
@@ -196,9 +216,10 @@ INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const float
         UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
             UNROLL for (int i = 0; i < count; i++)
-                add_q6_k_pair(x, x_offsets, streams[i], width, k, rows, whole + i * rows);
+                add_small_pair(kind, x, x_offsets, streams[i], width, k, rows, whole + i * rows);
         UNROLL for (int r = 0; r < count * rows; r++) {
             const __m256 factor = factors_at(streams[r / rows].parts[3] + block / K_BLOCK * 2 * TOGETHER);
+            if (kind == Q3_K) whole[r] = _mm256_srai_epi32(whole[r], 3);
             __m256 sum = _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r]));
             total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
         }
@@ -206,7 +227,7 @@ INLINE void q6_k_channels(const int8_t *x, const int16_t *x_offsets, const float
     UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
-/* See `q6_k_channels`. */
+/* See `add_small_pair`. */
 static void sum_offsets(const int8_t *x, ptrdiff_t groups, int16_t *offsets) {
     for (ptrdiff_t g = 0; g < groups; g++) {
         int sums[2] = {0, 0};
@@ -245,6 +266,85 @@ INLINE void q4_0_channels(const int8_t *x, const int16_t *x_sums, const float *x
         UNROLL for (int r = 0; r < count * rows; r++) {
             const __m256 scale = scale_at(x_scales, r % rows, width, block);
             total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(of_block[r], scale));
+        }
+    }
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
+}
+
+/* --- IQ4_NL and IQ4_XS: codes of four bits that stand for numbers which a table lists. IQ4_NL lies as Q4_0 does. Of IQ4_XS, groups have
+ * steps with a sign: [channels / 8][width / 64][8 channels][2 groups], and blocks a factor. */
+
+INLINE __m256i iq4_table(void) { /* the numbers themselves */
+    const __m256i levels = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)iq4_levels));
+    return _mm256_xor_si256(levels, _mm256_set1_epi8((char)IQ4_ZERO));
+}
+
+/* A pair of groups of one weight, times all rows: pairs of products, times 16 bits of `steps` each, are added to what the first
+ * groups' and the second ones' sums are. A number is multiplied without its sign, which the input gets. */
+INLINE void add_iq4_pair(const int8_t *x, const uint8_t *codes, ptrdiff_t width, int rows, __m256i first_steps,
+                         __m256i second_steps, __m256i *first, __m256i *second) {
+    const __m256i table = iq4_table();
+    AS_A_LOOP for (int j = 0; j < GROUP; j += 4) {
+        const __m256i both = _mm256_loadu_si256((const __m256i *)(codes + j * TOGETHER));
+        const __m256i a = _mm256_shuffle_epi8(table, moved_bits(both, 0, 0, 15));
+        const __m256i b = _mm256_shuffle_epi8(table, moved_bits(both, 4, 0, 15));
+        const __m256i a_sizes = _mm256_abs_epi8(a), b_sizes = _mm256_abs_epi8(b);
+        UNROLL for (int r = 0; r < rows; r++) {
+            __m256i four = _mm256_sign_epi8(_mm256_set1_epi32(four_bytes(x + r * width + j)), a);
+            ADD_32_BITS(first[r], _mm256_madd_epi16(_mm256_maddubs_epi16(a_sizes, four), first_steps));
+            four = _mm256_sign_epi8(_mm256_set1_epi32(four_bytes(x + r * width + GROUP + j)), b);
+            ADD_32_BITS(second[r], _mm256_madd_epi16(_mm256_maddubs_epi16(b_sizes, four), second_steps));
+        }
+    }
+}
+
+/* As `stepped_channels`. */
+INLINE void iq4_nl_channels(const int8_t *x, const float *x_scales, const Blocks *streams, int count, ptrdiff_t width, int rows,
+                            __m256 *sums) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    __m256 total[MOST_SUMS];
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
+    for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
+        __m256 of_block[MOST_SUMS];
+        UNROLL for (int r = 0; r < count * rows; r++) of_block[r] = _mm256_setzero_ps();
+        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
+            UNROLL for (int i = 0; i < count; i++) {
+                __m256i first[4], second[4];
+                UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
+                add_iq4_pair(x + k, streams[i].parts[0] + k * 4, width, rows, ones, ones, first, second);
+                const uint8_t *factors = streams[i].parts[3] + k / GROUP * 2 * TOGETHER;
+                const __m256 a = factors_at(factors), b = factors_at(factors + 2 * TOGETHER);
+                UNROLL for (int r = 0; r < rows; r++) {
+                    __m256 *to = of_block + i * rows + r;
+                    *to = _mm256_add_ps(*to, _mm256_mul_ps(a, _mm256_cvtepi32_ps(first[r])));
+                    *to = _mm256_add_ps(*to, _mm256_mul_ps(b, _mm256_cvtepi32_ps(second[r])));
+                }
+            }
+        UNROLL for (int r = 0; r < count * rows; r++)
+            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(of_block[r], scale_at(x_scales, r % rows, width, block)));
+    }
+    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
+}
+
+/* As `stepped_channels`. */
+INLINE void iq4_xs_channels(const int8_t *x, const float *x_scales, const Blocks *streams, int count, ptrdiff_t width, int rows,
+                            __m256 *sums) {
+    __m256 total[MOST_SUMS];
+    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
+    for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
+        __m256i whole[MOST_SUMS];
+        UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
+        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
+            UNROLL for (int i = 0; i < count; i++) {
+                const __m128i bytes = _mm_loadu_si128((const __m128i *)(streams[i].parts[2] + k / 4));
+                const PairScales of = pair_of(_mm256_cvtepi8_epi16(bytes), _mm256_setzero_si256());
+                __m256i *to = whole + i * rows;
+                add_iq4_pair(x + k, streams[i].parts[0] + k * 4, width, rows, of.first_steps, of.second_steps, to, to);
+            }
+        UNROLL for (int r = 0; r < count * rows; r++) {
+            const __m256 factor = factors_at(streams[r / rows].parts[3] + block / K_BLOCK * 2 * TOGETHER);
+            const __m256 sum = _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r]));
+            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
         }
     }
     UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
@@ -318,7 +418,9 @@ INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x
 
 INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *w,
                            int count, ptrdiff_t width, int rows, __m256 *sums) {
-    if (kind == Q6_K) q6_k_channels(x, x_sums, x_scales, w, count, width, rows, sums);
+    if (has_small_groups(kind)) small_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
+    else if (kind == IQ4_NL) iq4_nl_channels(x, x_scales, w, count, width, rows, sums);
+    else if (kind == IQ4_XS) iq4_xs_channels(x, x_scales, w, count, width, rows, sums);
     else if (kind == Q7_K) q7_k_channels(x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == Q4_0) q4_0_channels(x, x_sums, x_scales, w, count, width, rows, sums);
     else stepped_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
@@ -336,18 +438,24 @@ INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sum
 #define FOUR_OF(KIND, PLACES)                                                                                       \
     tile_##KIND##_##PLACES##_1, tile_##KIND##_##PLACES##_2, tile_##KIND##_##PLACES##_3, tile_##KIND##_##PLACES##_4
 #define MANY_OF(KIND) {FOUR_OF(KIND, 1), tile_##KIND##_1_5}, {FOUR_OF(KIND, 2), tile_##KIND##_2_5}
-MANY_TILES(Q4_K) MANY_TILES(Q4_0) MANY_TILES(Q7_K) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1)
+MANY_TILES(Q4_K) MANY_TILES(Q4_0) MANY_TILES(Q7_K) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1) BLOCK_TILES(Q3_K, 1)
+BLOCK_TILES(IQ4_NL, 1) BLOCK_TILES(IQ4_XS, 1) BLOCK_TILE(Q3_K, 2, 1) BLOCK_TILE(IQ4_NL, 2, 1) BLOCK_TILE(IQ4_XS, 2, 1)
 BLOCK_TILE(Q4_K, 3, 1) BLOCK_TILE(Q5_K, 2, 1) BLOCK_TILE(Q6_K, 2, 1) BLOCK_TILE(Q4_0, 4, 1)
 BLOCK_TILE(Q7_K, 4, 1) BLOCK_TILE(Q7_K, 3, 2) BLOCK_TILE(Q7_K, 3, 3)
 
 typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
 /* Each of these places is two to four already, one for each part. */
-static const int8_t block_places[5][FEW] = {{3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {4, 3, 3, 2}};
-static BlockTile *const block_tiles[5][4][MANY] = { /* [kind][places - 1][rows - 1] */
+static const int8_t block_places[BLOCK_KINDS][FEW] = {
+    {3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 3, 3, 2},
+};
+static BlockTile *const block_tiles[BLOCK_KINDS][4][MANY] = { /* [kind][places - 1][rows - 1] */
     {MANY_OF(Q4_K), {tile_Q4_K_3_1}},
     {{FOUR_OF(Q5_K, 1)}, {tile_Q5_K_2_1}},
     {{FOUR_OF(Q6_K, 1)}, {tile_Q6_K_2_1}},
     {MANY_OF(Q4_0), {NULL}, {tile_Q4_0_4_1}},
+    {{FOUR_OF(Q3_K, 1)}, {tile_Q3_K_2_1}},
+    {{FOUR_OF(IQ4_NL, 1)}, {tile_IQ4_NL_2_1}},
+    {{FOUR_OF(IQ4_XS, 1)}, {tile_IQ4_XS_2_1}},
     {MANY_OF(Q7_K), {NULL, tile_Q7_K_3_2, tile_Q7_K_3_3}, {tile_Q7_K_4_1}},
 };
 #undef BLOCK_TILE
@@ -381,9 +489,11 @@ static void multiply_blocks(const Product *of, Tile at, Share channels, int plac
 }
 
 /* How many sums of a row its products want, and these of some whole rows. */
-static ptrdiff_t block_sums(BlockKind kind, ptrdiff_t width) { return kind == Q6_K ? width / SMALL_GROUP * 2 : width / GROUP; }
+static ptrdiff_t block_sums(BlockKind kind, ptrdiff_t width) {
+    return has_small_groups(kind) ? width / SMALL_GROUP * 2 : width / GROUP;
+}
 
 static void sum_blocks(BlockKind kind, const int8_t *x, ptrdiff_t count, int16_t *sums) {
-    if (kind == Q6_K) sum_offsets(x, count / SMALL_GROUP, sums);
+    if (has_small_groups(kind)) sum_offsets(x, count / SMALL_GROUP, sums);
     else sum_groups(x, count / GROUP, sums);
 }

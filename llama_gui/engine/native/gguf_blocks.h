@@ -142,7 +142,7 @@ EXPORT int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_t cou
 
 /* --- laid out to be multiplied; see `block_products.h` */
 
-static const int bytes_of_block[4] = {144, 176, 210, 8 * 18};
+static const int bytes_of_block[Q7_K] = {144, 176, 210, 8 * 18, 110, 8 * 18, 136};
 
 /* A block of one of TOGETHER channels, the first of whose inputs is `k`. */
 INLINE void place_stepped(BlockKind kind, const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
@@ -190,21 +190,57 @@ INLINE void place_q6_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to
     }
 }
 
-/* Eight blocks of the file, each of them a group: a factor, and 16 bytes whose upper bits are those of its second half. */
-INLINE void place_q4_0(const uint8_t *blocks, ptrdiff_t k, int channel, Blocks to) {
+INLINE void place_q3_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
+    memcpy(to.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2, block + 108, 2);
+    for (int pair = 0; pair < 4; pair++) {
+        const ptrdiff_t from = k + pair * PAIR;
+        uint8_t levels[PAIR]; /* 32 of the first group, and 32 of the second */
+        for (int i = 0; i < PAIR; i++)
+            levels[i] = (uint8_t)q3_k_level(block, pair * 4 + i / SMALL_GROUP, i % SMALL_GROUP);
+        for (int j = 0; j < GROUP; j += 8)
+            for (int i = 0; i < 4; i++) {
+                const uint8_t *first = levels + j + i, *second = first + GROUP;
+                to.parts[0][from * 2 + j / 8 * 32 + channel * 4 + i] =
+                    (uint8_t)((first[0] & 3) | (second[0] & 3) << 2 | (first[4] & 3) << 4 | (second[4] & 3) << 6);
+            }
+        for (int i = 0; i < 8; i++) {
+            const uint8_t *first = levels + i / 4 * SMALL_GROUP + i % 4, *second = first + GROUP;
+            int bits = 0;
+            for (int j = 0; j < 4; j++) bits |= first[4 * j] >> 2 << 2 * j | second[4 * j] >> 2 << (2 * j + 1);
+            to.parts[1][from + i / 4 * 32 + channel * 4 + i % 4] = (uint8_t)bits;
+        }
+        for (int i = 0; i < 4; i++)
+            to.parts[2][from / 2 + channel * 4 + i] = (uint8_t)q3_k_step(block, pair * 4 + i);
+    }
+}
+
+/* Two groups of 16 bytes each, whose upper bits are those of the group's second half. */
+INLINE void place_halves(const uint8_t *first, const uint8_t *second, ptrdiff_t k, int channel, Blocks to) {
+    uint8_t levels[GROUP];
+    for (int i = 0; i < GROUP / 2; i++) {
+        levels[i] = (uint8_t)((first[i] & 15) | (second[i] & 15) << 4);
+        levels[GROUP / 2 + i] = (uint8_t)(first[i] >> 4 | (second[i] & 240));
+    }
+    for (int j = 0; j < GROUP; j += 4) memcpy(to.parts[0] + k * 4 + channel * 4 + j * TOGETHER, levels + j, 4);
+}
+
+/* Of Q4_0 or IQ4_NL, eight blocks of the file, each of them a group and a factor. */
+INLINE void place_groups(const uint8_t *blocks, ptrdiff_t k, int channel, Blocks to) {
     for (int group = 0; group < K_BLOCK / GROUP; group += 2) {
         const uint8_t *first = blocks + group * 18, *second = first + 18;
         uint8_t *factors = to.parts[3] + ((k / GROUP + group) * TOGETHER + channel) * 2;
-        uint8_t levels[GROUP];
         memcpy(factors, first, 2);
         memcpy(factors + 2 * TOGETHER, second, 2);
-        for (int i = 0; i < GROUP / 2; i++) {
-            const uint8_t ours = first[2 + i], theirs = second[2 + i];
-            levels[i] = (uint8_t)((ours & 15) | (theirs & 15) << 4);
-            levels[GROUP / 2 + i] = (uint8_t)(ours >> 4 | (theirs & 240));
-        }
-        uint8_t *at = to.parts[0] + (k + group * GROUP) * 4 + channel * 4;
-        for (int j = 0; j < GROUP; j += 4) memcpy(at + j * TOGETHER, levels + j, 4);
+        place_halves(first + 2, second + 2, k + group * GROUP, channel, to);
+    }
+}
+
+INLINE void place_iq4_xs(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
+    memcpy(to.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2, block, 2);
+    for (int group = 0; group < K_BLOCK / GROUP; group += 2) {
+        uint8_t *steps = to.parts[2] + (k + group * GROUP) / 4 + 2 * channel;
+        for (int i = 0; i < 2; i++) steps[i] = (uint8_t)iq4_xs_step(block, group + i);
+        place_halves(block + 8 + group * 16, block + 8 + (group + 1) * 16, k + group * GROUP, channel, to);
     }
 }
 
@@ -221,7 +257,9 @@ EXPORT int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t cha
             for (int i = 0; i < TOGETHER && channel + i < channels; i++) {
                 const uint8_t *block = blocks + (channel + i) * row + k / K_BLOCK * bytes;
                 if (kind == Q6_K) place_q6_k(block, k, i, to);
-                else if (kind == Q4_0) place_q4_0(block, k, i, to);
+                else if (kind == Q3_K) place_q3_k(block, k, i, to);
+                else if (kind == IQ4_XS) place_iq4_xs(block, k, i, to);
+                else if (kind == Q4_0 || kind == IQ4_NL) place_groups(block, k, i, to);
                 else place_stepped((BlockKind)kind, block, k, i, to);
             }
     }
@@ -252,11 +290,26 @@ INLINE void take_q6_k(Blocks from, ptrdiff_t k, int channel, float *to) {
     }
 }
 
-INLINE void take_q4_0(Blocks from, ptrdiff_t k, int channel, float *to) {
+INLINE void take_q3_k(Blocks from, ptrdiff_t k, int channel, float *to) {
+    const float factor = half_at(from.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2);
+    for (int i = 0; i < K_BLOCK; i++) {
+        const ptrdiff_t pair = k + i / PAIR * PAIR, group = i / GROUP % 2, j = i % GROUP;
+        const int twos = from.parts[0][pair * 2 + j / 8 * 32 + channel * 4 + j % 4] >> (j / 4 % 2 * 4 + group * 2) & 3;
+        const int third = from.parts[1][pair + j / 16 * 32 + channel * 4 + j % 4] >> (j / 4 % 4 * 2 + group) & 1;
+        const int step = (int8_t)from.parts[2][pair / 2 + channel * 4 + group * 2 + j / SMALL_GROUP];
+        to[i] = (float)((twos | third << 2) - 4) * (factor * (float)step);
+    }
+}
+
+/* Of IQ4_XS, groups have steps; of the others, factors of their own. */
+INLINE void take_groups(BlockKind kind, Blocks from, ptrdiff_t k, int channel, float *to) {
+    const float of_block = half_at(from.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2);
     for (int i = 0; i < K_BLOCK; i++) {
         const ptrdiff_t pair = k + i / PAIR * PAIR, group = i / GROUP % 2, j = i % GROUP;
         const int level = from.parts[0][pair * 4 + j / 4 * 32 + channel * 4 + j % 4] >> group * 4 & 15;
-        to[i] = (float)(level - 8) * half_at(from.parts[3] + ((k + i) / GROUP * TOGETHER + channel) * 2);
+        const float factor = kind == IQ4_XS ? of_block * (float)(int8_t)from.parts[2][pair / 4 + 2 * channel + group]
+                                            : half_at(from.parts[3] + ((k + i) / GROUP * TOGETHER + channel) * 2);
+        to[i] = (float)(kind == Q4_0 ? level - 8 : iq4_levels[level] - IQ4_ZERO) * factor;
     }
 }
 
@@ -281,7 +334,9 @@ EXPORT int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8
         const Blocks from = blocks_from(all, (BlockKind)kind, channels[row] - channel, width);
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK) {
             if (kind == Q6_K) take_q6_k(from, k, channel, to + row * width + k);
-            else if (kind == Q4_0) take_q4_0(from, k, channel, to + row * width + k);
+            else if (kind == Q3_K) take_q3_k(from, k, channel, to + row * width + k);
+            else if (kind == Q4_0 || kind == IQ4_NL || kind == IQ4_XS)
+                take_groups((BlockKind)kind, from, k, channel, to + row * width + k);
             else if (kind == Q7_K) take_q7_k(from, k, width, channel, to + row * width + k);
             else take_stepped((BlockKind)kind, from, k, channel, to + row * width + k);
         }

@@ -110,7 +110,7 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *f
 }
 
 /* Where a row's sums for blocks of a kind stand; see `sum_blocks`. */
-static int16_t *sums_for(BlockKind kind, const Levels *of) { return kind == Q6_K ? of->offsets : of->sums; }
+static int16_t *sums_for(BlockKind kind, const Levels *of) { return has_small_groups(kind) ? of->offsets : of->sums; }
 
 /* Row `r` of `rows`, as the parts of a linear want it. */
 static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdiff_t rows, const Prepared *to) {

@@ -16,26 +16,44 @@ INLINE_512 __m512 wide_factors(const WideBlocks *of, ptrdiff_t at) {
     return _mm512_cvtph_ps(both_quarters(of->first.parts[3] + at, of->second.parts[3] + at));
 }
 
-/* Bit `from` of each byte as bit 4. */
-INLINE_512 __m512i wide_fifth_bits(__m512i high, int from) {
-    const __m512i moved = from < 4 ? _mm512_slli_epi16(high, 4 - from) : _mm512_srli_epi16(high, from - 4);
-    return _mm512_and_si512(moved, _mm512_set1_epi8(16));
+/* As `moved_bits`. */
+INLINE_512 __m512i wide_moved_bits(__m512i bytes, int from, int to, int bits) {
+    const __m512i moved = from < to ? _mm512_slli_epi16(bytes, to - from) : _mm512_srli_epi16(bytes, from - to);
+    return _mm512_and_si512(moved, _mm512_set1_epi8((char)bits));
 }
 
-/* Levels of four inputs of a pair of groups, from `j` on in each of these; `high`: what Q5_K has of this half of them. */
+/* Whether a block is a code that stands for a number; whether groups have no step but a factor. */
+INLINE int has_codes_of_four(BlockKind kind) { return kind == IQ4_NL || kind == IQ4_XS; }
+INLINE int has_group_factors(BlockKind kind) { return kind == Q4_0 || kind == IQ4_NL; }
+
+/* What is to be taken from each level, where groups of 32 have the same. */
+INLINE int group_zero(BlockKind kind) { return kind == Q4_0 ? 8 : has_codes_of_four(kind) ? IQ4_ZERO : 0; }
+
+/* Levels of four inputs of a pair of groups, from `j` on in each of these; `high`: what Q5_K and Q3_K have of this half of them. */
 INLINE_512 void wide_levels(BlockKind kind, const WideBlocks *of, ptrdiff_t k, int j, __m512i high, __m512i *low_levels,
                             __m512i *high_levels) {
-    const __m512i low_bits = _mm512_set1_epi8(15), both = wide_bytes(of, 0, k * 4 + j * TOGETHER);
-    __m512i first = _mm512_and_si512(both, low_bits), second = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_bits);
+    const int at = j % 8, single = j % SMALL_GROUP / 2; /* where two bits begin, and one */
+    __m512i first, second;
+    if (kind == Q3_K) {
+        const __m512i twos = wide_bytes(of, 0, k * 2 + j / 8 * 32);
+        first = _mm512_or_si512(wide_moved_bits(twos, at, 3, 24), wide_moved_bits(high, single, 5, 32));
+        second = _mm512_or_si512(wide_moved_bits(twos, at + 2, 3, 24), wide_moved_bits(high, single + 1, 5, 32));
+    } else {
+        const __m512i both = wide_bytes(of, 0, k * 4 + j * TOGETHER);
+        first = wide_moved_bits(both, 0, 0, 15), second = wide_moved_bits(both, 4, 0, 15);
+    }
     if (kind == Q5_K) {
-        first = _mm512_or_si512(first, wide_fifth_bits(high, j % SMALL_GROUP / 2));
-        second = _mm512_or_si512(second, wide_fifth_bits(high, j % SMALL_GROUP / 2 + 1));
+        first = _mm512_or_si512(first, wide_moved_bits(high, single, 4, 16));
+        second = _mm512_or_si512(second, wide_moved_bits(high, single + 1, 4, 16));
     }
     if (kind == Q6_K) {
-        const __m512i upper = wide_bytes(of, 1, k * 2 + j / 8 * 32), bits = _mm512_set1_epi8(48);
-        first = _mm512_or_si512(first, _mm512_and_si512(j % 8 ? upper : _mm512_slli_epi16(upper, 4), bits));
-        const __m512i others = j % 8 ? _mm512_srli_epi16(upper, 2) : _mm512_slli_epi16(upper, 2);
-        second = _mm512_or_si512(second, _mm512_and_si512(others, bits));
+        const __m512i upper = wide_bytes(of, 1, k * 2 + j / 8 * 32);
+        first = _mm512_or_si512(first, wide_moved_bits(upper, at, 4, 48));
+        second = _mm512_or_si512(second, wide_moved_bits(upper, at + 2, 4, 48));
+    }
+    if (has_codes_of_four(kind)) {
+        const __m512i table = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)iq4_levels));
+        first = _mm512_shuffle_epi8(table, first), second = _mm512_shuffle_epi8(table, second);
     }
     *low_levels = first, *high_levels = second;
 }
@@ -51,13 +69,13 @@ INLINE int32_t both_sums(const int16_t *sums) { return (int32_t)sums[0] + sums[1
 /* Half of a pair of groups, sixteen inputs of each, times all rows, added to `first` and `second`. */
 INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks *of, Fetched ahead,
                                ptrdiff_t width, ptrdiff_t k, int half, int rows, __m512i *first, __m512i *second) {
-    const __m512i high = kind == Q5_K ? wide_bytes(of, 1, k + half * 32) : _mm512_setzero_si512();
+    const __m512i high = kind == Q5_K || kind == Q3_K ? wide_bytes(of, 1, k + half * 32) : _mm512_setzero_si512();
     UNROLL for (int i = 0; i < SMALL_GROUP; i += 4) {
         const int j = half * SMALL_GROUP + i;
         __m512i low_levels, high_levels;
         wide_levels(kind, of, k, j, high, &low_levels, &high_levels);
-        if (i % 8 == 0 && ahead.count) {
-            const ptrdiff_t at = k * 4 + j * TOGETHER;
+        if (i % (kind == Q3_K ? SMALL_GROUP : 8) == 0 && ahead.count) { /* once for each line of the cache */
+            const ptrdiff_t at = kind == Q3_K ? k * 2 + j / 8 * 32 : k * 4 + j * TOGETHER;
             fetch_stream(ahead, 0, of->first.parts[0] + at), fetch_stream(ahead, 1, of->second.parts[0] + at);
         }
         UNROLL for (int r = 0; r < rows; r++) {
@@ -68,41 +86,51 @@ INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks
     }
 }
 
-/* A pair of groups times all rows: adds whole sums times steps to `stepped`, or, of Q4_0, times factors to `of_block`. */
+/* A pair of groups times all rows: adds whole sums times steps to `stepped`, or times factors to `of_block`. */
 INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums, const WideBlocks *of, Fetched ahead,
                           ptrdiff_t width, ptrdiff_t k, int rows, __m512i *stepped, __m512 *of_block) {
     __m512i first[WIDE_BLOCK_ROWS], second[WIDE_BLOCK_ROWS], steps = _mm512_setzero_si512();
-    if (kind == Q6_K) steps = wide_bytes(of, 2, k / 2);
+    if (has_small_groups(kind)) steps = wide_bytes(of, 2, k / 2);
     if (kind == Q4_K || kind == Q5_K)
         steps = _mm512_cvtepu8_epi16(both_quarters(of->first.parts[2] + k / 2, of->second.parts[2] + k / 2));
     const __m512i first_steps = _mm512_and_si512(steps, _mm512_set1_epi32(0xFFFF)), second_steps = _mm512_srli_epi32(steps, 16);
     UNROLL for (int half = 0; half < 2; half++) {
         UNROLL for (int r = 0; r < rows; r++) {
-            if (kind == Q6_K) {
+            if (has_small_groups(kind)) {
                 const int16_t *offsets = x_sums + (r * width + k) / SMALL_GROUP * 2 + 2 * half;
                 first[r] = _mm512_set1_epi32(both_sums(offsets)), second[r] = _mm512_set1_epi32(both_sums(offsets + 4));
-            } else if (kind != Q4_0) {
+            } else if (group_zero(kind) == 0) {
                 first[r] = second[r] = _mm512_setzero_si512();
             } else if (half == 0) {
                 const int16_t *sums = x_sums + (r * width + k) / GROUP;
-                first[r] = _mm512_set1_epi32(-8 * sums[0]), second[r] = _mm512_set1_epi32(-8 * sums[1]);
+                first[r] = _mm512_set1_epi32(-group_zero(kind) * sums[0]);
+                second[r] = _mm512_set1_epi32(-group_zero(kind) * sums[1]);
             }
         }
         wide_half_pair(kind, x, of, ahead, width, k, half, rows, first, second);
-        if (kind == Q4_0) continue;
+        if (group_zero(kind)) continue;
         UNROLL for (int r = 0; r < rows; r++) {
             if (kind == Q4_K) { /* sixteen products are at most 16 * 15 * 127, which fits in 16 bits */
                 ADD_PRODUCTS_16(stepped[r], first[r], first_steps);
                 ADD_PRODUCTS_16(stepped[r], second[r], second_steps);
             } else {
-                const __m512i a = kind == Q6_K ? wide_steps(steps, half) : first_steps;
-                const __m512i b = kind == Q6_K ? wide_steps(steps, 2 + half) : second_steps;
+                const __m512i a = has_small_groups(kind) ? wide_steps(steps, half) : first_steps;
+                const __m512i b = has_small_groups(kind) ? wide_steps(steps, 2 + half) : second_steps;
                 stepped[r] = _mm512_add_epi32(stepped[r], _mm512_mullo_epi32(first[r], a));
                 stepped[r] = _mm512_add_epi32(stepped[r], _mm512_mullo_epi32(second[r], b));
             }
         }
     }
-    if (kind != Q4_0) return;
+    if (kind == IQ4_XS) {
+        const __m256i bytes = both_quarters(of->first.parts[2] + k / 4, of->second.parts[2] + k / 4);
+        const __m512i words = _mm512_cvtepi8_epi16(bytes); /* two of each channel, with signs */
+        const __m512i a = _mm512_srai_epi32(_mm512_slli_epi32(words, 16), 16), b = _mm512_srai_epi32(words, 16);
+        UNROLL for (int r = 0; r < rows; r++) {
+            stepped[r] = _mm512_add_epi32(stepped[r], _mm512_mullo_epi32(first[r], a));
+            stepped[r] = _mm512_add_epi32(stepped[r], _mm512_mullo_epi32(second[r], b));
+        }
+    }
+    if (!has_group_factors(kind)) return;
     const __m512 a = wide_factors(of, k / GROUP * 2 * TOGETHER), b = wide_factors(of, (k / GROUP + 1) * 2 * TOGETHER);
     UNROLL for (int r = 0; r < rows; r++) {
         of_block[r] = _mm512_add_ps(of_block[r], _mm512_mul_ps(a, _mm512_cvtepi32_ps(first[r])));
@@ -113,9 +141,11 @@ INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums
 /* A block's numbers: stepped sums times its factors. Lows of Q4_K and Q5_K are taken from them. */
 INLINE_512 __m512 wide_scaled(BlockKind kind, const int16_t *x_sums, const WideBlocks *of, ptrdiff_t width, ptrdiff_t block,
                               int row, __m512i stepped) {
-    const ptrdiff_t at = block / K_BLOCK * (kind == Q6_K ? 2 : 4) * TOGETHER;
+    const int has_lows = kind == Q4_K || kind == Q5_K;
+    const ptrdiff_t at = block / K_BLOCK * (has_lows ? 4 : 2) * TOGETHER;
+    if (kind == Q3_K) stepped = _mm512_srai_epi32(stepped, 3); /* see `sixty_four_levels` */
     const __m512 sum = _mm512_mul_ps(wide_factors(of, at), _mm512_cvtepi32_ps(stepped));
-    if (kind == Q6_K) return sum;
+    if (!has_lows) return sum;
     __m512i low = _mm512_setzero_si512();
     UNROLL for (int pair = 0; pair < K_BLOCK / PAIR; pair++) {
         const ptrdiff_t k = block + pair * PAIR, lows = k / 2 + 16;
@@ -137,7 +167,7 @@ INLINE_512 void wide_blocks(BlockKind kind, const int8_t *x, const int16_t *x_su
             wide_pair(kind, x, x_sums, of, ahead, width, k, rows, stepped, of_block);
         UNROLL for (int r = 0; r < rows; r++) {
             const __m512 scale = _mm512_set1_ps(x_scales[r * blocks_of(width) + block / K_BLOCK]);
-            if (kind != Q4_0) of_block[r] = wide_scaled(kind, x_sums, of, width, block, r, stepped[r]);
+            if (!has_group_factors(kind)) of_block[r] = wide_scaled(kind, x_sums, of, width, block, r, stepped[r]);
             total[r] = _mm512_add_ps(total[r], _mm512_mul_ps(of_block[r], scale));
         }
     }
@@ -154,10 +184,12 @@ INLINE_512 void wide_blocks(BlockKind kind, const int8_t *x, const int16_t *x_su
 #define WIDE_TILES_OF(KIND)                                                                                         \
     {wide_##KIND##_1, wide_##KIND##_2, wide_##KIND##_3, wide_##KIND##_4, wide_##KIND##_5, wide_##KIND##_6}
 WIDE_BLOCK_TILES(Q4_K) WIDE_BLOCK_TILES(Q5_K) WIDE_BLOCK_TILES(Q6_K) WIDE_BLOCK_TILES(Q4_0)
+WIDE_BLOCK_TILES(Q3_K) WIDE_BLOCK_TILES(IQ4_NL) WIDE_BLOCK_TILES(IQ4_XS)
 
 typedef void WideBlockTile(const int8_t *, const int16_t *, const float *, const WideBlocks *, Fetched, ptrdiff_t, __m512 *);
-static WideBlockTile *const wide_block_tiles[4][WIDE_BLOCK_ROWS] = { /* [kind][rows - 1] */
-    WIDE_TILES_OF(Q4_K), WIDE_TILES_OF(Q5_K), WIDE_TILES_OF(Q6_K), WIDE_TILES_OF(Q4_0),
+static WideBlockTile *const wide_block_tiles[Q7_K][WIDE_BLOCK_ROWS] = { /* [kind][rows - 1] */
+    WIDE_TILES_OF(Q4_K), WIDE_TILES_OF(Q5_K),   WIDE_TILES_OF(Q6_K),   WIDE_TILES_OF(Q4_0),
+    WIDE_TILES_OF(Q3_K), WIDE_TILES_OF(IQ4_NL), WIDE_TILES_OF(IQ4_XS),
 };
 #undef WIDE_BLOCK
 #undef WIDE_BLOCK_TILES
