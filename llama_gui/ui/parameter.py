@@ -9,6 +9,10 @@ from llama_gui.ui.parameter_table import Number, ParameterSpec
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
+_KNOB = 6.0
+_RING = 8.2
+_EDGE = 9
+"""How far from the sides the knob stays, so that the ring around it is whole at the ends, too."""
 _BY_THE_USER = (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
@@ -49,7 +53,7 @@ class Slider(QAbstractSlider):
 
     def _x_of(self, value: float) -> float:
         share = (value - self._low) / (self._high - self._low)
-        return 6 + (1 - share if self._is_mirrored() else share) * (self.width() - 12)
+        return _EDGE + (1 - share if self._is_mirrored() else share) * (self.width() - 2 * _EDGE)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -69,11 +73,11 @@ class Slider(QAbstractSlider):
         painter.drawRoundedRect(QRectF(min(zero, x), y - 1.5, abs(x - zero), 3), 1.5, 1.5)
         painter.setBrush(theme.color("raised"))
         painter.setPen(QPen(color, 1.5))
-        painter.drawEllipse(QPointF(x, y), 6, 6)
+        painter.drawEllipse(QPointF(x, y), _KNOB, _KNOB)
         if self.hasFocus():
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.color("accent"), 1.5))
-            painter.drawEllipse(QPointF(x, y), 8.2, 8.2)
+            painter.drawEllipse(QPointF(x, y), _RING, _RING)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
@@ -105,7 +109,7 @@ class Slider(QAbstractSlider):
             super().keyPressEvent(event)
 
     def _move_to(self, x: float) -> None:
-        share = min(1.0, max(0.0, (x - 6) / max(1, self.width() - 12)))
+        share = min(1.0, max(0.0, (x - _EDGE) / max(1, self.width() - 2 * _EDGE)))
         share = 1 - share if self._is_mirrored() else share
         self._set(self._low + share * (self._high - self._low))
 

@@ -146,6 +146,26 @@ def test_the_slider_moves_by_mouse_and_keys(panel, qtbot):
     assert panel.rows["top_p"].value() == 0.01
 
 
+@pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
+def test_the_ring_of_the_keyboard_is_whole_at_the_end_of_the_line(panel, qtbot, direction):
+    panel.setLayoutDirection(direction)
+    slider = panel.rows["temperature"].slider
+    panel.activateWindow()
+    slider.setFocus()
+    qtbot.waitUntil(slider.hasFocus)
+    qtbot.keyClick(slider, Qt.Key.Key_Home)
+    picture = slider.grab().toImage()
+    if direction == Qt.LayoutDirection.RightToLeft:
+        picture = picture.flipped(Qt.Orientation.Horizontal)
+    rows = [y for y in range(picture.height()) if abs(y + 0.5 - picture.height() / 2) > 2]  # the line is a row between
+    painted = [
+        x for x in range(30) for y in rows if picture.pixelColor(x, y).saturation() > 100
+    ]  # nothing else has the accent's strong colour
+    assert max(painted) > 12
+    outer, inner = sum(x < 9 for x in painted), sum(x >= 9 for x in painted)
+    assert outer == pytest.approx(inner, abs=2)
+
+
 def test_another_chats_settings_are_shown(panel, qtbot):
     settings = ChatSettings("Be brief.", SamplingParams(temperature=0.4, seed=4711), 128, ("\n\n", "###"))
     with qtbot.assertNotEmitted(panel.settings_edited):
