@@ -8,6 +8,7 @@ from PySide6.QtCore import (
     QEvent,
     QObject,
     QRectF,
+    QSize,
     Qt,
     Slot,
 )
@@ -29,6 +30,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMessageBox,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -36,6 +38,7 @@ from PySide6.QtWidgets import (
 from llama_gui.ui.actions import Actions
 from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.rows import NOTE_ROLE, ROW_HEIGHT, NoteDelegate
+from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import plain_label
@@ -182,13 +185,25 @@ class KeysDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keys"))
-        columns = QHBoxLayout(self)
+        sheet = QWidget()
+        columns = QHBoxLayout(sheet)
         columns.setContentsMargins(32, 24, 32, 32)
         columns.setSpacing(48)
         more = ((group, self.tr(text), self.tr(keys)) for group, text, keys in _MORE_KEYS)
         rows = [*_rows_of(actions), *more]
         for groups in _COLUMNS:
             columns.addWidget(_keys_column(rows, groups), 0, Qt.AlignmentFlag.AlignTop)
+        area = QScrollArea()  # it has the keyboard, so that arrows and pages scroll
+        area.setWidget(sheet)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(area)
+        wanted = sheet.sizeHint()
+        if fitted(wanted, self).height() < wanted.height():
+            wanted += QSize(area.verticalScrollBar().sizeHint().width(), 0)
+        self.resize(fitted(wanted, self))
 
 
 def _keys_column(rows: Sequence[tuple[str, str, str]], groups: Sequence[str]) -> QWidget:

@@ -1,10 +1,11 @@
 """Windows fit on the screen that there is."""
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from llama_gui.settings import UserSettings
-from llama_gui.ui import preferences
+from llama_gui.ui import dialogs, preferences
+from llama_gui.ui.actions import Actions
 from llama_gui.ui.preferences import PreferencesDialog
 from llama_gui.ui.screen_room import fitted
 
@@ -25,3 +26,19 @@ def test_the_preferences_scroll_where_the_screen_is_low(qtbot, icons, tmp_path, 
     dialog = PreferencesDialog(UserSettings(), tmp_path, icons, parent)
     dialog.show()
     assert dialog.height() <= 560
+
+
+def test_all_keys_can_be_scrolled_to_where_the_screen_is_low(qtbot, monkeypatch):
+    monkeypatch.setattr(dialogs, "fitted", lambda size, _window: size.boundedTo(QSize(910, 300)), raising=False)
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = dialogs.KeysDialog(Actions(parent), parent)
+    dialog.show()
+    assert dialog.height() <= 300
+    area = dialog.findChild(QScrollArea)
+    assert area is not None
+    assert area.horizontalScrollBar().maximum() == 0
+    last = next(label for label in dialog.findChildren(QLabel) if label.text() == "Quit")
+    for _ in range(9):
+        qtbot.keyClick(dialog.focusWidget() or area, Qt.Key.Key_PageDown)
+    assert area.viewport().rect().contains(last.mapTo(area.viewport(), last.rect().center()))
