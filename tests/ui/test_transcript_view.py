@@ -85,6 +85,13 @@ def test_a_narrow_footer_breaks_between_its_facts(view):
     assert "15\u00a0tokens · 15.0\u00a0tok/s · seed\u00a03146272861" in raw
 
 
+def test_a_footer_without_commands_begins_at_the_edge(view):
+    recipe = '{"usage": {"completion_tokens": 0}, "sampling": {"seed": 5}}'
+    failed = answer(1, "", status="failed", recipe=recipe)
+    view.show_path([user(1), failed, user(2), answer(2, "x")])
+    assert "\n0 tokens · seed 5" in view.toPlainText()
+
+
 def test_a_footer_without_numbers():
     assert footer_of(answer(1, "x")).facts == ()
     assert footer_of(answer(1, "x", recipe='{"usage": {"completion_tokens": 1}}')).facts == ("1 token",)

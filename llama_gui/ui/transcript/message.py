@@ -157,6 +157,7 @@ def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | 
     block = formats.paragraph(12, line_height=130)
     block.setProperty(Property.CHROME, True)
     writer.begin_block(block, formats.small())
+    has_before = bool(node.content) or is_last
     if node.content:
         writer.command(translate("Transcript", "Copy"), "copy", node.id)
     if is_last:
@@ -164,8 +165,11 @@ def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | 
             writer.insert("  ·  ", formats.small())
         writer.command(translate("Transcript", "Again"), "again", node.id)
     if version is not None:
-        writer.insert("     ", formats.small())
+        if has_before:
+            writer.insert("     ", formats.small())
         _write_version(writer, node, version)
+        has_before = True
     if footer.facts:
         # In a narrow window the line breaks between the facts, and not between a number and what it counts.
-        writer.insert("      " + " · ".join(fact.replace(" ", "\u00a0") for fact in footer.facts), formats.small())
+        facts = " · ".join(fact.replace(" ", "\u00a0") for fact in footer.facts)
+        writer.insert(f"      {facts}" if has_before else facts, formats.small())
