@@ -23,10 +23,10 @@ from PySide6.QtGui import (
     QStandardItemModel,
 )
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QDialog,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QListView,
     QMessageBox,
@@ -186,7 +186,7 @@ class KeysDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keys"))
         sheet = QWidget()
-        columns = QHBoxLayout(sheet)
+        columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, sheet)
         columns.setContentsMargins(32, 24, 32, 32)
         columns.setSpacing(48)
         more = ((group, self.tr(text), self.tr(keys)) for group, text, keys in _MORE_KEYS)
@@ -200,10 +200,18 @@ class KeysDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(area)
-        wanted = sheet.sizeHint()
-        if fitted(wanted, self).height() < wanted.height():
-            wanted += QSize(area.verticalScrollBar().sizeHint().width(), 0)
-        self.resize(fitted(wanted, self))
+        self.resize(self._fit(columns, sheet, area.verticalScrollBar().sizeHint().width()))
+
+    def _fit(self, columns: QBoxLayout, sheet: QWidget, bar: int) -> QSize:
+        """As large as the sheet, or as the screen; columns that it is too narrow for stand below each other."""
+        for direction in (QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom):
+            columns.setDirection(direction)
+            wanted = sheet.sizeHint()
+            if fitted(wanted, self).height() < wanted.height():
+                wanted += QSize(bar, 0)
+            if fitted(wanted, self).width() == wanted.width():
+                break
+        return fitted(wanted, self)
 
 
 def _keys_column(rows: Sequence[tuple[str, str, str]], groups: Sequence[str]) -> QWidget:

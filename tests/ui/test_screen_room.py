@@ -1,6 +1,7 @@
 """Windows fit on the screen that there is."""
 
-from PySide6.QtCore import QSize, Qt
+import pytest
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from llama_gui.settings import UserSettings
@@ -28,8 +29,9 @@ def test_the_preferences_scroll_where_the_screen_is_low(qtbot, icons, tmp_path, 
     assert dialog.height() <= 560
 
 
-def test_all_keys_can_be_scrolled_to_where_the_screen_is_low(qtbot, monkeypatch):
-    monkeypatch.setattr(dialogs, "fitted", lambda size, _window: size.boundedTo(QSize(910, 300)), raising=False)
+@pytest.mark.parametrize("room", [QSize(1024, 300), QSize(560, 300)], ids=["low", "low and narrow"])
+def test_all_keys_can_be_scrolled_to_where_the_screen_is_small(qtbot, monkeypatch, room):
+    monkeypatch.setattr(dialogs, "fitted", lambda size, _window: size.boundedTo(room))
     parent = QWidget()
     qtbot.addWidget(parent)
     dialog = dialogs.KeysDialog(Actions(parent), parent)
@@ -38,7 +40,7 @@ def test_all_keys_can_be_scrolled_to_where_the_screen_is_low(qtbot, monkeypatch)
     area = dialog.findChild(QScrollArea)
     assert area is not None
     assert area.horizontalScrollBar().maximum() == 0
-    last = next(label for label in dialog.findChildren(QLabel) if label.text() == "Quit")
+    last = max(dialog.findChildren(QLabel), key=lambda label: label.mapTo(area.viewport(), QPoint(0, 0)).y())
     for _ in range(9):
         qtbot.keyClick(dialog.focusWidget() or area, Qt.Key.Key_PageDown)
     assert area.viewport().rect().contains(last.mapTo(area.viewport(), last.rect().center()))
