@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QAbstractItemDelegate, QFrame, QListView, QWidget
+from PySide6.QtWidgets import QAbstractItemDelegate, QApplication, QFrame, QListView, QWidget
 
 from llama_gui.bridge.item_models import ChatListItemModel, ChatRole
 from llama_gui.ui.chat_delegates import ChatDelegate
+from llama_gui.ui.former_focus import FormerFocus, has_keyboard
 from llama_gui.ui.icons import Icons
 
 Index = QModelIndex | QPersistentModelIndex
@@ -37,6 +38,7 @@ class ChatListView(QListView):
         self._place = 0
         self._kept_chat = ""  # that has the keyboard, while the list is another
         self._before_menu: str | None = None  # the chat that had it when the mouse opened a menu
+        self._before_name = FormerFocus(None)
         set_up_list(self, self.tr("Chats"))
         self.setModel(chats)
         self.setItemDelegate(ChatDelegate(icons, self))
@@ -55,11 +57,13 @@ class ChatListView(QListView):
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
+            before = FormerFocus(self.window().focusWidget())
             self.setFocus()
-            self._edit(index)
+            self._edit(index, before)
 
-    def _edit(self, index: Index) -> None:
+    def _edit(self, index: Index, before: FormerFocus) -> None:
         if self.state() != QListView.State.EditingState:  # Qt complains of a second editor
+            self._before_name = before
             self.edit(index)
 
     # The place
@@ -97,7 +101,7 @@ class ChatListView(QListView):
         chat_id = self.current_chat()
         is_delete = event.key() == Qt.Key.Key_Delete and event.modifiers() == Qt.KeyboardModifier.ControlModifier
         if event.key() == Qt.Key.Key_F2 and chat_id:
-            self._edit(index)
+            self._edit(index, FormerFocus(self))
         elif is_delete and chat_id:
             self.delete_wanted.emit(chat_id)
         elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and index.data(ChatRole.HEADING):
@@ -134,5 +138,9 @@ class ChatListView(QListView):
             self._before_menu = None
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """The keyboard goes back to who had it; a click elsewhere ends a name, too, and keeps it there."""
+        focused = QApplication.focusWidget()
+        is_elsewhere = focused is not None and focused is not self and not has_keyboard(self)
         super().closeEditor(editor, hint)
-        self.setFocus()
+        if not is_elsewhere:
+            self._before_name.give_back(otherwise=self)

@@ -70,6 +70,30 @@ def test_a_name_that_is_being_typed_is_not_begun_again(window, qtbot):
     qtbot.waitUntil(lambda: "Oslo" in titles(window))
 
 
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape])
+def test_after_a_name_the_keyboard_is_where_it_was(window, qtbot, key):
+    """What is typed next would choose a chat by its first letter, and a space would open it."""
+    composer = window.deck.current().composer.edit
+    view = window.sidebar.view
+    for before in (composer, view):
+        before.setFocus()
+        trigger(window, "rename_chat")
+        qtbot.keyClicks(QApplication.focusWidget(), "Oslo")
+        qtbot.keyClick(QApplication.focusWidget(), key)
+        qtbot.waitUntil(lambda: view.state() != view.State.EditingState)
+        qtbot.wait(50)
+        assert QApplication.focusWidget() is before
+
+
+def test_a_click_elsewhere_ends_a_name_and_takes_the_keyboard(window, qtbot):
+    composer = window.deck.current().composer.edit
+    trigger(window, "rename_chat")
+    qtbot.keyClicks(QApplication.focusWidget(), "Oslo")
+    composer.setFocus(Qt.FocusReason.MouseFocusReason)
+    qtbot.waitUntil(lambda: "Oslo" in titles(window))
+    assert QApplication.focusWidget() is composer
+
+
 def test_pin_folder_and_archive_by_the_menu(window, qtbot):
     entry(menu_of(window, "first"), "Pin").trigger()
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Today", "second"])
