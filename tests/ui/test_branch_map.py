@@ -78,6 +78,17 @@ def test_keys_walk_along_lines_and_across_lanes(branch_map, qtbot):
     assert branch_map.words.text()[-2:] == "a3"
 
 
+def test_no_arrow_leaves_it(branch_map, qtbot):
+    keys = Qt.Key
+    for end in (keys.Key_Home, keys.Key_End):
+        qtbot.keyClick(branch_map.canvas, end)
+        for key in (keys.Key_Up, keys.Key_Down, keys.Key_Left, keys.Key_Right):
+            for _ in range(6):
+                qtbot.keyClick(branch_map.canvas, key)
+                assert branch_map.isVisible()
+                assert branch_map.canvas.hasFocus()
+
+
 def test_enter_goes_there_and_gives_the_keyboard_back(branch_map, parent, qtbot):
     qtbot.keyClick(branch_map.canvas, Qt.Key.Key_Up)
     with qtbot.waitSignal(branch_map.chosen) as chosen:

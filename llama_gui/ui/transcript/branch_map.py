@@ -95,8 +95,8 @@ class MapCanvas(QAbstractButton):
             self.chosen.emit(dot.node_id)
         elif key == Qt.Key.Key_Escape:
             self.left.emit()
-        elif key == Qt.Key.Key_Up and dot.parent is not None:
-            self.pick(dot.parent)
+        elif key == Qt.Key.Key_Up:  # nor at the first message is it the button's, which would leave the map
+            self.pick(self.current if dot.parent is None else dot.parent)
         elif key == Qt.Key.Key_Down:
             below = self._children.get(self.current, [])
             if below:
