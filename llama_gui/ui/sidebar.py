@@ -35,6 +35,8 @@ class Sidebar(Surface):
         self._chats = chats
         self._finder = search
         self._current = ""
+        self._answered = ""  # the words that the shown finds are for
+        self._opens_first = False  # once the words that are typed are searched
         self.setMinimumWidth(LEAST_WIDTH)
         self.setMaximumWidth(MOST_WIDTH)
         self.view = ChatListView(chats, icons)
@@ -125,22 +127,32 @@ class Sidebar(Surface):
     @Slot(str)
     def _on_text(self, text: str) -> None:
         self._finder.find(text)
+        self._opens_first = False
         if not text.strip():
+            self._answered = ""
             self._found.show(())
             self._show_list()
 
     @Slot(str, object)
     def _show_hits(self, text: str, hits: Sequence[SearchHit]) -> None:
         self._found.show(hits)
+        self._answered = text
         if hits:
             self.hits.setCurrentIndex(self._found.index(0))
             self._pages.setCurrentWidget(self.hits)
         else:
             self._say_nothing(self.tr("No chat has “{}”.").format(text))
+        if self._opens_first:
+            self._opens_first = False
+            self._open_hit()
 
     @Slot()
     def _open_hit(self) -> None:
-        self._choose_hit(self.hits.currentIndex())
+        """The marked find; when Enter was faster than the search, the first of those that it brings."""
+        if self._answered == self.search.text().strip():
+            self._choose_hit(self.hits.currentIndex())
+        else:
+            self._opens_first = True
 
     @Slot(QModelIndex)
     def _choose_hit(self, index: QModelIndex) -> None:

@@ -236,6 +236,27 @@ def test_a_search_shows_the_message(window, qtbot):
     assert field.text() == ""
 
 
+def test_enter_waits_for_the_search_of_what_was_typed(window, qtbot):
+    """Typed quickly, Enter comes before the finds, or while those of other words are shown."""
+    chats = window._book
+    for summary, name in zip(chats.summaries(), ("Porto", "Lisbon"), strict=True):
+        window.keeping.rename(summary.id, name)
+    qtbot.waitUntil(lambda: set(titles(window)) >= {"Porto", "Lisbon"})
+    trigger(window, "search")
+    field = window.sidebar.search
+    for name in ("Lisbon", "Porto", "Lisbon"):
+        field.selectAll()
+        qtbot.keyClicks(field, name)
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda name=name: window.deck.current().session.title == name)
+    field.selectAll()
+    qtbot.keyClicks(field, "Porto")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.keyClick(field, Qt.Key.Key_Backspace)  # Enter was for other words
+    qtbot.waitUntil(lambda: window.sidebar._answered == "Port")
+    assert window.deck.current().session.title == "Lisbon"
+
+
 def test_a_find_in_a_closed_chat_opens_it_at_the_message(window, qtbot):
     chat_id = window.deck.tabs()[0].session.chat_id
     node_id = window.deck.tabs()[0].session.path()[1].id
