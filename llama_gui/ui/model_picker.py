@@ -98,10 +98,11 @@ class ModelPicker(Picker):
         return menu
 
     def _add_unload(self, menu: QMenu, loaded: Mapping[str, tuple[str, int]]) -> None:
-        if not loaded:
+        here = {key: model for key, model in loaded.items() if not is_remote(key)}  # a server keeps its own in memory
+        if not here:
             return
-        place = menu if len(loaded) == 1 else menu.addMenu(self.tr("Unload"))
-        for key, (name, answers) in loaded.items():
+        place = menu if len(here) == 1 else menu.addMenu(self.tr("Unload"))
+        for key, (name, answers) in here.items():
             text = self.tr("Unload {}").format(name) if place is menu else name
             if answers:
                 text += self.tr("  ·  ends its answers: {}").format(answers)

@@ -95,6 +95,14 @@ def test_models_are_unloaded(picker, qtbot):
     assert texts(submenu(picker.make_menu(), "Unload")) == ["Starter", "R && D  ·  ends its answers: 2"]
 
 
+def test_what_a_server_runs_is_not_unloaded_from_here(picker):
+    picker.set_model("big", "cluster#big")
+    picker.offer(lambda: ENTRIES, lambda: {"cluster#big": ("big", 0)})
+    assert not [text for text in texts(picker.make_menu()) if text.startswith("Unload")]
+    picker.offer(lambda: ENTRIES, lambda: {"cluster#big": ("big", 0), "starter": ("Starter", 0)})
+    assert "Unload Starter" in texts(picker.make_menu())
+
+
 @pytest.mark.parametrize(("place", "wanted"), [(-2, "download_wanted"), (-1, "manage_wanted")])
 def test_the_window_of_models_is_offered(picker, qtbot, place, wanted):
     with qtbot.waitSignal(getattr(picker, wanted)):
