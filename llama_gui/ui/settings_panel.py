@@ -68,7 +68,7 @@ class SettingsPanel(Surface):
         for row in self.rows.values():
             row.changed.connect(self._take)
         for field in (self.system_prompt, self.stops):
-            field.textChanged.connect(self._typing.start)
+            field.textChanged.connect(self._take_texts_soon)
         for group in self.groups.values():
             group.folded.connect(self._tell_folded)
         self.presets.chosen.connect(self._edit_and_show)
@@ -238,6 +238,11 @@ class SettingsPanel(Surface):
         if self.rows[name].spec.of_sampling:
             changes = {"sampling": replace(self._settings.sampling, **changes)}
         self._edit(replace(self._settings, **changes))
+
+    @Slot()
+    def _take_texts_soon(self) -> None:
+        if not self._typing.isActive():  # starting it again would put it off until the user pauses
+            self._typing.start()
 
     @Slot()
     def take_texts(self) -> None:

@@ -80,6 +80,15 @@ def test_a_typed_value_is_the_chats(panel, qtbot, name, text, value):
     assert not panel.rows[name].reset_button.isHidden()
 
 
+def test_who_types_without_a_pause_is_not_kept_waiting(panel, qtbot):
+    taken: list[str] = []
+    panel.settings_edited.connect(lambda settings: taken.append(settings.system_prompt))
+    for _ in range(12):
+        qtbot.keyClicks(panel.system_prompt, "word ")
+        qtbot.wait(100)
+    assert taken  # else a crash takes all of it
+
+
 def test_max_tokens(panel, qtbot):
     with qtbot.waitSignal(panel.settings_edited) as edited:
         type_into(qtbot, panel.rows["max_tokens"], "64")
