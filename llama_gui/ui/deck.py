@@ -40,6 +40,7 @@ class TabDeck(QObject):
         self._icons = icons
         self._tabs: dict[str, ChatTab] = {}
         self._closed: list[OpenTab] = []
+        self._left: dict[str, OpenTab] = {}  # closed with something written, which nobody has seen again yet
         self._unread: set[str] = set()
         self._shown = ShownChats()
         self._last_two = ShownChats()  # when one of them was shown alone by the key
@@ -85,7 +86,7 @@ class TabDeck(QObject):
         """Show a chat; in its tab when it has one."""
         tab = self._tabs.get(chat_id)
         if tab is None:
-            return self._add(self._book.open_chat(chat_id), show=True)
+            return self._open(chat_id, show=True)
         self.bar.setCurrentIndex(self.bar.index_of(chat_id))
         return tab
 
@@ -94,8 +95,7 @@ class TabDeck(QObject):
         """Open the tabs of the last time; without any, a new one."""
         for open_tab in sorted(kept, key=lambda tab: tab.position):
             if open_tab.chat_id not in self._tabs:
-                tab = self._add(self._book.open_chat(open_tab.chat_id), show=False)
-                tab.restore(open_tab.draft, open_tab.scroll)
+                self._open(open_tab.chat_id, open_tab, show=False)
         current = next((tab.chat_id for tab in kept if tab.is_current), "")
         if not self.bar.count():
             self.new_tab()
@@ -109,8 +109,11 @@ class TabDeck(QObject):
         tab = self._tabs.get(chat_id)
         if tab is None:
             return
-        if tab.session.path() or not tab.draft().is_empty:
-            self._closed.append(self._snapshot(tab, index))
+        kept = self._snapshot(tab, index)
+        if not tab.draft().is_empty:
+            self._left[chat_id] = kept
+        if tab.session.path() or chat_id in self._left:
+            self._closed.append(kept)
             del self._closed[:-_MOST_CLOSED]
         if self._shown.beside and chat_id in self._shown.chats:
             self.show_without(chat_id)
@@ -152,8 +155,7 @@ class TabDeck(QObject):
         while self._closed:
             kept = self._closed.pop()
             if kept.chat_id not in self._tabs:
-                tab = self._add(self._book.open_chat(kept.chat_id), show=False)
-                tab.restore(kept.draft, kept.scroll)
+                self._open(kept.chat_id, kept, show=False)
                 self.bar.moveTab(self.bar.count() - 1, min(kept.position, self.bar.count() - 1))
                 self.bar.setCurrentIndex(self.bar.index_of(kept.chat_id))
                 return
@@ -200,7 +202,7 @@ class TabDeck(QObject):
         there is no room for two, the one in front stays there.
         """
         if chat_id not in self._tabs:
-            self._add(self._book.open_chat(chat_id), show=False)
+            self._open(chat_id, show=False)
         shown, front, has_room = self._shown, self._shown.front, self.panes.has_room()
         if chat_id not in shown.chats:
             shown = shown.add(chat_id, front)
@@ -252,6 +254,14 @@ class TabDeck(QObject):
         index = self.bar.index_of(current)
         neighbour = self.bar.chat_id(index + 1) or self.bar.chat_id(index - 1)
         return neighbour or self._add(self._book.new_chat(), show=False).session.chat_id
+
+    def _open(self, chat_id: str, kept: OpenTab | None = None, *, show: bool) -> ChatTab:
+        """A tab for a chat, with what was written in the last one that it had, or else as it was kept."""
+        tab = self._add(self._book.open_chat(chat_id), show=show)
+        kept = self._left.pop(chat_id, kept)
+        if kept is not None:
+            tab.restore(kept.draft, kept.scroll)
+        return tab
 
     def _add(self, session: ChatSession, *, show: bool) -> ChatTab:
         tab = ChatTab(session, self._book.reader, self._icons)

@@ -187,6 +187,7 @@ def test_an_empty_chat_is_neither_pinned_nor_moved(window, qtbot, monkeypatch):
 
 def test_a_deleted_chat_closes_its_tab_and_comes_back_with_it(window, qtbot):
     chat_id = window.deck.current().session.chat_id
+    window.deck.current().composer.set_text("half a thought")
     view = window.sidebar.view
     view.setCurrentIndex(window.chats.index_of(chat_id))
     qtbot.keyClick(view, Qt.Key.Key_Delete)
@@ -200,6 +201,7 @@ def test_a_deleted_chat_closes_its_tab_and_comes_back_with_it(window, qtbot):
     qtbot.waitUntil(lambda: "second" in titles(window))
     assert window.deck.current().session.chat_id == chat_id
     qtbot.waitUntil(lambda: "The tram" in shown(window.deck.current()))
+    assert window.deck.current().composer.text() == "half a thought"
 
 
 def test_the_bin_gives_back_and_is_emptied(window, qtbot):

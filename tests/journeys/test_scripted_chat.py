@@ -2,8 +2,10 @@
 
 import time
 
+import pytest
 from PySide6.QtCore import Qt
 
+from llama_gui.chats.search import SearchHit
 from llama_gui.errors import UserError
 from llama_gui.settings import UserSettings
 from llama_gui.ui.dialogs import CommandPalette
@@ -155,6 +157,28 @@ def test_closed_tabs_can_be_reopened(open_window, qtbot):
     assert again.session.chat_id == chat_id
     assert again.composer.text() == "half a thought"
     qtbot.waitUntil(lambda: "remember me" in shown(again))
+
+
+@pytest.mark.parametrize("way", ["list", "search", "beside"])
+def test_what_was_written_in_a_closed_tab_is_there_however_its_chat_is_opened(open_window, qtbot, way):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    chat_id = tab.session.chat_id
+    ask(qtbot, tab, "remember me")
+    qtbot.waitUntil(lambda: "Again" in shown(tab))
+    tab.composer.set_text("half a thought")
+    trigger(window, "close_tab")
+    if way == "list":
+        window.sidebar.chat_chosen.emit(chat_id)
+    elif way == "search":
+        window.deck.open_hit(SearchHit(chat_id, None, "remember me", "", ()))
+    else:
+        window.deck.show_beside(chat_id)
+    again = next(tab for tab in window.deck.tabs() if tab.session.chat_id == chat_id)
+    assert again.composer.text() == "half a thought"
+    again.composer.set_text("a whole one")
+    trigger(window, "reopen_tab")  # which has nothing to bring any more
+    assert again.composer.text() == "a whole one"
 
 
 def test_a_prompt_that_is_too_long_says_so_and_comes_back(open_window, qtbot):
