@@ -10,10 +10,13 @@ from llama_gui.chats.bin import KEPT_S, purge
 from llama_gui.chats.migrations import APPLICATION_ID, check_version, migrate, version_of
 from llama_gui.chats.plain_words import means_damage, primary_code
 from llama_gui.chats.restoring import offer_backup
+from llama_gui.chats.rows import readable_text
 from llama_gui.chats.salvage import salvage
 from llama_gui.chats.search_schema import add_functions
 
 BUSY_TIMEOUT_S = 2.0
+
+_INDEXED = (("nodes", "id"), ("nodes", "chat_id"), ("nodes", "parent_id"), ("chats", "id"))
 
 
 class DamagedError(Exception):
@@ -65,12 +68,14 @@ def connect(path: Path) -> sqlite3.Connection:
     # Made by us first, because SQLite would let everybody read it.
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    connection.text_factory = readable_text  # else one damaged letter in a title hides the whole list
     try:
         _check_owner(connection)
         check_version(connection)
         _check_soundness(connection)
         _set_up(connection, path)
         _tidy(connection)
+        _check_indexes(connection)
     except BaseException as error:
         connection.close()
         if means_damage(error):
@@ -120,6 +125,14 @@ def _check_soundness(connection: sqlite3.Connection) -> None:
     answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if answer != "ok":
         raise DamagedError(answer)
+
+
+def _check_indexes(connection: sqlite3.Connection) -> None:
+    """Walk through the indexes, of which `quick_check` reads little: a part of one that is broken is found now, when
+    all that it points to can be salvaged, and not by the chat that cannot be opened any more.
+    """
+    for table, column in _INDEXED:
+        connection.execute(f"SELECT MAX(LENGTH({column})) FROM {table}").fetchone()  # is read from the index alone
 
 
 def set_aside(path: Path) -> Path:

@@ -25,3 +25,8 @@ def node_row(node: Node) -> tuple[Any, ...]:
         attachments=clean_text(node.attachments),
     )
     return astuple(clean)
+
+
+def readable_text(raw: bytes) -> str:
+    """A text of the store, for `text_factory`: where damage has made it none, with a mark in that place."""
+    return raw.decode("utf-8", "replace")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from llama_gui.chats.chat_list import refresh_summary
-from llama_gui.chats.rows import ADD_NODE, NODE_COLUMNS, SAVE_NODE, node_row
+from llama_gui.chats.rows import ADD_NODE, NODE_COLUMNS, SAVE_NODE, node_row, readable_text
 from llama_gui.chats.title import title_from
 from llama_gui.chats.tree import Node, sound_nodes
 
@@ -69,7 +69,7 @@ def _open_copy(damaged: Path, folder: Path) -> sqlite3.Connection:
     if log.exists():
         shutil.copyfile(log, copy.with_name("copy.db-wal"))
     source = sqlite3.connect(copy, isolation_level=None)
-    source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    source.text_factory = readable_text
     source.execute("PRAGMA writable_schema = ON")  # read on although a part of the schema is broken
     return source
 

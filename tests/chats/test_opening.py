@@ -10,6 +10,7 @@ import pytest
 
 from llama_gui.chats.migrations import MIGRATIONS
 from llama_gui.chats.store import ChatStore
+from llama_gui.chats.tree import OpenTab
 from llama_gui.errors import StoreError
 from tests.chats.samples import question
 
@@ -152,3 +153,48 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"cannot be opened: .*\."):
         ChatStore.open(tmp_path / "file" / "chats.db")
+
+
+def _root_of(path: Path, name: str) -> int:
+    connection = sqlite3.connect(path)
+    page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchone()[0]
+    connection.close()
+    return (page - 1) * 4096
+
+
+@pytest.mark.parametrize("name", ["nodes_by_chat", "nodes_by_parent", "sqlite_autoindex_chats_1"])
+def test_a_broken_index_costs_no_message(store: ChatStore, path: Path, name):
+    """SQLite's quick check says that all is well, and the chat could not be opened ever again."""
+    store.create_chat("chat")
+    for number in range(400):
+        store.save_node(replace(question(str(number)), content=f"message {number}"))
+    store.close()
+    content = bytearray(path.read_bytes())
+    index, tabs = _root_of(path, name), _root_of(path, "tabs")
+    content[index : index + 4096] = content[tabs : tabs + 4096]
+    path.write_bytes(content)
+    again = ChatStore.open(path)
+    assert "400 messages in 1 chats could be read from it and are here" in again.notice
+    assert len(again.nodes("chat")) == 400
+    again.close()
+
+
+def test_a_damaged_letter_costs_that_letter(store: ChatStore, path: Path):
+    """One bit, in texts of which most of the file is made."""
+    store.create_chat("chat", "A title")
+    store.create_chat("other", "Another one")
+    store.save_nodes([replace(question("1"), content="Good morning"), replace(question("2"), chat_id="other")])
+    store.save_tabs([OpenTab("chat", 0, "a draft")])
+    store.close()
+    content = path.read_bytes()
+    for text in (b"A title", b"Good morning", b"a draft"):
+        assert text in content
+        content = content.replace(text, bytes([text[0] ^ 0x80]) + text[1:])
+    path.write_bytes(content)
+    again = ChatStore.open(path)
+    assert again.notice == ""
+    assert {chat.title for chat in again.chats()} == {"\N{REPLACEMENT CHARACTER} title", "Another one"}
+    assert [node.content for node in again.nodes("chat")] == ["\N{REPLACEMENT CHARACTER}ood morning"]
+    assert [tab.draft for tab in again.tabs()] == ["\N{REPLACEMENT CHARACTER} draft"]
+    assert len(list(again.records())) == 2
+    again.close()
