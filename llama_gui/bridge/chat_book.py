@@ -64,6 +64,8 @@ class ChatBook(QObject):
         self._summaries: list[ChatSummary] = []
         self._archived: list[ChatSummary] = []
         self._tabs: list[OpenTab] | None = None  # not yet handed to the store
+        self._given_tabs: Sequence[OpenTab] = ()  # to the store, the last time
+        self._tabs_error = ""  # why it refused them
         self._is_restoring = False  # the tabs of the last time are on their way, and shown nowhere yet
         self._closed = False
         self._has_ended = True
@@ -271,7 +273,7 @@ class ChatBook(QObject):
         if self._closed:
             return ""
         self._tabs_timer.stop()
-        self._tabs = None
+        self._tabs, self._given_tabs = None, tabs
         try:
             self._store.wait(self._saves(tabs), _KEEPING_S)
         except StoreError as error:
@@ -284,7 +286,21 @@ class ChatBook(QObject):
     def _flush_tabs(self) -> None:
         tabs, self._tabs = self._tabs, None
         if tabs is not None:
-            self._store.run(self._saves(tabs), None, self._on_trouble)
+            self._given_tabs = tabs
+            self._store.run(self._saves(tabs), self._on_tabs_saved, self._on_tabs_refused)
+
+    @Slot(object)
+    def _on_tabs_saved(self, _done: None) -> None:
+        self._tabs_error = ""
+
+    @Slot(object)
+    def _on_tabs_refused(self, error: Exception) -> None:
+        """Try again until they are kept, since a full disk may have room again; tell it once."""
+        if str(error) != self._tabs_error:
+            self._tabs_error = str(error)
+            self.trouble.emit(self._tabs_error)
+        if self._tabs is None and not self._closed:
+            self.save_tabs(self._given_tabs)
 
     def _saves(self, tabs: Sequence[OpenTab]) -> Callable[[ChatStore], None]:
         """The work of keeping these tabs, and beside them those that nobody has seen yet."""

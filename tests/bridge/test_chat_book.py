@@ -215,6 +215,25 @@ def test_tabs_are_saved_soon_without_shutdown(qtbot: QtBot, make_book: MakeBook,
     assert blocker.args == [tabs]
 
 
+def test_tabs_that_a_full_disk_refused_are_saved_when_it_has_room(qtbot: QtBot, make_book: MakeBook, monkeypatch):
+    book = make_book()
+    told: list[str] = []
+    book.trouble.connect(told.append)
+    tabs = [OpenTab("a", 0, "half a letter", 1.0, True)]
+    with monkeypatch.context() as patch:
+        patch.setattr(ChatStore, "save_tabs", raise_full)
+        book.save_tabs(tabs)
+        qtbot.waitUntil(lambda: bool(told))
+        with qtbot.waitSignals([book._tabs_timer.timeout] * 2):  # it is tried again, and told once
+            pass
+    with qtbot.waitSignal(book._tabs_timer.timeout):
+        pass
+    with qtbot.waitSignal(book.restored) as blocker:
+        book.restore()
+    assert blocker.args == [tabs]
+    assert len(told) == 1
+
+
 def test_a_search_that_was_about_to_begin_does_not_outlive_the_store(qtbot: QtBot, make_book: MakeBook):
     book = make_book()
     book.search.find("words")
