@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -149,14 +150,25 @@ def _reason_for_no_lock(lock: "QLockFile", paths: Paths) -> str:
 
     from llama_gui.ui.first_window import call_first_window
 
-    if lock.error() != QLockFile.LockError.LockFailedError:
+    is_taken = lock.error() == QLockFile.LockError.LockFailedError
+    if is_taken and call_first_window(paths.data):
+        return ""
+    # A lock that a killed one has left cannot be taken away where nothing can be written.
+    if not is_taken or not _can_write(paths.data):
         return (
             f"The folder {paths.data} cannot be written, and your chats are kept there. Allow it to be written, free "
             "some space, or keep them elsewhere: llama-gui --profile FOLDER."
         )
-    if call_first_window(paths.data):
-        return ""
     return f"llama-gui is already open with the data in {paths.data}. Use that window, or close it first."
+
+
+def _can_write(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(4096))
+    except OSError:
+        return False
+    return True
 
 
 def _run(application: "QApplication", paths: Paths) -> int:

@@ -1,5 +1,6 @@
 """The application as it is wired for its user, in a process of its own."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -118,6 +119,20 @@ def test_a_folder_that_cannot_be_written_is_not_called_open(qapp, tmp_path: Path
     reason = _reason_for_no_lock(Lock(str(tmp_path / "lock")), Paths.in_profile(tmp_path))
     assert words in reason
     assert str(tmp_path) in reason
+
+
+def test_the_lock_of_a_killed_one_on_a_full_disk_is_not_called_open(qapp, tmp_path: Path, monkeypatch):
+    """Qt cannot take it away there, and says only that it is taken."""
+
+    class Lock(QLockFile):
+        def error(self) -> QLockFile.LockError:
+            return QLockFile.LockError.LockFailedError
+
+    def full(**_options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("llama_gui.desktop.tempfile.TemporaryFile", full)
+    assert "free some space" in _reason_for_no_lock(Lock(str(tmp_path / "lock")), Paths.in_profile(tmp_path))
 
 
 def test_why_there_is_no_window_is_german_in_its_box_and_english_in_the_terminal(
