@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llama_gui.engine import gguf_grids
+
 IQ4_NUMBERS = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
 """What the codes of IQ4_NL and IQ4_XS stand for: levels that lie closer around zero, where most weights are."""
 
@@ -139,11 +141,6 @@ def _by_the_package(name: str) -> Callable[[Tensor], Tensor]:
 _OTHERS = {
     "IQ1_S": (50, 256),
     "IQ1_M": (56, 256),
-    "IQ2_XXS": (66, 256),
-    "IQ2_XS": (74, 256),
-    "IQ2_S": (82, 256),
-    "IQ3_XXS": (98, 256),
-    "IQ3_S": (110, 256),
     "TQ1_0": (54, 256),
     "TQ2_0": (66, 256),
     "MXFP4": (17, 32),
@@ -163,6 +160,11 @@ _BLOCKS: dict[str, tuple[int, int, Callable[[Tensor], Tensor]]] = {
     "Q3_K": (110, 256, _q3_k),
     "IQ4_NL": (18, 32, _iq4_nl),
     "IQ4_XS": (136, 256, _iq4_xs),
+    "IQ2_XXS": (66, 256, gguf_grids.iq2_xxs),
+    "IQ2_XS": (74, 256, gguf_grids.iq2_xs),
+    "IQ2_S": (82, 256, gguf_grids.iq2_s),
+    "IQ3_XXS": (98, 256, gguf_grids.iq3_xxs),
+    "IQ3_S": (110, 256, gguf_grids.iq3_s),
     **{name: (*shape, _by_the_package(name)) for name, shape in _OTHERS.items()},
 }
 _PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
