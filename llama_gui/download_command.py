@@ -57,7 +57,14 @@ def signed_in_access() -> HubAccess:
 def _plan(access: HubAccess, options: argparse.Namespace) -> DownloadPlan:
     from llama_gui.library.hub import Hub  # the hub's client takes a second to import
 
-    return Hub(access).plan(options.repo, options.revision, options.file)
+    return Hub(access).plan(_repo(access, options.repo), options.revision, options.file)
+
+
+def _repo(access: HubAccess, text: str) -> str:
+    """The name of a model, also where the address of its page is given. One of a file in it would ask for another."""
+    repo = access.model_at(text)
+    is_page = bool(repo) and text.strip().rstrip("/").removesuffix("/tree/main").endswith(f"/{repo}")
+    return repo if is_page else text
 
 
 def _summary(plan: DownloadPlan, access: HubAccess) -> str:

@@ -53,6 +53,20 @@ def test_a_gguf_file_is_chosen(fake_hub: FakeHub, capsys):  # noqa: F811
     assert (status, Path(out.strip()).read_bytes()) == (0, b"GGUF8")
 
 
+@pytest.mark.parametrize("rest", ["", "/", "/tree/main"])
+def test_the_address_of_its_page_is_a_name_too(fake_hub: FakeHub, capsys, rest: str):  # noqa: F811
+    fake_hub.add(REPO, model_files([WEIGHTS]))
+    status, out, err = download(capsys, f"https://huggingface.co/{REPO}{rest}")
+    assert (status, Path(out.strip(), "model.safetensors").read_bytes()) == (0, WEIGHTS), err
+
+
+def test_the_address_of_one_file_is_not_taken_for_the_model(fake_hub: FakeHub, capsys):  # noqa: F811
+    fake_hub.add(REPO, {"a-Q8_0.gguf": b"GGUF8", "a-Q4_K_M.gguf": b"GGUF4"})
+    status, out, err = download(capsys, f"https://huggingface.co/{REPO}/blob/main/a-Q8_0.gguf")
+    assert (status, out) == (1, "")
+    assert "owner/name" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -11,6 +11,7 @@ from llama_gui.errors import HubError, HubOfflineError
 from llama_gui.hosts import is_this_machine
 
 PUBLIC_ENDPOINT = "https://huggingface.co"
+_PUBLIC_HOSTS = frozenset({"huggingface.co", "www.huggingface.co", "hf.co"})
 
 _TRUE = {"1", "ON", "YES", "TRUE"}
 _PORTS = {"http": 80, "https": 443}
@@ -40,6 +41,20 @@ class HubAccess:
     def page(self, repo: str) -> str:
         """The web page of a model."""
         return f"{self.endpoint}/{repo}"
+
+    def model_at(self, address: str) -> str:
+        """The model whose page, or something below it, is at this web address of the hub; "" when there is none.
+
+        People copy it from their browser, with or without the scheme.
+        """
+        address = address.strip()
+        if any(mark.isspace() for mark in address):
+            return ""
+        whole = address if "://" in address else f"https://{address}"
+        if origin(whole)[1] not in _PUBLIC_HOSTS | {origin(self.endpoint)[1]}:
+            return ""
+        owner, _, rest = urlsplit(whole).path.strip("/").partition("/")
+        return f"{owner}/{rest.partition('/')[0]}" if rest else ""
 
     def file_url(self, repo: str, commit: str, path: str) -> str:
         """Where the bytes of a file are asked for."""

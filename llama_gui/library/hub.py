@@ -125,6 +125,8 @@ class Hub:
     ) -> SearchPage:
         """The first page of models that we can run. `family`: only one of `MODEL_TYPES`; `gguf`: only GGUF files.
 
+        `words` may be the web address of a model, too.
+
         Raises:
             HubOfflineError, HubError: the hub cannot be asked.
         """
@@ -132,8 +134,9 @@ class Hub:
         query = {"filter": tags, "expand": list(_EXPAND), "sort": sort, "limit": str(_PAGE)}
         if not gguf:
             query["pipeline_tag"] = "text-generation"
-        if words.strip():
-            query["search"] = words.strip()[:200]
+        words = self._access.model_at(words) or words.strip()
+        if words:
+            query["search"] = words[:200]
         return self._page(f"{self._access.endpoint}/api/models?{httpx2.QueryParams(query)}")
 
     def more(self, page: SearchPage) -> SearchPage:

@@ -55,6 +55,13 @@ def test_what_we_run_is_what_the_engine_runs():
     assert {family.model_type for family in FAMILIES.values()} == MODEL_TYPES
 
 
+def test_the_address_of_a_model_finds_it(fake_hub: FakeHub, access: HubAccess):
+    fake_hub.add("a/llama", model_files(), info=info())
+    fake_hub.add("a/qwen", model_files(), info=info())
+    page = Hub(access).search(" https://huggingface.co/a/llama/tree/main\n")
+    assert [model.repo for model in page.models] == ["a/llama"]
+
+
 def test_a_search_passes_over_what_we_cannot_run(fake_hub: FakeHub, access: HubAccess):
     fake_hub.add("a/llama", model_files(), info=info(downloads=5, likes=1))
     fake_hub.add("a/mamba", model_files(), info=info("MambaForCausalLM", kind="mamba", downloads=9))

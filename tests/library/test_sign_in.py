@@ -154,3 +154,24 @@ def test_an_address_that_cannot_be_used_is_told(endpoint: str, token: str | None
 )
 def test_other_addresses_are_fine(endpoint: str, token: str | None):
     HubAccess(endpoint, Path(), token).check_online()
+
+
+@pytest.mark.parametrize(
+    ("address", "repo"),
+    [
+        ("https://huggingface.co/Qwen/Qwen3-0.6B", "Qwen/Qwen3-0.6B"),
+        (" hf.co/Qwen/Qwen3-0.6B/ ", "Qwen/Qwen3-0.6B"),
+        ("https://HuggingFace.co/Qwen/Qwen3-0.6B?library=vllm#use", "Qwen/Qwen3-0.6B"),
+        ("https://huggingface.co/Qwen/Qwen3-0.6B/blob/main/config.json", "Qwen/Qwen3-0.6B"),
+        ("http://mirror.example:81/Qwen/Qwen3-0.6B", "Qwen/Qwen3-0.6B"),
+        ("https://huggingface.co/Qwen", ""),
+        ("https://huggingface.co", ""),
+        ("https://github.com/Qwen/Qwen3", ""),
+        ("Qwen/Qwen3-0.6B", ""),
+        ("huggingface.co what is it", ""),
+        ("http://[huggingface.co/a/b", ""),
+        ("", ""),
+    ],
+)
+def test_the_address_of_a_model_names_it(address: str, repo: str):
+    assert HubAccess("http://mirror.example:81", Path("c")).model_at(address) == repo
