@@ -3192,8 +3192,8 @@
         <translation>Abgelehnt</translation>
     </message>
     <message>
-        <source>Not made</source>
-        <translation>Nicht ausgeführt</translation>
+        <source>No reply</source>
+        <translation>Keine Antwort</translation>
     </message>
     <message>
         <source>{}, slides {}</source>

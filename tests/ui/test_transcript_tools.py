@@ -63,8 +63,9 @@ def test_how_a_call_ended_is_told(view):
     for status, content, says in (
         ("failed", "no such file", "It went wrong ▸"),
         ("stopped", "The user did not allow this call.", "Declined ▸"),
-        ("stopped", "", "Not made ▸"),
-        ("interrupted", "", "Not made ▸"),
+        # It may have been made, and done something, before it was broken off.
+        ("stopped", "", "No reply ▸"),
+        ("interrupted", "", "No reply ▸"),
     ):
         view.show_path([user(1), CALLING, replace(REPLY, status=status, content=content)])
         assert says in view.toPlainText().replace("\u00a0", " ")

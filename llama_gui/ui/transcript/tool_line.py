@@ -60,7 +60,7 @@ def _state(node: Node) -> str:
             return translate("Transcript", "It went wrong")
         case "stopped" if node.content:
             return translate("Transcript", "Declined")
-    return translate("Transcript", "Not made")
+    return translate("Transcript", "No reply")
 
 
 def _shown(value: object) -> str:
