@@ -7,6 +7,7 @@ nothing changes but the speed.
 """
 
 import ctypes
+import mmap
 import sys
 import threading
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 
 _PAGE = 2 * 2**20
-_MADV_HUGEPAGE, _MADV_NOHUGEPAGE, _MADV_COLLAPSE = 14, 15, 25  # asm-generic/mman-common.h
+_MADV_DONTNEED, _MADV_HUGEPAGE, _MADV_NOHUGEPAGE, _MADV_COLLAPSE = 4, 14, 15, 25  # asm-generic/mman-common.h
 _PIECE = 16 * _PAGE  # what is moved between two looks at whether anybody wants it
 _LEAST_BYTES = 2**20  # below this there is hardly a whole page in it
 
@@ -67,20 +68,25 @@ def _place(weight: Tensor) -> tuple[int, int] | None:
 
 
 def keep_small_pages(tensor: Tensor) -> None:
-    """Let a tensor take memory as it is written, page by page, also where the system gives huge pages to everybody."""
+    """Let a new tensor take memory as it is written, page by page; what it happens to hold is lost.
+
+    Also where the system gives huge pages to everybody, and where the C library hands out again what others have freed:
+    that has all its pages already.
+    """
     place = _place(tensor)
     if place is not None:
+        _advise(place[0], sum(place), _MADV_DONTNEED, page=mmap.PAGESIZE)
         _advise(place[0], sum(place), _MADV_NOHUGEPAGE)
 
 
-def _advise(start: int, end: int, advice: int) -> bool:
+def _advise(start: int, end: int, advice: int, page: int = _PAGE) -> bool:
     """About all whole pages from `start` to `end`. Whether the kernel takes it."""
     try:
         madvise = ctypes.CDLL(None).madvise
     except (OSError, AttributeError):  # not every C library has it
         return False
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    first, last = -(-start // _PAGE) * _PAGE, end // _PAGE * _PAGE
+    first, last = -(-start // page) * page, end // page * page
     return madvise(first, max(0, last - first), advice) == 0
 
 

@@ -1,5 +1,6 @@
 """Weights in huge pages: the same numbers at the same place."""
 
+import mmap
 import sys
 import threading
 from pathlib import Path
@@ -46,6 +47,14 @@ def test_what_grows_stays_in_small_pages():
     region.fill_(1)
     assert "nh" in told_of(region.data_ptr() + 2**22, "VmFlags")
     assert huge_kilobytes_at(region.data_ptr() + 2**22) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+def test_what_grows_has_no_pages_that_others_have_written():
+    """What the C library hands out again has them all, and they would be taken without being counted."""
+    region = torch.ones(2**24, dtype=torch.int8)
+    keep_small_pages(region)
+    assert not region[mmap.PAGESIZE : -mmap.PAGESIZE].any()
 
 
 def test_small_ones_and_other_devices_are_left_alone():
