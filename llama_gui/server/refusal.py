@@ -90,7 +90,7 @@ def refusal_of(error: BaseException, model_path: str = "", *, is_chat: bool = Tr
     if isinstance(error, RefusedError):
         return error
     if isinstance(error, PromptTooLongError):
-        return RefusedError(400, text, param=prompt, code="context_length_exceeded")
+        return RefusedError(400, _too_long(error, prompt), param=prompt, code="context_length_exceeded")
     if isinstance(error, InvalidRequestError) and error.field in ("answer_text", "answer_token_ids"):
         text = "The last message cannot be continued: a stop text is in it, or it does not begin the form asked for."
         return RefusedError(400, text, param="continue_final_message")
@@ -111,6 +111,14 @@ def refusal_of(error: BaseException, model_path: str = "", *, is_chat: bool = Tr
         return RefusedError(400, text, code="unsupported")
     _log.error("A request failed", exc_info=error)
     return RefusedError(500, "Something went wrong inside llama-gui. Please report this.", code="bug")
+
+
+def _too_long(error: PromptTooLongError, prompt: str) -> str:
+    """As OpenAI and vLLM say it: by these words litellm and others know that a shorter prompt helps."""
+    return (
+        f"This model's maximum context length is {error.max_context} tokens, and the answer needs room, too. "
+        f"However, your {prompt} resulted in {error.prompt_tokens} tokens. Please reduce the length of the {prompt}."
+    )
 
 
 def unloadable(error: Exception, name: str) -> RefusedError:

@@ -247,6 +247,19 @@ def test_errors_name_the_field(client, model, change, error, param):
     assert "/resources/" not in caught.value.message
 
 
+def test_a_prompt_that_is_too_long_is_told_in_words_that_clients_know(client, model):
+    with pytest.raises(openai.BadRequestError, match="This model's maximum context length is 2048 tokens") as chat:
+        client.chat.completions.create(model=model, messages=[{"role": "user", "content": "long " * 4000}])
+    assert chat.value.code == "context_length_exceeded"
+    assert "reduce the length of the messages" in chat.value.message
+    with pytest.raises(openai.BadRequestError, match="reduce the length of the prompt") as completion:
+        client.completions.create(model=model, prompt="long " * 4000)
+    assert completion.value.param == "prompt"
+    with pytest.raises(openai.BadRequestError, match="reduce the length of the input") as response:
+        client.responses.create(model=model, input="long " * 4000)
+    assert response.value.param == "input"
+
+
 def test_a_wrong_key_is_an_authentication_error(server, model):
     with client_of(server, "sk-wrong-wrong") as wrong, pytest.raises(openai.AuthenticationError):
         wrong.models.list()

@@ -444,7 +444,7 @@ def test_our_own_server_gives_what_the_library_gives(serve: Serve, starter: Engi
         rest = GenerateRequest(messages=request.messages, sampling=sampling, answer_text=half)
         assert engine.generate(rest).text == starter.generate(rest).text
         too_long = engine.generate(GenerateRequest(prompt="x " * 3000, max_tokens=5))
-        assert "tokens long" in error_of(too_long)
+        assert "maximum context length" in error_of(too_long)
     with pytest.raises(EndpointError, match="does not take the key"):
         RemoteEngine.connect(Endpoint("Ours", server.url, key="wrong-wrong"))
 
