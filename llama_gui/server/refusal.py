@@ -28,6 +28,7 @@ OUR_FIELDS = {
     "logprobs": "top_logprobs",
     "request": "prompt",
     "token id": "prompt",
+    "token_ids": "prompt",
 }
 """What the engine calls a field -> what the protocol calls it, where that differs."""
 

@@ -247,6 +247,12 @@ def test_errors_name_the_field(client, model, change, error, param):
     assert "/resources/" not in caught.value.message
 
 
+def test_a_token_that_is_none_is_one_of_the_prompt(client, model):
+    with pytest.raises(openai.BadRequestError, match="99999999") as caught:
+        client.completions.create(model=model, prompt=[1, 99999999])
+    assert caught.value.param == "prompt"
+
+
 def test_a_prompt_that_is_too_long_is_told_in_words_that_clients_know(client, model):
     with pytest.raises(openai.BadRequestError, match="This model's maximum context length is 2048 tokens") as chat:
         client.chat.completions.create(model=model, messages=[{"role": "user", "content": "long " * 4000}])
