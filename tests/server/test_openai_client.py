@@ -346,6 +346,17 @@ def test_a_model_that_knows_tools_calls_one_when_it_must(serve: Serve, tool_engi
         client.chat.completions.create(model="tiny", messages=more, tools=[ADD], max_tokens=3)
 
 
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "add"}}])
+def test_a_schema_that_no_call_can_follow_is_that_of_the_tools(serve: Serve, tool_engine: Engine, choice):
+    pytest.importorskip("llguidance")
+    tool: dict = {"type": "function", "function": {"name": "add", "parameters": {"type": "digit"}}}
+    with client_of(serve(tool_engine)) as client:
+        asked: dict = {"model": "tiny", "messages": ASKED, "tools": [tool], "tool_choice": choice}
+        with pytest.raises(openai.BadRequestError, match="Invalid type: digit") as caught:
+            client.chat.completions.create(**asked)
+        assert (caught.value.param, caught.value.code) == ("tools", "invalid_value")
+
+
 class Forcing:
     """An engine whose answers say a text first; the rest is the model's own."""
 
