@@ -177,7 +177,7 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="a name of this machine by which clients call it; again for more",
+        help="a name of this machine by which clients call it, or a proxy before it (NAME:443); again for more",
     )
     serve.add_argument(
         "--allow-origin",

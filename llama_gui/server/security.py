@@ -160,7 +160,9 @@ def host_names(bound: str, port: int, allowed: Iterable[str] = ()) -> frozenset[
     if bound not in WILDCARDS:
         names.append(_bracketed(bound))
     spelled = {f"{name.lower()}:{port}" for name in names}
-    spelled |= {name.lower() for name in allowed if _has_port(name)}
+    with_port = {name.lower() for name in allowed if _has_port(name)}
+    # Whoever calls a proxy at a usual port leaves that out, and the proxy says what it was told.
+    spelled |= with_port | {name.removesuffix(usual) for name in with_port for usual in _USUAL_PORTS.values()}
     # A browser or client leaves out the port only where it is the one that everybody knows.
     return frozenset(spelled | {name.lower() for name in names} if port == 80 else spelled)
 

@@ -224,7 +224,13 @@ def test_a_page_that_was_allowed_may_ask_and_read(serve: Serve):
 
 def test_a_name_that_was_allowed_is_taken_and_no_other(serve: Serve):
     server = serve(allowed_hosts=("desk.home", "proxy.example:443"))
-    for host, status in ((f"desk.home:{server.port}", 200), ("proxy.example:443", 200), ("desk.home", 403)):
+    for host, status in (
+        (f"desk.home:{server.port}", 200),
+        ("proxy.example:443", 200),
+        ("proxy.example", 200),  # as clients of https://proxy.example say it, and the proxy hands it on
+        ("proxy.example:80", 403),
+        ("desk.home", 403),
+    ):
         assert exchange(server, head("/v1/models", server, Host=host))[0] == status, host
 
 
