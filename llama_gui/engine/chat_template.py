@@ -174,11 +174,7 @@ class ChatTemplate:
         literal = LiteralTexts(self._control_texts)
         guarded = [_with_values(turn, literal.hide) for turn in turns]
         text = self._render(guarded, literal.hide(tools), {**variables, "documents": literal.hide(documents)})
-        ids: list[int] = []
-        for part, hidden in literal.parts(text):
-            ids += self._tokenizer.encode(part, add_special_tokens=False) if part else []
-            ids += self._tokenizer.encode_literally(hidden) if hidden else []
-        return ids
+        return self._tokenizer.encode_apart(literal.parts(text))
 
     def thinking(self) -> tuple[bool | None, str]:
         """What `ModelInfo` says of it as `thinking` and `thinking_tag`: found out by rendering."""

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import re
+import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -110,6 +111,19 @@ class Tokenizer:
         """Ids of `text` in which nothing becomes a control token, and none is added."""
         return self._encode(self._literal_library, text, add_special_tokens=False)
 
+    def encode_apart(self, parts: Sequence[tuple[str, str]]) -> list[int]:
+        """Ids of a text that comes as (ordinary text, the literal text behind it), in order.
+
+        The texts of control tokens become these in ordinary text, and in nothing that literal text has a share in. All
+        else is read as in one piece: some tokenizers put a space in front of each, and no token reaches over its end.
+        """
+        texts = [part for text, literal in parts for part in (self._with_stand_ins(text), literal)]
+        encoding = self._encoding(self._literal_library, "".join(texts), add_special_tokens=False)
+        # By their texts: in a vocabulary with gaps the library gives out ids that others have.
+        return [
+            self._stand_ins.get(token, token_id) for token, token_id in zip(encoding.tokens, encoding.ids, strict=True)
+        ]
+
     def count(self, text: str) -> int:
         """How many tokens `text` has."""
         return len(self.encode_literally(text))
@@ -120,19 +134,40 @@ class Tokenizer:
         return sorted((self._added[token_id] for token_id in self.special_ids), key=len, reverse=True)
 
     def _encode(self, library: tokenizers.Tokenizer, text: str, add_special_tokens: bool) -> list[int]:
+        return self._encoding(library, text, add_special_tokens).ids
+
+    def _encoding(self, library: tokenizers.Tokenizer, text: str, add_special_tokens: bool) -> tokenizers.Encoding:
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("text", text, "a text")
         text = _without_surrogates(text)
         with _named(self._file):
             # encode_batch lets other threads run meanwhile; encode holds the interpreter for the whole text.
-            return library.encode_batch([text], add_special_tokens=add_special_tokens)[0].ids
+            return library.encode_batch([text], add_special_tokens=add_special_tokens)[0]
 
     @cached_property
     def _literal_library(self) -> tokenizers.Tokenizer:
+        """Here the texts of control tokens are text, and their stand-ins are what they are elsewhere."""
         with _named(self._file):
             library = tokenizers.Tokenizer.from_str(self._library.to_str())
             library.encode_special_tokens = True
+            known = library.get_added_tokens_decoder()
+            library.add_tokens([_alike(known[token_id], text) for text, token_id in self._stand_ins.items()])
         return library
+
+    @cached_property
+    def _stand_ins(self) -> dict[str, int]:
+        """A text that nobody can guess for each control token."""
+        return {_secret_text(): token_id for token_id in sorted(self.special_ids)}
+
+    def _with_stand_ins(self, text: str) -> str:
+        pattern, stand_ins = self._control_texts
+        return pattern.sub(lambda match: stand_ins[match[0]], text) if stand_ins else text
+
+    @cached_property
+    def _control_texts(self) -> tuple[re.Pattern[str], dict[str, str]]:
+        """What matches the text of any control token, the longest first, and the stand-in for each."""
+        stand_ins = {self._added[token_id]: text for text, token_id in self._stand_ins.items() if self._added[token_id]}
+        return re.compile("|".join(re.escape(text) for text in self.special_texts if text)), stand_ins
 
     def to_json(self) -> str:
         """The whole tokenizer as the text of a tokenizer.json."""
@@ -215,6 +250,23 @@ class Tokenizer:
             return self._added[token_id].encode("utf-8", "replace")
         token = self._library.id_to_token(token_id)
         return self._spelling.to_bytes(token) if token is not None and self._spelling else b""
+
+
+def _secret_text() -> str:
+    """Characters for private use, which nothing joins with others or writes otherwise."""
+    return "".join(chr(0xE000 + secrets.randbelow(0x1900)) for _ in range(8))
+
+
+def _alike(token: tokenizers.AddedToken, text: str) -> tokenizers.AddedToken:
+    """An ordinary token of this text, which takes blanks around it as `token` does."""
+    return tokenizers.AddedToken(
+        text,
+        single_word=token.single_word,
+        lstrip=token.lstrip,
+        rstrip=token.rstrip,
+        normalized=token.normalized,
+        special=False,
+    )
 
 
 def _decoder_state(library: tokenizers.Tokenizer) -> Any:

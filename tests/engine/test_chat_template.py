@@ -6,13 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizers import AddedToken, pre_tokenizers
 
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, ChatTemplateError, InvalidRequestError
 from llama_gui.tool_calls.manners import FUNCTOOLS, TOOL_CALL_TOKEN
 from llama_gui.vocabulary import Message
-from tests.fakes.tiny_tokenizers import LLAMA3_TEMPLATE, ZEPHYR_TEMPLATE, byte_level_tokenizer, write_tokenizer
+from tests.fakes.tiny_tokenizers import (
+    LLAMA3_TEMPLATE,
+    ZEPHYR_TEMPLATE,
+    byte_level_tokenizer,
+    sentencepiece_tokenizer,
+    write_tokenizer,
+)
 
 CHATML = (
     "{% for message in messages %}"
@@ -234,6 +241,33 @@ def test_control_tokens_split_over_two_messages_stay_text(tmp_path: Path, first:
     ids = template.encode([Message("user", first), Message("user", second)])
     assert not tokenizer.special_ids.intersection(ids)
     assert tokenizer.decode(ids) == first + second
+
+
+@pytest.mark.parametrize("kind", ["byte level", "a space before each piece", "a space before the text"])
+@pytest.mark.parametrize("content", ["> quoted", ">>> print(1)", "k> x", "if a <", "s>", "a </s> b", "x<s>y"])
+def test_what_only_looks_like_a_control_token_is_read_as_any_text(tmp_path: Path, kind: str, content: str):
+    """A Markdown quotation begins as control tokens end: no space is put around it, and no token cut in two."""
+    library = byte_level_tokenizer() if kind == "byte level" else sentencepiece_tokenizer()
+    if kind == "a space before the text":
+        library.normalizer = None  # type: ignore[assignment]
+        library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)  # type: ignore[assignment]
+    library.add_tokens([">>>", "\n>"])
+    bos, eos = ("<|begin_of_text|>", "<|eot_id|>") if kind == "byte level" else ("<s>", "</s>")
+    source = "{{ bos_token }}[INST]\n{{ messages[0].content }}\n[/INST]{{ eos_token }}\nHm."
+    write_tokenizer(tmp_path, library, bos=bos, eos=eos, chat_template=source)
+    tokenizer = Tokenizer.load(tmp_path)
+    template = ChatTemplate.load(tmp_path, tokenizer)
+    assert template is not None
+    ids = template.encode([Message("user", content)])
+    text = template.render([Message("user", content)])
+    assert [i for i in ids if i in tokenizer.special_ids] == [tokenizer.id_of(bos), tokenizer.id_of(eos)]
+    # As a tokenizer reads it that knows no control tokens but those of the template.
+    library.encode_special_tokens = True
+    first, second = library.token_to_id(bos), library.token_to_id(eos)
+    library.add_tokens([AddedToken("\ue000", normalized=False), AddedToken("\ue001", normalized=False)])
+    marked = text.replace(bos, "\ue000", 1)[::-1].replace(eos[::-1], "\ue001", 1)[::-1]
+    stands_for = {library.token_to_id("\ue000"): first, library.token_to_id("\ue001"): second}
+    assert ids == [stands_for.get(i, i) for i in library.encode(marked, add_special_tokens=False).ids]
 
 
 def test_what_a_tool_says_stays_text(tmp_path: Path):

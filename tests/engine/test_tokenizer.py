@@ -50,6 +50,21 @@ def test_what_is_typed_never_becomes_a_control_token(folder: Path):
         assert tokenizer.decode(literal) == f"a {text} b"
 
 
+def test_texts_apart_where_the_vocabulary_has_a_gap(llama2: Path):
+    """There the library gives added tokens ids that others have."""
+    state = json.loads((llama2 / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = state["model"]["vocab"]
+    last = max(vocabulary, key=vocabulary.__getitem__)
+    vocabulary[last] += 1
+    (llama2 / "tokenizer.json").write_text(json.dumps(state), encoding="utf-8")
+    tokenizer = Tokenizer.load(llama2)
+    word = last.replace("▁", " ")
+    ids = tokenizer.encode_apart([(f"<s>x{word}</s>", f"<s>{word}"), ("<unk>", "")])
+    assert [token_id for token_id in ids if token_id in tokenizer.special_ids] == [1, 2, 0]
+    assert ids.count(vocabulary[last]) == 2
+    assert tokenizer.decode(ids, skip_special_tokens=False) == f"<s>x{word}</s> <s>{word}<unk>"
+
+
 def test_lone_surrogates_are_read_as_broken_characters(folder: Path):
     tokenizer = Tokenizer.load(folder)
     assert tokenizer.decode(tokenizer.encode("a\ud800b", add_special_tokens=False)).startswith("a\ufffd")
