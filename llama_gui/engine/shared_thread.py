@@ -1,5 +1,6 @@
 """The thread that steps engines: one of its own for each, or one for several in turn, which then share the cores."""
 
+import atexit
 import contextlib
 import logging
 import os
@@ -84,10 +85,14 @@ class SharedThread:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Wait for the end of the thread, whose loops the caller has told to stop; but not in one of them."""
+        """Wait for the end of the thread, whose loops the caller has told to stop; in one of them, not before exit."""
         with self._changed:
             thread = self._thread
-        if thread is not None and threading.current_thread() is not thread:
+        if thread is None:
+            return
+        if threading.current_thread() is thread:
+            atexit.register(thread.join)  # or it might end within a kernel, and the process with it
+        else:
             thread.join()
 
     def _run(self) -> None:

@@ -1,5 +1,7 @@
 """The thread lives while it has loops, and whatever one of them does, the others are stepped."""
 
+import subprocess
+import sys
 import threading
 
 from llama_gui.engine.shared_thread import SharedThread
@@ -43,3 +45,33 @@ def test_a_loop_that_raises_is_ended_and_the_others_go_on():
     assert late.ended.wait(WAIT)
     shared.close()
     assert not any(thread.name == "llama-gui-engines" for thread in threading.enumerate())
+
+
+CLOSES_ITSELF = """
+import threading, time
+from llama_gui.engine.shared_thread import SharedThread
+
+class Loop:
+    is_stopping = False
+
+    def turn(self):
+        self.is_stopping = True
+        shared.close()
+        closed.set()
+        time.sleep(0.5)
+        return True
+
+    def end(self):
+        print("the end", flush=True)
+
+shared, closed = SharedThread(), threading.Event()
+shared.adopt(Loop())
+closed.wait()
+"""
+
+
+def test_a_thread_that_is_closed_from_within_ends_before_the_process():
+    """As by an on_finish that closes the engine: left alone at exit, it could be in a kernel, which aborts."""
+    script = [sys.executable, "-c", CLOSES_ITSELF]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=WAIT, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "the end\n", "")
