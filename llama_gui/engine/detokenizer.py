@@ -32,9 +32,13 @@ class Detokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a family of tokenizers writes bytes in its tokens. `leading_spaces` are dropped at the very beginning."""
+    """How a family of tokenizers writes bytes in its tokens, and in those that were added to the vocabulary.
+
+    `leading_spaces` are dropped at the very beginning.
+    """
 
     to_bytes: Callable[[str], bytes]
+    added_to_bytes: Callable[[str], bytes]
     leading_spaces: int = 0
 
 
@@ -52,7 +56,11 @@ def _byte_level(token: str) -> bytes:
     try:
         return bytes(alphabet[character] for character in token)
     except KeyError:  # an added token in plain writing
-        return token.encode("utf-8", "replace")
+        return _plain(token)
+
+
+def _plain(token: str) -> bytes:
+    return token.encode("utf-8", "replace")
 
 
 def _sentencepiece(token: str) -> bytes:
@@ -65,7 +73,7 @@ def spelling_of(decoder: Any) -> Spelling | None:
     parts = _flatten(decoder)
     kinds = [part.get("type") for part in parts]
     if kinds == ["ByteLevel"]:
-        return Spelling(_byte_level)
+        return Spelling(_byte_level, _plain)
     known = {"Replace", "ByteFallback", "Fuse", "Strip", "Metaspace"}
     if not kinds or not set(kinds) <= known or not set(kinds) & {"Replace", "Metaspace"}:
         return None
@@ -73,7 +81,8 @@ def spelling_of(decoder: Any) -> Spelling | None:
         pattern = part.get("pattern")
         if part["type"] == "Replace" and (pattern != {"String": _METASPACE} or part.get("content") != " "):
             return None
-    return Spelling(_sentencepiece, sum(_leading_spaces(part) for part in parts))
+    # Gemma adds its runs of blanks, which are spelt like all others.
+    return Spelling(_sentencepiece, _sentencepiece, sum(_leading_spaces(part) for part in parts))
 
 
 def _flatten(decoder: Any) -> list[dict[str, Any]]:

@@ -244,12 +244,13 @@ class Tokenizer:
         return self.token_bytes(token_id) or b""
 
     def _bytes_of(self, token_id: int) -> bytes:
-        if token_id in self.special_ids or not 0 <= token_id < self.vocab_size:
+        spelling = self._spelling
+        if spelling is None or token_id in self.special_ids or not 0 <= token_id < self.vocab_size:
             return b""
         if token_id in self._added:
-            return self._added[token_id].encode("utf-8", "replace")
+            return spelling.added_to_bytes(self._added[token_id])
         token = self._library.id_to_token(token_id)
-        return self._spelling.to_bytes(token) if token is not None and self._spelling else b""
+        return spelling.to_bytes(token) if token is not None else b""
 
 
 def _secret_text() -> str:

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError
-from tests.fakes.tiny_tokenizers import byte_level_tokenizer, sentencepiece_tokenizer, write_tokenizer
+from tests.fakes.tiny_tokenizers import byte_level_tokenizer, gemma_tokenizer, sentencepiece_tokenizer, write_tokenizer
 
 TEXTS = ["Hello there.", "  two  spaces ", "\n\nline\ttab", "größer 日本語 👩", "<|eot_id|> </s> <s>", ""]
 
@@ -39,6 +39,19 @@ def test_the_same_ids_as_transformers(folder: Path, text: str, add_special_token
     theirs = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
     want = theirs(text, add_special_tokens=add_special_tokens)["input_ids"]
     assert Tokenizer.load(folder).encode(text, add_special_tokens=add_special_tokens) == want
+
+
+def test_runs_of_blanks_that_were_added_as_tokens_are_blanks(tmp_path: Path):
+    """Gemma's, with which it indents code."""
+    write_tokenizer(tmp_path, gemma_tokenizer(), bos="<bos>", eos="<eos>")
+    tokenizer = Tokenizer.load(tmp_path)
+    theirs = PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
+    text = "if x:\n   y\n\n  z"
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    three = tokenizer.id_of("▁▁▁")
+    assert three in ids
+    assert tokenizer.decode(ids) == theirs.decode(ids) == text
+    assert (tokenizer.token_text(three), tokenizer.token_bytes(three)) == ("   ", b"   ")
 
 
 def test_what_is_typed_never_becomes_a_control_token(folder: Path):
