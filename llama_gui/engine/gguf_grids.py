@@ -1,6 +1,6 @@
 """Blocks whose numbers are points of a grid: IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS and IQ3_S.
 
-A code stands for four or eight numbers at once, and their signs are kept apart. The grids are those of the gguf package.
+A code stands for four or eight numbers at once, and their signs are kept apart. The grids are the `gguf` package's.
 The numbers have the same bits as its own, and are made five to ten times as fast. As in `gguf_blocks.py`, `blocks` are
 uint8 ``[count, bytes]``, and float32 ``[count, 256]`` come back.
 """

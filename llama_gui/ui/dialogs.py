@@ -194,6 +194,7 @@ class KeysDialog(QDialog):
         for groups in _COLUMNS:
             columns.addWidget(_keys_column(rows, groups), 0, Qt.AlignmentFlag.AlignTop)
         area = QScrollArea()  # it has the keyboard, so that arrows and pages scroll
+        area.setAccessibleName(self.tr("Keys"))
         area.setWidget(sheet)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)

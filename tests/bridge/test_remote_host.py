@@ -40,7 +40,7 @@ def test_answers_stream_stop_and_fail_as_those_of_a_local_model(qtbot: QtBot, se
         qtbot.waitUntil(lambda: len(watch.results) == 3)
         assert (watch.results[whole].text, watch.results[whole].finish_reason) == ("one two", "stop")
         assert (watch.results[stopped].text, watch.results[stopped].finish_reason) == ("Half of", "cancelled")
-        assert "tokens long" in str(watch.results[long].error)
+        assert "maximum context length is" in str(watch.results[long].error)
         assert watch.texts[whole] == "one two"
         qtbot.waitUntil(lambda: not scripted._jobs)
     finally:
