@@ -44,10 +44,14 @@ def build(to: Path) -> Path:
 
 def write_icon(target: Path) -> None:
     """Our icon in the format of Windows or macOS, by the end of the file's name."""
-    from PySide6.QtCore import QSize
-    from PySide6.QtGui import QIcon
+    from PySide6.QtGui import QImage, QPainter
+    from PySide6.QtSvg import QSvgRenderer
 
-    image = QIcon(str(ROOT / "resources" / "icons" / "llama-gui.svg")).pixmap(QSize(256, 256)).toImage()
+    image = QImage(256, 256, QImage.Format.Format_ARGB32)  # no pixmap: that would need an application
+    image.fill(0)
+    painter = QPainter(image)
+    QSvgRenderer(str(ROOT / "resources" / "icons" / "llama-gui.svg")).render(painter)
+    painter.end()
     if not image.save(str(target)):
         raise OSError(f"Qt cannot write {target}")
 

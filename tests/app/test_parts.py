@@ -5,6 +5,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImage
 
 from app import parts
 from app.bundle import write_icon
@@ -125,9 +126,20 @@ def test_the_spec_is_python_and_reads_these_lists():
 
 
 @pytest.mark.parametrize(("name", "head"), [("a.ico", b"\0\0\1\0"), ("a.icns", b"icns")])
-def test_the_icon_is_written_for_other_systems(qapp, tmp_path: Path, name: str, head: bytes):
-    write_icon(tmp_path / name)
-    assert (tmp_path / name).read_bytes().startswith(head)
+def test_the_icon_is_written_for_other_systems(tmp_path: Path, name: str, head: bytes):
+    """In a process without an application of Qt, as the one that builds a bundle is."""
+    icon = tmp_path / name
+    run_python(f"from pathlib import Path; from app.bundle import write_icon; write_icon(Path({str(icon)!r}))")
+    assert icon.read_bytes().startswith(head)
+
+
+def test_the_icon_has_its_colours_and_clear_corners(tmp_path: Path):
+    icon = tmp_path / "a.ico"
+    write_icon(icon)
+    image = QImage(str(icon))
+    assert (image.width(), image.height()) == (256, 256)
+    assert image.pixelColor(0, 0).alpha() == 0
+    assert image.pixelColor(128, 20).name() == "#b04a1a"
 
 
 def test_a_module_of_ours_is_run_as_python_would_run_it(tmp_path: Path):
