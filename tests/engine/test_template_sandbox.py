@@ -160,3 +160,10 @@ def test_two_renderings_have_their_own_meters():
         assert len(environment.render(template, {})) == 9999999
     with pytest.raises(TooMuchError):
         environment.render(environment.from_string("{{ 'x' * 9999999 }}" * 10), {})
+
+
+def test_time_in_which_the_template_does_not_run_is_not_its_own():
+    """The machine sleeps or swaps, or other threads compute."""
+    environment = BoundedEnvironment()
+    environment.add_filter("pause", lambda value: time.sleep(1.2 * template_meter.MAX_SECONDS) or value)
+    assert environment.render(environment.from_string("{{ 'a' | pause }}{{ 'b' | upper }}"), {}) == "aB"
