@@ -44,6 +44,7 @@ class Piece:
 
 @dataclass(slots=True)
 class _Call:
+    id: str = ""
     name: str = ""
     parts: list[str] = field(default_factory=list)  # of its arguments, which may come letter by letter
 
@@ -63,7 +64,8 @@ class AnswerReader:
         self.call_letters = 0
         """Of calls that have come and are not said yet."""
         self._thinks = False
-        self._calls: dict[int, _Call] = {}
+        self._calls: list[_Call] = []
+        self._current: dict[int, _Call] = {}  # to which the parts with an index belong
 
     def read(self, value: Any) -> list[Piece]:
         """The text of one value of the stream; there may be none."""
@@ -85,8 +87,9 @@ class AnswerReader:
         """What is still to be said at the end."""
         text = "\n</think>\n\n" if self._thinks else ""
         self._thinks = False
-        calls = [{"name": call.name, "arguments": _arguments(call)} for call in self._calls.values() if call.name]
+        calls = [{"name": call.name, "arguments": _arguments(call)} for call in self._calls if call.name]
         self._calls.clear()
+        self._current.clear()
         self.call_letters = 0
         text += "\n".join(f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>" for call in calls)
         return [Piece(text)] if text else []
@@ -139,14 +142,26 @@ class AnswerReader:
                 continue
             index = entry.get("index")
             index = index if isinstance(index, int) and 0 <= index < MOST_CALLS else position
-            call = self._calls.setdefault(index, _Call())
-            name, arguments = function.get("name"), function.get("arguments")
-            if isinstance(name, str) and name:
-                call.name = name
-                self.call_letters += len(name)
-            if isinstance(arguments, str) and arguments:
-                call.parts.append(arguments)
-                self.call_letters += len(arguments)
+            name, arguments = _text(function.get("name")), _text(function.get("arguments"))
+            call = self._call(index, _text(entry.get("id")), name)
+            if call is None:
+                continue
+            call.name = name or call.name
+            call.parts.append(arguments)
+            self.call_letters += len(name) + len(arguments)
+
+    def _call(self, index: int, call_id: str, name: str) -> _Call | None:
+        """The call that a part with this index, id and name belongs to; None: there are too many.
+
+        Some servers give all calls one index, or none: there a name with another id begins the next.
+        """
+        call = self._current.get(index)
+        if call is None or (name and call_id and call.id and call_id != call.id):
+            if len(self._calls) >= MOST_CALLS:
+                return None
+            call = self._current[index] = _Call(call_id)
+            self._calls.append(call)
+        return call
 
 
 def error_text(value: Any) -> str:
@@ -230,6 +245,10 @@ def _tops(entries: Any) -> tuple[TopLogprob, ...]:
 
 def _number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _count(value: Any) -> int:

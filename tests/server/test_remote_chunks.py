@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.server.remote_chunks import AnswerReader, error_text
+from llama_gui.server.remote_chunks import MOST_CALLS, AnswerReader, error_text
 from llama_gui.server.sse import EventReader
 from llama_gui.vocabulary import Usage
 
@@ -83,6 +83,39 @@ def test_a_whole_reply_of_a_server_that_does_not_stream():
     message = {"role": "assistant", "content": "Hi", "reasoning_content": "Hm"}
     text, reader = read({"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}})
     assert (text, reader.finish_reason, reader.usage) == ("<think>\nHm\n</think>\n\nHi", "stop", Usage(3, 0, 0))
+
+
+def calls_in(*entries: dict[str, Any]) -> dict[str, Any]:
+    return {"choices": [{"delta": {"tool_calls": list(entries)}}]}
+
+
+def call(call_id: str | None, name: str | None, arguments: str, **index: int) -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}, **index}
+
+
+OSLO = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+CET = '<tool_call>\n{"name": "time", "arguments": {"zone": "CET"}}\n</tool_call>'
+
+
+@pytest.mark.parametrize("index", [{}, {"index": 0}])
+@pytest.mark.parametrize("together", [False, True])
+def test_calls_without_an_index_of_their_own_are_told_apart_by_their_ids(index: dict[str, int], together: bool):
+    """Gemini, older versions of Ollama, proxies."""
+    weather = call("call_1", "weather", '{"city":"Oslo"}', **index), call("call_2", "time", '{"zone":"CET"}', **index)
+    chunks = [calls_in(*weather)] if together else [calls_in(entry) for entry in weather]
+    assert read(*chunks)[0] == f"{OSLO}\n{CET}"
+
+
+@pytest.mark.parametrize("repeated", [("call_1", "weather"), ("call_1", None), (None, "weather"), ("call_other", None)])
+def test_a_call_that_comes_in_parts_stays_one(repeated: tuple[str | None, str | None]):
+    """Some repeat id and name with each part; vLLM had versions that drew an id for each."""
+    parts = call("call_1", "weather", '{"city":', index=0), call(*repeated, '"Oslo"}', index=0)
+    assert read(*map(calls_in, parts))[0] == OSLO
+
+
+def test_a_server_that_calls_without_end_is_heard_so_far():
+    calls = [calls_in(call(f"call_{number}", "weather", "{}")) for number in range(MOST_CALLS + 9)]
+    assert read(*calls)[0].count("<tool_call>") == MOST_CALLS
 
 
 def test_content_in_parts():
