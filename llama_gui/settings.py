@@ -95,7 +95,7 @@ def load_settings(path: Path) -> tuple[UserSettings, str]:
             path.replace(aside)
         except OSError as error:
             raise SettingsError(f"The settings file {path} is broken ({problem}) and cannot be moved.") from error
-        problem = f"The settings file was broken ({problem}). It was set aside as {aside}; defaults are used instead."
+        problem = f"The settings file was broken ({problem}). It was set aside as {aside}; what could be read is kept."
     return settings, problem
 
 
@@ -124,18 +124,23 @@ def _parse(content: bytes) -> tuple[UserSettings, str]:
     for name in ("recent_models", "folded_groups", "remote_models", "model_folders", "open_parameters", "split_chats"):
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])
-    if isinstance(given.get("load_options"), dict):
-        given["load_options"] = _load_options(given["load_options"])
     wrong = [name for name, value in given.items() if not _CHECKS[name](value)]
-    settings = UserSettings(**{name: value for name, value in given.items() if name not in wrong})
+    given = {name: value for name, value in given.items() if name not in wrong}
+    if "load_options" in given:
+        options = {key: _load_options(values) for key, values in given["load_options"].items()}
+        given["load_options"] = {key: known for key, known in options.items() if known is not None}
+        wrong += ["load_options"] if None in options.values() else []
+    settings = UserSettings(**given)
     return settings, f"wrong value for {', '.join(wrong)}" if wrong else ""
 
 
-def _load_options(values: dict[str, Any]) -> dict[str, LoadOptions] | None:
-    """None: they cannot be understood."""
+def _load_options(values: object) -> LoadOptions | None:
+    """How one model is loaded; None: that cannot be understood."""
+    if not isinstance(values, dict):
+        return None
     try:
-        return {key: LoadOptions(**options) for key, options in values.items()}
-    except (TypeError, InvalidRequestError):
+        return LoadOptions(**{f.name: values[f.name] for f in fields(LoadOptions) if f.name in values})
+    except InvalidRequestError:
         return None
 
 

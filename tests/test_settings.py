@@ -135,7 +135,7 @@ def test_how_models_were_loaded_before_they_had_a_context_length_is_understood(p
     [
         {"/m/a": {"guesses": 1}},
         {"/m/a": {"dtype": "int3"}},
-        {"/m/a": {"weight": 1}},
+        {"/m/a": {"dtype": []}},
         {"/m/a": {"max_context": "all"}},
         {"/m/a": 1},
         [1],
@@ -146,4 +146,21 @@ def test_load_options_that_cannot_be_cost_only_themselves(path: Path, options: o
     path.write_text(json.dumps({"load_options": options, "zoom": 2.0}), encoding="utf-8")
     settings, notice = load_settings(path)
     assert (settings.load_options, settings.zoom) == ({}, 2.0)
-    assert "load_options" in notice
+    assert "wrong value for load_options" in notice
+    assert "what could be read is kept" in notice
+
+
+def test_load_options_that_cannot_be_cost_those_of_no_other_model(path: Path):
+    path.parent.mkdir()
+    values = {"load_options": {"/m/a": {"dtype": "int8"}, "/m/b": {"dtype": "int3"}}}
+    path.write_text(json.dumps(values), encoding="utf-8")
+    settings, notice = load_settings(path)
+    assert settings.load_options == {"/m/a": LoadOptions("int8")}
+    assert "wrong value for load_options" in notice
+
+
+def test_a_load_option_of_another_version_is_no_fault(path: Path):
+    path.parent.mkdir()
+    values = {"load_options": {"/m/a": {"dtype": "int8", "from_the_future": 1}}}
+    path.write_text(json.dumps(values), encoding="utf-8")
+    assert load_settings(path) == (UserSettings(load_options={"/m/a": LoadOptions("int8")}), "")

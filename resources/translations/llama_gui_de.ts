@@ -5795,8 +5795,8 @@
         <translation>Die Einstellungen lassen sich nicht nach {0} schreiben: {1}.</translation>
     </message>
     <message>
-        <source>The settings file was broken ({0}). It was set aside as {1}; defaults are used instead.</source>
-        <translation>Die Datei der Einstellungen war fehlerhaft ({0}). Sie liegt jetzt beiseite als {1}; stattdessen gilt der Standard.</translation>
+        <source>The settings file was broken ({0}). It was set aside as {1}; what could be read is kept.</source>
+        <translation>Die Datei der Einstellungen war fehlerhaft ({0}). Sie liegt jetzt beiseite als {1}; was sich lesen ließ, gilt weiter.</translation>
     </message>
     <message>
         <source>The settings file {0} cannot be read: {1}.</source>
