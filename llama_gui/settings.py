@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, get_args
 
 from llama_gui.errors import InvalidRequestError, SettingsError
 from llama_gui.files import write_whole
@@ -121,9 +121,7 @@ def _parse(content: bytes) -> tuple[UserSettings, str]:
         return UserSettings(), "it does not hold named values"
     # Names that are not known come from another version and are no fault.
     given: dict[str, Any] = {f.name: values[f.name] for f in fields(UserSettings) if f.name in values}
-    for name in ("recent_models", "folded_groups", "remote_models", "model_folders", "open_parameters", "split_chats"):
-        if isinstance(given.get(name), list):
-            given[name] = tuple(given[name])
+    given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     wrong = [name for name, value in given.items() if not _CHECKS[name](value)]
     given = {name: value for name, value in given.items() if name not in wrong}
     if "load_options" in given:
@@ -146,6 +144,10 @@ def _load_options(values: object) -> LoadOptions | None:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _are_texts(value: object) -> TypeGuard[tuple[str, ...]]:
+    return isinstance(value, tuple) and all(map(_is_text, value))
 
 
 def _is_flag(value: object) -> bool:
@@ -186,17 +188,17 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "load_options": lambda value: isinstance(value, dict),
     "offline": _is_flag,
     "download_limit": lambda value: value is None or (isinstance(value, int) and value is not True and value > 0),
-    "model_folders": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "model_folders": _are_texts,
     "unload_after_minutes": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
-    "recent_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "recent_models": _are_texts,
     "server_on": _is_flag,
     "server_for_network": _is_flag,
     "server_port": lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536,
-    "remote_models": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
-    "folded_groups": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
-    "open_parameters": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "remote_models": _are_texts,
+    "folded_groups": _are_texts,
+    "open_parameters": _are_texts,
     "sidebar_width": _is_width,
     "panel_width": _is_width,
-    "split_chats": lambda value: isinstance(value, tuple) and len(value) in (0, 2) and all(map(_is_text, value)),
+    "split_chats": lambda value: _are_texts(value) and len(value) in (0, 2),
     "split_share": _is_share,
 }
