@@ -298,8 +298,14 @@ def engine_loader(
 
 def _keep_log(paths: Paths) -> None:
     """A log of what goes wrong, for reports: at most two files of 500 kB. It holds no word of any chat."""
-    handler = RotatingFileHandler(paths.data / "llama-gui.log", maxBytes=500_000, backupCount=1, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    logging.getLogger().addHandler(handler)
+    file = paths.data / "llama-gui.log"
+    try:
+        handler = RotatingFileHandler(file, maxBytes=500_000, backupCount=1, encoding="utf-8")
+    except OSError as error:
+        if sys.stderr is not None:
+            print(f"llama-gui: no log is kept: {file}: {error.strerror}.", file=sys.stderr)
+    else:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+        logging.getLogger().addHandler(handler)
     if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] - it is where there is no console
         faulthandler.enable()

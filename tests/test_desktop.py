@@ -99,6 +99,16 @@ def test_a_fault_is_told_and_logged(tmp_path: Path):
     assert "ZeroDivisionError" in (tmp_path / "llama-gui.log").read_text(encoding="utf-8")
 
 
+def test_a_log_that_cannot_be_written_is_told_in_the_terminal_and_keeps_no_window_closed(tmp_path: Path):
+    (tmp_path / "llama-gui.log").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", CODE % "", str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "ready: Starter model")
+    (said,) = done.stderr.splitlines()
+    assert said.startswith(f"llama-gui: no log is kept: {tmp_path / 'llama-gui.log'}: ")
+
+
 def test_closing_while_the_model_loads(tmp_path: Path):
     assert open_window(tmp_path, "from PySide6.QtCore import QTimer; QTimer.singleShot(50, window.close)") == []
 
