@@ -4,6 +4,7 @@ import itertools
 import weakref
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Many
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self, overload
 
@@ -26,7 +27,7 @@ from llama_gui.engine.runner import Runner
 from llama_gui.engine.scheduler import FINE_TILE, TILE, Scheduler, TokenBudget
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
-from llama_gui.engine.speculation import Speculator, load_speculator
+from llama_gui.engine.speculation import PromptLookup, Speculator, check_draft, load_draft, open_draft
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
@@ -108,11 +109,12 @@ class Engine:
             shared: the thread that steps this engine and others (`ModelPool`); None: one of its own.
 
         Raises:
-            ModelNotFoundError, BrokenModelError, UnsupportedModelError, ChatTemplateError: the folder cannot be used.
+            ModelNotFoundError, BrokenModelError, UnsupportedModelError, ChatTemplateError: a folder cannot be used.
             InvalidRequestError: an argument is out of range.
             LoadCancelledError: `is_cancelled` said so.
         """
         _check_options(strategy, max_batch, threads)
+        smaller = open_draft(draft)
         model = load_model(
             path,
             dtype=dtype,
@@ -124,9 +126,12 @@ class Engine:
             kernel_notes=kernel_notes,
             on_progress=on_progress,
             is_cancelled=is_cancelled,
+            check=partial(check_draft, smaller) if smaller is not None else None,
         )
         network = model.network
-        speculator = load_speculator(draft, model)
+        speculator = Speculator(PromptLookup()) if draft == "ngram" else None
+        if smaller is not None:
+            speculator = load_draft(smaller, model, exact=exact, kernel_notes=kernel_notes, is_cancelled=is_cancelled)
         cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device))
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))

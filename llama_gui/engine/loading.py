@@ -272,8 +272,14 @@ def load_model(
     kernel_notes: str | Path | None = None,
     on_progress: Callable[[LoadProgress], None] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
+    check: Callable[[ModelFiles, Tokenizer], None] | None = None,
 ) -> LoadedModel:
-    """Load the model at `path`, or one that is open already; for arguments and errors see `Engine.load`."""
+    """Load the model at `path`, or one that is open already; for arguments and errors see `Engine.load`.
+
+    `check`: called before its weights are read; what it raises ends the loading.
+    """
+    if not isinstance(kernel_notes, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequestError("kernel_notes", kernel_notes, "the path of a file")
     torch_device = resolve_device(device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
     model = _opened(path)
@@ -281,6 +287,8 @@ def load_model(
     config, defaults = model.config, model.defaults
     _check_wanted(is_cancelled)
     tokenizer = model.tokenizer()
+    if check is not None:
+        check(model, tokenizer)
     template = model.template(tokenizer)
     thinking, thinking_tag = template.thinking() if template is not None else (None, "")
     context = _context(max_context, config)

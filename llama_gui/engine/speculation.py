@@ -7,6 +7,7 @@ So the text is the one without guesses, whoever guessed. Guesses come from the t
 """
 
 import logging
+from collections.abc import Callable
 from collections.abc import Sequence as Many
 from pathlib import Path
 from typing import Protocol
@@ -16,9 +17,10 @@ import torch
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
-from llama_gui.engine.loading import LoadedModel, load_model
+from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model, model_folder, open_model
 from llama_gui.engine.sequence import Sequence
-from llama_gui.errors import GenerationError, UnsupportedModelError
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.errors import GenerationError, InvalidRequestError, UnsupportedModelError
 
 _log = logging.getLogger(__name__)
 
@@ -223,20 +225,49 @@ class DraftNetwork:
             self._cache.release(slot)
 
 
-def load_speculator(draft: str | Path | None, model: LoadedModel) -> Speculator | None:
-    """What guesses for `model`; for `draft` and errors see `Engine.load`."""
-    if draft is None:
+def open_draft(draft: str | Path | None) -> ModelFiles | None:
+    """The smaller model that guesses, if `draft` is one: nothing of its weights is read yet; for errors see
+    `Engine.load`.
+    """
+    if draft is None or draft == "ngram":
         return None
-    if draft == "ngram":
-        return Speculator(PromptLookup())
-    info = model.info
-    other = load_model(draft, dtype=info.dtype, device=info.device, threads=model.threads)
-    if not other.tokenizer.has_same_tokens_as(model.tokenizer):
-        raise UnsupportedModelError(f"The tokens of the draft model {draft} are not those of {info.path}.")
-    network, drawable = other.network, min(model.tokenizer.vocab_size, model.network.config.vocab_size)
-    if network.config.vocab_size < drawable:
+    if not isinstance(draft, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequestError("draft", draft, '"ngram", or where a smaller model lies')
+    return open_model(model_folder(draft))
+
+
+def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> None:
+    """See that `draft` writes the tokens of `model`; `tokenizer` is the latter's.
+
+    Raises:
+        UnsupportedModelError: it does not.
+    """
+    if not draft.tokenizer().has_same_tokens_as(tokenizer):
+        raise UnsupportedModelError(f"The tokens of the draft model {draft.name} are not those of {model.name}.")
+    written, drawable = draft.config.vocab_size, min(tokenizer.vocab_size, model.config.vocab_size)
+    if written < drawable:
         raise UnsupportedModelError(
-            f"The draft model {draft} writes {network.config.vocab_size} different tokens, and {info.path} {drawable}."
+            f"The draft model {draft.name} writes {written} different tokens, and {model.name} {drawable}."
         )
+
+
+def load_draft(
+    draft: ModelFiles,
+    model: LoadedModel,
+    *,
+    exact: bool,
+    kernel_notes: str | Path | None,
+    is_cancelled: Callable[[], bool] | None,
+) -> Speculator:
+    """The smaller model `draft`, loaded as `model` was, to guess for it; for arguments and errors see `Engine.load`."""
+    network = load_model(
+        draft,
+        dtype=model.info.dtype,
+        device=model.info.device,
+        threads=model.threads,
+        exact=exact,
+        kernel_notes=kernel_notes,
+        is_cancelled=is_cancelled,
+    ).network
     cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device) // 4)
     return Speculator(DraftNetwork(network, cache))

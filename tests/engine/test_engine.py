@@ -594,6 +594,7 @@ def test_an_answer_keeps_a_tag_that_its_prompt_does_not_end_with(tmp_path, load)
         ({"max_batch": "3"}, InvalidRequestError),
         ({"max_context": "32"}, InvalidRequestError),
         ({"draft": 5}, InvalidRequestError),
+        ({"kernel_notes": 5}, InvalidRequestError),
     ],
 )
 def test_bad_options(tiny_folder, options, error):

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.llama import Llama
+from llama_gui.engine.loading import load_model
 from llama_gui.engine.speculation import MAX_DECODES, DraftNetwork, Pace, Speculator, _Grams
-from llama_gui.errors import UnsupportedModelError
+from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 
 REPEATING = [10, 11, 12, 13, 14, 15, 16, 17] * 6
@@ -210,6 +211,44 @@ def test_a_draft_with_other_tokens_is_refused(tmp_path, tiny_folder):
     other = write_tiny_llama(tmp_path / "other", "tinyllama")
     with pytest.raises(UnsupportedModelError, match=r"draft model .*other are not those of"):
         Engine.load(tiny_folder(), draft=other)
+
+
+@pytest.mark.parametrize("shape", [{"vocab_size": 300}, {"shape": "tinyllama"}, None])
+def test_what_is_wrong_with_a_draft_is_told_before_any_weight_is_read(tmp_path, tiny_folder, shape):
+    told = []
+    draft = tmp_path / "nowhere" if shape is None else write_tiny_llama(tmp_path / "other", **shape)
+    with pytest.raises((UnsupportedModelError, ModelNotFoundError)):
+        Engine.load(tiny_folder(), draft=draft, on_progress=told.append)
+    assert told == []
+
+
+def test_what_is_no_draft_is_called_so(tiny_folder):
+    with pytest.raises(InvalidRequestError, match="draft is 5"):
+        Engine.load(tiny_folder(), draft=5)  # type: ignore[arg-type]
+
+
+def test_loading_is_cancelled_also_while_the_draft_is_read(tiny_folder, drafts):
+    told = []
+
+    def is_cancelled():
+        return bool(told) and told[-1].parameters_read == told[-1].parameters
+
+    with pytest.raises(LoadCancelledError):
+        Engine.load(tiny_folder(), draft=drafts["another"], on_progress=told.append, is_cancelled=is_cancelled)
+
+
+def test_the_draft_is_loaded_as_its_model_is(tiny_folder, drafts, monkeypatch, tmp_path):
+    calls = []
+
+    def load(path, **options):
+        calls.append({name: options[name] for name in ("exact", "kernel_notes")})
+        return load_model(path, **options)
+
+    monkeypatch.setattr("llama_gui.engine.engine.load_model", load)
+    monkeypatch.setattr("llama_gui.engine.speculation.load_model", load)
+    notes = tmp_path / "notes.json"
+    Engine.load(tiny_folder(), draft=drafts["another"], exact=False, kernel_notes=notes).close()
+    assert calls == 2 * [{"exact": False, "kernel_notes": notes}]
 
 
 def test_the_pace():
