@@ -168,7 +168,7 @@ class DownloadQueue:
             if self._running is not None:
                 self._stop_running(self._running[0])
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._wake.set)
+            self._awaken()
             self._thread.join()
         if not self._loop.is_closed():
             self._loop.close()
@@ -264,6 +264,9 @@ class DownloadQueue:
         with self._lock:
             self._save()
         self._on_change(self.items)
+        self._awaken()
+
+    def _awaken(self) -> None:
         with contextlib.suppress(RuntimeError):  # the thread has ended
             self._loop.call_soon_threadsafe(self._wake.set)
 

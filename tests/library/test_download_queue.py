@@ -152,6 +152,25 @@ def test_the_end_of_the_program_is_a_pause(fake_hub: FakeHub, access: HubAccess,
     assert "bytes=100000-" in {a.headers["Range"] for a in fake_hub.asked(WEIGHTS, host="cdn")}
 
 
+def test_the_thread_may_end_while_it_is_closed(fake_hub: FakeHub, access: HubAccess, open_queue, tmp_path, monkeypatch):
+    queue = open_queue().queue
+    plan = plan_of(fake_hub, access, "owner/a")
+    is_alive = queue._thread.is_alive
+
+    def alive_a_moment_ago() -> bool:
+        was_alive = is_alive()
+        queue._loop.call_soon_threadsafe(queue._wake.set)
+        queue._thread.join()
+        with queue._lock:
+            queue._items[1] = QueuedDownload(1, plan)
+        return was_alive
+
+    monkeypatch.setattr(queue._thread, "is_alive", alive_a_moment_ago)
+    queue.close()
+    assert "owner/a" in (tmp_path / "data" / "downloads.json").read_text("utf-8")
+    monkeypatch.undo()
+
+
 def test_a_failure_is_told_and_the_next_runs(fake_hub: FakeHub, access: HubAccess, open_queue):
     watched = open_queue()
     bad = watched.queue.add(plan_of(fake_hub, access, "a/gated", gated="manual", token="t"))
