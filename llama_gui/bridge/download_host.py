@@ -124,9 +124,13 @@ class DownloadHost(QObject):
 
     def close(self) -> bool:
         """Stop where everything is, keep it, and end the threads; False: one of them did not end in time."""
-        if self._queue is not None:
+        known = self._queue
+        if known is not None:
             self._control(lambda queue: queue.close())
-        return self._lanes.close()
+        has_ended = self._lanes.close()
+        if self._queue is not known and self._queue is not None:  # a lane opened it in this instant
+            self._queue.close()
+        return has_ended
 
     # --- the threads
 
