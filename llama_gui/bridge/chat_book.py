@@ -22,7 +22,6 @@ from llama_gui.chats.backups import Backup
 from llama_gui.chats.salvage import Salvaged
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatSummary, OpenTab
-from llama_gui.errors import StoreError
 from llama_gui.vocabulary import ChatSettings
 
 SAVE_TABS_MS = 400
@@ -276,10 +275,10 @@ class ChatBook(QObject):
         self._tabs, self._given_tabs = None, tabs
         try:
             self._store.wait(self._saves(tabs), _KEEPING_S)
-        except StoreError as error:
-            return str(error)
         except TimeoutError:  # a slow disk; the end waits for it, too
             return ""
+        except Exception as error:  # a fault of ours is told, too, and keeps no window open
+            return str(error) or repr(error)
         return ""
 
     @Slot()

@@ -47,7 +47,8 @@ class StoreLane(QObject):
         """What `work` says of the store, waited for: for the end of the window, when there is no later.
 
         Raises:
-            StoreError: what `work` raises, and for a store that did not open.
+            StoreError: for a store that did not open.
+            Exception: what `work` raises.
             TimeoutError: it takes longer.
         """
         answer: Future[T] = Future()
@@ -55,7 +56,7 @@ class StoreLane(QObject):
         def run() -> None:
             try:
                 answer.set_result(work(self._opened()))
-            except StoreError as error:
+            except BaseException as error:  # else who waits would learn nothing, and take it for a slow disk
                 answer.set_exception(error)
 
         self._lane.run(run)

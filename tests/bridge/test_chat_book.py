@@ -105,6 +105,14 @@ def test_a_restart_brings_back_chats_and_tabs(qtbot: QtBot, make_host: MakeHost,
     assert [node.content for node in session.path()] == ["first", "first"]
 
 
+def test_tabs_that_cannot_be_kept_are_told_whatever_the_reason(qtbot: QtBot, make_book: MakeBook, monkeypatch):
+    book = make_book()
+    monkeypatch.setattr(ChatStore, "save_tabs", lambda *_: 1 / 0)
+    assert book.keep_tabs([]) == "division by zero"
+    monkeypatch.undo()
+    assert book.shutdown()
+
+
 def test_tabs_that_were_not_read_when_the_window_closed_stay(qtbot: QtBot, make_book: MakeBook):
     book = make_book()
     book.save_tabs([OpenTab("a", 0, "half a letter", 1.0, True)])

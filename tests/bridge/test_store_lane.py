@@ -67,3 +67,15 @@ def test_what_is_waited_for_comes_or_says_why(qtbot: QtBot, tmp_path: Path):
     with pytest.raises(StoreError), qtbot.waitSignal(broken.open_failed):
         broken.wait(ChatStore.chats, 5.0)
     assert broken.close()
+
+
+@pytest.mark.parametrize("error", [StoreError("full"), ValueError("a fault of ours")])
+def test_who_waits_hears_any_error_at_once(qtbot: QtBot, tmp_path: Path, error: Exception):
+    lane = StoreLane(tmp_path / "chats.db")
+
+    def work(_store: ChatStore) -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        lane.wait(work, 10)
+    assert lane.close()
