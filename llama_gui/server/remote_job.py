@@ -45,7 +45,8 @@ class RemoteJob(AnswerStream):
     def progress(self) -> JobProgress:
         """Pieces per second; how much of a prompt is read, servers do not tell."""
         elapsed = time.monotonic() - self._first if self._first is not None else 0.0
-        return JobProgress(0, 0, (len(self._outputs) - 1) / elapsed if elapsed > 0 else 0.0, None)
+        behind = max(0, len(self._outputs) - 1)  # the first one's time is noted before it comes
+        return JobProgress(0, 0, behind / elapsed if elapsed > 0 else 0.0, None)
 
     @property
     def is_cancelled(self) -> bool:

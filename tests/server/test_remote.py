@@ -13,6 +13,7 @@ from llama_gui.engine import Engine
 from llama_gui.errors import EndpointError, EngineClosedError, GenerationError, InvalidRequestError
 from llama_gui.server.endpoint import Endpoint, RemoteModel, Timeouts
 from llama_gui.server.remote import RemoteEngine, list_models
+from llama_gui.server.remote_job import RemoteJob
 from llama_gui.server.remote_reading import MOST_ANSWER_LETTERS
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams
 from tests.server.conftest import KEY, Serve, ServedScript
@@ -51,6 +52,13 @@ def error_of(result: GenerateResult) -> str:
     assert isinstance(result.error, GenerationError)
     assert "sk-secret" not in str(result.error)
     return str(result.error)
+
+
+def test_the_speed_is_never_below_zero():
+    """As the window may ask it, between the first piece's time and the piece itself."""
+    job = RemoteJob(HI, lambda _job: None)
+    job._first = time.monotonic() - 1
+    assert job.progress.tokens_per_second == 0
 
 
 # --- good answers
