@@ -71,14 +71,15 @@ def would_send(
         return None
 
     def make() -> GenerateRequest:
+        sent = list(messages)
         if not draft.is_empty:
             said = compose(draft.text, draft.files, draft.sources)[0]
-            if messages and messages[-1].role == "user":  # two turns of one role in a row are refused by many templates
-                said = f"{messages.pop().content}\n\n{said}"
-            messages.append(Message("user", said))
+            if sent and sent[-1].role == "user":  # two turns of one role in a row are refused by many templates
+                said = f"{sent.pop().content}\n\n{said}"
+            sent.append(Message("user", said))
         overflow = settings.overflow or "drop_oldest"
         return GenerateRequest(
-            messages=messages,
+            messages=sent,
             max_tokens=settings.max_tokens,
             overflow=overflow,
             thinking=settings.thinking,
