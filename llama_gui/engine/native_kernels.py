@@ -230,7 +230,7 @@ class NativeKernels:
         """All of `weight` ``[out, in]``, as bfloat16; see `fits_panels`."""
         panels, width, strays, count = panel_count(weight.out), weight.width, list[Tensor](), 0
         if not fits_panels(width):
-            raise ValueError(f"a weight of {width} inputs, which is no multiple of {PANEL_INPUTS}")
+            raise ValueError(f"a weight of {width} inputs, which panels cannot have")
         pair_bytes = int(CODED_BYTES * PANEL_INPUTS * PANEL_CHANNELS)
         pairs = torch.empty(panels, width // PANEL_INPUTS, pair_bytes, dtype=torch.uint8)
         tables, begins = torch.empty(panels, CODES, dtype=torch.uint8), torch.empty(panels, dtype=torch.int32)

@@ -21,6 +21,9 @@ PANEL_CHANNELS = 32
 PANEL_INPUTS = 4
 """That lie together in panels of either kind: a width must be a multiple."""
 
+_MOST_PANEL_INPUTS = 2**19
+"""A stray has 17 bits for its pair, and the last of these numbers stands behind all; see `native/coded_panels.h`."""
+
 CODES = 16
 """Upper bytes of a panel of `CodedPanels` that have one."""
 
@@ -211,7 +214,7 @@ def panel_count(channels: int) -> int:
 
 def fits_panels(width: int) -> bool:
     """Whether rows of `width` numbers can be laid out in `Panels`, or in `CodedPanels`."""
-    return width % PANEL_INPUTS == 0
+    return width % PANEL_INPUTS == 0 and width < _MOST_PANEL_INPUTS
 
 
 def stays_as_it_is(kind: str, width: int) -> bool:

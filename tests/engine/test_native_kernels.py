@@ -496,7 +496,7 @@ def test_weights_that_have_no_codes_are_noticed(kernels: NativeKernels):
     coded = kernels.coded(WeightRows.of(weight))
     assert coded.has_many_strays
     assert torch.equal(bits(kernels.coded_rows(coded, torch.arange(40))), bits(weight))
-    with pytest.raises(ValueError, match="a weight of 66 inputs, which is no multiple of 4"):
+    with pytest.raises(ValueError, match="a weight of 66 inputs, which panels cannot have"):
         kernels.coded(WeightRows.of(torch.ones(2, 66)))
 
 

@@ -1,9 +1,12 @@
 """Weights in few bits lie as the kernels read them."""
 
+import pytest
 import torch
 
+from llama_gui.engine import native_library
 from llama_gui.engine.int4_levels import GROUP
-from llama_gui.engine.packed_weights import WIDTH_UNIT, pack_int4
+from llama_gui.engine.packed_weights import WIDTH_UNIT, fits_panels, pack_int4
+from llama_gui.engine.weight_rows import WeightRows
 
 
 def test_the_first_of_two_groups_lies_in_the_lower_bits():
@@ -21,3 +24,17 @@ def test_the_first_of_two_groups_lies_in_the_lower_bits():
         for packed_groups, groups in ((packed.steps, steps), (packed.lows, lows)):
             found = packed_groups.view(2, 2, 8, 2)[channel // 8, :, channel % 8].flatten()
             assert found.tolist() == (groups[channel].tolist() if channel < 11 else 4 * [0])
+
+
+@pytest.mark.parametrize(("width", "fits"), [(4, True), (6, False), (2**19 - 4, True), (2**19, False)])
+def test_panels_hold_what_their_strays_can_tell_the_place_of(width: int, fits: bool):
+    assert fits_panels(width) is fits
+    weight = torch.randn(1, width, generator=torch.Generator().manual_seed(1)).to(torch.bfloat16)
+    weight[0, -1] = 2.0**-60  # a stray
+    kernels = native_library.load()
+    if kernels is not None and fits:
+        coded = kernels.coded(WeightRows.of(weight))
+        assert torch.equal(kernels.coded_rows(coded, torch.tensor([0])), weight)
+    elif kernels is not None:
+        with pytest.raises(ValueError, match="inputs"):
+            kernels.coded(WeightRows.of(weight))
