@@ -85,8 +85,8 @@ class ApiServer:
 
     @property
     def is_for_others(self) -> bool:
-        """Whether other machines can reach it, however its address was spelled."""
-        return not ipaddress.ip_address(self.address.split("%")[0]).is_loopback
+        """Whether other machines can reach it, however its address was spelled; nobody can before the start."""
+        return bool(self.address) and not ipaddress.ip_address(self.address.split("%")[0]).is_loopback
 
     @property
     def is_running(self) -> bool:

@@ -30,6 +30,12 @@ from tests.server.conftest import (
 from tests.server.test_connection import eventually
 
 
+def test_one_that_is_not_started_is_for_nobody():
+    server = ApiServer(FixedModels.of(ServedScript()), ServerOptions(key=KEY, port=0))
+    assert not server.is_for_others
+    assert server.urls_for_others == ()
+
+
 def test_it_starts_and_stops_again_and_again():
     engine = ServedScript()
     server = ApiServer(FixedModels.of(engine), ServerOptions(key=KEY, port=0))
