@@ -105,6 +105,7 @@ class ContextWatch(QObject):
             self._draft, self._replaces = draft, replaces
             self.note_change()
             if has_new_files:
+                self._counts = {key: known for key, known in self._counts.items() if key[1] in draft.files}
                 self._count_files()
 
     @Slot()
@@ -183,6 +184,6 @@ class ContextWatch(QObject):
     @Slot(object)
     def _on_counted(self, answer: tuple[tuple[str, Attachment], int | None]) -> None:
         key, tokens = answer
-        if tokens is not None:
+        if tokens is not None and key in self._counts:
             self._counts[key] = tokens
             self.counted.emit(key[1], tokens)

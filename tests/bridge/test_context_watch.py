@@ -45,6 +45,21 @@ def test_conversation_draft_and_files_are_measured_together(qtbot: QtBot, sessio
     qtbot.waitUntil(lambda: uses.last() == ContextUse(3, 100))
 
 
+def test_files_that_are_taken_away_are_not_kept_in_memory(qtbot: QtBot, session: ChatSession):
+    first, second = Attachment("a", "four five", 9), Attachment("b", "six", 3)
+    with qtbot.waitSignal(session.context.counted):
+        session.context.set_draft(Draft("why", (first,)))
+    with qtbot.waitSignal(session.context.counted):
+        session.context.set_draft(Draft("why", (second,)))
+    assert [file for _, file in session.context._counts] == [second]
+    session.context.set_draft(Draft("why", (first,)))
+    session.context.set_draft(Draft())  # before it is counted
+    session.context.set_draft(Draft("why", (second,)))
+    with qtbot.waitSignal(session.context.counted, check_params_cb=lambda file, _tokens: file == second):
+        pass
+    assert [file for _, file in session.context._counts] == [second]
+
+
 def test_an_answer_is_counted_as_it_is_written(qtbot: QtBot, make_host, make_book):
     engine = ScriptedEngine({"go": ["word "] * 60}, tokens_per_second=100, max_context=100)
     session = make_book(make_host(engine)).new_chat()
