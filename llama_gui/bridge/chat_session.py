@@ -55,8 +55,8 @@ class ChatSession(ChatNews):
         self._card = ChatCard(chat_id, self._path, store, self._saver, self)
         self._flight = AnswerFlight(chat_id, self._path, host, self._saver, self)
         post = MessagePost(chat_id, self._path, self._card, store, self._saver, self)
-        takes_tools = lambda: self.takes_tools  # noqa: E731 - asked later, when the host knows more
-        self._calls = ToolTurn(chat_id, self._path, self._card, tools, self._saver, self, takes_tools)
+        # Asked later, when the host knows more.
+        self._calls = ToolTurn(chat_id, self._path, self._card, tools, self._saver, self, lambda: self.takes_tools)
         self._offered = offered = self._calls.offered
         recall = DocumentRecall(self._path, lambda: self.settings, host, folders, self, offered)
         self._turn = ChatTurn(chat_id, self._path, self._card, recall, post, self._flight, self._calls, self)
