@@ -30,10 +30,10 @@ _STATUS: dict[FinishReason, NodeStatus] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerEnd:
-    """How an answer ended. `is_same`: whether the text came that its recipe promised; None: none was promised.
+    """How an answer ended. `is_same`: whether the text is the one that its recipe promised; None: none was promised.
 
-    `calls`: what it called of the question's tools; then it goes on behind their replies. `max_context`: of the model
-    that wrote it, 0 where that is not known.
+    `calls`: the calls it made of the question's tools; once they have replied, the model goes on. `max_context`: of the
+    model that wrote it, 0 where that is not known.
     """
 
     result: GenerateResult

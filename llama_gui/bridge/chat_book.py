@@ -252,7 +252,7 @@ class ChatBook(QObject):
         for session in self.sessions():
             if not session.answering:  # its chat may have more messages now
                 session.load(self.first_settings)
-        # Its tabs come beside those that are open: the next time that these are kept, the others' drafts were lost.
+        # Its tabs come beside those that are open; otherwise the next save of the tabs would lose their drafts.
         self.restored.emit([replace(tab, is_current=False) for tab in tabs])
         self.backup_restored.emit(found)
 

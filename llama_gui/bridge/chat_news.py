@@ -36,7 +36,7 @@ class ChatNews(QObject):
     tools_awaited = Signal(bool)
     """Whether the question waits for servers of tools to start."""
     tool_asked = Signal(object)
-    """`ToolQuestion`: a call waits for the user's word. None: it does no longer."""
+    """`ToolQuestion`: a call waits for the user's permission. None: no call waits any more."""
     settings_changed = Signal(object)
     saved_changed = Signal(bool, str)
     """False and why: something is only in memory; it is tried again until it is saved. True: all is on disk again."""

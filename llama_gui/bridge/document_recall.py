@@ -16,17 +16,17 @@ from llama_gui.chats.shown_path import ShownPath
 from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, ToolInfo, is_remote
 
 SHARE, MOST = 8, 2000
-"""An eighth of the context, and no more tokens than that: they are read before the answer begins."""
+"""Passages take at most an eighth of the context, and at most this many tokens: they delay the answer's beginning."""
 SHARE_AFRESH, MOST_AFRESH = 4, 4000
-"""The same where no message with a document is before the model any more."""
+"""The same where no message with a document is left in what the model reads."""
 FULL = 0.75
 """Of the context: from there on the oldest messages are left out, as the rest is kept for the answer."""
 UNLOADED, UNTOLD = 600, 1200
-"""Tokens where nobody says how many are read: the model is not loaded yet, or its server does not tell. One on the
-internet reads far more: it gets as many as if it had told.
+"""Tokens of passages where the context's size is unknown: the model is not loaded yet, or its server does not tell it.
+A server on the internet surely reads more, so it gets what it would if it had told.
 """
 _CHARACTERS = 3
-"""Of a token, where nothing can be counted."""
+"""Per token, where nothing can be counted."""
 _TRIES = 3
 
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from llama_gui.bridge.chat_book import ChatBook
 
 IDLE_MS = 4000
-"""So long nothing is answered before a chat is named."""
+"""How long no chat may answer before one is named."""
 LEAST_PARAMETERS = 100_000_000
-"""A smaller model, the starter model too, writes no titles worth having. Models on other machines say 0: they are never
-sent a chat that the user has not sent."""
+"""A smaller model, the starter model too, writes no titles worth having. Remote models report 0, so they are never used
+for this: no chat goes to another machine unasked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Work in a thread that ends with it, so that nothing of the thread stays behind.
 
-OpenMP (libgomp, which torch uses on Linux) keeps helpers for every thread that has computed something, until that
-thread ends. Once all helpers together are more than the cores, they stop waiting for work awake and have to be woken
-for each operation. Measured with two cores and Llama 3.2 1B's shape in int8: an engine whose model was loaded by
-another thread that lives on writes at 0.8 (one chat) and 0.6 (ten chats) of the speed. What is tried about this machine
-before a model is loaded computes on all cores, too.
+OpenMP (libgomp, which torch uses on Linux) keeps helper threads for every thread that has computed something, until
+that thread ends. Once there are more helpers than cores, they sleep between operations instead of spinning, and waking
+them takes time. Measured with two cores and Llama 3.2 1B's shape in int8: an engine whose model was loaded by another
+thread that lives on writes at 0.8 (one chat) and 0.6 (ten chats) of the speed. The trials of this machine's kernels
+before a model is loaded compute on all cores, too.
 """
 
 import queue

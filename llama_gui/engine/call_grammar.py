@@ -1,12 +1,12 @@
 """Calls that are well-formed: a lazy grammar, which lets an answer be what it likes until it begins a call.
 
-From the mark that opens a call to its end only what makes it one may come: a function that there is, and arguments that
-follow its schema. Until then nothing is computed but where the text of the last tokens has such a mark, and no logit is
-touched; so an answer that calls nothing is bit for bit the one without this. What is thought is no call.
+From the mark that opens a call to the call's end only what keeps it well-formed may come: the name of a given function,
+and arguments that follow its schema. Until then only the text of the last tokens is searched for the mark, and no logit
+is changed; so an answer without calls is bit for bit the one without this. Marks within reasoning are ignored.
 
-A token may hold the end of a mark and more. One whose rest could not begin a call is drawn anew, from what the grammar
-leaves there. Where a grammar cannot go on (it has become too complex, or the request leaves none of its tokens), the
-answer is free again: it is no error then, but a call that may be broken.
+A token may hold the end of a mark and more. If the part behind the mark cannot begin a call, the token is drawn again
+from those that the grammar allows there. Where a grammar cannot go on (it has become too complex, or the request leaves
+none of its tokens), the answer is free again: that is no error, but the call may be malformed.
 """
 
 import copy

@@ -22,10 +22,11 @@ _TEXT_PARTS = {
     "model.language_model.": "model.",
     "language_model.lm_head.": "lm_head.",
 }
-"""What the names of the network for text begin with in checkpoints that hold another one; older files first."""
+"""Prefixes of the text network's weights in checkpoints that also hold another network (vision) -> what we call them.
+Those of older files come first."""
 
 _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector.")
-"""What those of the one that reads pictures begin with."""
+"""Prefixes of the vision network's weights, which are not read."""
 
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"

@@ -66,7 +66,7 @@ def fit(
 
 
 def _turn_starts(messages: Sequence[Message]) -> list[int]:
-    """Where each turn begins. What stands before the first message of the user, but system messages, belongs to it."""
+    """Where each turn begins. Messages before the first one of the user, except system messages, belong to its turn."""
     first = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
     users = [i for i, message in enumerate(messages) if message.role == "user" and i > first]
     return [first, *users] if first < len(messages) else []

@@ -95,8 +95,9 @@ Quantised = Literal["int8", "int4"]
 class Precision:
     """How numbers are held: activations and cache in `dtype`, the weights of linears too unless they are quantised.
 
-    `held`: the weights' own dtype where it is another one, because our own kernels multiply them.
-    `as_stored`: those that a GGUF file holds in blocks which our own kernels multiply stay as they are.
+    `held`: the dtype in which weights stay in memory where it differs from `dtype`: our own kernels multiply weights in
+    half precision by float32 rows.
+    `as_stored`: weights that a GGUF file holds in blocks which our own kernels multiply stay as they are.
     """
 
     dtype: torch.dtype

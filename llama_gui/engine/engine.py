@@ -90,7 +90,8 @@ class Engine:
             dtype: auto, float32, bfloat16, float16, int8 or int4. auto: what the device multiplies fastest without
                 loss, and of a quantised GGUF file about what it holds, where our own kernels run; bfloat16: where they
                 do, packed into three quarters of its memory with nothing lost; int8 (CPU and CUDA): eight bits, and
-                faster, at a small loss; int4 (CPU only): five bits with its steps, at a larger loss.
+                faster, at a small loss; int4 (CPU only): about five bits per weight, counting the steps of its groups,
+                at a larger loss.
             device: auto, cpu, cuda or mps.
             max_context: tokens of prompt and answer together; None: what the model was trained for.
             strategy: batched (all answers in each step), interleaved (one answer a step, in turn), sequential.
@@ -99,9 +100,10 @@ class Engine:
                 or the folder of a smaller model with the same tokens. None: no guesses.
             threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's or file's name.
-            exact: the same bits however a prompt was cut, cached, evicted and read again. False reads prompts faster
-                where exact rows need small products (not in int8, nor in bfloat16 on CPUs with AMX); then answers
-                still do not change each other.
+            exact: the same bits however a prompt was cut, cached, evicted and read again. False: prompts may be read in
+                larger products, which is faster on some CPUs (no difference in int8, nor in bfloat16 with AMX). Answers
+                still never influence each other, but an answer that is read again as part of a prompt may give other
+                bits.
             kernel_notes: a file that keeps what is found out about this machine's kernels, so that later loads are
                 seconds shorter; None: it is found out each time.
             on_progress: hears how far the loading is, in the calling thread.

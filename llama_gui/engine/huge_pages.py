@@ -1,7 +1,7 @@
 """Weights in pages of 2 MiB: a step reads all of them once, and looks up far fewer addresses on the way.
 
 Measured with Llama 3.2 1B's shape on two cores: 1.13 times (int8) and 1.15 times (bfloat16) the speed of the linears.
-What grows bit by bit, such as keys and values, stays in small pages: it would take 2 MiB at each of its ends.
+What grows bit by bit, such as keys and values, stays in small pages: it would waste up to 2 MiB at each end.
 Linux only. Where the system gives huge pages to everybody ("always"), or the kernel is older than 6.1, or refuses,
 nothing changes but the speed.
 """

@@ -20,10 +20,10 @@ KEY_BLOCK = 512
 """Slots hold a multiple of this many tokens: of the blocks of keys that attention sees."""
 
 _SPARE = 2
-"""A slot on CPU has so many times the rows that it needs: those that no token has reached take no memory yet. One that
-is full is copied, which for a long conversation takes longer than a step."""
+"""On the CPU a slot reserves this many times the rows that it needs; rows that no token has reached take no memory. A
+full slot must be copied, which for a long conversation takes longer than a step."""
 _GROWTH = 1 + 1 / 16
-"""Elsewhere rows take their memory at once: a slot that is full grows so many times, and is copied quickly."""
+"""On other devices all rows take memory at once: a full slot grows by this factor, and the copy is quick."""
 _STRIDE = 256
 _MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to look for
 _MOST_IDLE = 256
@@ -33,10 +33,9 @@ _MOST_IDLE = 256
 class Slot:
     """One conversation's keys and values. `tokens` are the ids whose rows are computed, in order.
 
-    `keys` and `values` are ``[layers, kv_heads, capacity, head_dim]``; rows from ``len(tokens)`` on have no meaning. Up
-    to the row `finite` they are numbers: those that attention may look at, because a masked key still takes part in the
-    arithmetic, and 0 times NaN is NaN. Behind it nothing was ever written, and the system has only promised the memory;
-    `taken` rows are those that nobody else may have.
+    `keys` and `values` are ``[layers, kv_heads, capacity, head_dim]``; rows from ``len(tokens)`` on have no meaning.
+    Rows below `finite` hold finite numbers: attention computes with masked keys, too, and 0 times NaN is NaN. Rows from
+    there on were never written; the system has only promised their memory. `taken`: rows that count against the budget.
     """
 
     __slots__ = (

@@ -74,8 +74,8 @@ class LiteralTexts:
         return self._put(content[:head]) + middle + self._put(content[len(content) - tail :])
 
     def _hide_key(self, key: Any) -> Any:
-        # Templates look values up by names like "content"; these only join with others in models whose control
-        # tokens are made of letters alone, and must stay what they are.
+        # Templates look values up by keys like "content", so these must stay readable. Such a key can become part of a
+        # control token only where those begin or end with letters; so only whole control tokens in it are hidden.
         if isinstance(key, str) and key.isidentifier():
             return self._control.pattern.sub(lambda match: self._put(match[0]), key)
         return self.hide(key)

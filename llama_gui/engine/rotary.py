@@ -11,7 +11,7 @@ from llama_gui.engine.rope_config import RopeConfig, rotary_dim
 def inverse_frequencies(head_dim: int, rope: RopeConfig) -> Tensor:
     """Float32 ``[rotary_dim / 2]``: how fast each pair of a head turns. As in `transformers.modeling_rope_utils`.
 
-    "dynamic" (NTK) changes the base only behind the trained context, where we do not go.
+    "dynamic" (NTK) changes the base only beyond the trained context, which we never exceed.
     """
     dim = rotary_dim(head_dim, rope)
     steps = torch.arange(0, dim, 2, dtype=torch.int64).float() / dim

@@ -38,7 +38,7 @@ Product = Callable[[Tensor, Tensor | None], Tensor]
 
 
 class RowPlan:
-    """Which rows of a step are drawn tokens: the first `writers`; the rest are of prompts. Told before each call."""
+    """Which rows of a step are drawn tokens: the first `writers`; the rest belong to prompts. Set before each call."""
 
     def __init__(self) -> None:
         self.writers = 0

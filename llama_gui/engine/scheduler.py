@@ -15,7 +15,7 @@ TILE = 32
 """Chunks of prompts fill whole tiles of this many rows, together with the decodes."""
 
 FINE_TILE = 4
-"""The same where rows cost the same in any number, and each takes long: on CPUs for which our own kernels compute."""
+"""The same for our own kernels: there a step's time grows evenly with its rows, and each row is slow."""
 
 MAX_CHUNK = 1024
 DECODE_PATIENCE = 2.4
@@ -26,10 +26,11 @@ GOOD_CHUNK = 256
 """Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
 MOST_SECONDS = 1.5
 SMOOTHING, FASTER = 0.3, 0.6
-"""What a step says of those to come. Others can only disturb: what was faster is believed sooner.
+"""Weights of the newest step in the moving averages. Other programs can only slow a step down, so a faster one counts
+more (`FASTER`).
 
-But not of a token beside decodes. There both are believed alike, or whoever writes would wait the longer, the less even
-steps are.
+Not for prompt tokens beside decodes: with uneven steps their cost would be underestimated, and running answers would
+wait too long. There both directions use `SMOOTHING`.
 """
 
 
@@ -86,7 +87,7 @@ class TokenBudget:
         return max(tokens, tile - decodes % tile, min(TILE // 2, 2 * tile))
 
     def chunk(self, pending: int, decodes: int) -> int:
-        """How many of so many tokens to run; all, rather than leave a rest that costs more than it is long."""
+        """How many of the `pending` tokens to run: all, if the rest would be shorter than its step's fixed cost."""
         tokens = self.tokens(decodes)
         return pending if pending <= tokens + self._overhead // 4 else tokens
 

@@ -216,7 +216,7 @@ class Sequence:
             return None
         return GenerationError(
             f"The answer was cut after {len(self.answer)} tokens, before it was complete as its schema or expression "
-            "asks. Allow more tokens, and no stop texts that may come in it."
+            "asks. Allow more tokens, and leave out stop texts that can occur inside the answer."
         )
 
     def _rest(self, text: str) -> str:

@@ -76,7 +76,7 @@ class Pace:
         return self._length
 
     def record(self, guessed: int, right: int) -> None:
-        """Of `guessed` tokens the first `right` were."""
+        """The first `right` of `guessed` tokens were right."""
         if right == guessed:
             self._length = min(2 * self._length, self._most)
         elif right:

@@ -13,9 +13,9 @@ from torch import Tensor
 class WeightRows:
     """A weight ``[out, in]`` in `parts`, which are only read, one at a time and once.
 
-    They may be views of a file, and of other dtypes than each other. Where the file is GGUF, `kind` is the type that it
-    holds the weight in, and `blocks` are the same rows as they lie there: uint8 ``[rows, bytes]``. Who takes the parts
-    leaves the blocks, and the other way round.
+    They may be views of a file, and differ in dtype. Where the file is GGUF, `kind` is the type that it holds the
+    weight in, and `blocks` are the same rows as they lie there: uint8 ``[rows, bytes]``. Read either `parts` or
+    `blocks`, never both.
     """
 
     out: int

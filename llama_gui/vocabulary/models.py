@@ -45,7 +45,7 @@ class LoadOptions:
     `guesses`: at the next tokens, from the text itself; they change the speed and not the text.
 
     Raises:
-        InvalidRequestError: it is another. What is too much for the model, it says itself.
+        InvalidRequestError: a value is none of these. Whether it is too much for the model is checked at loading.
     """
 
     dtype: str = "auto"

@@ -1,14 +1,16 @@
-/* What products in registers of 512 bits share, for CPUs with AVX-512 and VNNI: four products of eight bits are added to 32 bits
- * in one operation. */
+/* Shared by all products in 512-bit registers, for CPUs with AVX-512 and VNNI, which adds four products of bytes to a 32-bit sum
+ * in one instruction. */
 
 #define TARGET_512 "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"
-/* Products of bfloat16 stand in assembly only: the compiler need not know of them. */
+/* Without bfloat16, whose instruction is used in assembly only: older compilers do not know it. */
 #define IN_512 __attribute__((target(TARGET_512)))
 #define INLINE_512 static inline __attribute__((always_inline, target(TARGET_512)))
 #define TILE_512 static __attribute__((noinline, target(TARGET_512))) void
 
-/* sum += four products of eight bits, the first without a sign, and of two of 16 bits, in each lane; and of four bytes in memory
- * with each lane. gcc would copy the sums to and fro. */
+/* sum += a dot product in each 32-bit lane.
+ * ADD_PRODUCTS: of 4 unsigned bytes and 4 signed ones. ADD_HALVES: of 2 bfloat16. ADD_PRODUCTS_16: of 2 int16.
+ * ADD_PRODUCTS_OF: as ADD_PRODUCTS, the 4 signed bytes being those in memory at `at`, for all lanes.
+ * In assembly, because gcc copies the sums between registers when it compiles the intrinsics. */
 #define ADD_PRODUCTS(sum, bytes, signed_bytes) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(bytes), "v"(signed_bytes))
 #define ADD_HALVES(sum, halves, others) __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(halves), "v"(others))
 #define ADD_PRODUCTS_16(sum, words, others) __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(words), "v"(others))
