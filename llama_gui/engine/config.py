@@ -24,13 +24,7 @@ _MOST_LAYERS = 10_000  # a table with a row for each is made before the weights 
 class NetworkConfig:
     """Everything that shapes the network, under the field names of config.json where it has them.
 
-    `sliding_layers` see only the last `sliding_window` tokens, themselves included; None: there are none. The heads of
-    `unrotated_layers` do not know positions (NoPE). `embedding_scale` and `logits_scale` multiply what is looked up and
-    what comes out; the other two multipliers of Granite are in `rms_norm_eps` and `rope`, see `_multiplied`.
-    `reads_pictures`: the files hold another network that does, which is left aside. What else has a default, and
-    `local_rope`, is Gemma's: `local_rope` is the rotation of `sliding_layers`, where that is another one; `post_norms`:
-    what attention and MLP make is normed, too, before it is added; `norm_shift` is added to the weights of norms;
-    `rounds_scale`: `embedding_scale` is rounded to the dtype of the weights. `gate`: the activation in the MLP.
+    What has a default below is Gemma's or Granite's alone.
     """
 
     architecture: str
@@ -49,20 +43,33 @@ class NetworkConfig:
     out_bias: bool
     mlp_bias: bool
     qk_norm: bool
+    """Each head of queries and keys is normed before it is rotated."""
     fused: bool
+    """The files hold queries, keys and values in one weight, and gate and up in another."""
     sliding_window: int | None
+    """How many of the last tokens, themselves included, the `sliding_layers` see; None: there are no such layers."""
     sliding_layers: frozenset[int]
     unrotated_layers: frozenset[int]
+    """Layers whose heads do not know positions (NoPE)."""
     local_rope: RopeConfig | None
+    """The rotation of `sliding_layers`, where it differs from `rope` (Gemma)."""
     reads_pictures: bool
+    """The files hold a vision network as well, which is left aside."""
     dtype: str
+    """In which the weights were saved: one of `FILE_DTYPES`."""
     eos_token_ids: frozenset[int]
     embedding_scale: float = 1.0
+    """Multiplies the embeddings that are looked up (Gemma, Granite)."""
     logits_scale: float = 1.0
+    """Multiplies the logits (Granite, whose other multipliers are in `rms_norm_eps` and `rope`, see `_multiplied`)."""
     post_norms: bool = False
+    """The outputs of attention and MLP are normed, too, before they are added."""
     norm_shift: float = 0.0
+    """Is added to the weights of norms."""
     rounds_scale: bool = False
+    """`embedding_scale` is rounded to the dtype of the weights."""
     gate: Gate = "silu"
+    """The activation in the MLP."""
 
     @property
     def rotary_dim(self) -> int:

@@ -7,32 +7,34 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One architecture of config.json.
-
-    A bias of None is for the configuration to decide (`attention_bias`, `mlp_bias`). `qk_norm`: each head of the
-    queries and keys is normed before it is rotated. `window`: which layers see only the last `sliding_window` tokens;
-    "when used" are those that `layer_types`, or `use_sliding_window` and `max_window_layers`, name; "by pattern" those
-    of `layer_types`, or all but the last of each `sliding_window_pattern`. `defaults`: what transformers takes when
-    config.json does not say. `rope_interval`: of so many layers the last is not rotated, where `no_rope_layers` does
-    not say otherwise. `multiplies`: config.json has four multipliers. `fused`: checkpoints hold queries, keys and
-    values in one weight, and gate and up. `rotates_partly`: `partial_rotary_factor` says which part of each head is
-    rotated. `is_gemma`: see `config._as_gemma`. `reads_pictures`: the network is what `text_config` describes; the one
-    that reads pictures, which checkpoints hold as well, is left aside.
-    """
+    """One architecture of config.json. A bias of None: the configuration decides (`attention_bias`, `mlp_bias`)."""
 
     model_type: str
     qkv_bias: bool | None = None
     out_bias: bool | None = None
     mlp_bias: bool | None = None
     qk_norm: bool = False
+    """Each head of queries and keys is normed before it is rotated."""
     window: Literal["never", "always", "when used", "by pattern"] = "never"
+    """Which layers see only the last `sliding_window` tokens.
+
+    "when used": those that `layer_types` names, or `use_sliding_window` and `max_window_layers`. "by pattern": those of
+    `layer_types`, or all but the last of each `sliding_window_pattern`.
+    """
     defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What transformers takes where config.json does not say."""
     rope_interval: int | None = None
+    """Of so many layers the last is not rotated, unless `no_rope_layers` says otherwise. None: all are rotated."""
     multiplies: bool = False
+    """config.json has Granite's four multipliers."""
     fused: bool = False
+    """Checkpoints hold queries, keys and values in one weight, and gate and up in another."""
     rotates_partly: bool = False
+    """`partial_rotary_factor` says which part of each head is rotated."""
     is_gemma: bool = False
+    """See `config._as_gemma`."""
     reads_pictures: bool = False
+    """The network is what `text_config` describes; the vision network of the same checkpoint is left aside."""
 
 
 _GEMMA3 = Family(

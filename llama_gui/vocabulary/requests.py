@@ -27,13 +27,13 @@ _KINDS: dict[str, tuple[type, str]] = {
 }
 """Field -> what it is when it is given, and the same in words."""
 _THINKING = ("enable_thinking", "thinking")
-"""What templates call the switch of models that can reason: those of Qwen3 and SmolLM3, and Granite's."""
+"""What templates call the switch for reasoning: those of Qwen3 and SmolLM3, and Granite's."""
 _NOT_FOR_TEMPLATES = ("messages", "self")
-"""What templates cannot be given by name: the conversation has a field of its own, and Jinja keeps the other."""
+"""Names that `chat_template_kwargs` cannot have: the conversation has its own field, and Jinja reserves `self`."""
 
 
 THINKING_TAGS: tuple[str, ...] = ("think", "thinking", "reasoning")
-"""Between which models reason: <think> and </think>, and so on."""
+"""The tags that models put around their reasoning: <think> and </think>, and so on."""
 
 
 def thinking_variables(thinking: bool | None) -> dict[str, Any]:
@@ -43,66 +43,89 @@ def thinking_variables(thinking: bool | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
-    """What to generate from, and how.
+    """What to generate from, and how. Exactly one of `prompt`, `messages` and `token_ids` is given.
 
-    Exactly one of `prompt`, `messages` and `token_ids` is given. `max_tokens` None: up to the context. Before
-    `min_tokens` no token that would end the answer is drawn. `answer_token_ids` go on with an answer: these were drawn
-    already, and count for `max_tokens`; the job's outputs are the new ones, its result is the whole answer. So does
-    `answer_text`, for an answer whose tokens are not known, because somebody edited it: nothing of that was drawn, and
-    `max_tokens` and `min_tokens` count what is new.
-    `logits_processor` receives (token ids so far, logits float32 [vocab]) and returns logits of the same shape; vocab
-    is `Engine.vocab_size`.
-    `tools` (JSON schemas of functions), `now` (what the chat template takes for the present; a chat that keeps its
-    own finds its prompt in the cache on the next day) and `chat_template_kwargs` (`enable_thinking` and the like)
-    are for the chat template, so they go with `messages`; so is `thinking`: whether the model reasons before it
-    answers, where that can be chosen (`ModelInfo.thinking`); None: as it does by itself. `overflow`: whether messages
-    that do not fit the context are an error, or their oldest turns are left out ("drop_oldest"; the result says how
-    many messages). The answer follows `json_schema`, or matches `regex` as a whole; one that is cut before that is an
-    error.
-    `prompt_logprobs` (as in vLLM): the result tells how likely the given tokens are, each with so many alternatives:
-    those of the prompt, or of the answer that it goes on with. Such an answer may have ended, or be as long as
-    `max_tokens`: then it is read, and nothing is drawn.
-    Of the same names and meanings as in vLLM are: `stop_token_ids`, which end the answer, too, and are none before
-    `min_tokens`; `ignore_eos`: what ends answers is drawn like any token and ends nothing (not with `json_schema` or
-    `regex`, whose ends are ends); `include_stop_str_in_output`: the text ends with the stop text, or the text of the
-    token, that ended it; `skip_special_tokens` False: control tokens have a text, too; `add_special_tokens`: whether
-    the tokenizer's beginning is added (None: to a `prompt`, and to `messages` where their template does it);
-    `truncate_prompt_tokens`: so many tokens of the prompt are read, its last ones and the tokenizer's beginning (-1: as
-    many as leave room for `max_tokens`).
-    `suffix`: what stands behind the gap that the answer fills; the `prompt` is what stands before it. For models whose
-    tokenizers have tokens for that.
+    The fields from `prompt_logprobs` to `truncate_prompt_tokens` have vLLM's names and meanings.
 
     Raises:
         InvalidRequestError: a field is missing, doubled, empty, of another type or outside its range.
     """
 
     prompt: str | None = None
+    """A text that the model continues."""
     messages: Sequence[Message] | None = None
+    """A conversation; the model's chat template makes the prompt of it."""
     token_ids: Sequence[int] | None = None
+    """The prompt as the model reads it."""
     max_tokens: int | None = None
+    """The longest answer, in tokens; None: as long as the context allows."""
     sampling: SamplingParams = field(default_factory=SamplingParams)
+    """How tokens are drawn; fields that are None follow the model's recommendation."""
     stop: Sequence[str] = ()
+    """Texts that end the answer and are no part of it, see `include_stop_str_in_output`."""
     logprobs: int = 0
+    """How many of the likeliest tokens are told for each token of the answer, 0 to 50."""
     cache_key: str | None = None
+    """Names the conversation, whose keys and values are kept for its next request."""
     logits_processor: Callable[[list[int], Any], Any] | None = None
+    """Receives (token ids so far, float32 logits ``[vocab]``) and returns logits of the same shape; vocab is
+    `Engine.vocab_size`."""
     min_tokens: int = 0
+    """No token that would end the answer is drawn before this many; at most `max_tokens`."""
     tools: Sequence[Mapping[str, Any]] | None = None
+    """JSON schemas of functions that the model may call: for the chat template, so they go with `messages`."""
     now: datetime | None = None
+    """What the chat template takes for the present; it goes with `messages`. None: the time of the request.
+
+    A chat that keeps its own finds its prompt in the cache on the next day, too.
+    """
     chat_template_kwargs: Mapping[str, Any] | None = None
+    """Further variables of the chat template (`enable_thinking` and the like); they go with `messages`."""
     thinking: bool | None = None
+    """Whether the model reasons before it answers, where that can be chosen (`ModelInfo.thinking`); it goes with
+    `messages`. None: the model's own default."""
     overflow: Overflow = "drop_oldest"
+    """What happens to messages that do not fit the context: their oldest turns are left out ("drop_oldest"; the result
+    says how many messages), or the request is refused ("error")."""
     answer_token_ids: Sequence[int] = ()
+    """The beginning of the answer, as it was drawn before: the model goes on behind it.
+
+    These count for `max_tokens` and `min_tokens`. The job's outputs are the new tokens, its result is the whole answer.
+    """
     answer_text: str = ""
+    """The same as text, for an answer whose tokens are not known because somebody edited it; not with
+    `answer_token_ids`. `max_tokens` and `min_tokens` count only the new tokens then."""
     json_schema: Mapping[str, Any] | None = None
+    """The answer follows this schema; one that is cut before it is complete is an error."""
     regex: str | None = None
+    """The whole answer matches this expression; one that is cut before it does is an error. Not with `json_schema`."""
     prompt_logprobs: int | None = None
+    """How many alternatives the result tells for each given token, 0 to 50, beside how likely that token is.
+
+    The given tokens are those of the prompt or, where there is one, of the answer's given beginning. Such an answer may
+    have ended, or be as long as `max_tokens`: then it is read, and nothing is drawn.
+    """
     stop_token_ids: Sequence[int] = ()
+    """Further tokens that end the answer; none of them is drawn before `min_tokens`."""
     ignore_eos: bool = False
+    """The model's own end tokens are drawn like any other and end nothing; not with `json_schema` or `regex`."""
     include_stop_str_in_output: bool = False
+    """Whether the answer's text ends with the stop text, or the text of the token, that ended it."""
     skip_special_tokens: bool = True
+    """False: control tokens have a text, too."""
     add_special_tokens: bool | None = None
+    """Whether the tokenizer's beginning (BOS) is added. None: to a `prompt`, and to `messages` where their template
+    does it."""
     truncate_prompt_tokens: int | None = None
+    """The most tokens of the prompt that are read: its last ones, behind the tokenizer's beginning.
+
+    At least 1, or -1: as many as leave room for `max_tokens`. None: all.
+    """
     suffix: str | None = None
+    """What follows the gap that the answer fills; the `prompt` is what precedes it, and is whole.
+
+    For models whose tokenizers have tokens for that.
+    """
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
@@ -186,13 +209,13 @@ class GenerateRequest:
 
 @dataclass(frozen=True, slots=True)
 class ContextUse:
-    """What a request comes to with one model: tokens that are sent, of how many it reads, and messages left out."""
+    """How a request fits one model: tokens that are sent, the model's context in tokens, and messages left out."""
 
     tokens: int
     max_context: int
     dropped_messages: int = 0
     has_long_files: bool = False
-    """It is too long for its files only, of which those passages can go along that fit the question."""
+    """It is too long only because of its files; the passages of them that match the question can be sent."""
 
     @property
     def is_too_long(self) -> bool:
