@@ -13,7 +13,7 @@ from llama_gui.errors import SettingsError, ShelfError
 from llama_gui.library import catalog, shelf, shelf_care
 from llama_gui.library.access import HubAccess
 from llama_gui.library.bandwidth import read_bandwidth
-from llama_gui.library.fit import best_choice, choices, machine_here, resolve
+from llama_gui.library.fit import best_choice, choices, counted_tokens, machine_here, resolve
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_notes import load_notes, names_in, note_of
@@ -102,7 +102,7 @@ def _offer(paths: Paths) -> int:
     machine = machine_here(read_bandwidth(psutil.cpu_count(logical=False) or 1))
     rows = [("Name", "Download", "Here", "Licence", "Repository")]
     for entry in catalog.load(paths.resources / "catalog.json"):
-        context = min(entry.context, 4096)
+        context = counted_tokens(entry.context)
         file = entry.gguf
         stored = gguf_dtype(gguf_kind(file.path)) if file else ""
         fit = best_choice(choices(entry.shape, machine, context=context), resolve("auto", machine, stored))

@@ -15,6 +15,7 @@ from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.library.shelf import STARTER_NAME, name_of
 from llama_gui.paths import Paths, check_model_is_there
 from llama_gui.terminal import in_terminal, model_path
+from llama_gui.vocabulary import STARTER
 
 if TYPE_CHECKING:
     from llama_gui.server.serve import ApiServer, ServerOptions
@@ -94,7 +95,7 @@ def _named(models: Sequence[str], paths: Paths) -> dict[str, str]:
     named: dict[str, str] = {}
     for model in models:
         name = name_of(model, paths.starter_model)
-        name = "starter" if name == STARTER_NAME else name
+        name = STARTER if name == STARTER_NAME else name
         if name in named:
             raise InvalidRequestError("--model", model, f"of another name than {named[name]}: clients ask by name")
         named[name] = str(Path(model))

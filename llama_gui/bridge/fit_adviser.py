@@ -7,18 +7,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.lanes import Lanes
 from llama_gui.library.bandwidth import read_bandwidth
-from llama_gui.library.fit import Fit, Machine, best_choice, choices, machine_here, resolve
+from llama_gui.library.fit import Fit, Machine, best_choice, choices, counted_tokens, machine_here, resolve
 from llama_gui.library.model_shape import ModelShape
 
-CONTEXT = 4096
-"""Tokens of one chat that the verdict counts with, where the model reads as many."""
-
 _FRESH_S = 1.0
-
-
-def counted_tokens(context: int) -> int:
-    """Tokens of the chat that the verdict of a model counts with which reads so many at most; 0: nobody knows."""
-    return min(context, CONTEXT) if context > 0 else CONTEXT
 
 
 def _measure_bandwidth() -> float:

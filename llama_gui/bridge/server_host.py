@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.tasks import TaskLane
 from llama_gui.errors import EngineClosedError
-from llama_gui.vocabulary import is_remote
+from llama_gui.vocabulary import STARTER, is_remote
 
 if TYPE_CHECKING:
     from llama_gui.server.serve import ApiServer
@@ -85,7 +85,7 @@ class ServerHost(QObject):
         for key in self._host.models.loaded_keys():
             engine = self._host.models.engine_of(key)
             if engine is not None and not is_remote(key):
-                name = "starter" if key == "starter" else engine.info.name
+                name = STARTER if key == STARTER else engine.info.name
                 while name in engines:  # two folders of the same name
                     name += "-2"
                 engines[name] = engine

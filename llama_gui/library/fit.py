@@ -14,6 +14,9 @@ from llama_gui.paths import native_kernels
 
 Device = Literal["cpu", "cuda", "mps"]
 
+COUNTED_TOKENS = 4096
+"""Tokens of one chat that a verdict counts with, where the model reads as many."""
+
 OFFERED_DTYPES = ("float32", "bfloat16", "int8", "int4")
 
 _LAYER_S, _NATIVE_LAYER_S = 0.3e-3, 0.07e-3
@@ -114,8 +117,19 @@ class Fit:
     words: str
 
 
+def counted_tokens(context: int) -> int:
+    """Tokens of one chat that the verdict on a model counts with; `context`: what it reads at most, 0 if unknown."""
+    return min(context, COUNTED_TOKENS) if context > 0 else COUNTED_TOKENS
+
+
 def estimate(
-    shape: ModelShape, machine: Machine, dtype: str = "auto", *, context: int = 4096, chats: int = 1, freed: int = 0
+    shape: ModelShape,
+    machine: Machine,
+    dtype: str = "auto",
+    *,
+    context: int = COUNTED_TOKENS,
+    chats: int = 1,
+    freed: int = 0,
 ) -> Fit:
     """Whether a model of `shape` fits. `freed`: bytes that the model gives back which it replaces."""
     dtype = resolve(dtype, machine)
@@ -132,7 +146,7 @@ def estimate(
 
 
 def choices(
-    shape: ModelShape, machine: Machine, *, context: int = 4096, chats: int = 1, freed: int = 0
+    shape: ModelShape, machine: Machine, *, context: int = COUNTED_TOKENS, chats: int = 1, freed: int = 0
 ) -> tuple[Fit, ...]:
     """Every dtype that we offer on this device, the most exact first."""
     offered = [dtype for dtype in OFFERED_DTYPES if machine.device in _DEVICES.get(dtype, (machine.device,))]

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from llama_gui.bridge.fit_adviser import FitAdviser, counted_tokens
+from llama_gui.bridge.fit_adviser import FitAdviser
 from llama_gui.bridge.model_shelf import ShelfItem
 from llama_gui.library.catalog import CatalogEntry, CatalogFile
-from llama_gui.library.fit import Fit
+from llama_gui.library.fit import Fit, counted_tokens
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.ui.models.catalog_words import described

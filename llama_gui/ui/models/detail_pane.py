@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from llama_gui.bridge.fit_adviser import CONTEXT
-from llama_gui.library.fit import Fit
+from llama_gui.library.fit import COUNTED_TOKENS, Fit
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.words import exactness_words, size_words, verdict_role, verdict_words
@@ -68,7 +67,7 @@ class PaneContent:
     best: str = ""
     is_rounded: bool = False
     verdict_note: str = ""
-    counted: int = CONTEXT
+    counted: int = COUNTED_TOKENS
     files: tuple[FileChoice, ...] = ()
     file: str = ""
     excerpt: str = ""
