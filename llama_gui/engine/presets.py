@@ -38,25 +38,26 @@ def _shape(
     }
 
 
+_LLAMA3 = {"rms_norm_eps": 1e-5, "rope_theta": 500000.0, "max_position_embeddings": 131072}
+_GEMMA3 = {"architectures": ["Gemma3ForCausalLM"], "max_position_embeddings": 32768, "sliding_window": 512}
+_CONFIGS: dict[str, dict[str, Any]] = {
+    "llama-3.2-1b": _shape(16, 2048, 8192, 32, 8, 128256, tie_word_embeddings=True, **_LLAMA3),
+    "qwen2.5-0.5b": _shape(
+        24, 896, 4864, 14, 2, 151936, tie_word_embeddings=True, rms_norm_eps=1e-6, rope_theta=1e6,
+        max_position_embeddings=32768, architectures=["Qwen2ForCausalLM"]),
+    "tinyllama-1.1b": _shape(
+        22, 2048, 5632, 32, 4, 32000, rms_norm_eps=1e-5, rope_theta=1e4, max_position_embeddings=2048),
+    "llama-3.1-8b": _shape(32, 4096, 14336, 32, 8, 128256, **_LLAMA3),
+    "gemma-3-270m": _shape(18, 640, 2048, 4, 1, 262144, **_GEMMA3),
+    "gemma-3-1b": _shape(26, 1152, 6912, 4, 1, 262144, **_GEMMA3),
+}  # fmt: skip
+
+PRESETS = tuple(_CONFIGS)
+
+
 def preset_config(name: str) -> dict[str, Any]:
-    """The config.json of the preset `name`. Raises KeyError for other names than `PRESETS`."""
-    llama3 = {"rms_norm_eps": 1e-5, "rope_theta": 500000.0, "max_position_embeddings": 131072}
-    gemma3 = {"architectures": ["Gemma3ForCausalLM"], "max_position_embeddings": 32768, "sliding_window": 512}
-    shapes = {
-        "llama-3.2-1b": lambda: _shape(16, 2048, 8192, 32, 8, 128256, tie_word_embeddings=True, **llama3),
-        "qwen2.5-0.5b": lambda: _shape(
-            24, 896, 4864, 14, 2, 151936, tie_word_embeddings=True, rms_norm_eps=1e-6, rope_theta=1e6,
-            max_position_embeddings=32768) | {"architectures": ["Qwen2ForCausalLM"]},
-        "tinyllama-1.1b": lambda: _shape(
-            22, 2048, 5632, 32, 4, 32000, rms_norm_eps=1e-5, rope_theta=1e4, max_position_embeddings=2048),
-        "llama-3.1-8b": lambda: _shape(32, 4096, 14336, 32, 8, 128256, **llama3),
-        "gemma-3-270m": lambda: _shape(18, 640, 2048, 4, 1, 262144, **gemma3),
-        "gemma-3-1b": lambda: _shape(26, 1152, 6912, 4, 1, 262144, **gemma3),
-    }  # fmt: skip
-    return shapes[name]()
-
-
-PRESETS = ("llama-3.2-1b", "qwen2.5-0.5b", "tinyllama-1.1b", "llama-3.1-8b", "gemma-3-270m", "gemma-3-1b")
+    """The config.json of the preset `name`, as a copy. Raises KeyError for other names than `PRESETS`."""
+    return dict(_CONFIGS[name])
 
 
 class RandomModel(ModelFiles):
