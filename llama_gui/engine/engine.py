@@ -111,7 +111,9 @@ class Engine:
             shared: the thread that steps this engine and others (`ModelPool`); None: one of its own.
 
         Raises:
-            ModelNotFoundError, BrokenModelError, UnsupportedModelError, ChatTemplateError: a folder cannot be used.
+            ModelNotFoundError, BrokenModelError, UnsupportedModelError, ChatTemplateError: the model cannot be used, or
+                the one at `draft` cannot.
+            UnsupportedModelError: the tokens of `draft` are not the model's.
             InvalidRequestError: an argument is out of range.
             LoadCancelledError: `is_cancelled` said so.
         """
@@ -231,7 +233,7 @@ class Engine:
         A conversation that begins like another finds that beginning anyway. A fork keeps it while the first goes on.
 
         Raises:
-            GenerationError: there is no memory for it.
+            GenerationError: there is no memory for it, or this is a forked copy of the process.
             EngineClosedError: the engine was stopped.
         """
         return self._loop.call(lambda: self._cache.fork(cache_key, new_key))
@@ -261,7 +263,10 @@ class Engine:
         """One full forward: float32 ``[len(token_ids), vocab]`` on CPU. For tests, scoring and perplexity.
 
         Raises:
-            InvalidRequestError: no ids, ids that the model does not know, or more than the context.
+            InvalidRequestError: there are no ids, or some that the model does not know.
+            PromptTooLongError: there are more than the context holds.
+            GenerationError: there is no memory for it, or this is a forked copy of the process.
+            EngineClosedError: the engine was stopped.
         """
         ids = list(token_id_tuple("token_ids", token_ids))
         if not ids:
@@ -273,7 +278,12 @@ class Engine:
         return self._loop.call(lambda: self._runner.logits(ids)).clone()
 
     def warmup(self) -> None:
-        """Run one token, so that the first request finds the weights in memory."""
+        """Run one token, so that the first request finds the weights in memory.
+
+        Raises:
+            GenerationError: there is no memory for it, or this is a forked copy of the process.
+            EngineClosedError: the engine was stopped.
+        """
         self._loop.call(lambda: self._runner.logits([0]))
 
     def settle(self) -> None:
@@ -310,13 +320,13 @@ class Engine:
 
         Raises:
             ChatTemplateError: the template is broken, runs too long or refuses the messages.
-            InvalidRequestError: `messages` are no list of `Message`.
+            InvalidRequestError: `messages` is not a list of `Message`, or `tools` or `documents` are nested too deep.
         """
         prompt = self._reader.chat_ids if tokenize else self._reader.chat_prompt
         return prompt(messages, add_generation_prompt=add_generation_prompt, **variables)
 
     def count_tokens(self, messages: Many[Message]) -> int:
-        """Tokens of the prompt for `messages`."""
+        """Tokens of the prompt for `messages`. Raises what `apply_chat_template` raises."""
         return len(self.apply_chat_template(messages, tokenize=True))
 
     def count(self, text: str) -> int:
@@ -328,6 +338,7 @@ class Engine:
 
         Raises:
             ChatTemplateError: the template is broken, runs too long or refuses the messages.
+            InvalidRequestError: `tools` or the variables are nested too deep.
         """
         return self._reader.measure(request)
 

@@ -105,6 +105,7 @@ class Meter:
 
 
 def check_numbers(args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuse arguments of a call that ask for a huge width or count. Raises TooMuchError."""
     for value in (*args, *kwargs.values()):
         if isinstance(value, int | float) and abs(value) > _MAX_NUMBER:
             raise TooMuchError(f"it asks for a width or count of {value:g}")
@@ -161,6 +162,11 @@ def method_size(meter: Meter, name: str, text: Any, values: list[Any]) -> int:
 
 
 def check_filter(meter: Meter, name: str, values: list[Any], kwargs: Mapping[str, Any], weight: int) -> None:
+    """Refuse a call of the filter `name` that would make too much of `values`, which weigh `weight` characters.
+
+    Raises:
+        TooMuchError: it would be too slow, or its result too long.
+    """
     value, *rest = values
     more = [*rest, *kwargs.values()]
     if name in _SLOW_FILTERS and weight > _MAX_SLOW:
