@@ -19,7 +19,7 @@ _PATIENCE_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is looked for. `gguf`: only GGUF files; `sort`: one of `library.hub.SORTS`."""
+    """What is looked for. `gguf`: only GGUF files; `sort`: see `library.hub.Sort`."""
 
     words: str = ""
     sort: "Sort" = "downloads"

@@ -79,27 +79,27 @@ def keep_small_pages(tensor: Tensor) -> None:
         _advise(place[0], sum(place), _MADV_NOHUGEPAGE)
 
 
-def _advise(start: int, end: int, advice: int, page: int = _PAGE) -> bool:
-    """About all whole pages from `start` to `end`. Whether the kernel takes it."""
+def _advise(start: int, end: int, advice: int, page: int = _PAGE) -> None:
+    """Give `advice` about all whole pages from `start` to `end`. A kernel that refuses it changes nothing."""
     try:
         madvise = ctypes.CDLL(None).madvise
     except (OSError, AttributeError):  # not every C library has it
-        return False
+        return
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     first, last = -(-start // page) * page, end // page * page
-    return madvise(first, max(0, last - first), advice) == 0
+    madvise(first, max(0, last - first), advice)
 
 
-def _collapse(address: int, size: int) -> bool:
-    """Whether it worked. The copy is the kernel's: address and contents stay. Takes about a second for each GB."""
+def _collapse(address: int, size: int) -> None:
+    """Move it, where the kernel can: address and contents stay the same. Takes about a second for each GB."""
 
-    def collapse(start: int, end: int) -> bool:
+    def collapse(start: int, end: int) -> None:
         _advise(start, end, _MADV_HUGEPAGE)
-        return _advise(start, end, _MADV_COLLAPSE)
+        _advise(start, end, _MADV_COLLAPSE)
 
     first, last = -(-address // _PAGE) * _PAGE, (address + size) // _PAGE * _PAGE
     # What else lies on the pages at both ends belongs to this process, too, and moves without noticing. If a part of
     # such a page belongs to nobody, the kernel refuses all that it is asked for at once: so the ends come separately.
     collapse(first - _PAGE, first)
     collapse(last, last + _PAGE)
-    return collapse(first, last)
+    collapse(first, last)

@@ -27,7 +27,6 @@ from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, choose_
 from llama_gui.library.transfer import gated
 
 Sort = Literal["downloads", "likes", "lastModified", "trendingScore", "createdAt"]
-SORTS: tuple[Sort, ...] = ("downloads", "likes", "lastModified", "trendingScore", "createdAt")
 
 ARCHITECTURES = frozenset(
     {
@@ -57,7 +56,6 @@ _EXPAND = (
     "lastModified",
     "library_name",
     "likes",
-    "private",
     "safetensors",
     "tags",
 )
@@ -76,7 +74,6 @@ class FoundModel:
     parameters: int | None
     licence: str
     is_gated: bool
-    is_private: bool
     downloads: int
     likes: int
     changed: datetime | None
@@ -305,7 +302,6 @@ def _found(info: ModelInfo) -> FoundModel:
         parameters=counted,
         licence=next((tag.removeprefix("license:") for tag in tags if tag.startswith("license:")), ""),
         is_gated=bool(info.gated),
-        is_private=bool(info.private),
         downloads=info.downloads or 0,
         likes=info.likes or 0,
         changed=info.last_modified,

@@ -197,19 +197,6 @@ def _is_installed(family: str) -> bool:
     return family in QFontDatabase.families()
 
 
-def contrast(first: str, second: str) -> float:
-    """The WCAG contrast ratio of two colours, from 1 to 21."""
-    lighter, darker = sorted((_luminance(QColor(first)), _luminance(QColor(second))), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(color: QColor) -> float:
-    def linear(channel: float) -> float:
-        return channel / 12.92 if channel <= 0.03928 else ((channel + 0.055) / 1.055) ** 2.4
-
-    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF())
-
-
 def style_sheet(theme: Theme) -> str:
     """Rounded fields, thin scroll bars, calm menus: the shapes for which QPalette has no words."""
     handle = QColor(theme.muted)

@@ -1,16 +1,29 @@
 """Every text can be read on every ground it stands on."""
 
 import pytest
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QCheckBox, QRadioButton, QWidget
 
-from llama_gui.ui.theme import DARK, LIGHT, apply_theme, contrast, theme_of
+from llama_gui.ui.theme import DARK, LIGHT, apply_theme, theme_of
 
 GROUNDS = ("page", "side", "raised", "user_message")
 PAIRS = [(text, ground) for text in ("text", "muted", "accent", "error") for ground in GROUNDS]
 PAIRS += [("on_accent", "accent"), ("text", "selected_row"), ("text", "hover"), ("text", "found")]
 PAIRS += [("text", f"unsure_{level}") for level in (1, 2, 3)]
 PAIRS += [(role, "code_surface") for role in ("text", "muted", "accent", "code_keyword", "code_number")]
+
+
+def contrast(first: str, second: str) -> float:
+    """The WCAG contrast ratio of two colours, from 1 to 21."""
+    lighter, darker = sorted((_luminance(QColor(first)), _luminance(QColor(second))), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: QColor) -> float:
+    def linear(channel: float) -> float:
+        return channel / 12.92 if channel <= 0.03928 else ((channel + 0.055) / 1.055) ** 2.4
+
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF())
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

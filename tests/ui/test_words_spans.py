@@ -24,7 +24,6 @@ def test_every_token_has_its_place_in_the_text():
         "\u2002end\u2002",
     ]
     assert [span.is_end for span in text.spans] == [False, False, False, True]
-    assert [text.span_at(position) for position in (0, 2, 3, 10, 99)] == [0, 0, 1, 2, -1]
 
 
 def test_a_character_of_several_tokens_is_one_place():

@@ -45,11 +45,6 @@ class SpannedText:
         """The span of a token."""
         return bisect_right(self.spans, token, key=lambda span: span.first) - 1
 
-    def span_at(self, position: int) -> int:
-        """The span at a place in the text, or -1."""
-        index = bisect_right(self.spans, position, key=lambda span: span.start) - 1
-        return index if index >= 0 and position < self.spans[index].end else -1
-
 
 def spanned(tokens: Sequence[TokenOutput], ending: Collection[int]) -> SpannedText:
     """Put the tokens behind each other. Those that free no text alone stand with the next one that does."""

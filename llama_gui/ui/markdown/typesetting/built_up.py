@@ -66,11 +66,6 @@ class Builder:
         box = self._font.tall(character, total, style.scale)
         return lifted(box, self._length("axis_height", style) - (box.height - box.depth) / 2)
 
-    def bracketed(self, left: str, right: str, body: Box, style: Style) -> Box:
-        """Something between brackets that cover it."""
-        return beside([self.bracket(left, self._cover(body, style), style), body,
-                       self.bracket(right, self._cover(body, style), style)])  # fmt: skip
-
     def _cover(self, body: Box, style: Style) -> float:
         axis = self._length("axis_height", style)
         reach = max(body.height - axis, body.depth + axis, 0.0)
