@@ -97,7 +97,7 @@ class ChatShelving(QObject):
         """Delete for ever what is in the bin."""
         self._store.run(lambda store: store.empty_bin(), self._on_emptied, self._on_failed)
 
-    # --- what the store answers; when it is closed nobody is told, since they would ask for more
+    # --- what the store answers; once it is closed, those are not told who would ask it for more
 
     @Slot(object)
     def _on_done(self, _value: object) -> None:

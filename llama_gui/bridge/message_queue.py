@@ -38,7 +38,7 @@ class MessageQueue(QObject):
     def take(self, index: int = 0) -> Draft:
         """Take one out."""
         draft = self._drafts.pop(index)
-        self._is_paused = self.is_paused
+        self._is_paused = self.is_paused  # an empty queue is not paused: what comes next is sent
         self.changed.emit()
         return draft
 

@@ -78,6 +78,7 @@ def _opaque_view(address: int, sizes: tuple[int, ...], dtype: torch.dtype, layou
     dimensions = (whole * len(sizes))(*sizes)
     kind = getattr(library, f"aoti_torch_dtype_{str(dtype).removeprefix('torch.')}")()
     handle = pointer()
+    # The second `dimensions` stand for the strides, which nobody reads: `layout` says how the numbers lie.
     failed = create(
         address, len(sizes), dimensions, dimensions, 0, kind, library.aoti_torch_device_type_cpu(), -1,
         ctypes.byref(handle), library.aoti_torch_layout__mkldnn(), layout.data_ptr(), layout.numel(),
