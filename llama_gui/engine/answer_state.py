@@ -17,17 +17,17 @@ _LATER: Mapping[str, Any] = {
     "skip_special_tokens": True,
     "tools": None,
 }
-"""What the states of earlier programs do not say, and what it was then."""
+"""Fields that the states of earlier versions lack, with the values that were in force then."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerState:
     """An answer up to some token.
 
-    The random number of a token is a function of the seed and the token's index, and keys and values one of the tokens
-    before it; so the ids and the settings are the whole state. `sampling` is complete, with the seed. `tokenizer` is
-    the fingerprint of the tokenizer whose ids these are. `tools` are those whose calls are well-formed in it.
-    `logits_processor` and other functions cannot be kept.
+    The random number of a token depends only on the seed and the token's index, and its keys and values only on the
+    tokens before it; so the ids and the settings are the whole state. `sampling` is complete, with the seed.
+    `tokenizer` is the fingerprint of the tokenizer whose ids these are. `tools`: those whose calls the answer keeps
+    well-formed. `logits_processor` and other functions cannot be kept.
     """
 
     prompt_token_ids: tuple[int, ...]

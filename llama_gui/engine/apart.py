@@ -18,17 +18,17 @@ R = TypeVar("R")
 
 
 def try_apart(trial: Callable[[], R]) -> R:
-    """What `trial` returns or raises, which computes something on all cores and reports nothing."""
+    """Run `trial`, which computes something on all cores and reports nothing, in a thread of its own; its result."""
     return run_apart(lambda _report, _is_unwanted: trial(), None, name="llama-gui-trial")
 
 
 def run_apart(
     work: Callable[[Callable[[T], None], Callable[[], bool]], R], on_report: Callable[[T], None] | None, *, name: str
 ) -> R:
-    """What `work` returns, which runs in a thread called `name`; `on_report` hears what it reports in this one.
+    """Run `work` in a thread called `name`, and return its result; `on_report` hears its reports in the calling thread.
 
-    `work` gets a function that reports a `T`, and one that says whether nobody wants the result any more: what
-    `on_report` raises ends the waiting once the work has noticed that.
+    `work` gets a function that reports a `T`, and one that returns True once nobody wants the result. If `on_report`
+    raises, the error is passed on as soon as `work` has noticed that and ended.
 
     Raises:
         BaseException: whatever `work` or `on_report` raised.

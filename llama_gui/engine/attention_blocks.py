@@ -1,10 +1,10 @@
-"""In which blocks of queries and keys attention is computed, so that each row has the same bits in every step.
+"""The block sizes of queries and keys with which torch's attention gives each row the same bits in every step.
 
-The CPU kernel works through the keys in blocks, so a row's bits change with the number of keys, masked or not; and
-few query rows take another path through the matrix kernels than many, with other sums. With whole blocks and a mask
-each query row is bit-identical however a prompt is cut. How large the blocks have to be depends on the dtype and on
-the width of the heads (measured with torch 2.13 and AMX: 8 queries and 256 keys for heads of 64 and 128, 64 queries
-for bfloat16 heads of 80 or 112), so it is tried for each network.
+The CPU kernel works through the keys in blocks, so a row's bits change with the number of keys, masked or not; and few
+query rows go through other matrix kernels than many, which sum in another order. With whole blocks and a mask each
+query row is bit-identical however a prompt is cut. How large the blocks must be depends on the dtype and the head
+dimension (measured with torch 2.13 and AMX: 8 queries and 256 keys for heads of 64 and 128, 64 queries for bfloat16
+heads of 80 or 112), so it is found by trial for each network.
 """
 
 import itertools
@@ -85,8 +85,8 @@ def padded(length: int, block: int) -> int:
 class _Trial:
     """One row at the end of some tokens, beside other rows.
 
-    Results in half precision hide most differences. So what is summed up nearly cancels, and what is left shows the
-    order of the sum: either that of the scores, or that of the values, which are of one size and both signs.
+    Rounding to half precision hides most differences. So the terms of the sum nearly cancel, and what is left shows
+    their order: either in the scores, or in the values, which are of one size and both signs.
     """
 
     def __init__(self, group: int, head_dim: int, dtype: torch.dtype, *, of_scores: bool) -> None:
@@ -125,7 +125,7 @@ class _Trial:
 
 
 class _CancellingTrial(_Trial):
-    """The same of values whose sum is nothing: each key has a twin with the opposite value.
+    """The same with values that sum to zero: each key has a twin with the opposite value.
 
     What is left is the error of the sum, and shows its order in every number: random values hide it in half precision
     where it differs by less than the last bit.

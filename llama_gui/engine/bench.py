@@ -72,7 +72,7 @@ def _measure(engine: Engine, chats: Many[int], prompt_tokens: int, new_tokens: i
 
 
 def random_prompt(engine: Engine, tokens: int, seed: int) -> list[int]:
-    """`tokens` ids, others for each seed, so that no beginning is shared."""
+    """`tokens` random ids, different ones for each seed, so that no two prompts share a prefix."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(0, min(_IDS, engine.vocab_size), (tokens,), generator=generator).tolist()
 
@@ -84,7 +84,7 @@ def endless(engine: Engine) -> SamplingParams:
 
 
 def prefill(engine: Engine, prompt_tokens: int, seed: int = 1) -> Measurement:
-    """Read one prompt: another one for each `seed`, because the cache knows those that it has read."""
+    """Read one prompt, a different one for each `seed`: those that were read before are in the cache."""
     began = time.perf_counter()
     _answers(engine, [random_prompt(engine, prompt_tokens, seed)], 1)
     seconds = time.perf_counter() - began

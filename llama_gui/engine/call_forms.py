@@ -1,7 +1,7 @@
-"""Grammars of calls: tools, and the manners of a model, as llguidance reads them.
+"""The tools of a request, and the formats in which a model writes calls, as grammars for llguidance.
 
-They are asked for by nobody in so many words, so they are never an error: a schema that the library cannot follow
-becomes any JSON object, and where nothing helps there is no grammar.
+No caller asks for these grammars explicitly, so they never cause an error: a schema that the library cannot follow is
+replaced by "any JSON object", and if that does not help there is no grammar.
 """
 
 import json
@@ -95,7 +95,7 @@ class CallForms:
         return _LARK.format(start=f"{opening} ({body})", rules=text)
 
     def _token(self, text: str, rule: str = "") -> str:
-        """A mark as its text, or as the one token that it may be."""
+        """A mark as its text, or as the one token that stands for it."""
         token_id = self._tokenizer.id_of(text)
         written = rule or json.dumps(text)
         return written if token_id is None else f"{written} | <[{token_id}]>"

@@ -51,7 +51,7 @@ class CallGrammar:
     """
 
     is_complete = True
-    """An answer that ends within a call is no error: what was cut is text."""
+    """An answer that ends within a call is no error: the part of the call is shown as text."""
 
     def __init__(
         self, forms: Sequence[CallForm], bytes_of: Callable[[int], bytes | None], size: int, thinking: str = ""

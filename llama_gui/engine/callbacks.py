@@ -20,7 +20,7 @@ def blamed(name: str, function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
-        except BaseException as error:  # what asyncio, pytest and sys.exit raise, too: no other answer may end with it
+        except BaseException as error:  # also what asyncio, pytest and sys.exit raise: it must not end other answers
             told = str(error) if isinstance(error, LlamaGuiError) else f"{type(error).__name__}: {error}"
             raise GenerationError(f"The caller's function {name} failed: {told}") from error
 

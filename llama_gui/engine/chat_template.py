@@ -35,7 +35,7 @@ _THINKING_TAG = re.compile(rf"<(?:{'|'.join(THINKING_TAGS)})>\s*\Z")
 
 
 def thinking_tag(prompt: str) -> str:
-    """What the prompt of an answer that reasons ends with, as in "<think>\\n"; "" where that does not."""
+    """The tag with which the prompt begins the model's reasoning, as in "<think>\\n"; "" if it begins none."""
     tag = _THINKING_TAG.search(prompt)
     return tag.group() if tag else ""
 
@@ -177,7 +177,7 @@ class ChatTemplate:
         return self._tokenizer.encode_apart(literal.parts(text))
 
     def thinking(self) -> tuple[bool | None, str]:
-        """What `ModelInfo` says of it as `thinking` and `thinking_tag`: found out by rendering."""
+        """`ModelInfo.thinking` and `ModelInfo.thinking_tag`, found out by rendering."""
         try:
             on, off, unsaid = (
                 self.render([Message("user", "?")], now=datetime.min, **thinking_variables(thinking))
@@ -228,7 +228,7 @@ class ChatTemplate:
         return ControlTexts(self._tokenizer.special_texts)
 
     def _render(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
-        if has_calls(turns) and (not self.knows_tools or self._wants_told_tools):  # it would leave them out in silence
+        if has_calls(turns) and (not self.knows_tools or self._wants_told_tools):  # it would silently leave them out
             turns = calls_as_text(turns)
         if tools and self._wants_told_tools:
             turns, tools = with_told_tools(turns, tools), None
@@ -280,7 +280,7 @@ def _plain_json(name: str, value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """`value` of nothing but JSON's types: other objects have methods that no sandbox knows."""
+    """`value` converted to JSON's types only: other objects have methods that the sandbox does not know."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Mapping):

@@ -62,8 +62,9 @@ class WeightSource(Protocol):
 class Checkpoint:
     """The open weight files of a model folder. A context manager; tensors are read one at a time.
 
-    `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `text_only`: a
-    network that reads pictures is left aside, and the weights of the other one have the names that they have alone.
+    `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `text_only`:
+    the vision network is left aside, and the text network's weights have the names that they have in a checkpoint of
+    their own.
 
     Raises:
         ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
@@ -182,7 +183,7 @@ class Checkpoint:
 
 
 def _text_name(stored: str) -> str | None:
-    """What the weight `stored` is called in a checkpoint of the network for text alone; None: it is of another one."""
+    """The name of the weight `stored` in a checkpoint of the text network alone; None: another network's."""
     if stored.startswith(_PICTURE_PARTS):
         return None
     prefix = next((prefix for prefix in _TEXT_PARTS if stored.startswith(prefix)), "")
@@ -190,7 +191,7 @@ def _text_name(stored: str) -> str | None:
 
 
 def _check_header(file: Path) -> None:
-    """ValueError for what safetensors lets pass: a weight that is described twice, and a header of any size."""
+    """Raise ValueError for what safetensors accepts: a weight that is described twice, and a header of any size."""
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
         if length > _MOST_HEADER_BYTES:

@@ -17,7 +17,7 @@ FILE_DTYPES = ("float32", "float16", "bfloat16")
 _REFUSED = ("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention")
 """What relatives of Gemma 3 have."""
 
-_MOST_LAYERS = 10_000  # a table with a row for each is made before the weights are looked at
+_MOST_LAYERS = 10_000  # a table with a row per layer is made before the weights are checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class NetworkConfig:
 
     @property
     def rotary_dim(self) -> int:
-        """How many numbers of each head are rotated, the first ones."""
+        """How many dimensions of each head are rotated: the first ones."""
         return rotary_dim(self.head_dim, self.rope)
 
     @property
@@ -156,7 +156,7 @@ def network_config(fields: Fields) -> NetworkConfig:
     if heads % config.num_key_value_heads:
         raise fields.wrong("num_key_value_heads", f"a divisor of num_attention_heads ({heads})")
     if config.head_dim % 2:
-        # Not `fields.wrong`: where the file does not say, the number was worked out.
+        # Not `fields.wrong`: where the file does not have the field, the number was computed.
         raise BrokenModelError(f"{fields.file}: head_dim is {config.head_dim}, but it must be an even number.")
     for one in config.ropes:
         check_rotation(fields, config.head_dim, one)
@@ -166,7 +166,7 @@ def network_config(fields: Fields) -> NetworkConfig:
 
 
 def _text_part(fields: Fields) -> Fields:
-    """What `text_config` says, and what is said outside for all parts."""
+    """The fields of `text_config`, and those outside of it that hold for all parts."""
     inner = fields.values.get("text_config")
     if not isinstance(inner, dict):
         raise fields.wrong("text_config", "an object")
@@ -176,13 +176,13 @@ def _text_part(fields: Fields) -> Fields:
 
 
 def _with_defaults(fields: Fields, family: Family) -> Fields:
-    """null is as if nothing were said, but for the window: there it says that there is none."""
+    """null counts as missing, except for the window, where it means that there is none."""
     said = {name: value for name, value in fields.values.items() if value is not None or name == "sliding_window"}
     return Fields({**family.defaults, **said}, fields.file)
 
 
 def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
-    """Gemma scales what it looks up, and scores by `query_pre_attn_scalar`, which as a rule is the width of a head."""
+    """Gemma scales its embeddings, and its scores by `query_pre_attn_scalar`, which usually is the head dimension."""
     scalar = fields.number("query_pre_attn_scalar", 256.0)
     return replace(
         _attending(config, scalar**-0.5),
@@ -205,11 +205,11 @@ def _attending(config: NetworkConfig, scale: float) -> NetworkConfig:
 
 
 def _multiplied(config: NetworkConfig, fields: Fields) -> NetworkConfig:
-    """With Granite's multipliers, which so cost nothing in the layers.
+    """With Granite's multipliers folded into other values, so that they cost nothing in the layers.
 
-    Each layer adds `residual_multiplier` times what it computes. Divided by that, what goes through the layers is a
-    sum without factors, and the norms, which take any factor out, only need another epsilon. `attention_multiplier`,
-    which stands instead of ``head_dim ** -0.5``, goes into the rotation.
+    Each layer adds `residual_multiplier` times its output to the residual stream. If the stream is divided by that
+    factor, layers add without one, and the norms, which remove any factor, only need another epsilon.
+    `attention_multiplier`, which takes the place of ``head_dim ** -0.5``, goes into the rotation.
     """
     embedding, residual, attention, logits = (
         fields.number(name, 1.0)

@@ -54,7 +54,7 @@ def fit(
     left_out = 0
     last = math.ceil(offsets[-1] / step)
     for steps in range(min(math.ceil((len(ids) - limit) / step), last), last + 1):
-        # The first turn that begins behind so many quarters; the last one is never left out.
+        # The first turn that begins after this many quarters; the last turn is never left out.
         first = next((i for i, offset in enumerate(offsets) if offset >= steps * step), len(starts) - 1)
         if first == left_out:
             continue
@@ -73,7 +73,7 @@ def _turn_starts(messages: Sequence[Message]) -> list[int]:
 
 
 def _newest(starts: Sequence[int], messages: int, max_context: int) -> int:
-    """The first turn worth looking at: more messages than the context has tokens never fit. In steps, too."""
+    """The first turn that can fit at all: not more messages than the context has tokens. In steps, as in `fit`."""
     step = max(max_context // STEPS, 1)
     too_many = (messages - max_context) // step * step
     return next((i for i, start in enumerate(starts) if start >= too_many), len(starts) - 1) if too_many > 0 else 0

@@ -1,12 +1,12 @@
-"""A step in which every conversation writes one token, recorded once as a CUDA graph and played again.
+"""A step in which every conversation writes one token, recorded once as a CUDA graph and replayed.
 
 A card reads the weights of a small model in a millisecond, and Python needs several to launch the few hundred kernels
-of a step one by one. So, as nano-vllm and vLLM do, the launches are recorded. Theirs is a graph for each size of
-batch, over pages; ours is for the very slots that write, whose place in memory stays while nobody joins or leaves and
-nobody grows: it is recorded when a step was the same some times, and forgotten when it is another.
+of a step one by one. So, as nano-vllm and vLLM do, the launches are recorded. They have a graph for each batch size,
+over pages. Ours is for specific slots, whose addresses stay the same while no conversation joins, leaves or outgrows
+its slot: it is recorded once a few steps had the same slots, and dropped when a step has others.
 
-What the graph reads anew each time (ids, positions) lies in tensors of fixed place. Nothing in it depends on a length:
-keys and values are written to the place that a tensor names, and the mask is computed from the positions.
+The inputs of a replay (ids, positions) lie in tensors with fixed addresses. Nothing in the graph depends on a length:
+keys and values are written at an index from a tensor, and the mask is computed from the positions.
 """
 
 import logging
@@ -27,13 +27,13 @@ _STEPS_BEFORE = 4
 """Recording costs about three steps, and somebody often joins soon after somebody else."""
 
 Key = tuple[tuple[int, ...], ...]
-"""Of each slot in a step: where its keys and values lie, how many fit, and how many are shown."""
+"""For each slot of a step: the addresses of its keys and values, its capacity, and how many keys attention sees."""
 
 _log = logging.getLogger(__name__)
 
 
 class Recorder(Protocol):
-    """Runs a function that takes and returns nothing, and gives back one that does the same on the device."""
+    """Records a function without arguments or result, and returns one that replays it on the device."""
 
     def __call__(self, run: Callable[[], None]) -> Callable[[], None]:
         """`run` reads and writes tensors of fixed place only."""
@@ -73,7 +73,7 @@ class FixedSpan(Span):
 
 
 class FixedStep:
-    """A step of one row for each of some slots, that can be run again and again: nothing in it has a new place."""
+    """A step of one row for each of some slots, repeatable: its inputs, caches and logits keep their addresses."""
 
     def __init__(self, network: Llama, segments: Sequence[Segment]) -> None:
         self._network = network
@@ -81,7 +81,7 @@ class FixedStep:
         self._shown = [_shown(segment, network) for segment in segments]
         self._ids = torch.zeros(len(segments), dtype=torch.int64, device=network.device)
         self._positions = torch.zeros_like(self._ids)
-        # kept: longer ones would take their place
+        # kept here, because `rotary` replaces its table when it needs a longer one
         self._tables = [rotary.table(max(self._shown)) for rotary in network.rotaries]
         self._keys = torch.arange(max(self._shown), device=network.device)
         self.logits = torch.empty(len(segments), network.config.vocab_size, device=network.device)
@@ -94,7 +94,7 @@ class FixedStep:
         self._positions.copy_(both[1])
 
     def let_go(self) -> None:
-        """Hold the slots no more: `run` is recorded, and who plays it knows that they are where they were."""
+        """Release the slots: `run` is recorded, and replayed only while their addresses are the same."""
         self._slots.clear()
 
     def run(self) -> None:
@@ -127,7 +127,7 @@ class FixedStep:
 
 
 class DecodeGraphs:
-    """Plays a step of drawn tokens from a recording, where there is one for it."""
+    """Replays a step of drawn tokens from a recording, where there is one for it."""
 
     def __init__(self, network: Llama, recorder: Recorder) -> None:
         self._network = network
@@ -139,7 +139,7 @@ class DecodeGraphs:
         self._can_record = True
 
     def run(self, segments: Sequence[Segment]) -> Tensor | None:
-        """Float32 logits ``[segments, vocab]``, valid until the next call; None: run the step in the ordinary way.
+        """Float32 logits ``[segments, vocab]``, valid until the next call; None: the step must run without a graph.
 
         The slots have room for the token.
         """
@@ -191,5 +191,5 @@ def _shown(segment: Segment, network: Llama) -> int:
 
 
 def decode_graphs(network: Llama) -> DecodeGraphs | None:
-    """Those of the device on which `network` is; None: launching costs nothing worth the trouble there."""
+    """The graphs for the device of `network`; None: launches are too cheap there to be worth it."""
     return DecodeGraphs(network, CudaRecorder()) if network.device.type == "cuda" else None

@@ -22,7 +22,7 @@ class Detokenizer(Protocol):
     """Turns the ids of one answer into text, piece by piece."""
 
     def push(self, token_id: int) -> str:
-        """The text that this token sets free; "" for half a character and for control tokens."""
+        """The text that is complete with this token; "" for half a character and for control tokens."""
         ...
 
     def flush(self) -> str:

@@ -17,17 +17,17 @@ from llama_gui.vocabulary import DEVICES, DTYPES, Hardware
 _TORCH_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 KV_SHARE = 0.5
-"""The part of the memory that is free after loading which conversations may take."""
+"""The share of the memory that is free after loading that conversations may take."""
 MIN_KV_BYTES = 64 * 2**20
 SPARE_BYTES = 512 * 2**20
 """Stays free beside the weights of a large model, for conversations and for everybody else."""
 SMALL_WEIGHT_BYTES = 48 * 2**20
-"""Below this one thread writes at least as fast as two, and far faster beside other programs (benchmarks/chats.py)."""
+"""Below this one thread decodes at least as fast as two, and far faster beside others (benchmarks/chats.py)."""
 MOST_THREADS = max(256, 4 * (os.cpu_count() or 1))
-"""Far more than any machine gains by; with 100,000 the process crashes, because the system does not give so many."""
+"""Far more than any machine can use; with 100,000 the process crashes, because the system refuses that many."""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
-_SCRATCH_BYTES = 64 * 2**20  # half of it is the most that glibc takes for the second
+_SCRATCH_BYTES = 64 * 2**20  # glibc allows at most half of it for the second
 
 
 def hardware() -> Hardware:
@@ -44,7 +44,7 @@ def hardware() -> Hardware:
 def thread_count(weight_bytes: int) -> int:
     """One thread for each physical core that this process may use: siblings share the vector units.
 
-    Only one for a small network: threads that meet after every few microseconds of work cost more than they bring.
+    Only one for a small network: synchronising threads after every few microseconds of work costs more than they gain.
     """
     if weight_bytes < SMALL_WEIGHT_BYTES:
         return 1
@@ -117,9 +117,9 @@ class Precision:
 
     @property
     def kept_dtype(self) -> torch.dtype:
-        """Of the table in which tokens are looked up, and of keys and values where our own kernels attend.
+        """Of the embedding table, and of keys and values where our own kernels attend.
 
-        Who rounds weights to eight bits needs no more there.
+        With weights rounded to eight bits, more precision would be of no use there.
         """
         return torch.bfloat16 if self.quantised and self.dtype == torch.float32 else self.table_dtype
 
@@ -134,9 +134,10 @@ def resolve_precision(
 ) -> Precision:
     """What `name` ("auto" or one of `DTYPES`) stands for on `device`.
 
-    "auto" on CPU is bfloat16. If `has_kernels`, weights are held in it with float32 around them, but on CPUs with AMX.
-    Without, all is float32 where the CPU does not multiply bfloat16 natively: emulated it is slower. A model whose file
-    holds it in few bits (`stored`) stays in about as many, if `has_kernels`; and as it is, if it `keeps_blocks`.
+    "auto" on CPU is bfloat16. If `has_kernels`, only the weights are held in it and activations are float32, except on
+    CPUs with AMX. Without kernels all is float32 where the CPU does not multiply bfloat16 natively, because emulation
+    is slower. A model whose file is quantised (`stored`) gets about as many bits, if `has_kernels`; its blocks stay as
+    they are, if it `keeps_blocks`.
 
     Raises:
         InvalidRequestError: it is not known.
@@ -167,7 +168,7 @@ def _plain_precision(name: str, device: torch.device, has_kernels: bool) -> Prec
 def precision_reason(name: str, precision: Precision, device: torch.device) -> str:
     """Why a model that was asked for as `name` is held as `precision`, in a sentence or two for people.
 
-    "auto" does not choose eight bits although they are faster: what they cost was measured on small models only.
+    "auto" does not choose int8 although it is faster: its loss was measured on small models only.
     """
     if name != "auto":
         return f"You chose {name}."
@@ -220,12 +221,12 @@ def _has_native_float16() -> bool:
 
 
 def kv_byte_budget(device: torch.device, held: int = 0) -> int:
-    """Bytes that all conversations together may take now, after the weights are in place, where they hold `held`."""
+    """Bytes that all conversations together may take now that the weights are in place; they already hold `held`."""
     return chat_bytes_of(_free_bytes(device), held)
 
 
 def chat_bytes_of(free: int, held: int = 0) -> int:
-    """The same where so many are free."""
+    """The same, if `free` bytes are free."""
     return max(held + int(free * KV_SHARE), MIN_KV_BYTES)
 
 
@@ -242,7 +243,7 @@ def available_bytes(device: str = "auto") -> int:
 def _free_bytes(device: torch.device) -> int:
     if device.type != "cuda":
         return psutil.virtual_memory().available
-    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)  # by torch, for what comes next
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)  # by torch, for later allocations
     return torch.cuda.mem_get_info(device)[0] + kept
 
 
@@ -254,8 +255,8 @@ def byte_count(*tensors: torch.Tensor | None) -> int:
 def keep_scratch_memory() -> None:
     """Let the C library keep what a step frees for the next step.
 
-    It hands blocks of some MiB back at once, and the system gives them anew page by page, each filled with zeros: that
-    took as long as the arithmetic on them. At most `_SCRATCH_BYTES` more stay with us.
+    It returns blocks of some MiB to the system at once, which hands them out again page by page, each zeroed: that took
+    as long as the arithmetic on them. At most `_SCRATCH_BYTES` more stay with the process.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # not every C library has it
@@ -265,7 +266,7 @@ def keep_scratch_memory() -> None:
 
 
 def give_memory_back() -> None:
-    """Hand freed memory to the system, which C libraries and CUDA keep for later."""
+    """Return freed memory, which C libraries and CUDA keep for later, to the system."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     if sys.platform == "linux":

@@ -24,7 +24,7 @@ class Family:
     defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What transformers takes where config.json does not say."""
     rope_interval: int | None = None
-    """Of so many layers the last is not rotated, unless `no_rope_layers` says otherwise. None: all are rotated."""
+    """Every so-many-th layer is not rotated, unless `no_rope_layers` says otherwise. None: all are rotated."""
     multiplies: bool = False
     """config.json has Granite's four multipliers."""
     fused: bool = False

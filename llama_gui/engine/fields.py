@@ -7,7 +7,7 @@ from typing import Any
 
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
-# No network we could load comes near; a damaged file may say anything. The numbers stay finite in float32.
+# Far beyond any network that we could load; a damaged file may say anything. The numbers stay finite in float32.
 MOST_INTEGER = 2**31 - 1
 _LEAST_NUMBER, _MOST_NUMBER = 1e-30, 1e30
 _MOST_BYTES = 100 * 2**20
@@ -131,7 +131,7 @@ def brief_list(names: Sequence[str]) -> str:
 
 
 def check_regular(file: Path) -> None:
-    """ValueError for what is there but is no file: to read from a pipe or a device may never end."""
+    """Raise ValueError for what exists but is not a regular file: reading a pipe or a device may never end."""
     if file.exists() and not file.is_file():
         raise ValueError("it is not a regular file")
 
@@ -144,7 +144,7 @@ def _check_size(file: Path) -> None:
 
 
 def _check_depth(values: Any) -> None:
-    """Python gives up on deep nesting wherever it meets it later, so it is met here."""
+    """Deep nesting would raise RecursionError anywhere later, so it is checked here."""
     level = [values]
     for _ in range(_MOST_LEVELS):
         parts = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)]

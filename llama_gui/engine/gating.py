@@ -1,4 +1,4 @@
-"""What is between the two products of the feed-forward part, row by row: the same bits beside any rows."""
+"""The gate between the two products of the feed-forward part; a row's bits do not depend on other rows."""
 
 import math
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ Gate = Literal["silu", "gelu"]
 _SPLIT_SIZE = 32768  # at::internal::GRAIN_SIZE: an element-wise operation of this size runs in several threads
 
 BLOCK_SIZE = 2**19
-"""Numbers that a chain of element-wise operations takes at a time, so that they stay in the cache on the way."""
+"""How many numbers go through a chain of element-wise operations at a time, so that they stay in the cache."""
 
 _SLOPE, _STEEPEST = 2 * math.sqrt(2 / math.pi), 1e2
-"""Of GELU at zero, and far behind the place from where on it is x itself, or nothing."""
+"""`c` of `gelu_rows` at zero, and a bound far beyond the point from which on GELU is x itself, or 0."""
 
 
 def blocks_of_rows(shape: Sequence[int]) -> list[slice]:
@@ -29,16 +29,16 @@ def blocks_of_rows(shape: Sequence[int]) -> list[slice]:
 def silu_rows(x: Tensor, y: Tensor) -> None:
     """SiLU of ``[rows, width]``, a strided half of a wider tensor, into `y`: the same bits beside any rows.
 
-    torch splits a large element-wise operation evenly between threads, if need be in the middle of a row, and computes
-    what is left of a stretch behind its last whole vector by scalar code, whose exponential differs in the last bit.
-    So the number of rows in a large call is a multiple of the threads; the rest go in calls too small to be split.
+    torch splits a large element-wise operation evenly between threads, even in the middle of a row, and computes what
+    is left behind the last whole vector of each part by scalar code, whose exponential differs in the last bit. So the
+    number of rows in a large call is a multiple of the threads; the remaining rows go in calls too small to be split.
     """
     rows, width = x.shape
     few, threads = max(1, (_SPLIT_SIZE - 1) // width), torch.get_num_threads()
     whole = rows // threads * threads
     if x.device.type != "cpu" or rows <= few:
         whole = rows
-    elif whole * width < threads * _SPLIT_SIZE:  # fewer threads would share it
+    elif whole * width < threads * _SPLIT_SIZE:  # torch would use fewer threads
         whole = 0
     torch.ops.aten.silu.out(x[:whole], out=y[:whole])
     for start in range(whole, rows, few):
@@ -48,8 +48,9 @@ def silu_rows(x: Tensor, y: Tensor) -> None:
 def gelu_rows(x: Tensor, y: Tensor) -> None:
     """As `silu_rows`, of GELU. ``x * sigmoid(c * x)`` is SiLU of ``c * x``, divided by c, which depends on x only.
 
-    All else that happens to a number is exact, so its bits are as much its own as those of SiLU; for these the rows
-    lie apart, as `silu_rows` has them. In any dtype, and in float32 meanwhile; `y` may be `x`.
+    The other operations on a number do not depend on where it lies, so its bits depend on others as little as those of
+    SiLU do; for that the rows are strided, as `silu_rows` wants them. `x` may be of any dtype, the arithmetic is
+    float32; `y` may be `x`.
     """
     if x.device.type != "cpu":
         y.copy_(F.gelu(x, approximate="tanh"))

@@ -1,9 +1,9 @@
-"""Weights rounded to sixteen levels in groups, all of them whole numbers of eight bits times a scale for each channel.
+"""Weights rounded in groups to sixteen levels, each of which is an 8-bit integer times a scale for the channel.
 
-A weight is ``scale[channel] * (level * step[group] + low[group])`` with a level from 0 to 15 and whole steps and lows
-(GGUF's Q4_K has scales of scales too). What is in the parentheses fits in eight bits, so a product with rows of eight
-bits is a sum of whole numbers. They are kept below 2^24, up to where float32 counts without gaps: then a kernel that
-adds in float32 and one that adds in int32 have the same result, in any order. Rounded to the nearest, no calibration.
+A weight is ``scale[channel] * (level * step[group] + low[group])`` with a level from 0 to 15 and integer steps and lows
+(GGUF's Q4_K has scales of scales, too). The value in parentheses fits in eight bits, so a product with rows of int8 is
+a sum of integers. Sums are kept below 2^24, up to which float32 holds every integer: then a kernel that adds in float32
+and one that adds in int32 have the same result, in any order. Rounding to nearest, no calibration.
 """
 
 import math
@@ -18,7 +18,7 @@ GROUP = 32
 """Weights of a channel that share a step and a low."""
 
 _TOP = 15  # the highest level
-_MOST = 2**24 // LARGEST_LEVEL  # what the whole numbers of a channel may add up to: its product with any row fits
+_MOST = 2**24 // LARGEST_LEVEL  # limit for the sum of a channel's absolute integers: then its product with any row fits
 _LONGEST = 4096  # inputs, of which a channel of normally distributed numbers stays below that
 _CLOSER = 0.5  # steps are a little short: what sticks out at the ends costs less than coarser levels
 _STRETCH = 1.125

@@ -50,7 +50,7 @@ class Int4Linear(QuantisedLinear):
             self._set(start, quantise(halves[:, start : start + step].flatten(0, 1)))
 
     def _set(self, start: int, found: Int4Levels) -> None:
-        """`found` are channels from `start` on, and as many from there on in the second half."""
+        """Store `found`: channels from `start` on, followed by as many from the same place in the second half."""
         count = len(found.scales)
         self._scales.view(2, -1)[:, start : start + count // 2] = found.scales.view(2, -1)
         groups = [width // GROUP for width in self._widths]
@@ -62,7 +62,7 @@ class Int4Linear(QuantisedLinear):
 
     @property
     def _block(self) -> int:
-        """How many channels are packed together; where nobody knows how, any number will do."""
+        """How many channels are packed together; where `probe` found no layout, any number will do."""
         return self._columns or COLUMNS
 
     @property
@@ -91,7 +91,7 @@ class Int4Linear(QuantisedLinear):
         return y if y.shape[1] == self._out else y[:, : self._out]
 
     def _by_kernel(self, parts: Sequence[Tensor]) -> Tensor:
-        # Levels of eight bits are whole in bfloat16; the kernel is slow for any other dtype.
+        # bfloat16 holds 8-bit levels exactly; the kernel is slow for any other dtype.
         sums = [_kernel(x.bfloat16(), w.levels, GROUP, w.table) for x, w in zip(parts, self._parts, strict=True)]
         ordered = reduce(Tensor.add_, sums).view(len(sums[0]), -1, 2, self._block // 2).transpose(1, 2)
         y = torch.empty(ordered.shape, dtype=self.dtype)
@@ -105,7 +105,7 @@ def _empty_part(out: int, width: int) -> Packed:
 
 
 def probe() -> int | None:
-    """Multiply the largest numbers that there are, in calls of many sizes.
+    """Try products of the largest numbers possible, in calls of many sizes.
 
     Returns:
         How the weights are packed, see `find_columns`; None: only by torch's kernel, which is slow for many rows.

@@ -1,10 +1,10 @@
-"""Weights of four bits for many rows: some channels at a time are written out in eight bits, and multiplied as such.
+"""Weights of four bits times many rows: some channels at a time are expanded to int8, and multiplied as such.
 
 torch's kernel for four bits expands each weight anew for every few rows. For many it is faster to expand it once, into
 a panel that fits in the cache, and to multiply whole numbers (oneDNN; measured: 1.5 against 0.15 TFLOP/s for 512 rows,
 equal for 20). A sum of whole numbers has the same bits in both.
 
-The panels read the packing of that kernel, of which nothing is promised: `find_columns` tries it.
+The panels read that kernel's packed layout, which torch does not document: `find_columns` finds it by trial.
 """
 
 import math
@@ -20,7 +20,7 @@ COLUMNS = 64
 """Output channels come in blocks of so many, or of parts of it."""
 
 OVERHEAD = 256
-"""To write a weight out takes about as long as to multiply so many rows with it."""
+"""Expanding a weight takes about as long as multiplying this many rows with it."""
 
 _COLUMNS = (COLUMNS, COLUMNS // 2)  # with AVX512, with AVX2
 _MIDDLE = 8  # value = (level - 8) * step + offset
@@ -43,8 +43,8 @@ class Packed:
 def interleave(channels: Tensor, columns: int) -> Tensor:
     """The order in which channels are packed: half a block from their first half, then one from the second half.
 
-    The packing puts the halves of a block into the upper and lower bits of its bytes. Like this what is expanded
-    together lies side by side. ``[out, ...] -> [out, ...]``; `out` is a multiple of `columns`.
+    The packing puts the two halves of a block into the upper and lower bits of its bytes. In this order the channels
+    that are expanded together lie side by side. ``[out, ...] -> [out, ...]``; `out` is a multiple of `columns`.
     """
     return channels.unflatten(0, (2, -1, columns // 2)).transpose(0, 1).flatten(0, 2)
 
@@ -82,7 +82,7 @@ def multiply_in_panels(levels: Sequence[Tensor], parts: Sequence[Packed], scales
 
 
 class _Scratch:
-    """Room that every panel of a product uses anew, so that it stays in the cache."""
+    """Scratch memory that all panels of a product reuse, so that it stays in the cache."""
 
     def __init__(self, rows: int, width: int, channels: int) -> None:
         self._rows = rows
@@ -119,7 +119,7 @@ def _expand(packed: Tensor, table: Tensor, scratch: _Scratch) -> tuple[Tensor, T
 def _steps_and_lows(table: Tensor, columns: int) -> Tensor:
     """Int8 ``[2, 2, groups, blocks, columns / 2]``: steps and lows, by half of a block."""
     both = table.to(torch.int8).unflatten(1, (-1, 2, columns // 2)).permute(4, 2, 0, 1, 3).contiguous()
-    both[1] -= _MIDDLE * both[0]  # beyond eight bits on the way, but not behind it
+    both[1] -= _MIDDLE * both[0]  # intermediate values overflow eight bits, the result does not
     return both
 
 

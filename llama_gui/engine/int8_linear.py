@@ -1,9 +1,9 @@
-"""Weights of eight bits: half of what bfloat16 has, and rows that are exact in calls of any size.
+"""Weights in int8: half the memory of bfloat16, and rows that are exact in calls of any size.
 
-Each output channel of the weight has a scale; oneDNN multiplies the whole numbers. On CPUs with VNNI and without AMX it
-has only its reference kernel for rows with signs: a row times 2,048 x 2,048 took three seconds (measured: torch 2.13,
-Zen 5). There rows are moved up by 128, as those of static quantisation are, and oneDNN takes that back from the sums,
-which stay exact.
+Each output channel of the weight has a scale; oneDNN multiplies the integers. On CPUs with VNNI but without AMX it has
+only its reference kernel for signed rows: a row times 2,048 x 2,048 took three seconds (measured: torch 2.13, Zen 5).
+There rows are shifted by 128 to uint8, as in static quantisation, and oneDNN subtracts the shift from the sums, which
+stay exact.
 """
 
 from dataclasses import dataclass, field
@@ -75,7 +75,7 @@ class Int8Linear(QuantisedLinear):
         return self._run(levels)
 
     def _probe_lone_row(self) -> int:
-        """Of some widths (256, 768) a lone row gets oneDNN's reference kernel, hundreds of times slower: 2, else 1."""
+        """2 for widths (256, 768) where one row gets oneDNN's reference kernel, hundreds of times slower; else 1."""
         lone, two = (self._seconds_of(rows) for rows in (1, 2))
         return 2 if lone > _FAR * two else 1
 
@@ -102,7 +102,7 @@ class _PackedInt8:
         return self._product(levels, 0)
 
     def times_moved(self, levels: Tensor) -> Tensor:
-        """The same of other operands: uint8 from 1 to 255."""
+        """The same for rows that were shifted: uint8 from 1 to 255."""
         return self._product(levels.view(torch.uint8) ^ _MOVED_BY, _MOVED_BY)
 
     def _product(self, x: Tensor, zero_point: int) -> Tensor:

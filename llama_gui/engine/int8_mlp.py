@@ -1,4 +1,4 @@
-"""The gated feed-forward part on rows of eight bits, in one go: between the products all stays in the cache.
+"""The gated feed-forward part on int8 rows, some rows at a time: between the products they stay in the cache.
 
 The rows of the first product are not multiplied with their scales, except for the gate: the second product gets a scale
 for each row anyway, whatever the size of the row.

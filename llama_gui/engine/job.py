@@ -61,12 +61,12 @@ class Job(AnswerStream):
 
     @property
     def former_text(self) -> str:
-        """The text of the answer that it goes on with, as far as it is certain; the texts of the outputs follow it."""
+        """The text of the answer that the job continues, as far as it is final; the texts of the outputs follow it."""
         return self._former_text
 
     @property
     def prompt_token_ids(self) -> tuple[int, ...]:
-        """The tokens that it is given: the prompt, and what is known of an answer that it goes on with."""
+        """The given tokens: the prompt and, where the job continues an answer, that answer's tokens so far."""
         return self._origin.prompt_token_ids + self._origin.token_ids
 
     @property
@@ -115,7 +115,7 @@ class Job(AnswerStream):
 
     def finish(self, result: GenerateResult) -> None:
         """The answer ended."""
-        with self._changed:  # who sees the end finds the result, and the other way round
+        with self._changed:  # whoever sees the end finds the result, and vice versa
             self._state = "finished"
             self._end(result)
 

@@ -1,8 +1,8 @@
-"""What was found out about this machine's kernels, kept for the next start: to try them takes seconds.
+"""What was found out about this machine's kernels, kept for the next start, because trying them takes seconds.
 
-Only what costs no bits to believe: every weight is still compared with a plain product when it is packed. A note is
-not believed on another CPU, by another torch, for another number of threads, or when it is old: a machine that was
-busy when it was tried gets another chance.
+A wrong note can cost speed, not correctness: every weight is still compared with a plain product when it is packed. A
+note does not count on another CPU, with another torch or another number of threads, or when it is old: a machine that
+was busy during the trial gets another chance.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Keys and values of past tokens: one contiguous slot for each conversation, reused by longest common prefix.
 
-The source of the design is llama.cpp's server (slots) rather than vLLM's pages: with the few conversations of one
-person, truncating a slot costs nothing and attention reads it without a gather.
+The design follows llama.cpp's server (slots) rather than vLLM (pages): one person has few conversations, truncating a
+slot costs nothing, and attention reads it without a gather.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from llama_gui.engine.huge_pages import keep_small_pages
 from llama_gui.errors import GenerationError
 
 KEY_BLOCK = 512
-"""Slots hold a multiple of this many tokens: of the blocks of keys that attention sees."""
+"""Slots hold a multiple of this many tokens, which is the block of keys that attention works on."""
 
 _SPARE = 2
 """On the CPU a slot reserves this many times the rows that it needs; rows that no token has reached take no memory. A
@@ -25,7 +25,7 @@ full slot must be copied, which for a long conversation takes longer than a step
 _GROWTH = 1 + 1 / 16
 """On other devices all rows take memory at once: a full slot grows by this factor, and the copy is quick."""
 _STRIDE = 256
-_MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to look for
+_MIN_COPY = 16  # a shorter shared prefix is cheaper to compute than to copy
 _MOST_IDLE = 256
 """More conversations than that are not kept, whatever memory there is: each request looks through all of them."""
 
@@ -74,17 +74,17 @@ class Slot:
 
     @property
     def byte_count(self) -> int:
-        """Bytes of the rows that it has taken, written or not."""
+        """Bytes of the `taken` rows, written or not."""
         return self._row_bytes * self.taken
 
     @property
     def touched(self) -> int:
-        """Bytes that were written, and so are gone from what the system calls free."""
+        """Bytes that were written, which the system therefore no longer counts as free."""
         return self._row_bytes * self.finite
 
     @property
     def claimed(self) -> int:
-        """Bytes that nobody else may have: while it is busy, also those that it was promised to grow into."""
+        """Bytes that no other slot may have: while it is busy, also those that are set aside for its growth."""
         return max(self.byte_count, self.set_aside) if self.busy else self.byte_count
 
     def truncate(self, length: int) -> None:
@@ -98,7 +98,7 @@ class Slot:
         self.values[:, :, start:end] = 0
 
     def make_finite(self, tokens: int) -> None:
-        """Let attention look at the blocks of so many tokens, which fit."""
+        """Zero what attention would read beyond the written rows, for the blocks of this many tokens, which fit."""
         end = padded(tokens, KEY_BLOCK)
         if end > self.finite:
             self.zero(self.finite, end)
@@ -120,7 +120,7 @@ def token_bytes(config: NetworkConfig, dtype: torch.dtype) -> int:
 def common_prefix(a: list[int], b: list[int]) -> int:
     """How many leading ids two lists share."""
     shorter = min(len(a), len(b))
-    start, stride = 0, _MIN_COPY  # most share no more than how every prompt begins
+    start, stride = 0, _MIN_COPY  # most prompts share no more than a common opening
     while start < shorter:  # Python compares lists far faster than we can their ids
         pieces = a[start : start + stride], b[start : start + stride]
         if pieces[0] != pieces[1]:
@@ -147,7 +147,7 @@ class KVCache:
 
     @property
     def byte_count(self) -> int:
-        """Bytes of all slots, without what no token has reached and nobody waits for."""
+        """Bytes of all slots, without rows that no token has reached and that are not taken."""
         return sum(slot.byte_count for slot in self._slots)
 
     def bytes_for(self, tokens: int) -> int:
@@ -160,7 +160,7 @@ class KVCache:
         return busy + self.bytes_for(tokens) <= self._limit()
 
     def acquire(self, key: str | None, tokens: list[int], room: int = 0) -> Slot:
-        """A busy slot that holds as long a beginning of `tokens` as any slot offers, but never all of them.
+        """A busy slot that holds the longest prefix of `tokens` that any slot has, but never all of them.
 
         `key` names the conversation. Its own slot is truncated to the common prefix; a new one starts with a copy of
         the longest prefix that another holds (a shared system prompt, or the conversation it was forked from). `room`:
@@ -169,7 +169,7 @@ class KVCache:
         Raises:
             GenerationError: there is no memory for it.
         """
-        limit = len(tokens) - 1  # the last token is always run: its logits are what we are after
+        limit = len(tokens) - 1  # the last token is always run, because its logits are needed
         prefixes = {slot: common_prefix(slot.tokens, tokens) for slot in self._slots}
         slot = self._own_slot(key, prefixes)
         donor, shared = self._best_donor(prefixes, limit)
@@ -182,7 +182,7 @@ class KVCache:
         else:
             slot.truncate(own)
         slot.set_aside = self.bytes_for(room)
-        slot.busy = True  # last: a slot that could not be prepared has no owner who would release it
+        slot.busy = True  # last: if preparing it failed, nobody would release it
         slot.last_used = next(self._clock)
         return slot
 
@@ -198,9 +198,9 @@ class KVCache:
         return slot
 
     def release(self, slot: Slot) -> None:
-        """Nobody writes this slot any more; what it holds can be reused."""
+        """The slot is not written any more; its contents can be reused."""
         slot.busy = False
-        slot.taken = slot.finite  # of a prompt that was cancelled not all
+        slot.taken = slot.finite  # fewer, if the prompt was cancelled
         slot.last_used = next(self._clock)
         idle = [other for other in self._slots if not other.busy]
         if len(idle) > _MOST_IDLE:
@@ -223,7 +223,7 @@ class KVCache:
         return len(slot.tokens)
 
     def drop(self, slot: Slot) -> None:
-        """Free a slot at once, for example because its rows may not be finite."""
+        """Free a slot at once, for example because its rows may hold NaN."""
         if slot in self._slots:
             self._slots.remove(slot)
 
@@ -241,7 +241,7 @@ class KVCache:
         self._slots.clear()
 
     def _take(self, slot: Slot, tokens: int) -> None:
-        """Have the memory for `tokens` of `slot`, and the rows."""
+        """Get memory and rows for `tokens` in `slot`."""
         exact = padded(tokens, KEY_BLOCK)
         if exact <= slot.taken:
             return
@@ -281,7 +281,7 @@ class KVCache:
         return slot
 
     def _make_room(self, byte_count: int, keep: Slot | None) -> bool:
-        """Free idle slots, the longest unused first, until `byte_count` more fit the budget; none if that is no use."""
+        """Free idle slots, least recently used first, until `byte_count` more fit; none if they never would."""
         staying = [s for s in self._slots if s.busy or s is keep]
         promised = sum(s.byte_count if s is keep else s.claimed for s in staying)
         held, limit = sum(s.byte_count for s in staying), self._limit()

@@ -1,8 +1,8 @@
 """The largest of very many numbers: torch's own `topk` and `argmax` take ten times as long as reading them does.
 
-Most of a vocabulary is far from likely. So blocks are compared first, by their largest numbers, and only the best are
-looked into: the `count` largest numbers lie in the `count` blocks whose largest are the largest. NaN counts as more
-than any number, as in torch.
+Most tokens of a vocabulary are unlikely. So blocks are compared first, by their maxima, and only the best are searched:
+the `count` largest numbers lie in the `count` blocks with the largest maxima. NaN counts as more than any number, as in
+torch.
 """
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 _BLOCK = 64
 _WORTH = 4
-"""So many times as many numbers as would be looked into; for fewer, torch's way is shorter."""
+"""Blocks pay if there are at least this many times the numbers that would be searched; below, torch's own is faster."""
 
 
 def topk(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -22,7 +22,7 @@ def topk(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     whole = size // _BLOCK * _BLOCK
     blocks = values[:whole].view(-1, _BLOCK)
     chosen = blocks.amax(1).topk(count, sorted=False).indices
-    # What is behind the last whole block is looked into in any case.
+    # The rest behind the last whole block is always searched.
     found, places = torch.cat((blocks[chosen].view(-1), values[whole:])).topk(count)
     starts = torch.cat((chosen * _BLOCK, chosen.new_tensor([whole])))
     block = places.div(_BLOCK, rounding_mode="floor")

@@ -18,9 +18,9 @@ from llama_gui.engine.rotary import rotate
 class Span:
     """Where one segment's rows lie: rows ``[row, row + length)`` of the step are one conversation's next tokens.
 
-    By layer: `keys` and `values` ``[1, kv_heads, keys, head_dim]`` are what it sees, in whole blocks; `new_keys` and
-    `new_values` ``[kv_heads, length, head_dim]`` are where its own go. `mask`: see `causal_mask`; `window_mask`: the
-    same for layers that see a sliding window only.
+    For each layer: `keys` and `values` ``[1, kv_heads, keys, head_dim]`` are those that it sees, in whole blocks;
+    `new_keys` and `new_values` ``[kv_heads, length, head_dim]`` are the places for its own. `mask`: see `causal_mask`;
+    `window_mask`: the same for layers that see a sliding window only.
     """
 
     row: int
@@ -94,7 +94,7 @@ class Attention:
     """Grouped-query attention with a fused projection; each conversation attends to its own keys and values.
 
     `norms` (of queries and of keys, ``[head_dim]``): for families that norm each head before it is rotated. `window`:
-    of this many tokens is all that this layer sees.
+    this layer sees only this many tokens.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Attention:
         q, k, v = y.split((count, kv_count, kv_count), 1)
         return rotate(self.norms[0](q), cos, sin), rotate(self.norms[1](k), cos, sin), v
 
-    # The query heads that share a key head become further query rows: no copy of keys or values.
+    # Query heads that share a key head are treated as further query rows, so keys and values need not be copied.
 
     def _attend_singly(self, q: Tensor, layer: int, spans: Sequence[Span]) -> Tensor:
         """The first rows of a step, each of a conversation of its own."""

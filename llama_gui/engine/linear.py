@@ -1,13 +1,13 @@
 """Matrix products whose rows do not depend on their neighbours: a row's bits are the same in every batch.
 
-On CPU a kernel may sum in another order for another number of rows. Measured with oneDNN's prepacked weights in torch
-2.13: calls of 2 to 32 rows give equal rows in float32, bfloat16 and float16, a call of one row does not always, and of
-larger calls few do. Which calls may be used is probed when the weight is packed, see `PackedLinear`. Nothing of this is
-promised by the library: `tests/engine/test_linear.py` and `test_exactness.py` prove it for the machine they run on.
+On CPU a kernel may sum in a different order for each number of rows. Measured with oneDNN's prepacked weights in torch
+2.13: calls of 2 to 32 rows give equal rows in float32, bfloat16 and float16, a call of one row does not always, and few
+larger calls do. Which calls may be used is probed when the weight is packed, see `PackedLinear`. The library promises
+none of this: `tests/engine/test_linear.py` and `test_exactness.py` prove it for the machine they run on.
 
 Without exactness the rows of prompts may go through calls of exactly `PROMPT_TILE`, which are faster where there is no
-`WideKernel`. At one fixed count a row depends neither on its place nor on its neighbours, so answers still do not
-change each other; but what was written as an answer has other bits when it is read again as a prompt.
+`WideKernel`. With a fixed number of rows a row depends neither on its place nor on its neighbours, so answers still do
+not influence each other; but an answer has other bits when it is read again as part of a prompt.
 """
 
 import logging
@@ -77,7 +77,7 @@ class Linear(Protocol):
 
     @property
     def overhead(self) -> int:
-        """What a call of many rows costs beside them, in rows."""
+        """The fixed cost of a call of many rows, as a number of rows."""
         ...
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -92,9 +92,9 @@ PlacesTried = dict[tuple[tuple[int, ...], torch.dtype], bool]
 class PlainLinear:
     """`torch.nn.functional.linear` on any device.
 
-    On CPU every call is padded to exactly `TILE` rows, because at one fixed count a row's bits depend neither on its
-    place nor on its neighbours, as a rule: it is tried. Where they do, and on other devices, all rows go into one call
-    and nothing is promised.
+    On CPU every call is padded to exactly `TILE` rows: with a fixed number of rows a row's bits usually depend neither
+    on its place nor on its neighbours, which is tested. If they do, and on other devices, all rows go into one call and
+    nothing is promised.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class PlainLinear:
 
     @property
     def is_batch_invariant(self) -> bool:
-        """What was found on CPU, False elsewhere."""
+        """The result of the test on CPU, False elsewhere."""
         return self._is_batch_invariant
 
     @property
@@ -181,7 +181,7 @@ class StackedLinear:
 
 
 class LinearFactory:
-    """Makes the fastest linear that is exact on this machine, and says so once if that is not the packed one.
+    """Makes the fastest linear that is exact on this machine, and logs once if that is not the packed one.
 
     Without `exact`, `plan` is told before each step which of its rows are drawn tokens.
     `precision`: whether the weights are quantised, and how. Raises `UnsupportedModelError` where that cannot be done,
@@ -211,7 +211,7 @@ class LinearFactory:
         self._has_torch_int8 = self._quantised is None or self._probe_int8(device)
         self._columns = probe_int4() if self._quantised == "int4" and self._kernels is None else None
         self._keeps_blocks = precision.as_stored and self._kernels is not None
-        # Who keeps blocks found out already that nothing is faster written out.
+        # Blocks are only kept where it is known that expanding them to int8 is not faster.
         may_write_out = self._quantised == "int4" and not self._keeps_blocks
         self._writes_out = may_write_out and self._kernels is not None and is_faster_written_out(self._kernels)
 
@@ -242,7 +242,7 @@ class LinearFactory:
     def _form(self, weight: WeightRows) -> str:
         """How it is multiplied: in blocks of its kind, as "int8", "int4" or "bfloat16".
 
-        What the maker of a file kept finer than most of it has eight bits.
+        Weights for which a file has more bits than for most of the others get eight bits.
         """
         if self._stays(weight):
             return weight.kind
@@ -291,7 +291,7 @@ class LinearFactory:
         """The vocabulary projection, of at least eight bits. `weight` may be of another dtype than what comes out."""
         if not self._quantised:
             return self(weight)
-        # In parts, or the largest weight of all would be in memory twice while it is packed.
+        # In parts; otherwise the largest weight of all would be in memory twice while it is packed.
         channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
         parts = [self._int8(part.to(self._dtype), None) for part in weight.split(channels)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
@@ -321,7 +321,7 @@ class LinearFactory:
         return Int8Linear(weight, bias, self._int8_trials)
 
     def _probe_int8(self, device: torch.device) -> bool:
-        """Whether torch multiplies int8: old CPUs do so wrong, and most others slower than our own kernels."""
+        """Whether to use torch's int8 product: wrong on old CPUs, on most others slower than our own kernels."""
         if not self._is_on_cpu:
             probe_matmul(device)
             return True

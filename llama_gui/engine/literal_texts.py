@@ -1,4 +1,4 @@
-"""Keeps what people wrote apart from control tokens: "<|eot_id|>" in a message is text, and stays text."""
+"""Keeps what people wrote apart from control tokens: "<|eot_id|>" in a message stays plain text."""
 
 import re
 import secrets

@@ -61,11 +61,11 @@ class Block:
 
 
 _FEW_ROWS = 16
-"""Up to which a pass goes through all layers in one call: it is over before anybody could wait for its end."""
+"""Up to this many rows a pass goes through all layers in one call: it is too short to be worth cancelling."""
 
 
 class PassCancelled(Exception):  # noqa: N818 - nothing went wrong
-    """Nobody waits for what a pass computes."""
+    """Nobody waits for the result of this pass any more."""
 
 
 class Llama:
@@ -82,7 +82,7 @@ class Llama:
         kernels: NativeKernels | None = None,
         cache_dtype: torch.dtype | None = None,
     ) -> None:
-        """`kernels`: what attends, instead of torch's. `cache_dtype`: of keys and values, if not that of the rest."""
+        """`kernels`: for attention, in place of torch's. `cache_dtype`: of keys and values; None: that of the rest."""
         self._plan = plan
         self._kernels = kernels
         self._cache_dtype = cache_dtype
@@ -93,7 +93,7 @@ class Llama:
         self.head = head
         self.attention_blocks = self.blocks[0].attention.blocks
         self.rotaries = [Rotary(config.head_dim, rope, self.dtype, self.device) for rope in config.ropes]
-        """Behind those of the config one for layers that know no positions, where there are some."""
+        """Those of the config, followed by one for layers that know no positions, if there are any."""
         if config.unrotated_layers:
             self.rotaries.append(Rotary.still(config.head_dim, config.rope, self.dtype, self.device))
         self._layers = self._in_one_call()

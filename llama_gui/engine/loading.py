@@ -1,4 +1,4 @@
-"""A model folder or GGUF file -> all that an engine runs: network, tokenizer, chat template, and what they are."""
+"""A model folder or GGUF file -> all that an engine runs: network, tokenizer, chat template, and their description."""
 
 import math
 import os
@@ -48,7 +48,7 @@ from llama_gui.vocabulary.checks import check_number
 _GGUF = ".gguf"
 _ALLOWED_PATH = "where a model folder or a GGUF file lies"
 _NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj", re.ASCII | re.IGNORECASE)
-"""In the name of a GGUF file: a later part of one, or what reads pictures for one."""
+"""File names of a GGUF that is no model by itself: a later part of one, or a picture encoder (mmproj)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _check_wanted(is_cancelled: Callable[[], bool] | None) -> None:
 
 
 class ModelFiles(Protocol):
-    """A model on disk, of which only the small things are read yet. What it says of itself is that of plain numbers."""
+    """A model on disk, of which only the small files are read yet. Defaults here are those of unquantised weights."""
 
     name: str
     config: NetworkConfig
@@ -124,11 +124,11 @@ class ModelFiles(Protocol):
 
     @property
     def stored(self) -> Quantised | None:
-        """In how few bits the files hold the weights; None: they are plain numbers."""
+        """About how the files' weights are quantised; None: they are not."""
         return None
 
     def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
-        """Bytes of a number of that part in memory, on average; `rounded`: of one that is rounded to few bits."""
+        """Average bytes of a number of that part in memory; `rounded`: those of numbers that are quantised."""
         return rounded.number_bytes(part, precision)
 
     def source(self, precision: Precision) -> str:
@@ -213,7 +213,7 @@ def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") 
 
 
 def plan_load(path: str | Path, dtype: str = "auto", device: str = "auto", freed: int = 0) -> LoadPlan:
-    """What the model at `path` would take, as far as its small files and the memory that is free now tell.
+    """What the model at `path` would take, judged by its small files and the memory that is free now.
 
     `freed`: bytes that would be given back before. Raises what `Engine.load` raises.
     """
@@ -240,7 +240,7 @@ def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernel
     config = model.config
     vocabulary = config.vocab_size * config.hidden_size
     linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
-    # The head is a linear of its own, unless our kernels multiply the very table that tokens are looked up in.
+    # The head is a separate linear, unless our kernels multiply by the embedding table itself.
     has_native_int8 = _has_native_int8(precision, kernels)
     is_ours = precision.held is not None or has_native_int8
     is_shared = config.tie_word_embeddings and (is_ours or precision.as_stored)
@@ -342,12 +342,12 @@ class _NetworkReader:
             return self._read(_Watch(_parameter_count(self.model.config), report, is_over))
 
         network = run_apart(read, on_progress, name="llama-gui-load")
-        # What the conversion needed and the C library kept: as much again as the weights of a small model in four bits.
+        # Memory of the conversion that the C library kept: for a small model in int4 as much as its weights.
         give_memory_back()
         return network
 
     def _read(self, watch: _Watch) -> Llama:
-        # As many threads as later: the rows of a product are probed while it is loaded.
+        # As many threads as later, because products are probed during loading.
         with torch_threads(self.threads), self.model.weights(watch.read) as checkpoint:
             network = NetworkLoader(
                 self.model.config.within(self.context),
@@ -391,7 +391,7 @@ def _trained_context(config: NetworkConfig) -> int:
 
 
 def _layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
-    """About how many are multiplied for each token: what the number of threads goes by."""
+    """About how many bytes are multiplied for each token, which decides the number of threads."""
     rounded = _rounded_bytes(model.config, kernels, _has_native_int8(precision, kernels))
     return round(_parameter_count(model.config) * model.number_bytes("layers", precision, rounded))
 

@@ -76,7 +76,7 @@ class Loop:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no sequence is in flight and nothing was asked for but the end of some."""
+        """Whether no sequence is in flight and no command is pending other than cancellations."""
         return not self._sequences and not self._commands
 
     def submit(self, sequence: Sequence) -> None:
@@ -89,7 +89,7 @@ class Loop:
         self._command(lambda: self._add(sequence), sequence)
 
     def cancel(self, number: int) -> None:
-        """End a sequence behind the step that runs now; unknown numbers are ignored."""
+        """End a sequence after the current step; unknown numbers are ignored."""
         self._cancelled.append(number)
         self._thread.wake()
 
@@ -118,7 +118,7 @@ class Loop:
         return future.result()
 
     def check_wait(self) -> None:
-        """Raise GenerationError where who waits for an answer would wait for ever."""
+        """Raise GenerationError where waiting for an answer would never end."""
         self._thread.check_wait()
 
     def run(self) -> None:
@@ -199,7 +199,7 @@ class Loop:
             self._end.set()
 
     def _try_step(self) -> bool:
-        """Run what others asked for, and a step; False when nobody waits for one."""
+        """Run pending commands and a step; False when there was no step to run."""
         self._run_commands()
         self._admit()
         self._stats = replace(self._stats, running=len(self._scheduler.running))  # a first step may take seconds
@@ -246,7 +246,7 @@ class Loop:
         results = self._runner.step(works)
         drawn = sum(self._take(work, results[work.sequence.number]) for work in works)
         seconds = time.perf_counter() - began
-        if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have ended early
+        if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have been cut short
             self._scheduler.budget.record(decodes, sum(work.count for work in works) - decodes, seconds)
         self._publish(drawn, rows=decodes)
 
@@ -258,7 +258,7 @@ class Loop:
         return Work(sequence, sequence.most(chunk.tokens), guesses)
 
     def _take(self, work: Work, result: Tensor | Exception | None) -> int:
-        """Draw from the rows of logits, one behind each guess that was right; the number of tokens drawn."""
+        """Draw a token from each row of logits while the guess before it is right; how many were drawn."""
         sequence = work.sequence
         if sequence.job.is_cancelled:
             self._finish(sequence, "cancelled")
@@ -300,12 +300,12 @@ class Loop:
         if self._speculator is not None:
             self._speculator.forget(sequence)
         if sequence.slot is not None and error is not None:
-            self._cache.drop(sequence.slot)  # its rows may not be finite, and even masked ones would spoil others
+            self._cache.drop(sequence.slot)  # its rows may hold NaN, which would spoil others even when masked
         elif sequence.slot is not None:
             self._cache.release(sequence.slot)
         try:
             sequence.finish(reason, error)
-        except BaseException:  # what asyncio, pytest and sys.exit raise, too: no other answer may end with it
+        except BaseException:  # also what asyncio, pytest and sys.exit raise: it must not end other answers
             _log.exception("A caller's on_finish failed")
 
     def _finish_all(self, error: Exception | None = None) -> None:
