@@ -1,4 +1,4 @@
-"""Fill in the middle: a prompt of what stands before a gap and what stands behind it, for models that were taught that.
+"""Fill in the middle: a prompt of the text before a gap and the text after it, for models that were trained on that.
 
 They read "<|fim_prefix|>before<|fim_suffix|>behind<|fim_middle|>", in this order (PSM, Bavarian et al. 2022), and write
 what is missing. Qwen2.5-Coder and Granite have the tokens; those of CodeLlama and Codestral have other rules.
@@ -15,7 +15,7 @@ _ENDS = ("fim_pad", "file_sep", "file_separator", "repo_name", "endoftext")
 
 @dataclass(frozen=True, slots=True)
 class MiddleTokens:
-    """The control tokens around the gap. `ends`: those that no answer goes beyond: another file would begin."""
+    """The control tokens around the gap. `ends`: those that end an answer, because behind them another file begins."""
 
     prefix: int
     suffix: int
@@ -35,7 +35,7 @@ class MiddleTokens:
         return None
 
     def encode(self, tokenizer: Tokenizer, before: str, behind: str, *, add_special_tokens: bool) -> list[int]:
-        """The prompt. What the texts say never becomes a control token."""
+        """The prompt. Nothing in the two texts becomes a control token."""
         beginning = tokenizer.encode("", add_special_tokens=add_special_tokens)
         first, second = tokenizer.encode_literally(before), tokenizer.encode_literally(behind)
         return [*beginning, self.prefix, *first, self.suffix, *second, self.middle]

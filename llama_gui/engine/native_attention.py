@@ -1,8 +1,8 @@
-"""Attention by our own kernel: each query sees its conversation's keys in a fixed order, so its bits are its own.
+"""Attention by our own kernel: each query sums over its keys in a fixed order, so its bits depend on nothing else.
 
-No masks and no padding, as torch's needs them for equal bits (`attention_blocks.py`); a step of many conversations is
-one call for each layer. For float32, which is what activations are where our kernels serve; the caches may be in half
-precision, which is half of what is read and kept, as in other programs.
+Unlike torch's, it needs no masks and no padding for equal bits (`attention_blocks.py`); a step of many conversations is
+one call for each layer. Activations are float32, as everywhere where our kernels are used; the caches may be in half
+precision, as in other programs, which halves the bytes that are read and kept.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ def serves(dtype: torch.dtype, head_dim: int) -> bool:
 
 
 class NativeSpans:
-    """Where the segments of a step lie, and their caches, as the kernel takes it. Good for one step."""
+    """The segments of a step and their caches, as the kernel takes them. Valid for one step."""
 
     def __init__(self, kernels: NativeKernels, segments: Sequence[tuple[Slot, int]]) -> None:
         """`segments`: slots, and how many tokens of each come, in the order of their rows."""
         self._kernels = kernels
-        self._slots = [slot for slot, _ in segments]  # which keeps the memory there
+        self._slots = [slot for slot, _ in segments]  # keeps their memory alive
         table: list[tuple[int, ...]] = []
         row = 0
         for slot, length in segments:

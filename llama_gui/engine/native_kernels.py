@@ -1,8 +1,8 @@
 """Our own matrix products, compiled from `native/kernels.c` when the package is installed.
 
-They serve x86-64 CPUs without AMX, for which torch has nothing as fast. Without AVX512 its products of eight bits
-repack the weight in every call or saturate, those of half precision are emulated, and that of four bits reaches a
-quarter of the memory's speed; with AVX512 and VNNI they wait for the memory twice as long as ours (measured on Zen 5).
+They are for x86-64 CPUs without AMX, for which torch has nothing as fast. Without AVX-512 torch's int8 products repack
+the weight in every call or saturate, half precision is emulated, and the int4 product reaches a quarter of the memory's
+bandwidth; with AVX-512 and VNNI torch's products take twice as long as ours to read a weight (measured on Zen 5).
 `native_library` loads them.
 
 OpenMP's threads are torch's own: both libraries use the same libgomp, so `torch.set_num_threads` counts for both.
@@ -41,7 +41,7 @@ from llama_gui.engine.packed_weights import (
 from llama_gui.engine.weight_rows import WeightRows
 
 LANES = 8
-"""Numbers of float32 that are computed together."""
+"""How many float32 numbers are computed together."""
 
 DEQUANTISED_KINDS = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K", "Q2_K", "Q3_K", "IQ4_NL", "IQ4_XS")
 """Of a GGUF file; in the order of gguf_blocks.h."""
@@ -91,17 +91,17 @@ class NativeKernels:
 
     @property
     def is_wide(self) -> bool:
-        """Whether this CPU has AVX-512 with VNNI, which multiply `Panels` of eight bits as fast as others seven."""
+        """Whether this CPU has AVX-512 with VNNI, which multiplies 8-bit `Panels` as fast as other CPUs seven bits."""
         return self._wide & 1 == 1
 
     @property
     def rounds_rows(self) -> bool:
-        """Whether it multiplies bfloat16 itself. Rows are rounded to it where they meet `CodedPanels` or caches."""
+        """Whether the CPU multiplies bfloat16. If so, rows that meet `CodedPanels` or caches are rounded to it."""
         return self._wide & 2 == 2
 
     @contextmanager
     def narrow(self) -> Iterator[None]:
-        """Meanwhile do without registers of 512 bits, as on older CPUs. For tests and benchmarks."""
+        """Within this context use no 512-bit registers, as on older CPUs. For tests and benchmarks."""
         was_wide, self._wide = self._wide, self._go_wide(0)
         try:
             yield
@@ -161,7 +161,7 @@ class NativeKernels:
     def quantise_blocks(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Int8 levels of ``[rows, width]``, and float32 scales of each block of `BLOCK_NUMBERS`; see `quantise`.
 
-        As llama.cpp rounds rows for such weights: an outlier spoils its own block only.
+        llama.cpp rounds rows for such weights in the same way: an outlier affects only its own block.
         """
         width = x.shape[1]
         if width % BLOCK_NUMBERS:  # the last block is shorter
@@ -239,7 +239,7 @@ class NativeKernels:
             numbers = (rows.data_ptr(), len(rows), width, tables[some].data_ptr())
             counts = torch.empty(some.stop - some.start, dtype=torch.int64)
             _check(self._choose_codes(*numbers, counts.data_ptr()))
-            ends = (counts + 1).cumsum(0)  # one more, behind the last of a panel
+            ends = (counts + 1).cumsum(0)  # one more for the end mark of each panel
             begins[some] = ends - counts - 1
             strays.append(torch.empty(int(ends[-1]), dtype=torch.int32))
             places = (begins[some].data_ptr(), pairs[some].data_ptr(), strays[-1].data_ptr())
@@ -249,7 +249,7 @@ class NativeKernels:
         return CodedPanels(weight.out, pairs, tables, begins, torch.cat(strays))
 
     def coded_rows(self, weight: CodedPanels, channels: Tensor) -> Tensor:
-        """The numbers of some channels (int64 ``[count]``), as they were: bfloat16 ``[count, in]``.
+        """The original numbers of some channels (int64 ``[count]``): bfloat16 ``[count, in]``.
 
         Raises:
             IndexError: there is no such channel.
@@ -263,8 +263,8 @@ class NativeKernels:
     def half(self, x: Tensor, weight: Tensor | CodedPanels, bias: Tensor | None) -> Tensor:
         """Float32 ``[rows, in]`` times a weight in bfloat16 or float16 ``[out, in]``, plus a float32 bias ``[out]``.
 
-        All arithmetic is float32. Where the CPU `rounds_rows` and the weight is of codes, rows are rounded to bfloat16
-        first, as they are in networks of bfloat16, and numbers below 1.2e-38 count as zero.
+        All arithmetic is float32. Where the CPU `rounds_rows` and the weight is coded, rows are rounded to bfloat16
+        first, as in a network of bfloat16, and numbers below 1.2e-38 count as zero.
         """
         width = weight.width if isinstance(weight, CodedPanels) else weight.shape[1]
         if x.dtype != torch.float32 or x.shape[1] != width:

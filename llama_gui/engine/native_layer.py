@@ -119,7 +119,7 @@ class NativeLayers:
 
 
 def operands_of(linear: Linear) -> list[Operand]:
-    """What the linears in `linear` multiply with; nothing if a layer cannot do all of it."""
+    """The operands of the linears in `linear`; none if a native layer cannot multiply all of them."""
     if isinstance(linear, StackedLinear):
         parts = [operands_of(part) for part in linear.parts]
         return [operand for part in parts for operand in part] if all(parts) else []

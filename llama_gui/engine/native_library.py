@@ -1,6 +1,6 @@
 """The compiled library of our own kernels: found, loaded, and tried before anybody relies on it.
 
-Where it was not compiled, does not load or adds up wrong, there are no kernels, and torch's do.
+Where it was not compiled, does not load or computes wrong sums, torch's kernels are used.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ def load() -> NativeKernels | None:
     path = native_kernels()
     try:
         return None if path is None else _tried(path, path.stat().st_mtime_ns)
-    except FileNotFoundError:  # it is being compiled anew
+    except FileNotFoundError:  # it is just being recompiled
         return None
 
 

@@ -28,13 +28,13 @@ from llama_gui.engine.packed_weights import (
 from llama_gui.engine.quantised_linear import QuantisedLinear, least_seconds
 from llama_gui.engine.weight_rows import WeightRows
 
-_MANY = 32  # rows, up to which nothing is written out
+_MANY = 32  # rows, up to which the weight is not expanded
 _CHANNELS_AT_ONCE = 1024
 _TRIED_ROWS, _TRIED_CHANNELS, _TRIED_WIDTH = 64, 256, 1024
 
 
 class NativeQuantisedLinear(QuantisedLinear):
-    """What those of eight and of four bits have in common: rows are quantised and scaled by the kernels, too."""
+    """Common part of int8 and int4: the kernels also quantise and scale the rows."""
 
     def __init__(self, bias: Tensor | None, dtype: torch.dtype, kernels: NativeKernels) -> None:
         super().__init__(bias, dtype)
@@ -43,7 +43,7 @@ class NativeQuantisedLinear(QuantisedLinear):
     @property
     @abstractmethod
     def operand(self) -> Operand | None:
-        """How a whole layer multiplies it, if it can."""
+        """How a native layer multiplies it; None: it cannot."""
 
     @abstractmethod
     def scaled(self, levels: Tensor, row_scales: Tensor | None) -> Tensor:
@@ -68,7 +68,7 @@ class NativeQuantisedLinear(QuantisedLinear):
 class NativeInt8Linear(NativeQuantisedLinear):
     """``y = x W^T + b`` with the weight in int8, a scale for each channel.
 
-    In panels where the CPU has AVX-512 with VNNI; on others where `fits_seven_bits` says no.
+    In panels where the CPU has AVX-512 with VNNI; on other CPUs only for weights that `fits_seven_bits` refuses.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class NativeInt8Linear(NativeQuantisedLinear):
 
     @property
     def operand(self) -> Operand | None:
-        """How a whole layer multiplies it, if it can."""
+        """How a native layer multiplies it; None: it cannot."""
         weight, channels = self.weight, len(self.scales)
         form, width = ("int8_panels", weight.width) if isinstance(weight, Panels) else ("int8", weight.shape[1])
         return Operand(form, channels, width, self.packed, self.scales, self._bias)
@@ -132,7 +132,7 @@ class NativeInt4Linear(NativeQuantisedLinear):
     ) -> None:
         """Quantise `weight` ``[out, in]``; `bias` ``[out]``. The result is in `dtype`.
 
-        `writes_out`: many rows are multiplied with weights written out in eight bits, see `is_faster_written_out`.
+        `writes_out`: for many rows the weight is expanded to int8 first, see `is_faster_written_out`.
         """
         super().__init__(bias, dtype, kernels)
         self._writes_out = writes_out
@@ -158,7 +158,7 @@ class NativeInt4Linear(NativeQuantisedLinear):
 
     @property
     def operand(self) -> Operand | None:
-        """How a whole layer multiplies it, if it can."""
+        """How a native layer multiplies it; None: it cannot."""
         if self._writes_out:
             return None
         return Operand("int4", self._weight.channels, self._weight.width, self.packed, self._scales, self._bias)
@@ -196,12 +196,12 @@ class NativeBlocksLinear:
 
     @property
     def operand(self) -> Operand:
-        """How a whole layer multiplies it."""
+        """How a native layer multiplies it."""
         return Operand(self.blocks.kind, self.blocks.channels, self.blocks.width, self.packed, bias=self._bias)
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes that the weight, all that its levels are multiplied with, and the bias take."""
+        """Bytes that the weight with its scales and the bias take."""
         return byte_count(*self.blocks.parts, self._bias)
 
     @property
@@ -233,13 +233,13 @@ class NativeSevenBitLinear(NativeBlocksLinear):
 class NativeHalfLinear:
     """``y = x W^T + b`` for float32 rows and a weight in bfloat16 or float16.
 
-    Nothing is lost of a checkpoint that is in half precision: half the memory of float32, three eighths in codes.
+    Lossless for a checkpoint in half precision: half the memory of float32, or three eighths of it in codes.
     """
 
     def __init__(self, weight: Tensor | WeightRows, bias: Tensor | None, kernels: NativeKernels) -> None:
-        """`weight` ``[out, in]``: kept and not copied, or, as it comes in parts, put into codes; `bias` ``[out]``.
+        """`weight` ``[out, in]``: a tensor is kept without a copy, `WeightRows` are put into codes; `bias` ``[out]``.
 
-        Only those can be that `fits_panels` says so of; they are taken as bfloat16.
+        The latter must fit panels (`fits_panels`), and are taken as bfloat16.
         """
         self.weight = weight.contiguous() if isinstance(weight, Tensor) else _coded(weight, kernels)
         self._bias = None if bias is None else bias.float()
@@ -252,7 +252,7 @@ class NativeHalfLinear:
 
     @property
     def operand(self) -> Operand:
-        """How a whole layer multiplies it."""
+        """How a native layer multiplies it."""
         weight = self.weight
         if isinstance(weight, CodedPanels):
             return Operand("codes", weight.channels, weight.width, self.packed, bias=self._bias)
@@ -280,15 +280,16 @@ class NativeHalfLinear:
 
 
 def _coded(weight: WeightRows, kernels: NativeKernels) -> CodedPanels | Tensor:
-    """In codes, or as it is if most of it has none."""
+    """In codes, or as it is if too much of it has no code."""
     coded = kernels.coded(weight)
     return kernels.coded_rows(coded, torch.arange(coded.channels)) if coded.has_many_strays else coded
 
 
 def is_faster_written_out(kernels: NativeKernels) -> bool:
-    """Whether many rows are multiplied faster by torch's product of whole numbers.
+    """Whether many rows are multiplied faster by expanding the weight for torch's int8 product.
 
-    Only with AMX it is; where both are about as fast, an unquiet moment would decide, and cost the layer in one call.
+    It is with AMX only. Elsewhere both are about as fast, so noise would decide, and a wrong yes rules out
+    `NativeLayer`.
     """
     return has_tiles() and try_apart(lambda: _is_measured_faster(kernels))
 

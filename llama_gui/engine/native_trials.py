@@ -35,7 +35,7 @@ _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
 
 
 def adds_right(kernels: NativeKernels) -> bool:
-    """Whether the largest numbers that there are, and others, are multiplied as they should be."""
+    """Whether products of the largest possible numbers, and of others, are right."""
     generator = torch.Generator().manual_seed(0)
 
     def whole(low: int, high: int, *shape: int) -> Tensor:
@@ -49,7 +49,7 @@ def adds_right(kernels: NativeKernels) -> bool:
     small = whole(0, 15, out, width)
     written = torch.addcmul(lows.unsqueeze(2), small.unflatten(1, (-1, GROUP)), steps.unsqueeze(2)).flatten(1)
     packed, levels = pack_int4(small, steps, lows), x.to(torch.int8)
-    # Rows that stay what they are as bfloat16, because some CPUs multiply them as that.
+    # Rows that bfloat16 holds exactly, because some CPUs round them to it.
     int8, floats = weight.to(torch.int8), torch.randn(len(x), width, generator=generator).bfloat16().float()
     wants = [(x.double() @ w.double().t()).float() * scales for w in (weight, written)]
     halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
@@ -73,7 +73,7 @@ def adds_right(kernels: NativeKernels) -> bool:
         return False
     if any((got - want).abs().max() > 1e-3 for got, want in zip(sums, exact, strict=True)):
         return False
-    with torch_threads(1):  # a small share of the channels is not multiplied in several places
+    with torch_threads(1):  # with more threads their shares are too small to be read in several streams
         return all(
             all(torch.equal(kernels.int8(levels[:rows], w, scales, torch.float32), wants[0][:rows]) for w in int8s)
             and torch.equal(kernels.int4(levels[:rows], packed, scales, torch.float32), wants[1][:rows])
@@ -86,7 +86,7 @@ def adds_right(kernels: NativeKernels) -> bool:
 
 
 def _scattered(weight: Tensor) -> Tensor:
-    """With some numbers that have no codes: first, last, and several together."""
+    """The weight with some numbers that have no code: the first, the last, and several together."""
     scattered, far = weight.clone(), [2.0**n for n in range(-60, -20, 2)]
     scattered.view(-1)[-20:] = scattered.view(-1)[:20] = torch.tensor(far)
     return scattered
@@ -159,7 +159,7 @@ def _multiplies_blocks_right(kernels: NativeKernels, packed: BlocksPacked, value
 
 
 def attends_right(kernels: NativeKernels) -> bool:
-    """Whether rows are quantised and attended to as torch does it, and alike in every cut of a conversation."""
+    """Whether quantising and attention agree with torch, and do not depend on how a conversation is cut."""
     x = torch.randn(5, 2 * 64, generator=torch.Generator().manual_seed(0))
     levels, scales = kernels.quantise(x)
     if (levels * scales.unsqueeze(1) - x).abs().max() > 0.51 * scales.max():
@@ -188,7 +188,7 @@ def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:
 
 
 def passes_right(kernels: NativeKernels) -> bool:
-    """Whether rows come out of a layer as they come out of its operations, one by one."""
+    """Whether a whole layer gives the same as its operations one by one."""
     return _passes_right(kernels, "silu") and _passes_right(kernels, "gelu")
 
 
@@ -217,7 +217,7 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
     made = mlp(norms[1](want))
     want += after[1](made) if after else made
     native = NativeLayer(kernels, attention, [operands_of(linear) for linear in linears], norms, after, gate)
-    error = 0.02 if kernels.rounds_rows else 1e-4  # that of bfloat16, to which rows may be rounded
+    error = 0.02 if kernels.rounds_rows else 1e-4  # bfloat16's, to which rows may be rounded
     if not torch.allclose(kernels.norm(x, norms[0].weight, norms[0].eps), norms[0](x), atol=1e-5):
         return False
     return torch.allclose(native(x, 0, cos, sin, ours), want, rtol=error, atol=error)

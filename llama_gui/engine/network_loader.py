@@ -62,7 +62,7 @@ class NetworkLoader:
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
-        self._blocks = LARGEST  # until the weights are known to be there: a config alone may hold any number
+        self._blocks = LARGEST  # until the weights are checked: a config alone may claim any size
 
     def load(self) -> Llama:
         """Check every name and shape, then read.
@@ -87,7 +87,7 @@ class NetworkLoader:
         return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, cache_dtype)
 
     def _vocabulary(self) -> tuple[TokenTable, Linear]:
-        """The embedding, and the projection back. First of all: what they need meanwhile is the most of any weight."""
+        """The embedding and the vocabulary projection. They come first: loading them needs the most scratch memory."""
         is_tied = self._is_tied()
         if self._linear.rounds_head(self._config.hidden_size):
             table = self._linear.rounded_head(self._checkpoint.rows(TABLE))
@@ -108,7 +108,7 @@ class NetworkLoader:
 
     def _block(self, layer: int) -> Block:
         config, prefix = self._config, f"model.layers.{layer}."
-        give_memory_back()  # what the layer before needed while it was converted
+        give_memory_back()  # the scratch memory of the layer before
         attention = Attention(
             self._fused(prefix + "self_attn.", QKV_FUSED if config.fused else QKV, config.qkv_bias),
             self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
@@ -151,7 +151,7 @@ class NetworkLoader:
         return self._linear(torch.cat(borrowed), bias)
 
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
-        """`behind`: the linear that takes what comes out."""
+        """`behind`: the linear that takes the result."""
         config, stays_wide = self._config, isinstance(behind, QuantisedLinear)
         if not config.post_norms:
             return RMSNorm(self._weight(name), config.rms_norm_eps, stays_wide=stays_wide)
@@ -178,7 +178,7 @@ def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
 
 
 def _table_of(linear: NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear) -> TokenTable:
-    """The same numbers, to look tokens up in."""
+    """An embedding table that shares the memory of `linear`."""
     if isinstance(linear, NativeBlocksLinear):
         return BlocksTable(linear.blocks, linear.kernels)
     if isinstance(linear, NativeHalfLinear):

@@ -1,9 +1,9 @@
-"""A product whose weight oneDNN has laid out once for its own kernels: the fast one on CPUs, and exact where probed.
+"""A product whose weight oneDNN has packed once for its own kernels: the fast one on CPUs, and exact where probed.
 
 Up to `TILE` rows go through the linear kernel, which reads the weight at the speed of the memory; more through
 `WideKernel` over the same bytes, whose rows have the same bits in calls of any size that was tried. Where the linear
-one has others (some sizes of wide weights), the wide one takes its place. Where this machine has no wide one, the rows
-go through the linear one in such calls as `RowTiles` finds exact.
+kernel gives other bits (some sizes of wide weights), the wide one takes its place. On machines without the wide kernel,
+all rows go through the linear one, in calls of sizes that `RowTiles` finds exact.
 """
 
 import time
@@ -20,11 +20,11 @@ from llama_gui.engine.row_tiles import TILE, Product, RowPlan, RowTiles, SameBit
 from llama_gui.engine.wide_kernel import WideKernel, multiply_wide
 
 LEAST_TILED, MOST_TILED = 2**19, 2**27
-"""Numbers of a weight that is probed with many rows: small ones are fast anyway, nobody wants many rows of logits."""
+"""Sizes of weights that are probed with many rows: smaller ones are fast anyway, the largest is the vocabulary's."""
 
 _PROBED_ROW_COUNTS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 25, 31)
 _MISSING = (RuntimeError, AttributeError, NotImplementedError, OSError, KeyError)  # no such operator or library
-_SETUP_SECONDS, _MOST_TIMES_SLOWER = 0.05, 40  # of a call, beside one of `TILE` rows
+_SETUP_SECONDS, _MOST_TIMES_SLOWER = 0.05, 40  # of a call, compared with one of `TILE` rows
 _SMALL_WIDE_COUNTS = (1, 2, 4, 8, 16, TILE, 2 * TILE)
 
 
@@ -105,7 +105,7 @@ class PackedLinear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        # The wide kernel costs no speed, so nobody has to go without exactness for the sake of it.
+        # With the wide kernel exactness costs no speed, so the plan for inexact prompts is not needed.
         plan = None if self._wide is not None else self._plan
         tiles = self._found.tiles.tiles(x) if plan is None else plan.tiles(x)
         parts = [self._run(tile, least) for tile, least in tiles]
@@ -140,7 +140,7 @@ class PackedLinear:
         return found
 
     def _believe(self, weight: Tensor, note: KernelNote) -> Probed | None:
-        """None: the kernel of the note is not there."""
+        """The note as probed values; None: its kernel is missing here."""
         try:
             wide = WideKernel.of(weight, self._packed) if note.is_wide else None
         except _MISSING:
@@ -172,7 +172,7 @@ class PackedLinear:
             raise RuntimeError(f"the packed product is wrong by {error:.3g}")
 
     def _probe_wide(self, weight: Tensor) -> Probed | None:
-        """None: there is no such kernel here, or its rows differ, too."""
+        """What was found of the wide kernel; None: there is none here, or its rows differ, too."""
         try:
             kernel = WideKernel.of(weight, self._packed)
             view = kernel.view(self._packed)
@@ -180,7 +180,7 @@ class PackedLinear:
             def multiply(x: Tensor, bias: Tensor | None) -> Tensor:
                 return multiply_wide(x, view, bias)
 
-            # Twice at most: a machine that stood still for a moment must not decide which bits an answer has.
+            # Up to two trials: a machine that stalls for a moment must not decide which bits an answer has.
             wide = self._compare_wide(weight, multiply) or self._compare_wide(weight, multiply)
         except _MISSING:
             return None
@@ -189,7 +189,7 @@ class PackedLinear:
     def _compare_wide(self, weight: Tensor, multiply: Product) -> tuple[RowTiles, dict[int, int]] | None:
         """Calls of the wide kernel for more than `TILE` rows and, where the linear one's bits are others, for fewer.
 
-        For some numbers of rows the wide kernel wants another layout, and converts the weight in each call.
+        For some numbers of rows the wide kernel needs another layout and would convert the weight in each call.
         """
         x = random_rows(weight, TILE)
         limit = _SETUP_SECONDS + _MOST_TIMES_SLOWER * _seconds(self._multiply, x)

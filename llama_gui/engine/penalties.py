@@ -1,4 +1,4 @@
-"""What changes the logits of single tokens before one is drawn: bias, ids that may not come, and penalties for repeats.
+"""Changes to single tokens' logits before one is drawn: bias, forbidden ids, and penalties for repetition.
 
 Each function changes float32 `logits` ``[vocab]`` in place.
 """
@@ -15,11 +15,11 @@ _LONGEST_MATCH = 50
 """A longer repeat is not punished harder: the penalty grows exponentially."""
 _GREATEST_PENALTY = 1e30
 _LEAST_REPETITION = 1e-30
-"""Beyond these, float32 logits would become infinite: then nothing could be drawn."""
+"""Beyond these, float32 logits could become infinite, and nothing could be drawn."""
 
 
 def leaves_alone(params: SamplingParams) -> bool:
-    """Whether none of these parameters changes a logit, whatever was written."""
+    """Whether none of these parameters ever changes a logit."""
     of_ids = params.logit_bias, params.banned_token_ids
     of_repeats = params.frequency_penalty, params.presence_penalty, params.dry_multiplier
     is_limited = params.allowed_token_ids is not None or params.repetition_penalty not in (None, 1.0)
@@ -102,7 +102,7 @@ def _last(window: int, prompt: Sequence[int], answer: Sequence[int]) -> list[int
 
 
 def _drawable(tokens: Collection[int], logits: Tensor) -> list[int]:
-    """Those that have a logit, in order: a prompt may hold ids of rows that the head has for nobody."""
+    """Those that have a logit, in order: a prompt may hold ids that belong to no token."""
     return sorted(token_id for token_id in tokens if token_id < len(logits))
 
 
@@ -127,7 +127,7 @@ def _repeats(tokens: list[int], breakers: Sequence[str], token_text: Callable[[i
 def _prefix_lengths(tokens: list[int], limit: int) -> list[int]:
     """For each place, how many tokens from there are also the first ones, at most `limit` (Z algorithm, linear)."""
     lengths = [0] * len(tokens)
-    left = right = 0  # the known match that reaches farthest
+    left = right = 0  # bounds of the known match that ends farthest to the right
     for place in range(1, len(tokens)):
         length = min(right - place, lengths[place - left]) if place < right else 0
         while length < limit and place + length < len(tokens) and tokens[length] == tokens[place + length]:

@@ -135,7 +135,7 @@ class ModelPool:
             return engine
 
     def _needed(self, folder: Path) -> int:
-        """Bytes for the model in `folder`, and for the draft that comes with each: of a budget, only the weights."""
+        """Bytes for the model in `folder` and the draft that each one gets; with a budget only weights count."""
         draft = self._options.get("draft", "ngram")
         drafts = [draft] if isinstance(draft, str | Path) and draft != "ngram" else []
         dtype, device = self._options.get("dtype", "auto"), self._options.get("device", "auto")

@@ -78,7 +78,7 @@ class RandomModel(ModelFiles):
         return Tokenizer.load(self._tokenizer_folder)
 
     def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
-        """None: there is nothing to say to random weights."""
+        """None: random weights have no conversation to hold."""
         return None
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> "RandomWeights":
@@ -91,9 +91,9 @@ class RandomModel(ModelFiles):
 
 
 class RandomWeights:
-    """Normal numbers for the matrices, `norm` for the norms, the same ones for a name each time.
+    """Normally distributed matrices, and norms of the constant `norm`; a name always gives the same numbers.
 
-    A few million are drawn and repeated, from another place for each name: to draw eight billion takes minutes.
+    A few million are drawn and repeated, with a different start for each name: drawing eight billion takes minutes.
     """
 
     def __init__(

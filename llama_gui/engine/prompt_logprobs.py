@@ -1,7 +1,7 @@
 """How likely the tokens are that a sequence is given rather than draws: teacher forcing, piece by piece.
 
-The name and the meaning are those of vLLM's `prompt_logprobs`. Each piece of the prompt brings the logits of its own
-rows, which are read at once and let go: the logits of a whole prompt are never held together.
+The name and the meaning are those of vLLM's `prompt_logprobs`. The logits of each piece of the prompt are evaluated and
+freed at once, so those of a whole prompt never exist together.
 """
 
 from torch import Tensor
@@ -12,7 +12,7 @@ from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.vocabulary import TokenOutput, TopLogprob
 
 _MOST_LOGITS = 2**24
-"""Logits that a piece may have, 64 MiB of them: a piece of a small vocabulary may be longer than one of a large one."""
+"""The most logits of a piece, 64 MiB: the smaller the vocabulary, the longer a piece may be."""
 
 
 class PromptLogprobs:
@@ -45,7 +45,7 @@ class PromptLogprobs:
 
     @property
     def reusable(self) -> list[int]:
-        """The tokens of which a cache may hold all but the last: the logits of those that follow are wanted."""
+        """The tokens that may come from the cache, except the last of them: from there on logits are wanted."""
         return self._tokens[: max(self._first, 1)]
 
     @property
@@ -74,7 +74,7 @@ class PromptLogprobs:
 
     def _output(self, logits: Tensor, place: int) -> TokenOutput:
         token_id = self._tokens[place]
-        drawable = logits[: self._tokenizer.vocab_size]  # a given token may be one that is nobody's
+        drawable = logits[: self._tokenizer.vocab_size]  # a given id may belong to no token
         mass = log_mass(drawable, self._kernels)
         text = self._detokenizer.push(token_id)
         if place == len(self._tokens) - 1:

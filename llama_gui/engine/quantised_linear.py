@@ -1,7 +1,7 @@
-"""Products of rows in eight bits: each row has a scale, its levels are whole numbers, and sums of those are exact.
+"""Products of rows in int8: each row has a scale, its levels are integers, and sums of those are exact.
 
-So a row's bits depend on nothing but the row, whichever kernel adds up (the W8A8 of LLM.int8, Dettmers et al. 2022,
-without its outlier columns).
+So a row's bits depend on nothing but the row, whichever kernel adds them up (the W8A8 of LLM.int8, Dettmers et al.
+2022, without its outlier columns).
 """
 
 import timeit
@@ -101,7 +101,7 @@ def room_for_levels(shape: Sequence[int], dtype: torch.dtype, device: torch.devi
 def quantise_into(x: Tensor, levels: Tensor, scales: Tensor) -> None:
     """As `quantise_rows`, all rows at once, into `levels` and `scales`."""
     wide = x.float()
-    # In the dtype of the result: what a row is divided by is exactly what its products are multiplied with.
+    # In the dtype of the result, so that a row is divided by exactly the number that its products are multiplied by.
     scales.copy_(torch.add(_LEAST_SCALE, _largest(wide), alpha=1 / LARGEST_LEVEL))
     levels.copy_(torch.div(wide, scales).round_())
 
@@ -109,12 +109,12 @@ def quantise_into(x: Tensor, levels: Tensor, scales: Tensor) -> None:
 def _largest(wide: Tensor) -> Tensor:
     if len(wide) < _MANY_ROWS:
         return wide.abs().amax(1, keepdim=True)
-    # Longer, but without a copy of them all.
+    # Two passes, but without a copy of all rows.
     return torch.maximum(wide.amax(1, keepdim=True), wide.amin(1, keepdim=True).neg_())
 
 
 def adds_exactly(make: Callable[[Tensor], QuantisedLinear], device: torch.device) -> bool:
-    """Whether what `make` does of a float32 weight on `device` multiplies the largest numbers that there are exactly.
+    """Whether the linear that `make` returns for a float32 weight on `device` multiplies the largest numbers exactly.
 
     In calls of many sizes: old CPUs, for example, add in 16 bits and saturate.
     """
@@ -130,6 +130,6 @@ def adds_exactly(make: Callable[[Tensor], QuantisedLinear], device: torch.device
 
 
 def least_seconds(work: Callable[[], object]) -> float:
-    """Of the fastest of some calls, after a first one, which has more to do."""
+    """Seconds of the fastest of some calls, after one to warm up."""
     work()
     return min(timeit.repeat(work, number=1, repeat=3))

@@ -1,8 +1,8 @@
 """How the rows of a product are shared out between calls, so that each row has the bits of a small call.
 
-oneDNN chooses another blocking, and with it another order of summing, by the number of rows. For one weight there are
-only a few such orders (measured: torch 2.13, AMX, bfloat16), and some large calls use that of the small ones. Which
-ones they are is found out here for each shape, on the machine at hand; a call of many rows does two to three times the
+oneDNN chooses its blocking, and with it the order of summing, by the number of rows. For one weight there are only a
+few such orders (measured: torch 2.13, AMX, bfloat16), and some large calls use that of the small ones. Which ones they
+are is found out here by trial for each shape, on the machine at hand; a call of many rows does two to three times the
 work of small ones in the same time.
 """
 
@@ -19,16 +19,16 @@ TILE = 32
 """Rows in one call, at most, unless a larger number was found to have the same bits."""
 
 PROMPT_TILE = 128
-"""Rows of prompts in one call where nobody asks for exactness."""
+"""Rows of prompts in one call where exactness is not asked for."""
 
 CANDIDATES = (256, 512, 128, 384, 64, 192, 96)
 """Numbers of rows that are tried, the most useful first."""
 
 _PROBE_SECONDS = 0.4
-"""Trying ends after so long, whatever is left: for one shape, of which a model has about five."""
+"""Time limit of the trials for one shape, of which a model has about five."""
 
 _PROBED_SUMS, _MOST_TRIALS = 4096, 4
-"""Sums whose order is looked at: of a weight with few channels for several rows."""
+"""How many sums are compared, and in how many trials at most: a weight with few channels is tried with several rows."""
 
 _FEW_RUNS, _MANY_ROWS = 3, 128
 _OWN_ROWS, _FAR = 32, 2.5
@@ -53,14 +53,14 @@ class RowPlan:
 class SameBits:
     """Compares calls of many sizes with calls of `tile` rows.
 
-    Results in half precision hide most differences of their sums. So all rows are made the same once, and a bias takes
-    away what they sum up to: what is left is the error of the sum, and shows its order in every number.
+    Rounding to half precision hides most differences of the sums. So there is also a trial with equal rows and a bias
+    that cancels their result: what is left is the rounding error of the sum, which shows its order in every number.
     """
 
     def __init__(
         self, product: Product, weight: Tensor, tile: int = TILE, limit: float = math.inf, most: int = max(CANDIDATES)
     ) -> None:
-        """`product`: what is right in calls of `tile` rows. A call of over `limit` seconds counts as different.
+        """`product`: the reference, in calls of `tile` rows. A call of over `limit` seconds counts as different.
 
         `most`: rows in one call.
         """
@@ -78,7 +78,7 @@ class SameBits:
         return row, bias, product(rows, bias)[:1]
 
     def holds(self, product: Product, rows: int) -> bool:
-        """Whether a call of `product` with `rows` rows sums up as one of `tile` does."""
+        """Whether a call of `product` with `rows` rows sums in the same order as one of `tile`."""
         began = time.perf_counter()
         for row, bias, error in self._trials:
             if not torch.equal(product(row.expand(rows, -1).contiguous(), bias), error.expand(rows, -1)):
@@ -88,7 +88,7 @@ class SameBits:
         return True
 
     def seconds(self, product: Product, rows: int) -> float | None:
-        """What a call of `rows` rows takes, or None: its bits are others.
+        """How long a call of `rows` rows takes; None: its bits differ.
 
         The first call is slower and not counted: kernels are made for a number of rows when it is first met.
         """
@@ -158,9 +158,9 @@ class RowTiles:
 
 
 def _smooth(seconds: dict[int, float]) -> dict[int, float]:
-    """`seconds` without what disturbed single measurements: a call takes as long as its rows, and a little for itself.
+    """`seconds` without the noise of single measurements: a call costs time per row, and a little by itself.
 
-    Only what is far slower than that is believed: for some numbers of rows a kernel converts the weight in each call.
+    Only values far above that are kept: for some numbers of rows a kernel converts the weight in each call.
     """
     each = min(taken / rows for rows, taken in seconds.items())
     expected = {rows: _OWN_ROWS * each + rows * each for rows in seconds}

@@ -1,4 +1,4 @@
-"""One step on the device: the next tokens of some sequences go in, logits for each that is through come out."""
+"""One step on the device: from the next tokens of some sequences to logits for each whose prompt is read."""
 
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Runner:
         self._pages.wait()
 
     def close(self) -> None:
-        """Let go of the weights, whoever still holds the engine."""
+        """Release the weights, even if somebody still holds the engine."""
         self._pages.close()
         self._loaded = self._graphs = None
 
@@ -90,7 +90,7 @@ class Runner:
                 logits = self._network.forward(segments, lambda: all(job.is_cancelled for job in jobs))
             logits = logits.cpu()
         except PassCancelled:
-            for segment in segments:  # what was written so far belongs to no token, and may be NaN
+            for segment in segments:  # what was written so far counts for no token, and may be NaN
                 segment.slot.zero(len(segment.slot.tokens), segment.slot.finite)
             raise
         results: dict[int, Tensor | Exception | None] = {}
@@ -112,7 +112,7 @@ class Runner:
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:
         """Float32 logits ``[len(token_ids), vocab]`` on CPU, of a conversation that is forgotten afterwards."""
-        slot = self._cache.blank(len(token_ids))  # every row is asked for, so nothing can be reused
+        slot = self._cache.blank(len(token_ids))  # the logits of every row are wanted, so nothing cached can be reused
         try:
             rows: list[Tensor] = []
             for start in range(0, len(token_ids), _LOGITS_CHUNK):

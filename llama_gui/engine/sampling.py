@@ -2,8 +2,8 @@
 
 Order: the caller's processor, the grammar, logit bias, allowed and banned ids, min tokens, bad words, penalties, DRY,
 temperature, top-k, top-p, min-p, typical, XTC, draw. Recommended values in generation_config.json were tuned for this
-order. One uniform number belongs to each token of a request (and one more to its XTC), a function of its seed and the
-token's index, so neither the batch nor the device nor a restart changes what is drawn.
+order. Each token of a request has its own uniform number (and a second one for XTC), which depends only on the seed and
+the token's index, so neither the batch nor the device nor a restart changes what is drawn.
 """
 
 import hashlib
@@ -68,20 +68,20 @@ def likeliest(logits: Tensor, mass: float, count: int) -> tuple[tuple[int, float
     if not count:
         return ()
     values, ids = topk(logits, min(count, len(logits)))
-    # In the same arithmetic as the token's own number: whoever asks whether it is the likeliest compares the two.
+    # In the same arithmetic as the drawn token's log-probability, so that the two can be compared.
     return tuple(zip(ids.tolist(), (value - mass for value in values.tolist()), strict=True))
 
 
 def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[Tensor, Tensor]:
     """What top-k, then top-p, then min-p leave: float64 probabilities (not normalised) and ids, likeliest first.
 
-    `scores` are float32 logits ``[vocab]`` after the temperature. Only as many are sorted as are needed: the list
-    grows until what is behind it cannot be kept. top-p keeps the smallest set whose mass reaches it, within top-k;
-    min-p keeps what is at least that fraction of the likeliest.
+    `scores` are float32 logits ``[vocab]`` after the temperature. Only as many as needed are sorted: the list grows
+    until no further candidate could be kept. top-p keeps the smallest set whose mass reaches it, within top-k; min-p
+    keeps what is at least that fraction of the likeliest.
     """
     size = len(scores)
     limit = min(top_k, size) if top_k else size
-    # Within top-k the mass is that of the kept ones; without it, of all.
+    # With top-k the mass is that of the kept candidates; without it, of all.
     whole = torch.logsumexp(scores, 0).double() if limit == size else None
     count = min(limit, max(_FIRST_CANDIDATES, top_k) if top_k else _FIRST_CANDIDATES)
     while True:
@@ -89,7 +89,7 @@ def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[
         log_mass = torch.logsumexp(values, 0).double() if whole is None else whole
         probabilities = (values.double() - log_mass).exp()
         before = probabilities.cumsum(0) - probabilities
-        # What may not be drawn has no place here: in float32 the rest may come to a little less than 1.
+        # Forbidden ids are left out here: in float32 the rest may sum to slightly less than 1.
         kept = (before < top_p) & (probabilities >= min_p * probabilities[0]) & (values > -math.inf)
         kept[0] = True
         if count >= limit or not bool(kept[-1]):
@@ -126,7 +126,7 @@ def xtc(probabilities: Tensor, threshold: float) -> Tensor:
 
 
 def draw_from(probabilities: Tensor, ids: Tensor, number: float) -> int:
-    """The id whose stretch of the cumulative float64 `probabilities` holds `number` (0 to 1) of their sum."""
+    """The id in whose interval of the cumulative float64 `probabilities` the share `number` (0 to 1) falls."""
     cumulative = probabilities.cumsum(0)
     place = int(torch.searchsorted(cumulative, cumulative[-1] * number, right=True))
     return int(ids[min(place, len(ids) - 1)])
@@ -168,7 +168,7 @@ class Sampler:
         self._is_plain = processor is None and not bad_words and leaves_alone(params)
 
     def guesser(self) -> "Sampler":
-        """One that draws alike, but without the caller's processor: it may count its calls."""
+        """A sampler that draws the same, but without the caller's processor, which may count its calls."""
         return Sampler(self.params, self.seed, bad_words=self._bad_words, token_text=self._token_text)
 
     def draw(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None = None) -> Draw:
@@ -188,7 +188,7 @@ class Sampler:
     ) -> Tensor:
         ending = self._ending if len(answer) < self._min_tokens else ()
         if self._is_plain and allowed is None and not ending:
-            return logits  # a copy of a vocabulary takes longer than all else that is done to it
+            return logits  # copying a vocabulary takes longer than everything else done to it
         scores = logits.clone()
         if self._processor is not None:
             scores = self._call_processor(scores, prompt, answer)
@@ -204,7 +204,7 @@ class Sampler:
     def _call_processor(self, scores: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
         assert self._processor is not None
         size, rows = len(scores), len(scores) if self._rows is None else self._rows
-        # Rows that are no token's may not be drawn; but whoever wrote the processor counted them.
+        # Rows beyond the tokenizer's tokens may not be drawn, but the processor's results have them, too.
         scores = torch.nn.functional.pad(scores, (0, rows - size), value=-math.inf)
         made = self._processor([*prompt, *answer], scores)
         if not isinstance(made, Tensor) or made.shape != scores.shape:
@@ -231,7 +231,7 @@ class Sampler:
         return self._draw((scores - best) / max(temperature, 1e-6), index)
 
     def _draw(self, scores: Tensor, index: int) -> int:
-        """One of what the truncations leave of `scores` ``[vocab]``, which are those after the temperature."""
+        """Draw one of the candidates that the truncations leave of `scores` ``[vocab]`` (after the temperature)."""
         params, number = self.params, uniform(self.seed, index)
         typical_p = params.typical_p if params.typical_p is not None else 1.0
         cuts = bool(params.xtc_probability) and uniform(self.seed, index, b"xtc") < (params.xtc_probability or 0)

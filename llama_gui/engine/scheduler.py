@@ -1,4 +1,4 @@
-"""Who runs next, in plain numbers: no tensor, no text, no clock of its own.
+"""Which sequences run next; works on plain numbers only: no tensors, no text, no clock.
 
 Everything is "tokens known" against "tokens run" (vLLM v1): a sequence with more than one token to run is in prefill,
 one with a single token decodes. A step carries every decode, and a chunk of one prompt or some short ones (chunked
@@ -21,9 +21,9 @@ MAX_CHUNK = 1024
 DECODE_PATIENCE = 2.4
 """A step with a chunk of a prompt may take this many times a step without one; we promise three."""
 ALONE_SECONDS = 1.0
-"""Aim for a step in which nobody decodes: short, because a new question waits for its end."""
+"""Target length of a step without decodes: short, because a new question has to wait for its end."""
 GOOD_CHUNK = 256
-"""Prompt tokens for one reading of the weights, even if they take longer, but not longer than `MOST_SECONDS`."""
+"""Prompt tokens that make reading the weights worth it, even if the step gets longer, up to `MOST_SECONDS`."""
 MOST_SECONDS = 1.5
 SMOOTHING, FASTER = 0.3, 0.6
 """Weights of the newest step in the moving averages. Other programs can only slow a step down, so a faster one counts
@@ -36,7 +36,7 @@ wait too long. There both directions use `SMOOTHING`.
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What one sequence runs in a step: its next `tokens` tokens, in prefill some, in decode one."""
+    """What one sequence runs in a step: its next `tokens` tokens, several in prefill, one in decode."""
 
     number: int
     tokens: int
@@ -65,7 +65,7 @@ class TokenBudget:
             self._is_first = True
             return
         base = self._decode_seconds or 0.0  # every step reads the weights
-        # A tiny chunk says little: its time is the reading of the weights.
+        # A tiny chunk says little: its time is spent on reading the weights.
         if prompt_tokens < min(TILE // 2, self._tile):
             return
         each = max(seconds - base, 1e-6) / (prompt_tokens + self._overhead)
@@ -82,7 +82,7 @@ class TokenBudget:
         wished = min(max(wished, overhead // 2 if decodes else overhead), MAX_CHUNK)
         if not self._shares_tiles:
             return max(wished // tile, 1) * tile
-        nearest = tile // 2 if tile < TILE else 0  # half of a large tile more would be too long a wait
+        nearest = tile // 2 if tile < TILE else 0  # rounding up by half a large tile would be too long a wait
         tokens = (wished + decodes + nearest) // tile * tile - decodes
         return max(tokens, tile - decodes % tile, min(TILE // 2, 2 * tile))
 
@@ -174,7 +174,7 @@ class Scheduler:
         return self._served(decodes + self._prefills(in_prefill, pending, len(decodes)))
 
     def _prefills(self, in_prefill: Sequence[int], pending: Callable[[int], int], decodes: int) -> list[Chunk]:
-        """A chunk of the first, and all that others have left, where that together is still a good chunk."""
+        """A chunk of the first prompt, and the whole rest of others while all together is still a good chunk."""
         chunks: list[Chunk] = []
         room = min(self.budget.tokens(decodes), GOOD_CHUNK) if len(in_prefill) > 1 else 0
         for number in in_prefill:

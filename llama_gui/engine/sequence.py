@@ -28,7 +28,7 @@ class Sequence:
     ) -> None:
         self.number = number
         self.prompt = read.prompt
-        self.answer = list(read.origin.token_ids)  # of an answer that was interrupted
+        self.answer = list(read.origin.token_ids)  # the given beginning of an answer
         self.cache_key = read.origin.cache_key
         self.job = job
         self.slot: Slot | None = None
@@ -45,7 +45,7 @@ class Sequence:
         self._on_finish = on_finish
         self._dropped_messages = read.dropped_messages
         self._former = len(self.answer)
-        for token_id in self.answer:  # what they have set free by now; nobody is told again
+        for token_id in self.answer:  # their text is known by now, and is not sent again
             self._texts.append(self._stops.push(self._piece(token_id)))
         self._only_reads = self.has_ended
         if self._only_reads:
@@ -59,7 +59,7 @@ class Sequence:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing can come behind the answer that it began with."""
+        """Whether the given beginning of its answer is already complete."""
         return len(self.answer) >= self._limits.max_tokens or self._is_complete
 
     @property
@@ -70,7 +70,7 @@ class Sequence:
 
     @property
     def is_prefilling(self) -> bool:
-        """Whether its prompt, or what it began with, is not read to the end yet."""
+        """Whether its prompt and the given beginning of its answer are not read to the end yet."""
         return len(self.answer) == self._former
 
     @property
@@ -90,7 +90,7 @@ class Sequence:
 
     @property
     def reusable(self) -> list[int]:
-        """The tokens of which the cache may hold all but the last."""
+        """The tokens that may come from the cache, except the last of them."""
         return self.tokens if self._scores is None else self._scores.reusable
 
     @property
@@ -108,12 +108,12 @@ class Sequence:
         return read + self.answer[: count - len(read)]
 
     def most(self, count: int) -> int:
-        """How many of `count` tokens to run in one step: where all their logits are wanted, memory bounds it."""
+        """How many of `count` tokens to run in one step: limited by memory where all their logits are wanted."""
         assert self.slot is not None
         return count if self._scores is None else self._scores.most(len(self.slot.tokens), count)
 
     def scored_rows(self, count: int) -> int:
-        """Of how many of the next `count` tokens the logits are wanted because it is known what follows them."""
+        """For how many of the next `count` tokens logits are wanted to score the known tokens behind them."""
         assert self.slot is not None
         return 0 if self._scores is None else self._scores.rows(len(self.slot.tokens), count)
 
@@ -167,7 +167,7 @@ class Sequence:
             allowed = grammar.allowed()
             try:
                 draw = self._sampler.draw(logits, self.prompt, self.answer, allowed)
-            except GenerationError:  # perhaps none of the allowed tokens can be had
+            except GenerationError:  # perhaps the request forbids all tokens that the grammar allows
                 if grammar.give_up():
                     continue
                 raise
@@ -183,7 +183,7 @@ class Sequence:
         return self._guesser.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer + guesses).token_id
 
     def _text_of(self, token_id: int) -> str:
-        """The text that a token sets free; the last token sets free whatever was held back."""
+        """The text that is complete with a token; the last token also brings whatever was held back."""
         if token_id in self._limits.eos_token_ids:
             self.finish_reason = "stop"
             return self._rest(self._stops.push(self._piece(token_id)))
@@ -199,7 +199,7 @@ class Sequence:
         return text
 
     def _piece(self, token_id: int) -> str:
-        """What the detokenizer sets free. What ends the answer is no part of its text, unless that is asked for."""
+        """The detokenizer's text for a token. What ends the answer is no part of its text, unless that is asked for."""
         is_hidden = token_id in self._limits.eos_token_ids and not self._limits.includes_stop
         return "" if is_hidden else self._detokenizer.push(token_id)
 

@@ -1,10 +1,9 @@
 """Weights rounded to 127 levels in groups, groups with a step each, and blocks of them with a factor.
 
 A weight is ``factor[block] * step[group] * level`` with whole levels from -63 to 63 and whole steps from 1 to 255, as
-GGUF's Q6_K has them with fewer levels. With one bit fewer than eight, a pair of products with levels of a row fits in
-16 bits as it is, so that CPUs without VNNI add up a third more of them; and because numbers share a step with 31
-others only, not with all of their channel, little is lost (`tests/benchmarks/results.md`). Rounded to the nearest,
-no calibration.
+GGUF's Q6_K has them with fewer levels. With seven bits instead of eight, the sum of two products with levels of a row
+fits in 16 bits, so that CPUs without VNNI are a third faster; and because numbers share a step with only 31 others, not
+with their whole channel, little is lost (`tests/benchmarks/results.md`). Rounded to the nearest, no calibration.
 """
 
 from dataclasses import dataclass

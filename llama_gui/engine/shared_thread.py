@@ -1,4 +1,4 @@
-"""The thread that steps engines: one of its own for each, or one for several in turn, which then share the cores."""
+"""The thread that steps engines: one per engine, or one for several in turn, which then share the cores."""
 
 import atexit
 import contextlib
@@ -42,12 +42,12 @@ class SharedThread:
 
     @property
     def is_current(self) -> bool:
-        """Whether it is this thread that asks."""
+        """Whether the caller runs in this thread."""
         return threading.current_thread() is self._thread
 
     @property
     def is_forked(self) -> bool:
-        """Whether this is the copy in a forked process, where no thread is."""
+        """Whether this is the copy in a forked process, which has no such thread."""
         return os.getpid() != self._process
 
     def check_process(self) -> None:
@@ -59,7 +59,7 @@ class SharedThread:
             )
 
     def check_wait(self) -> None:
-        """Raise GenerationError where who waits for an answer would wait for ever."""
+        """Raise GenerationError where waiting for an answer would never end."""
         self.check_process()
         if self.is_current:
             raise GenerationError(
@@ -113,7 +113,7 @@ class SharedThread:
             if not loop.is_stopping:
                 return loop.turn()
             loop.end()
-        except BaseException:  # none should raise; but the others must not wait for a thread that is gone
+        except BaseException:  # none should raise, but the other loops must not wait for a dead thread
             _log.exception("An engine's loop broke")
             with contextlib.suppress(BaseException):
                 loop.end()

@@ -1,4 +1,4 @@
-"""Stop strings: text that may be the beginning of one is held back until it is certain."""
+"""Stop strings: text that may be the beginning of one is held back until that is decided."""
 
 from collections.abc import Sequence
 

@@ -13,7 +13,7 @@ _CALL = {"type": "function", "id": "abcdefghi", "function": {"name": "f", "argum
 def manners_of(
     has: Callable[[str], bool], prompt: Callable[[Message | None], str], *, are_told: bool
 ) -> tuple[Manner, ...]:
-    """Those ways of which the model has the marks, and none of another way behind them.
+    """The call formats whose mark the model has, and none of the marks of another one (`Manner.others`).
 
     `has`: whether a text is in the template, or a token; `prompt`: that of a question, and its answer if that is given.
     `are_told`: tools stand in the system turn, as with Phi-4-mini, whose template names no mark.

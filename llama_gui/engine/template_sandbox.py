@@ -105,7 +105,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset(["+", "-", "*", "/", "//", "%", "**"])
 
     def __init__(self, **options: Any) -> None:
-        # Not optimised: constant folding would do the operations while the template is compiled, without a meter.
+        # Not optimised: constant folding would run operations while the template is compiled, without a meter.
         super().__init__(optimized=False, finalize=_finalize, **options)
         del self.globals["lipsum"]
         self.globals |= {"dict": _make_dict, "namespace": _Namespace}
@@ -194,7 +194,7 @@ def _metered_test(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @pass_context
 def _finalize(_context: Context, value: Any) -> Any:
-    """What is written, charged. It takes the context so that jinja does not write constants while it compiles."""
+    """Charge for an output. It takes the context so that jinja does not finalize constants while compiling."""
     return _meter.get().made(value)
 
 

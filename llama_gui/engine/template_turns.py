@@ -16,7 +16,7 @@ def has_calls(turns: Sequence[Turn]) -> bool:
 
 
 def others(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """What may be tried instead, that which says the same most nearly first.
+    """Conversations to try instead, the closest in meaning first.
 
     Some templates know no system role; Llama 3's take one call at a time; many know of no calls at all.
     """

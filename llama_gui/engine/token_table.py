@@ -1,4 +1,4 @@
-"""The embedding: a row of numbers for each token, in half precision or wider, in eight bits, or as a file has it."""
+"""The embedding table: one row per token, in half precision or wider, in eight bits, or in a GGUF file's blocks."""
 
 from typing import Protocol
 
@@ -47,7 +47,7 @@ class PlainTable:
 
 
 class BlocksTable:
-    """Numbers as a GGUF file has them, which our own kernels take out."""
+    """Blocks of a GGUF file, which our own kernels dequantise."""
 
     def __init__(self, weight: BlocksPacked, kernels: NativeKernels) -> None:
         self._weight = weight
@@ -91,7 +91,7 @@ class PanelsTable:
 
 
 class CodedTable:
-    """Numbers of bfloat16 in codes, which our own kernels take out."""
+    """bfloat16 in codes, which our own kernels decode."""
 
     def __init__(self, weight: CodedPanels, kernels: NativeKernels) -> None:
         self._weight = weight

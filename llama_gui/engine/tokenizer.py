@@ -21,7 +21,7 @@ from llama_gui.vocabulary.checks import token_id_tuple
 CHAT_ENDERS = (
     "<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "</s>", "<end_of_turn>",
 )  # fmt: skip
-"""Control tokens that end an answer in one family or another, whatever the configuration forgot to say."""
+"""Control tokens that end an answer in some family, even if the model's configuration does not list them."""
 
 _MOST_TOKENS = 2**24  # the library makes a list that goes up to the greatest id when it copies itself
 # A prefix that is not empty, or letters that are escaped, as in no file that a program wrote: either could be one.
@@ -207,7 +207,7 @@ class Tokenizer:
         """
         detokenizer = self.detokenizer()
         pieces: list[str] = []
-        for token_id in token_id_tuple("ids", ids, -math.inf):  # an id that is nobody's has no text
+        for token_id in token_id_tuple("ids", ids, -math.inf):  # an id without a token has no text
             if token_id in self.special_ids and not skip_special_tokens:
                 pieces += [detokenizer.flush(), self._added[token_id]]
             else:
@@ -223,7 +223,7 @@ class Tokenizer:
         return self._bytes_of(token_id).decode("utf-8", "replace")
 
     def piece(self, token_id: int) -> str:
-        """A token as the vocabulary spells it, which is not how it reads: spaces may be "Ġ" or "▁"; "" for none."""
+        """A token as the vocabulary spells it, where spaces may be "Ġ" or "▁"; "" for an unknown id."""
         return self._library.id_to_token(token_id) or ""
 
     def token_bytes(self, token_id: int) -> bytes | None:

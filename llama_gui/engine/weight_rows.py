@@ -43,7 +43,7 @@ class WeightRows:
     def placed(self, unit: int = 1) -> Iterator[tuple[int, Tensor]]:
         """The parts, contiguous, each with the number of channels before it, a multiple of `unit`.
 
-        Where a part ends between two multiples, what is left of it comes with the next.
+        Where a part ends between two multiples of `unit`, its remainder comes with the next part.
         """
         return _placed(self.parts, unit)
 

@@ -1,9 +1,9 @@
-"""A second kernel over a weight that oneDNN has packed for another one: a convolution of one pixel, for many rows.
+"""A second kernel over a weight that oneDNN has packed for a linear: a 1 x 1 convolution, for many rows.
 
-A product of many rows is also a convolution with 1 x 1 pixels over a picture whose pixels are the rows. oneDNN's
-kernel for it sums each pixel in the order in which its linear one sums up to 32 rows, whatever their number, and does
-2.2 TFLOP/s where the linear one in calls of 32 does 0.7 (measured: torch 2.13, AMX, bfloat16, two cores). Packed for
-one row, the linear weight lies in memory as that of the convolution does, so both use the same bytes.
+A product of many rows is also a convolution with 1 x 1 pixels over a picture whose pixels are the rows. oneDNN's kernel
+for it sums each pixel in the order in which its linear one sums up to 32 rows, whatever their number, and does 2.2
+TFLOP/s where the linear one in calls of 32 does 0.7 (measured: torch 2.13, AMX, bfloat16, two cores). A linear weight
+that is packed for one row has the layout of the convolution's weight, so both use the same bytes.
 
 All of that is probed: the bytes of both packings, and the bits of both results. The view of the packed bytes comes
 from torch's stable C interface, where compiled models (AOTInductor) load their packed constants with it.
@@ -23,7 +23,7 @@ _NONE, _ONES = [0, 0], [1, 1]
 
 
 class WideKernel:
-    """What oneDNN needs to know of a packed convolution weight of one shape and dtype; the bytes are others'."""
+    """The layout of a packed convolution weight of one shape and dtype, for oneDNN; it owns no bytes of a weight."""
 
     def __init__(self, shape: tuple[int, int], dtype: torch.dtype, layout: Tensor) -> None:
         self._shape = shape
