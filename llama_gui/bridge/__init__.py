@@ -1,1 +1,1 @@
-"""Thin Qt: who crosses a thread, does it here. QtCore only, no widgets."""
+"""The thin Qt layer: everything that crosses threads does so here. QtCore only, no widgets."""

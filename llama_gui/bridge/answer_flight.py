@@ -45,7 +45,7 @@ class AnswerEnd:
 
 
 class AnswerFlight(QObject):
-    """The answer that one chat waits for, or none. It has landed before one of its ends is told."""
+    """The answer that one chat waits for, or none. It is over before one of the signals of its end is emitted."""
 
     begun = Signal()
     """The engine has the question, and the answer is shown."""
@@ -66,7 +66,7 @@ class AnswerFlight(QObject):
         self._ticket: int | None = None
         self._answer_id: str | None = None
         self._token_ids: list[int] = []
-        self._written = ""  # all of its text; what may be a call is not shown
+        self._written = ""  # its whole text, of which possible calls are not shown
         self._watch: CallWatch | None = None
         self._question: Question | None = None
         self._model: ModelInfo | None = None
@@ -79,7 +79,7 @@ class AnswerFlight(QObject):
 
     @property
     def awaited_model(self) -> str:
-        """The key of the model whose loading the question waits for; "": none does."""
+        """The key of the model whose loading the question waits for; "": it waits for none."""
         return self._host.awaited(self._ticket) if self._ticket is not None else ""
 
     @property
@@ -105,7 +105,7 @@ class AnswerFlight(QObject):
             self._host.cancel(self._ticket)
 
     def break_off(self) -> bool:
-        """The end of the session: mark what still streams. False: nothing does."""
+        """The end of the session: mark an answer that still streams. False: there is none."""
         if self._answer_id is None:
             return False
         self._put(replace(self._path.tree[self._answer_id], status="interrupted"))
@@ -163,7 +163,7 @@ class AnswerFlight(QObject):
     def _refuse(self, text: str) -> None:
         asked = self._path.nodes()[-1]
         if asked.role != "user" or self._path.tree.children(asked.id):
-            self._show_former_answer()  # it has been answered before, so it is this attempt that fails
+            self._show_former_answer()  # it was answered before, so only this attempt has failed
         else:
             self._put(replace(asked, status="failed", error=text))
             if asked.status != "failed":
@@ -217,13 +217,13 @@ class AnswerFlight(QObject):
         return self._watch.push(text) if self._watch is not None else text
 
     def _opening(self) -> str:
-        """What the prompt has said of the answer already: without it nobody could tell its reasoning while it comes."""
+        """The part of the answer that the prompt begins: without it, streamed reasoning could not be recognised."""
         if self._question is None or self._model is None:
             return ""
         return self._model.opening(self._question.request.thinking)
 
     def _recipe(self, said: str, result: GenerateResult | None = None) -> str:
-        """How the answer was made; while it is written, so that it can go on exactly, should the process end now."""
+        """How the answer is made; kept while it is written, so that it can go on exactly after a crash."""
         if self._question is None:
             return ""
         return recipe_text(
@@ -246,14 +246,14 @@ class AnswerFlight(QObject):
             error = error_text(result.error) if result.error else ""
             self._put(replace(answer, content=text, status=_STATUS[result.finish_reason], error=error, recipe=recipe))
         expected = question.expected if question is not None and result.finish_reason != "cancelled" else None
-        opening = self._opening()  # those of older versions were kept without it
+        opening = self._opening()  # older versions stored answers without it
         self._land()
         is_same = None if expected is None else self._written.removeprefix(opening) == expected.removeprefix(opening)
         max_context = self._model.max_context if self._model is not None else 0
         self.ended.emit(AnswerEnd(result, is_same, question, answer_id, calls, max_context))
 
     def _told(self, said: str, result: GenerateResult) -> tuple[str, tuple[ToolCall, ...]]:
-        """The text of an answer that has ended, and its calls. One that was cut short calls nothing."""
+        """The text of an answer that has ended, and its calls. One that was cut short has no calls."""
         if self._watch is None:
             return said, ()
         if result.finish_reason != "stop":

@@ -29,7 +29,7 @@ class FileReading(QObject):
 
     @Slot()
     def cancel(self) -> None:
-        """Nobody wants it any more; nothing will be told."""
+        """It is not wanted any more; no signal will come."""
         self._cancelled.set()
 
     def run_on(self, lane: TaskLane) -> None:
@@ -54,7 +54,7 @@ class FileReading(QObject):
 
 
 class AttachmentReader(QObject):
-    """Two threads for all tabs: a disk that hangs holds up nothing but files, and a document no text."""
+    """Two threads for all tabs: a hanging disk blocks nothing but files, and a slow document does not delay texts."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -64,7 +64,7 @@ class AttachmentReader(QObject):
         self._closed = False
 
     def read(self, path: str) -> FileReading:
-        """Begin to read a file. The answer tells when it is there, not before it has come back to the event loop."""
+        """Begin to read a file. The result is emitted by the returned object, always from the event loop."""
         reading = FileReading(path, self)
         if self._closed:
             return reading
@@ -97,14 +97,14 @@ class DraftFileKeeper(QObject):
         self._kept: tuple[Attachment, ...] = ()
 
     def keep(self, files: tuple[Attachment, ...]) -> None:
-        """These and no others; nothing is written where nothing has changed."""
+        """Keep exactly these files; nothing is written if nothing has changed."""
         if files != self._kept:
             self._kept = files
             chat_id = self._chat_id
             self._store.run(lambda store: store.save_draft_files(chat_id, files), None, self._on_failed)
 
     def bring(self) -> None:
-        """Read what was kept; `brought` tells if there is any."""
+        """Read the kept files; `brought` is emitted if there are any."""
         chat_id = self._chat_id
         self._store.run(lambda store: store.draft_files(chat_id), self._on_read, self._on_failed)
 

@@ -65,7 +65,7 @@ class ChatBook(QObject):
         self._tabs: list[OpenTab] | None = None  # not yet handed to the store
         self._given_tabs: Sequence[OpenTab] = ()  # to the store, the last time
         self._tabs_error = ""  # why it refused them
-        self._is_restoring = False  # the tabs of the last time are on their way, and shown nowhere yet
+        self._is_restoring = False  # the tabs of the last session are being read, and not shown yet
         self._closed = False
         self._has_ended = True
         self._tabs_timer = QTimer(self, singleShot=True, interval=SAVE_TABS_MS)
@@ -91,7 +91,7 @@ class ChatBook(QObject):
         return session
 
     def open_chat(self, chat_id: str) -> ChatSession:
-        """The session of a chat; the same one while it is open. A new one reads the store by itself."""
+        """The session of a chat; always the same one while the chat is open. A new one reads the store by itself."""
         self._closing.discard(chat_id)
         session = self._sessions.get(chat_id)
         if session is None:
@@ -151,7 +151,7 @@ class ChatBook(QObject):
 
     @Slot(str, str)
     def _on_tool_server_renamed(self, former: str, name: str) -> None:
-        """Chats that use it know it by its name: those that are open, those on the disk, and those to come."""
+        """Chats refer to it by name: open ones, stored ones, and new ones."""
 
         def tell_open_ones(_: object = None) -> None:
             for session in self.sessions():
@@ -159,7 +159,7 @@ class ChatBook(QObject):
 
         tell_open_ones()
         self.first_settings = self.first_settings.with_tool_server_renamed(former, name)
-        # Again when that is done: one may have been on its way from the disk.
+        # Again when that is done: a chat may have been loading meanwhile.
         self._store.run(lambda store: store.rename_tool_server(former, name), tell_open_ones, self._on_not_renamed)
 
     @Slot(object)
@@ -234,7 +234,7 @@ class ChatBook(QObject):
             self.backup_offered.emit(backup)
 
     def restore_backup(self, backup: Backup) -> None:
-        """Have back what a backup holds and the store does not; `backup_restored` tells when it is there."""
+        """Restore what a backup holds and the store does not; `backup_restored` follows."""
 
         def restore(store: ChatStore) -> tuple[Salvaged, list[OpenTab]]:
             return store.restore_backup(backup), store.tabs()
@@ -302,7 +302,7 @@ class ChatBook(QObject):
             self.save_tabs(self._given_tabs)
 
     def _saves(self, tabs: Sequence[OpenTab]) -> Callable[[ChatStore], None]:
-        """The work of keeping these tabs, and beside them those that nobody has seen yet."""
+        """The task that saves these tabs, together with those that were restored but are not shown yet."""
         if self._is_restoring:
             return lambda store: store.save_tabs([*store.tabs(), *tabs])
         return lambda store: store.save_tabs(tabs)
@@ -312,7 +312,7 @@ class ChatBook(QObject):
     def shutdown(self, timeout_ms: int = 2500) -> bool:
         """Stop the answers, end the engine, write everything, close the store, in this order.
 
-        False: a thread is still busy and its owner must be kept. Twice is as good as once.
+        False: a thread is still busy and its owner must be kept. May be called twice.
         """
         if self._closed:
             return self._has_ended

@@ -1,4 +1,4 @@
-"""A chat's name and what it asks of the model: read with its messages, shown, changed, kept."""
+"""A chat's title and its settings for the model: loaded with its messages, shown, changed, saved."""
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -15,9 +15,9 @@ class ChatCard(QObject):
     """Title and settings of one chat. All methods are called on the GUI thread and return at once."""
 
     loaded = Signal()
-    """It is known what the store has; told after `changed`."""
+    """What the store has of the chat is known; emitted after `changed`."""
     unreadable = Signal()
-    """The store could not say it; told before `failed`."""
+    """The store could not be read; emitted before `failed`."""
 
     def __init__(self, chat_id: str, path: ShownPath, store: StoreLane, saver: ChatSaver, news: ChatNews) -> None:
         super().__init__(news)
@@ -38,7 +38,7 @@ class ChatCard(QObject):
 
     @property
     def settings(self) -> ChatSettings:
-        """What this chat asks of the model."""
+        """The chat's settings for the model."""
         return self._settings
 
     @property
@@ -56,7 +56,7 @@ class ChatCard(QObject):
     def load(self, first_settings: ChatSettings) -> None:
         """Read the chat and its messages from the store. One that is empty has `first_settings`."""
         self._first_settings = first_settings
-        self._is_reading = False  # there may be more to read than a moment ago
+        self._is_reading = False  # the store may hold more now
         self.read_on()
 
     def read_on(self) -> None:
@@ -100,7 +100,7 @@ class ChatCard(QObject):
         if not title or title == self._title:
             return
         chat_id = self._chat_id
-        # First onto the lane, then told: who reads the list because of the signal finds the new name.
+        # First queue the write, then emit: whoever reads the list on the signal finds the new name.
         self._store.run(lambda store: store.rename_chat(chat_id, title), None, self._on_title_not_saved)
         self.show_title(title)
 
@@ -109,7 +109,7 @@ class ChatCard(QObject):
         self._news.failed.emit(self.tr("The new name was not saved. {}").format(error))
 
     def set_settings(self, settings: ChatSettings) -> None:
-        """Ask differently from the next message on."""
+        """Use these settings from the next message on."""
         settings = clean_settings(settings)
         if settings == self._settings:
             return

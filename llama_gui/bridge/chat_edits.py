@@ -35,7 +35,7 @@ class ChatEdits(QObject):
         self._saver = saver
 
     def show_version(self, node_id: str, by: int) -> None:
-        """Show the version of a message that is `by` places on; nothing at the end."""
+        """Show the version of a message that is `by` places further; does nothing at the ends."""
         sibling = self._path.sibling(node_id, by)
         if sibling is not None:
             self._path.show(sibling)
@@ -58,7 +58,7 @@ class ChatEdits(QObject):
         text = clean_text(text)
         if text == old.content:
             return
-        # Neither recipe nor error: this text was not made as the other was.
+        # Without recipe and error: they belong to the other text.
         node = replace(
             old, id=uuid.uuid4().hex, content=text, status="complete", created=time.time(), recipe="", error=""
         )

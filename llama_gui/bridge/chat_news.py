@@ -1,4 +1,4 @@
-"""All that an open chat tells: the signals of a session, which the rooms behind it emit, too."""
+"""All signals of an open chat; the objects behind a session emit them, too."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject, Signal
 class ChatNews(QObject):
     """The news of one chat, in the order in which they happen.
 
-    The way of a message: saved, `accepted`, `message_added`, asked; then the answer's `message_added`, `text_added`
-    at most once a frame, and at its end `node_changed`. What the engine refuses ends in `failed` and `returned`.
+    For a message: it is saved, `accepted`, `message_added`, the model is asked; then come the answer's `message_added`,
+    `text_added` at most once a frame, and at its end `node_changed`. If the engine refuses, `failed` and `returned`.
     """
 
     changed = Signal()
@@ -21,7 +21,7 @@ class ChatNews(QObject):
     model_awaited = Signal(str)
     """Key of the model that has to be loaded before it can answer."""
     held_up = Signal()
-    """The model has the question, and no room for it yet beside the others that it answers."""
+    """The model has the question, but no room for it yet beside those that it is answering."""
     title_changed = Signal(str)
     accepted = Signal()
     """The message is on disk: the composer may forget it."""
@@ -39,6 +39,6 @@ class ChatNews(QObject):
     """`ToolQuestion`: a call waits for the user's permission. None: no call waits any more."""
     settings_changed = Signal(object)
     saved_changed = Signal(bool, str)
-    """False and why: something is only in memory; it is tried again until it is saved. True: all is on disk again."""
+    """False, and why: something is only in memory, and saving is retried. True: everything is on disk again."""
     settled = Signal()
     """No answer runs, and everything is on disk."""

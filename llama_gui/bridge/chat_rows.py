@@ -23,7 +23,7 @@ class ListRow:
 
     @property
     def key(self) -> str:
-        """What tells this row from all others: a chat's id, or the key of a group."""
+        """The row's unique key: a chat's id, or the key of a group."""
         return self.chat.id if self.chat is not None else f"group:{self.group}"
 
 
@@ -60,7 +60,7 @@ def chat_rows(
 
 
 class _Calendar:
-    """The groups by date. Chats come newest first, so that the next is almost always in the month of the last."""
+    """The groups by date. Chats come newest first, so the next is almost always in the same month as the last."""
 
     def __init__(self, today: date) -> None:
         days = ((0, "today"), (1, "yesterday"), (7, "week"), (30, "month"))
@@ -78,7 +78,7 @@ class _Calendar:
         try:
             first = date.fromtimestamp(when).replace(day=1)
             following = (first + timedelta(days=32)).replace(day=1)
-        except (ValueError, OverflowError, OSError):  # a time that no calendar has
+        except (ValueError, OverflowError, OSError):  # a time outside the calendar's range
             return "0001-01"
         self._month = (_start_of(first), _start_of(following), f"{first.year:04}-{first.month:02}")
         return self._month[2]

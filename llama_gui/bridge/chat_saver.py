@@ -10,7 +10,7 @@ from llama_gui.chats.tree import Node
 from llama_gui.vocabulary import ChatSettings
 
 FLUSH_MS = 400
-"""With the time of a write, below the 500 ms that a crash may cost."""
+"""Together with the time of a write, less than the 500 ms that a crash may lose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ChatSaver(QObject):
 
     @property
     def pending(self) -> tuple[Node, ...]:
-        """The messages that nobody has handed to the store yet, each parent before its children."""
+        """The messages that the store has not been given yet, each parent before its children."""
         return tuple(self._nodes.values())
 
     def save_soon(self, node: Node) -> None:
@@ -61,7 +61,7 @@ class ChatSaver(QObject):
         self._start_timer()
 
     def _start_timer(self) -> None:
-        if not self._timer.isActive():  # starting it again would put the write off for ever
+        if not self._timer.isActive():  # restarting it each time would postpone the write for ever
             self._timer.start()
 
     @Slot()
@@ -71,7 +71,7 @@ class ChatSaver(QObject):
             self._write()
 
     def close(self) -> None:
-        """Hand over the rest. The store's lane writes it in order, also behind a batch that is in flight."""
+        """Hand over the rest. The store's lane writes it in order, after any batch in flight."""
         self._timer.stop()
         if self._nodes or self._settings:
             self._write()
@@ -94,7 +94,7 @@ class ChatSaver(QObject):
     def _on_written(self, batch: _Batch) -> None:
         self._in_flight = False
         for node in batch.nodes:
-            if self._nodes.get(node.id) is node:  # else a newer one has come meanwhile
+            if self._nodes.get(node.id) is node:  # else a newer one came meanwhile
                 del self._nodes[node.id]
         if self._settings is batch.settings:
             self._settings = None

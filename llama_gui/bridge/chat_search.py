@@ -11,7 +11,7 @@ MOST = 60
 
 
 class ChatSearch(QObject):
-    """Asks the store once the user pauses; what was asked before the last letter is not told."""
+    """Asks the store once the user pauses; results of earlier queries are dropped."""
 
     found = Signal(str, object)
     """The words that were searched, and list[SearchHit]."""

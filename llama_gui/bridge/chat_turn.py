@@ -1,4 +1,4 @@
-"""Whose turn it is in a chat: from sending a message to the end of its answer it is busy, and what comes then waits."""
+"""Whose turn it is in a chat: it is busy from sending a message to the end of its answer; further messages wait."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,25 +19,26 @@ from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
 
 MOST_ROUNDS = 25
-"""So often in a row a model may call tools for one question."""
+"""How many times in a row a model may call tools for one question."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Coming:
-    """A message that gets its passages, and the one in whose place it will stand."""
+    """A message whose passages are being chosen, and the message that it will replace."""
 
     draft: Draft
     replaces: Node | None
 
 
 class ChatTurn(QObject):
-    """Lets one message, or one question anew, through at a time: to the disk, to the engine, answered; then the next.
+    """Lets one message, or one repeated question, through at a time: to the disk, to the engine, answered; then the
+    next.
 
     Before it is saved a message gets its passages. All methods are called on the GUI thread and return at once.
     """
 
     answered = Signal()
-    """An answer has ended: what is only in memory should go to the disk."""
+    """An answer has ended: what is only in memory should be written now."""
     freed = Signal()
     """Nothing is on its way any more; told after `answering_changed`."""
 
@@ -85,13 +86,13 @@ class ChatTurn(QObject):
         return self._is_busy
 
     def is_free(self) -> bool:
-        """Whether something may be asked now; `failed` tells if not."""
+        """Whether something may be asked now; if not, emits `failed`."""
         if self._is_busy:
             self._news.failed.emit(self.tr("An answer is still being written. Stop it, or wait for its end."))
         return not self._is_busy
 
     def may_send(self, draft: Draft) -> bool:
-        """Whether this may be sent now; `failed` tells if not."""
+        """Whether this may be sent now; if not, emits `failed`."""
         return self.is_free() and self._is_something(draft)
 
     def _is_something(self, draft: Draft) -> bool:
@@ -219,7 +220,7 @@ class ChatTurn(QObject):
         self.queue.pause()
         if self._early is not None:
             self._news.returned.emit(self._early)
-            self._early = self._queued = None  # also one from the queue: it is the composer's now
+            self._early = self._queued = None  # also one from the queue: it goes back to the composer
             self._give()
         elif self._tools.stop():
             self._give()

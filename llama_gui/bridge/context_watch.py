@@ -13,9 +13,9 @@ from llama_gui.chats.shown_path import ShownPath
 from llama_gui.vocabulary import ChatSettings, ContextUse, ToolInfo
 
 SHARE = 0.5
-"""Of the context: what a message with excerpts may take. The other half is for the answer and what was said before."""
+"""The share of the context that a message with excerpts may take; the rest is for the answer and earlier messages."""
 QUIET_MS = 300
-"""Without a key pressed, before anything is counted."""
+"""How long no key may be pressed before anything is counted."""
 
 
 class ContextWatch(QObject):
@@ -59,7 +59,7 @@ class ContextWatch(QObject):
         return None if self._is_stale or self._is_busy else self._use
 
     def needs_fitting(self, draft: Draft) -> bool:
-        """Whether this may be more than the model reads, and it is worth the while to cut its files down."""
+        """Whether this may be more than the model reads, so that cutting its files down is worth trying."""
         if not draft.files or self._settings().overflow == "error":
             return False
         if (use := self.known()) is not None:
@@ -110,14 +110,14 @@ class ContextWatch(QObject):
 
     @Slot()
     def note_change(self) -> None:
-        """The conversation or its settings are others."""
+        """The conversation or its settings have changed."""
         self._is_stale = True
         if self._is_watched:
             self._timer.start()
 
     @Slot(int)
     def note_written(self, tokens: int) -> None:
-        """The answer has grown: that is counted on, and measured when it has ended."""
+        """The answer has grown: its tokens are added for now, and measured when it has ended."""
         self._written += tokens
         if self._is_watched and self._use is not None:
             self._tell()
@@ -162,7 +162,7 @@ class ContextWatch(QObject):
     def _tell(self) -> None:
         use = self._use
         if use is not None and self._written:
-            # An answer ends where the context does; it is never what is too long.
+            # An answer stops where the context ends, so it never makes the message too long.
             use = replace(use, tokens=max(use.tokens, min(use.tokens + self._written, use.max_context - 1)))
         self.measured.emit(use)
 

@@ -1,4 +1,4 @@
-"""Gives a question, before it is saved, the passages that fit it: of documents further up, and of the chat's folder."""
+"""Adds the matching passages to a question before it is saved: of documents further up, and of the chat's folder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -51,8 +51,8 @@ class _Wish:
 class DocumentRecall(QObject):
     """Chooses for one chat. What was sent stays as it is: passages are added to the new message, none twice.
 
-    So the prompt up to it is found in the cache. Only when there is no room are so many passages taken as if there
-    were, and the oldest messages are left out: perhaps the document's own, whose passages can then come again.
+    So the prompt up to it is found in the cache. If there is no room, passages are still added as if there were, and
+    the oldest messages are left out: perhaps the document's own, whose passages may then be added again.
     """
 
     def __init__(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from llama_gui.server.endpoint_book import EndpointBook
 
 FormField = Literal["name", "taken", "address", "key", "plain"]
-"""What of a form is wrong. taken: another server has its name. plain: its address may be had only where unencrypted
-connections are allowed.
+"""What is wrong in a form. taken: another server has its name. plain: its address needs unencrypted connections to be
+allowed.
 """
 
 _BARE = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d+(/.*)?")
@@ -37,7 +37,7 @@ class RemoteServer:
 
 @dataclass(frozen=True, slots=True)
 class ServerForm:
-    """What the user has typed. `key` None: the one that is kept. `is_new`: it is none of those that are kept."""
+    """What the user has typed. `key` None: the stored one. `is_new`: the server is not among the stored ones."""
 
     name: str
     base_url: str
@@ -58,7 +58,7 @@ class EndpointDesk(QObject):
     refused = Signal(str)
     """A form is not kept: `FormField`."""
     not_kept = Signal(str)
-    """A form is not kept, and that is not its fault."""
+    """A form could not be stored, for a reason that is not in the form."""
     failed = Signal(str)
 
     def __init__(self, file: Path, parent: QObject | None = None) -> None:
@@ -114,7 +114,7 @@ class EndpointDesk(QObject):
         self._run(work, lambda answer: self.models_found.emit(*answer))
 
     def shutdown(self) -> bool:
-        """End the thread. Twice is as good as once."""
+        """End the thread. May be called twice."""
         return self._lanes.close(1.0)
 
     def _run(
@@ -166,7 +166,7 @@ def whole_address(typed: str) -> str:
 
 
 def _endpoint(form: ServerForm, key: str) -> "Endpoint | FormField":
-    """The server that a form describes, or what of it is wrong."""
+    """The server that a form describes, or what is wrong in it."""
     from llama_gui.server.endpoint import Endpoint
 
     if not form.name:

@@ -1,4 +1,4 @@
-"""Takes requests to the models that answer them: plain calls in, one signal per frame out."""
+"""Passes requests to the models that answer them: plain calls in, one signal per frame out."""
 
 import os
 from functools import partial
@@ -21,7 +21,7 @@ STATS_MS = 500
 class EngineHost(QObject):
     """Answers requests with the models that they name. Every method is called on the GUI thread and returns at once.
 
-    A model that a request names is loaded for it. One model is current: it answers what names none.
+    A model that a request names is loaded for it. One model is current: it answers requests that name none.
     """
 
     loaded = Signal(str, object)
@@ -30,7 +30,7 @@ class EngineHost(QObject):
     """Key, and why. Models that were open before stay open."""
     load_cancelled = Signal(str)
     current_changed = Signal(str)
-    """Key of the model that answers from now on what names none."""
+    """Key of the model that from now on answers requests that name none."""
     submitted = Signal(int)
     submit_failed = Signal(int, str)
     withdrawn = Signal(int)
@@ -44,7 +44,7 @@ class EngineHost(QObject):
         super().__init__(parent)
         self._current = ""
         self._next = ""  # becomes current when it is loaded
-        self._former = ""  # becomes current again when that which took its place does not come
+        self._former = ""  # becomes current again if its successor cannot be loaded
         self._closing = False
         self._last_ticket = 0
         self._tickets = Tickets(self)
@@ -59,17 +59,17 @@ class EngineHost(QObject):
         self.models.failed.connect(self._on_failed)
         self.models.cancelled.connect(self._on_cancelled)
         self.models.ended.connect(self._end_tickets_of)
-        # A request that cannot be taken is refused after `submit` has returned its ticket, never before.
+        # A request that cannot be accepted is refused after `submit` has returned its ticket, never before.
         self._refused.connect(self.submit_failed, Qt.ConnectionType.QueuedConnection)
         self._stats_timer = QTimer(self, interval=STATS_MS)
         self._stats_timer.timeout.connect(self._show_stats)
-        self._has_guests = False  # others than the tabs use the engines: the server does
+        self._has_guests = False  # the engines have other users than the tabs: the server's clients
 
     # --- what the window reads
 
     @property
     def current(self) -> str:
-        """The key of the model that answers what names none; "": there is none yet."""
+        """The key of the model that answers requests that name none; "": there is none yet."""
         return self._current
 
     @property
@@ -83,7 +83,7 @@ class EngineHost(QObject):
         return engine.info if engine else None
 
     def info_for(self, number: int) -> ModelInfo | None:
-        """The model that has taken a ticket."""
+        """The model that has accepted a ticket."""
         ticket = self._tickets.get(number)
         thread = ticket.thread if ticket else None
         return thread.engine.info if thread and thread.engine else None
@@ -100,7 +100,7 @@ class EngineHost(QObject):
         return ticket.key if ticket is not None and ticket in self._waiting else ""
 
     def key_of(self, path: str) -> str:
-        """The key of the model that an answer's recipe names; "": it is neither loaded nor on this machine."""
+        """The key of the model in an answer's recipe; "": it is neither loaded nor on this machine."""
         infos = ((key, self.info_of(key)) for key in self.models.loaded_keys())
         loaded = next((key for key, info in infos if info is not None and info.path == path), "")
         return loaded or (path if path and os.path.exists(path) else "")
@@ -120,7 +120,7 @@ class EngineHost(QObject):
     # --- loading
 
     def load(self, key: str, options: LoadOptions | None = None) -> None:
-        """Load a model and make it the current one. The one that is current answers on until it is there."""
+        """Load a model and make it the current one. Until it is loaded the present one goes on answering."""
         if self._closing:
             return
         if options is not None:
@@ -133,13 +133,13 @@ class EngineHost(QObject):
         self.models.load(key)
 
     def reload(self, key: str, options: LoadOptions) -> None:
-        """Load a model in another way; what it writes now is finished first. One that is not loaded stays away."""
+        """Reload a model with other options, once its running answers are finished. One that is not loaded stays so."""
         self.models.set_options(key, options)
         if not self._closing and self.models.state_of(key) in ("ready", "loading", "short"):
             self.models.load(key)
 
     def set_current(self, key: str) -> None:
-        """Let a model answer from now on what names none; it is loaded when it is asked."""
+        """Let a model answer requests that name none; it is loaded when it is first asked."""
         self._next = ""
         if key != self._current:
             self._current = key
@@ -164,7 +164,7 @@ class EngineHost(QObject):
         self.load_cancelled.emit(key)
 
     def _give_up(self, key: str, text: str) -> None:
-        """A model does not come: to the one that stays, if it is there in another way; else it is refused."""
+        """A model cannot be loaded: its requests go to the one that stays loaded with other options, or are refused."""
         if self._next == key:
             self._next = ""
         if self.models.thread_of(key) is not None:
@@ -181,7 +181,7 @@ class EngineHost(QObject):
     def submit(self, request: GenerateRequest, key: str = "") -> int:
         """Ask a model for an answer ("": the current one); the ticket names it in all signals.
 
-        A model that is not there is loaded first, and one that comes in another way is waited for.
+        A model that is not loaded is loaded first; one that is being reloaded with other options is waited for.
         """
         self._last_ticket += 1
         ticket = Ticket(self._last_ticket, request, key or self._current)
@@ -199,7 +199,7 @@ class EngineHost(QObject):
         return ticket.number
 
     def cancel(self, number: int) -> None:
-        """Stop an answer. What was written of it comes back as its result; an ended ticket is left alone."""
+        """Stop an answer. What was written of it is its result; a ticket that has ended is ignored."""
         ticket = self._tickets.get(number)
         if ticket is None:
             return
@@ -208,7 +208,7 @@ class EngineHost(QObject):
             self._waiting.remove(ticket)
             self._tickets.forget(ticket)
             self.withdrawn.emit(number)
-        elif ticket.job is not None:  # else the lane sees the mark when it gets there
+        elif ticket.job is not None:  # else the lane sees the flag when its turn comes
             ticket.job.cancel()
 
     def _submit_waiting(self, key: str) -> None:
@@ -248,7 +248,7 @@ class EngineHost(QObject):
 
     @Slot(object, str)
     def _end_tickets_of(self, thread: EngineThread, text: str) -> None:
-        """End what a thread has left without an end, so that nobody waits for ever."""
+        """End the tickets that a thread has left open, so that nobody waits for ever."""
         self._tickets.show_frame()
         for ticket in [ticket for ticket in self._tickets if ticket.thread is thread]:
             if ticket.announced:
@@ -274,7 +274,7 @@ class EngineHost(QObject):
     def _follow_stats(self) -> None:
         if not self._has_guests and not any(ticket.announced for ticket in self._tickets):
             self._stats_timer.stop()
-        elif not self._stats_timer.isActive():  # starting it anew would put off its next turn
+        elif not self._stats_timer.isActive():  # restarting it would delay its next turn
             self._stats_timer.start()
 
     @Slot()
@@ -287,7 +287,7 @@ class EngineHost(QObject):
     # --- the end
 
     def shutdown(self, timeout_ms: int = 3000) -> bool:
-        """Stop all answers, the engine and the threads, and show the last frame. Twice is as good as once.
+        """Stop all answers, the engine and the threads, and show the last frame. May be called twice.
 
         False: a thread is still busy, most likely loading; it must not be destroyed, so keep this object.
         """

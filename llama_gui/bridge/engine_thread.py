@@ -33,7 +33,7 @@ class JobLike(Protocol):
 
 @runtime_checkable
 class GoesOn(Protocol):
-    """A job that goes on with an answer by its tokens, and knows their text; one on somebody else's server does not."""
+    """A job that continues an answer by its tokens, and knows their text; jobs on remote servers cannot."""
 
     @property
     def former_text(self) -> str: ...
@@ -66,7 +66,7 @@ LoadEngine = Callable[[LoadOrder], EngineLike]
 
 
 def error_text(error: BaseException) -> str:
-    """One plain sentence for the user; what is not the user's world is called our fault."""
+    """One plain sentence for the user; an error that is not a `UserError` is called our own fault."""
     if isinstance(error, UserError):
         return str(error)
     told = QCoreApplication.translate("Faults", "Something went wrong inside llama-gui ({}). Please report this.")
@@ -104,7 +104,7 @@ class EngineThread(QThread):
                 self._serve(engine)
             finally:
                 engine.close()
-                self.engine = None  # else what is left of the model lives until somebody drops this thread
+                self.engine = None  # else the rest of the model would live until this thread is dropped
         except LoadCancelledError:
             return
         except BaseException as error:  # the tokenizers library panics with a BaseException
@@ -112,7 +112,7 @@ class EngineThread(QThread):
 
     def _serve(self, engine: EngineLike) -> None:
         self.engine = engine
-        # `stop` sets its flag before it looks for the engine, so one of the two sees the other.
+        # `stop` sets its flag before it looks for the engine, so either it or this line sees the other's value.
         if self.stopping:
             return
         self.loaded.emit(engine.info)

@@ -1,4 +1,4 @@
-"""Chats into files and out of them, without holding up the window or the store."""
+"""Exports chats into files and imports them, without holding up the window or the store."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -24,7 +24,7 @@ T = TypeVar("T")
 ExportKind = Literal["markdown", "html", "json"]
 
 _AT_ONCE = 50
-"""Chats that go into the store before it is asked for other things again."""
+"""Chats that are stored in one go, before the store's other tasks get their turn."""
 
 
 class Exchange(QObject):
@@ -33,7 +33,7 @@ class Exchange(QObject):
     exported = Signal(object, int)
     """The file, and how many chats are in it."""
     fetched = Signal(object, object)
-    """The file that one chat is wanted for, and its `ChatRecord`."""
+    """The file into which one chat is to be written, and its `ChatRecord`."""
     imported = Signal(object)
     """`ImportReport`."""
     failed = Signal(str)
@@ -44,7 +44,7 @@ class Exchange(QObject):
         self._lane = TaskLane("exchange", self)
 
     def export(self, path: Path, kind: ExportKind, chat_ids: Sequence[str] = ()) -> None:
-        """Write these chats into a file; none means all but those in the bin."""
+        """Write these chats into a file; no ids: all chats that are not in the bin."""
         wanted = list(chat_ids)
 
         def work() -> tuple[Path, int]:
@@ -81,7 +81,7 @@ class Exchange(QObject):
         return next((neighbour.folder for neighbour in with_chats()), Path.home())
 
     def close(self) -> bool:
-        """Finish, and end the thread. Before the store is closed. Twice is as good as once."""
+        """Finish, and end the thread. Before the store is closed. May be called twice."""
         return self._lane.close()
 
     # --- on the lane's thread
@@ -96,7 +96,7 @@ class Exchange(QObject):
             except Exception as error:
                 answer.set_exception(error)
 
-        self._store.run(ask, None, answer.set_exception)  # the latter: the store could not be opened
+        self._store.run(ask, None, answer.set_exception)  # `set_exception`: where the store could not be opened
         while True:
             try:
                 return answer.result(timeout=0.5)

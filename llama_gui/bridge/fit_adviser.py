@@ -20,7 +20,7 @@ def _measure_bandwidth() -> float:
 
 
 class FitAdviser(QObject):
-    """Judges models. `freed` tells how many bytes the model gives back that would be replaced.
+    """Judges models. `freed` tells how many bytes the model that would be replaced gives back.
 
     How fast memory is read is measured once, when `measure` is called; before that a verdict has no speed.
     """
@@ -57,7 +57,7 @@ class FitAdviser(QObject):
         self.measured.emit()
 
     def _here(self) -> tuple[Machine, int]:
-        """This machine, and what would be given back, as it was a moment ago: a list asks for each of its rows."""
+        """This machine, and the bytes that would be freed; kept for a moment, because a list asks for each row."""
         now = time.monotonic()
         if self._looked is None or now - self._looked[0] > _FRESH_S:
             self._looked = now, self._machine(self._bandwidth), self.freed()

@@ -18,15 +18,15 @@ from llama_gui.chats.passages import Beginning, Found
 from llama_gui.errors import StoreError
 
 AGAIN_S = 10.0
-"""So long after it was read a folder is not looked at once more."""
+"""For this long after it was read a folder is not looked at again."""
 KEPT_DAYS = 90
-"""What was read of a folder that no chat has asked for so long is deleted."""
+"""The index of a folder that no chat has used for this long is deleted."""
 _TELL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class FolderState:
-    """How it stands with a folder. `done` of `total` files are read while it `is_reading`; `error`: why it is not.
+    """The state of a folder. `done` of `total` files are read while it `is_reading`; `error`: why it cannot be read.
 
     `others`: how many files are pictures, recordings and the like.
     """
@@ -40,7 +40,7 @@ class FolderState:
     total: int = 0
     is_missing: bool = False
     is_stopped: bool = False
-    """Somebody has stopped the reading; questions are asked of what was read by then."""
+    """The user has stopped the reading; questions use what was read by then."""
     error: str = ""
 
 
@@ -52,8 +52,8 @@ class _Read:
 
 
 class FolderReader:
-    """What was read of a folder, for any thread. Nothing where it cannot be had: the reading of the folder says so,
-    too, and questions are asked without passages.
+    """What was read of a folder, for any thread. Where its file cannot be opened it finds nothing: reading the folder
+    reports the error, and questions go without passages.
     """
 
     def __init__(self, name: str, index: FolderIndex) -> None:
@@ -97,7 +97,7 @@ class FolderDesk(QObject):
         self._states: dict[str, FolderState] = {}
         self._reading: dict[str, threading.Event] = {}
         self._read_at: dict[str, float] = {}
-        self._awaited: set[str] = set()  # wanted again, while their reading ends because nobody did
+        self._awaited: set[str] = set()  # wanted again while their reading is being ended because nobody wanted it
         self._closed = False
         self._told.connect(self._on_told)
 

@@ -38,7 +38,7 @@ class GarbageCollector(QObject):
 
     @Slot()
     def collect_soon(self) -> None:
-        """Something large was let go, a closed chat: collect all once the user has done with closing."""
+        """Something large was released, such as a closed chat: collect all, once no more chats are being closed."""
         self._soon.start()
 
     @Slot()

@@ -15,7 +15,7 @@ from llama_gui.library.sign_in import Safe, SignedIn, TokenKeeper, system_safe
 class HubAccount(QObject):
     """Keeps the token and the offline switch. `access` may be called from any thread; the rest on the GUI thread.
 
-    Nothing is read before somebody asks: a safe for passwords may want to be unlocked.
+    Nothing is read before it is needed: a keyring may ask to be unlocked.
     """
 
     changed = Signal(object)

@@ -35,7 +35,7 @@ class SearchResult:
 
 
 class HubSearch(QObject):
-    """Asks the hub when the user pauses. Answers to what is not asked any more are not told.
+    """Asks the hub when the user pauses. Results of outdated searches are dropped.
 
     Nothing is sent before `search` is called.
     """
@@ -134,7 +134,7 @@ class HubSearch(QObject):
     # --- one model
 
     def ask_details(self, repo: str) -> None:
-        """Tell all about one model; of several that are asked for quickly only the last is."""
+        """Fetch the details of one model; of several quick requests only the last is answered."""
         self._wanted = repo
         if repo in self._details:
             self.details_found.emit(repo, self._details[repo])

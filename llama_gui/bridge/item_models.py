@@ -154,7 +154,7 @@ class ChatListItemModel(QAbstractListModel):
 
     @Slot()
     def refresh(self) -> None:
-        """Read the book again. Rows that are the same in number and order are not reset, which keeps the selection."""
+        """Read the book again. Without a reset where rows are the same in number and order: so the selection stays."""
         rows = self._make_rows()
         if [row.key for row in rows] == [row.key for row in self._rows]:
             self._rows = rows

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Lanes(QObject):
-    """What is given to one name is done in order; different names do not wait for each other."""
+    """Tasks under one name are done in order; different names do not wait for each other."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""What the thread that loads a model is told, and what it may ask back."""
+"""What a model's loading thread is told, and what it may ask for."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ _LOOK_EVERY_S = 0.1
 
 
 class RoomWish:
-    """A loader waits until another model has been unloaded, or for the word that none can be. Bytes."""
+    """A loader waits until another model is unloaded, or to hear that none can be. Sizes are bytes."""
 
     def __init__(self, key: str, needed: int, available: int) -> None:
         self.key = key

@@ -1,4 +1,4 @@
-"""What a model would take if it were loaded in one way: asked of the engine, off the GUI thread."""
+"""What a model would take if it were loaded with given options: asked of the engine, off the GUI thread."""
 
 from collections.abc import Callable
 from pathlib import Path

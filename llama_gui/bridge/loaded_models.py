@@ -13,16 +13,16 @@ from llama_gui.bridge.tickets import Tickets
 from llama_gui.vocabulary import LoadOptions, LoadProgress, ModelInfo, is_remote
 
 ModelState = Literal["absent", "loading", "short", "ready", "failed"]
-"""short: it waits until another model has answered and makes room."""
+"""short: of memory; it waits until another model has finished its answers and can be unloaded."""
 
 LARGE_BYTES = 256 * 2**20
-"""What weighs less is not worth the seconds that it takes to load it again."""
+"""Unloading smaller models is not worth the seconds that it takes to load them again."""
 _SWEEP_MS = 30_000
 
 
 @dataclass(slots=True)
 class _Model:
-    """How it stands with one model. While it is loaded in another way, it has two threads."""
+    """The state of one model. While it is reloaded with other options, it has two threads."""
 
     options: LoadOptions = field(default_factory=LoadOptions)
     ready: EngineThread | None = None
@@ -43,7 +43,7 @@ class _Model:
         return thread is self.ready or thread is self.coming
 
     def lose(self, thread: EngineThread) -> None:
-        """A thread will not serve it any more; the one that stays says how it is loaded."""
+        """A thread will not serve it any more; the options are then those of the thread that stays."""
         if thread is self.coming:
             self.coming = None
         else:
@@ -55,12 +55,12 @@ class _Model:
 class LoadedModels(QObject):
     """One thread for each model, by key. Every method is called on the GUI thread and returns at once.
 
-    Several are loaded at once while there is memory; the loader says so, through `LoadOrder.make_room`. A model that
-    is loaded in another way stays until the answers that it writes are finished.
+    Several stay loaded while there is memory; the loader asks for more through `LoadOrder.make_room`. A model that is
+    being reloaded with other options stays until its running answers are finished.
     """
 
     loading = Signal(str)
-    """Key of a model that is on its way from now on."""
+    """Key of a model whose loading has begun."""
     progressed = Signal(str, object)
     loaded = Signal(str, object)
     failed = Signal(str, str)
@@ -69,7 +69,7 @@ class LoadedModels(QObject):
     short = Signal(object)
     """`RoomWish`: a load waits for the end of answers."""
     ended = Signal(object, str)
-    """A thread that will write nothing more, and what to tell those who still wait for it."""
+    """A thread that will answer nothing more, and the error for those who still wait for it."""
     changed = Signal()
     """What is loaded, or on its way, is another."""
     devices_found = Signal(object)
@@ -122,9 +122,9 @@ class LoadedModels(QObject):
         self._models[key].options = options
 
     def load(self, key: str) -> None:
-        """Load a model as its options say; nothing happens when it is there, or on its way, like that already.
+        """Load a model as its options say; nothing happens if it is loaded, or being loaded, with these options.
 
-        What is there like that stays, and a load in another way that was on its way is given up.
+        If it is loaded with these options, a load with other options that is under way is given up.
         """
         model = self._models[key]
         if self._closing or (model.coming is not None and model.coming.options == model.options):
@@ -169,14 +169,14 @@ class LoadedModels(QObject):
             self.changed.emit()
 
     def _drop(self, thread: EngineThread) -> None:
-        """Stop a load; what it brings is thrown away."""
+        """Stop a load; its result is discarded."""
         thread.stop()
         self._answer(self._models[thread.key], is_granted=False)
 
     # --- what the threads tell
 
     def _teller(self) -> tuple[EngineThread, _Model]:
-        """The thread whose signal is heard, and its model."""
+        """The thread that emitted the current signal, and its model."""
         thread = cast(EngineThread, self.sender())
         return thread, self._models[thread.key]
 
@@ -226,7 +226,7 @@ class LoadedModels(QObject):
         self._models[key].used = time.monotonic()
 
     def settle(self) -> None:
-        """Answers have ended, or a thread has: those that were replaced can go, and those that wait may have room."""
+        """Answers or a thread have ended: replaced threads can end, and waiting loads may find room."""
         for thread in filter(self._is_idle, self._replaced()):
             thread.stop()
         for model in self._short_models():
@@ -279,7 +279,7 @@ class LoadedModels(QObject):
     # --- time
 
     def unload_after(self, minutes: int) -> None:
-        """How long a large model stays that nobody asks anything; 0: for ever."""
+        """How long an idle large model stays in memory; 0: for ever."""
         self._unload_after_s = minutes * 60.0
         self._watch_time()
 
@@ -322,5 +322,5 @@ class LoadedModels(QObject):
 
 
 def _is_leaving(thread: EngineThread) -> bool:
-    """Whether it has been told to stop, and holds memory until it has."""
+    """Whether it was told to stop but still holds memory."""
     return thread.stopping and thread.engine is not None and not is_remote(thread.key)

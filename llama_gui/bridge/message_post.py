@@ -1,4 +1,4 @@
-"""A message of the user on its way to the disk, which it must have reached before a model is asked."""
+"""Saves the user's messages: each must be on disk before a model is asked."""
 
 from dataclasses import dataclass, replace
 
@@ -63,9 +63,9 @@ class MessagePost(QObject):
         node = replace(new_node(self._chat_id, "user", text, "complete", parent_id), attachments=where)
         is_first = len(self._path.tree) == 0 and self._card.title == DEFAULT_TITLE
         title = _title_of(draft) if is_first else self._card.title
-        settings = self._card.settings if is_first else None  # those of a preset were saved nowhere yet
+        settings = self._card.settings if is_first else None  # settings from a preset are not saved yet
 
-        unsaved = self._saver.pending  # among them perhaps its parent, an answer that was edited just now
+        unsaved = self._saver.pending  # perhaps with its parent, an answer that was edited just now
 
         def save(store: ChatStore) -> _Saved:
             store.create_chat(node.chat_id, title)

@@ -21,7 +21,7 @@ from llama_gui.settings import UserSettings
 
 
 class ModelDesk(QObject):
-    """The parts, and what they tell each other. Nothing is asked of the hub before the user asks for it."""
+    """Owns the parts and connects them. Nothing is asked of the hub before the user asks for it."""
 
     def __init__(
         self,

@@ -77,7 +77,7 @@ class ModelShelf(QObject):
 
     @property
     def items(self) -> tuple[ShelfItem, ...]:
-        """What was there at the last look."""
+        """What was found by the last scan."""
         return self._items
 
     @property

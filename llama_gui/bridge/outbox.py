@@ -43,6 +43,6 @@ class Outbox(QObject):
 
     def take(self) -> list[Drawn | Ended]:
         """All that has piled up, oldest first."""
-        # Lowered before the pile is read: an item that comes in between is read now, or wakes again.
+        # Cleared before the pile is read: an item that arrives in between is read now, or wakes again.
         self._woken = False
         return [self._pile.popleft() for _ in range(len(self._pile))]

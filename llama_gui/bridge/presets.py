@@ -13,7 +13,7 @@ Change = Callable[[ChatStore], object]
 
 
 def differing(settings: ChatSettings, preset: ChatSettings) -> list[str]:
-    """The names of the fields, those of the sampling among them, in which a chat is not as a preset is."""
+    """The names of the fields, sampling included, in which a chat differs from a preset."""
     names = [f.name for f in fields(ChatSettings) if f.name not in ("sampling", *CHAT_FIELDS)]
     found = [name for name in names if getattr(settings, name) != getattr(preset, name)]
     sampling = [f.name for f in fields(settings.sampling)]
@@ -37,7 +37,7 @@ class PresetBook(QObject):
         self._undo: tuple[str, ChatSettings] | None = None
 
     def presets(self) -> dict[str, ChatSettings]:
-        """Those that are known, by name; each with its name in `preset`."""
+        """The known presets, by name; each has its name in `preset`."""
         return dict(self._presets)
 
     def load(self) -> None:

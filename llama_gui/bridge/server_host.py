@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 HERE = "127.0.0.1"
 EVERYWHERE = "0.0.0.0"
-"""Not IPv6: its addresses are not of a home's network alone, but the world's."""
+"""Not IPv6, whose addresses can be reached from the whole internet, not only from the home network."""
 
 
 class HostModels:
-    """The models of an `EngineHost` as the server asks for them, from its own threads: a copy of what is in memory."""
+    """The models of an `EngineHost` for the server's own threads: a copy of the list of those in memory."""
 
     def __init__(self) -> None:
         self._engines: dict[str, Any] = {}
@@ -109,7 +109,7 @@ class ServerHost(QObject):
         self._run(self._stop, self._on_stopped)
 
     def shutdown(self) -> bool:
-        """Stop, and end the threads, before the engines go. Twice is as good as once."""
+        """Stop, and end the threads, before the engines go. May be called twice."""
         if self._lane is None:
             return True
         if not self._lane.closed:
@@ -161,7 +161,7 @@ class ServerHost(QObject):
         self.failed.emit(self._words(error))
 
     def _words(self, error: Exception) -> str:
-        """Why it could not be started; the server's own words name options of the command line."""
+        """Why it could not be started, in the window's words: the server's own name command-line options."""
         number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
         if number == errno.EADDRINUSE:
             return self.tr("Another program uses port {} already. Enter another number.").format(self._port)

@@ -85,7 +85,7 @@ class TaskLane(QObject):
             except BaseException as error:  # a panic in a Rust library is no Exception, and must not end the lane
                 outcome = _Outcome(task, None, _as_exception(error))
             self._outcomes.append(outcome)
-            del task, outcome  # what the answer holds must not live on until the next task comes
+            del task, outcome  # the result must not stay alive until the next task
             self._wake.emit()
 
     @Slot()
@@ -105,7 +105,7 @@ def _as_exception(error: BaseException) -> Exception:
 def _answer(outcome: _Outcome) -> None:
     callback = outcome.task.done if outcome.error is None else outcome.task.failed
     if callback is None:
-        if outcome.error is not None:  # nobody asked to hear of it, so it must not pass in silence
+        if outcome.error is not None:  # no callback was given for it, so it must not go unnoticed
             sys.excepthook(type(outcome.error), outcome.error, outcome.error.__traceback__)
         return
     owner = getattr(callback, "__self__", None)

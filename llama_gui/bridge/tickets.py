@@ -80,7 +80,7 @@ class Tickets(QObject):
     # --- to the engine and back
 
     def hand_over(self, engine: EngineLike, ticket: Ticket) -> bool:
-        """Render, tokenize and submit, which takes its time. False: it was cancelled before."""
+        """Render, tokenize and submit, which can take a while. False: it was cancelled before."""
         if ticket.cancelled:
             return False
         number, outbox = ticket.number, self._outbox
@@ -94,7 +94,7 @@ class Tickets(QObject):
             outbox.put(Ended(number, result))
 
         ticket.job = engine.submit(ticket.request, on_output, on_finish)
-        if ticket.cancelled:  # the mark was set between the look and the hand-over
+        if ticket.cancelled:  # the flag was set between the check and the submission
             ticket.job.cancel()
         return True
 
@@ -104,7 +104,7 @@ class Tickets(QObject):
             return
         ticket.announced = True
         self.announced.emit(ticket.number)
-        if not self._progress_timer.isActive():  # starting it anew would put off its next turn
+        if not self._progress_timer.isActive():  # restarting it would delay its next turn
             self._progress_timer.start()
 
     def end(self, ticket: Ticket, text: str) -> None:

@@ -125,7 +125,7 @@ class Titler(QObject):
             messages=[Message("user", title_request(work.question, work.answer))],
             max_tokens=24,
             sampling=SamplingParams(temperature=0.2, seed=1),
-            thinking=False,  # a thought would be longer than a title may be
+            thinking=False,  # reasoning would be longer than a title may be
         )
         self._ticket = self._host.submit(request, model)
 
@@ -149,7 +149,7 @@ class Titler(QObject):
             self._keep("")
 
     def _keep(self, title: str) -> None:
-        """Save the title. A chat for which none was found keeps its own, as if the model had given that."""
+        """Save the title. A chat without a usable one keeps its own, marked as if the model had given it."""
         work, self._work = self._work, None
         if work is None:
             return
@@ -173,12 +173,12 @@ class Titler(QObject):
 
     @Slot(object)
     def _on_store_failed(self, _error: Exception) -> None:
-        """A title is not worth a word to the user; the store's trouble is told by those who save messages."""
+        """A title is not worth a message to the user; store errors are reported by those who save messages."""
         self._work = None
 
 
 def _writes_titles(info: ModelInfo) -> bool:
-    """One that always thinks first would have no tokens left for the title."""
+    """False for a model that always reasons first: it would have no tokens left for the title."""
     return info.parameters >= LEAST_PARAMETERS and not info.opening(thinking=False)
 
 

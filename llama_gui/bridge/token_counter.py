@@ -38,14 +38,14 @@ class TokenCounter(QObject):
             done(None)
 
     def ask(self, engine: object, work: Callable[[Counts], Answer], done: Callable[[Answer | None], None]) -> None:
-        """Whatever else is to be found out by counting. `work` is called on the lane."""
+        """Any other work that needs an engine for counting. `work` is called on the lane."""
         if isinstance(engine, Counts):
             self._run(lambda: work(engine), done)
         else:
             done(None)
 
     def run(self, work: Callable[[], Answer], done: Callable[[Answer | None], None]) -> None:
-        """What belongs to counting and takes a while, but needs no engine."""
+        """Related work that takes a while but needs no engine."""
         self._run(work, done)
 
     def count(self, engine: object, key: Key, text: str, done: Callable[[tuple[Key, int | None]], None]) -> None:

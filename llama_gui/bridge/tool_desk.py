@@ -35,7 +35,7 @@ class ToolDesk(QObject):
         self._book = ToolBook(file)
         self._servers: dict[str, ToolServer] | None = None
         self._states: dict[str, ToolServerState] = {}
-        self._runs: dict[str, int] = {}  # by name; what is told of any other run is old
+        self._runs: dict[str, int] = {}  # by name; news of any other run are outdated
         self._calls: set[int] = set()
         self._numbers = count(1)
         self._closed = False
@@ -89,7 +89,7 @@ class ToolDesk(QObject):
     # --- what they do
 
     def start(self, names: Sequence[str]) -> None:
-        """Have these run, but for those that do already; one that failed is tried again."""
+        """Start those of these that are not running; one that failed is tried again."""
         for name in names:
             server = self._listed().get(name)
             if server is None or self._closed or self._runs_now(name):
@@ -110,7 +110,7 @@ class ToolDesk(QObject):
         return all(self.state(name).status != "starting" for name in names)
 
     def tools(self, names: Sequence[str]) -> tuple[ToolInfo, ...]:
-        """What those of these servers offer that are ready, in order."""
+        """The tools of those of these servers that are ready, in order."""
         return tuple(tool for name in names for tool in self.state(name).tools)
 
     def call(self, tool: ToolInfo, arguments: Mapping[str, Any]) -> int:
@@ -120,7 +120,7 @@ class ToolDesk(QObject):
         if self.state(tool.server).status == "ready":
             self._client.call(number, self._runs[tool.server], tool.name, dict(arguments))
         else:
-            # Not why: the model that reads it may be elsewhere, and commands and addresses hold keys.
+            # Without the reason: the model may be remote, and commands and addresses may hold keys.
             self._came.emit(number, ToolReply(f"“{tool.server}” is not running.", is_error=True))
         return number
 
@@ -148,7 +148,7 @@ class ToolDesk(QObject):
                 servers, problems = (), (str(error),)
             self._servers = {server.name: server for server in servers}
             for words in problems:
-                self._faulty.emit(words)  # later: nobody expects it from a question
+                self._faulty.emit(words)  # queued: callers of a getter do not expect a signal
         return self._servers
 
     def _keep(self, servers: Sequence[ToolServer], former: str = "") -> None:
@@ -162,7 +162,7 @@ class ToolDesk(QObject):
         self.start(ran)
 
     def _put(self, servers: Sequence[ToolServer], former: str) -> None:
-        """As `ToolBook.keep` does, so that the list is right before that is on the disk."""
+        """Change the list as `ToolBook.keep` does, so that it is right before the file is written."""
         listed = self._listed()
         for server in servers:
             if former in listed and former != server.name:
@@ -181,7 +181,7 @@ class ToolDesk(QObject):
 
     @Slot(object)
     def _on_not_written(self, error: Exception) -> None:
-        """The list is again what the file says."""
+        """Restore the list from the file."""
         self._servers = None
         for name in [name for name in self._runs if name not in self._listed()]:
             self.stop(name)

@@ -16,7 +16,7 @@ from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import ToolDecision, ToolInfo, ToolQuestion, ToolReply
 
 LEAST_ROOM, UNTOLD_ROOM = 4_000, 12_000
-"""Characters of a reply that are kept whatever the context is, and where its server does not tell how much it reads."""
+"""Characters of a reply that are always kept, and that are kept where the size of the context is unknown."""
 DECLINED = "The user did not allow this call."
 
 
@@ -76,7 +76,7 @@ class ToolTurn(QObject):
     # --- before the model is asked
 
     def prepare(self, then: Callable[[], None]) -> None:
-        """Have the chat's servers run, then do something; of those that cannot, it is said why.
+        """Start the chat's servers, then go on; it is reported why any of them cannot run.
 
         For a model that has no place for tools none is started.
         """
@@ -112,7 +112,7 @@ class ToolTurn(QObject):
         self._wanted = [
             _Wanted(tools[call.name], new_use(tools[call.name], call.name, call.arguments)) for call in calls
         ]
-        # A token is some four characters, and so all replies take a third of the context at most.
+        # A token is about four characters, so all replies together take at most a third of the context.
         room = max(LEAST_ROOM, 4 * max_context // 3) if max_context else UNTOLD_ROOM
         self._room = room // len(self._wanted)
         self._node_id = answer_id

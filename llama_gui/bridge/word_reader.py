@@ -18,7 +18,7 @@ from llama_gui.vocabulary import ChatSettings, TokenOutput
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The tokens of an answer with what was likely in their places.
+    """The tokens of an answer, each with the likeliest alternatives.
 
     `ending`: the ids that end an answer. `chosen`: the place whose token somebody has chosen; -1: the model wrote all.
     `is_as_then`: False where the prompt is another by now, because a message or the system prompt was changed.
@@ -40,7 +40,7 @@ class Turning:
 
 
 def turning(words: Words, recipe: Recipe, place: int, token_id: int) -> Turning:
-    """What comes of choosing `token_id` at `place` of an answer that was made by `recipe`."""
+    """The result of choosing `token_id` at `place` of an answer that was made by `recipe`."""
     before = words.tokens[:place]
     chosen = next((top.text for top in words.tokens[place].top_logprobs if top.token_id == token_id), "")
     text = "".join(token.text for token in before) + chosen
@@ -135,7 +135,7 @@ class WordReader(QObject):
             if item.ticket == self._ticket and item.progress.prompt_tokens:
                 self.progressed.emit(item.progress.prompt_tokens_read / item.progress.prompt_tokens)
         if any(item.ticket == self._ticket for item in frame.items):
-            self._host.cancel(self._ticket)  # it was stopped once, and is read to its end: nobody wants it to go on
+            self._host.cancel(self._ticket)  # a stopped answer would go on once it is read
         for finished in frame.finished:
             if finished.ticket == self._ticket:
                 self._finish(finished)
@@ -155,7 +155,7 @@ class WordReader(QObject):
 
 
 def no_writer(recipe: Recipe) -> str:
-    """Why nothing can be done with the tokens of an answer: tokens mean nothing to another model."""
+    """The error where the model that wrote an answer is missing: its tokens mean nothing to another one."""
     told = QCoreApplication.translate(
         "WordReader", "The model that wrote this answer, {}, is not on this machine any more."
     )
