@@ -1,7 +1,7 @@
 /* Attention. A query sees the keys of its conversation up to its own place, KEYS at a time from the first on: what
  * is computed for it does not depend on the other queries of the call. Softmax as it goes: Milakov and Gimelshein 2018. */
 
-enum { KEYS = 64 };           /* whose scores are there at a time */
+enum { KEYS = 64 };           /* whose scores are held at a time */
 enum { QUERIES = 16 };        /* tokens of one conversation that one thread takes at a time */
 enum { WIDEST = 256 };        /* numbers of a head */
 
@@ -20,7 +20,7 @@ typedef struct {
     Kind kind; /* of the keys and values of all conversations */
 } Attention;
 
-/* What is wanted soon: a stretch of some channels. The memory fetches it while others are computed with. */
+/* What is needed soon: a stretch of some channels. It is prefetched while others are computed. */
 typedef struct {
     const char *at;
     ptrdiff_t channels, stride;      /* bytes from channel to channel */
@@ -140,7 +140,7 @@ INLINE Share keys_seen(const Attention *a, ptrdiff_t place, ptrdiff_t block) {
     return (Share){from < 0 ? 0 : from, place + 1 - block < KEYS ? place + 1 - block : KEYS};
 }
 
-/* The `i`th of the queries of a key head, a group of them for each token from `first` on. */
+/* The `i`th query of a key head: each token from `first` on has a group of them. */
 INLINE const float *query_of(const Attention *a, const Span *span, ptrdiff_t head, ptrdiff_t first, ptrdiff_t i) {
     const ptrdiff_t group = a->heads / a->kv_heads;
     return a->q + (span->row + first + i / group) * a->q_stride + (head * group + i % group) * a->dim;
@@ -155,7 +155,7 @@ INLINE void put_seen(const Attention *a, const Span *span, ptrdiff_t head, ptrdi
     }
 }
 
-/* What is wanted behind a block of a head: the next one, or what the thread's next head begins with. */
+/* What is needed after a block of a head: the next block, or the first one of the thread's next head. */
 INLINE CacheBlock block_behind(const Attention *a, const char *all_keys, const char *all_values, ptrdiff_t block, ptrdiff_t last,
                                const Room *room) {
     const ptrdiff_t next = (block + KEYS) * a->dim * (ptrdiff_t)bytes_of(a->kind);

@@ -1,6 +1,6 @@
-/* Attention as it is asked for: in wide registers where there are some and heads fit them. */
+/* The entry points of attention: in 512-bit registers where the CPU has them and heads fit them. */
 
-/* Heads of a span are items, for each piece of its tokens, the last piece first. */
+/* The threads' work items: each is one head for one piece of a span's tokens, the last piece first. */
 typedef struct {
     ptrdiff_t head, first, count;
 } Item;
@@ -21,7 +21,7 @@ static CacheBlock block_at(const Attention *a, const Span *span, ptrdiff_t layer
     return (CacheBlock){span->keys + at, span->values + at};
 }
 
-/* What an item begins with; `number` may be beyond those of its span, then it is one of the next. */
+/* The first block of an item; a `number` beyond the span's last item means one of the next span. */
 static CacheBlock beginning_of(const Attention *a, const Span *spans, ptrdiff_t count, ptrdiff_t layer, ptrdiff_t number) {
     for (ptrdiff_t s = 0; s < count; number -= items_of(a, &spans[s]), s++) {
         if (number >= items_of(a, &spans[s])) continue;

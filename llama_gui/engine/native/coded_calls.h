@@ -1,12 +1,12 @@
 /* Products with weights of bfloat16 in codes as they are asked for: in wide registers where these multiply bfloat16, with rows
  * that are rounded to it, as they are in a network of bfloat16; else with rows of float32. */
 
-/* From row to row, in bytes. Rows that begin a power of two apart would meet in few lines of the cache. */
+/* From row to row, in bytes. Rows that begin a power of two apart would compete for few lines of the cache. */
 INLINE ptrdiff_t coded_row_bytes(ptrdiff_t width) {
     return up_to(width * (ptrdiff_t)(has_wide_halves ? sizeof(uint16_t) : sizeof(float)), ALIGNMENT) + ALIGNMENT;
 }
 
-/* Row `r` of those that are multiplied. */
+/* Row `r` as it is multiplied. */
 static void prepare_coded_row(const float *x, ptrdiff_t r, ptrdiff_t width, char *rows) {
     char *const row = rows + r * coded_row_bytes(width);
     if (has_wide_halves) narrow_row(x, width, (uint16_t *)row);

@@ -1,4 +1,4 @@
-/* Weights of bfloat16, nothing lost of them, in three quarters of their bytes.
+/* Weights of bfloat16, stored without loss in three quarters of their bytes.
  *
  * The upper byte of a number in bfloat16, its sign and most of its exponent, is one of few in a network: among the numbers of 32
  * channels the 16 commonest are all but one in some thousands. So lower bytes are kept as they are, upper ones as codes of four
@@ -60,7 +60,7 @@ EXPORT int llama_gui_choose_codes(const uint16_t *rows, ptrdiff_t channels, ptrd
     for (ptrdiff_t panel = 0; panel < panels; panel++) {
         const ptrdiff_t left = channels - panel * PANEL, count = (left < PANEL ? left : PANEL) * width;
         const uint16_t *const numbers = rows + panel * PANEL * width;
-        int32_t found[4][256] = {{0}}; /* four, so that a count need not wait for the one before */
+        int32_t found[4][256] = {{0}}; /* four tables, so that a count need not wait for the one before */
         for (ptrdiff_t i = 0; i < count; i += 4)
             for (int j = 0; j < 4; j++) found[j][numbers[i + j] >> 8]++;
         for (int i = 0; i < 256; i++) found[0][i] += found[1][i] + found[2][i] + found[3][i];

@@ -1,15 +1,15 @@
 /* Products of rows of float32 with weights of bfloat16 in codes, in registers of 256 bits, for CPUs that do not multiply bfloat16.
  *
- * Codes become numbers in registers, for each tile of rows anew. Products are added up in one chain for each row and channel, from
+ * Codes are expanded in registers, again for each tile of rows. Products are added up in one chain for each row and channel, from
  * the first input to the last, in calls of any size. */
 
 enum {
-    CODED_FEW = 5,        /* rows, up to which codes become numbers in registers: more are multiplied with numbers written out */
-    CODED_WHOLE = 2,      /* rows of a tile, up to which it has all channels of a panel, and half of them else */
-    CODED_ROWS = 6,       /* of a tile, the most */
+    CODED_FEW = 5,        /* up to this many rows codes are expanded in registers; more are multiplied with numbers in memory */
+    CODED_WHOLE = 2,      /* a tile of up to this many rows takes all channels of a panel, others half of them */
+    CODED_ROWS = 6,       /* at most, of a tile */
     CODED_STRETCH = 120,  /* rows that are multiplied with a panel before the next */
     CODED_PART = 64,      /* pairs of a panel that all of these rows are multiplied with before the next */
-    CODED_AHEAD = 2048,   /* bytes after which a panel is fetched that is read only once */
+    CODED_AHEAD = 2048,   /* how many bytes ahead a panel is prefetched that is read only once */
     HALF = PANEL / 2,     /* channels: eight of the first half of the panel and eight of the second */
     HALF_BYTES = 2 * HALF,/* of a step, lower ones */
 };
@@ -32,8 +32,8 @@ typedef struct {
 typedef struct {
     const CodedPart *part;
     const float *x, *written; /* numbers [inputs][HALF]; NULL: codes are read */
-    const uint8_t *next;      /* what is to be fetched meanwhile; NULL: nothing */
-    ptrdiff_t stride, step;   /* bytes of that for each input that is written; for codes they are pairs, too */
+    const uint8_t *next;      /* what is to be prefetched meanwhile; NULL: nothing */
+    ptrdiff_t stride, step;   /* bytes of `next` for each input of `written`, or for each pair of codes */
     int half;                 /* of the channels, where a tile has one */
 } CodedCall;
 
@@ -114,7 +114,7 @@ INLINE void add_codes(const CodedCall *of, int rows, int halves, __m256 *total) 
     }
 }
 
-/* Half of the channels of a part as numbers, [inputs][HALF]. */
+/* Expands half of the channels of a part to numbers, [inputs][HALF]. */
 static void write_half(const CodedPart *part, int half, float *to) {
     const __m256i table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)part->codes.table));
     const uint32_t *stray = strays_from(part->codes.strays, part->first);
@@ -148,7 +148,7 @@ INLINE void add_written(const CodedCall *of, int rows, __m256 *total) {
     }
 }
 
-/* Sums [rows][PANEL], from nothing with the first pair. */
+/* Sums [rows][PANEL], which begin at zero with the first pair. */
 INLINE void coded_tile(const CodedCall *of, int rows, int halves, int is_written, float *sums) {
     const int groups = 2 * halves;
     const ptrdiff_t begin = halves == 1 ? 8 * of->half : 0;

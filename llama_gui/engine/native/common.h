@@ -1,24 +1,24 @@
-/* What all kernels share: names of the compiler's, sizes, results, sums, memory, numbers of any kind as float32. */
+/* Shared by all kernels: compiler attributes, sizes, results, sums, memory, conversion of all kinds of numbers to float32. */
 
 #include <immintrin.h>
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 #define AS_A_LOOP _Pragma("GCC unroll 1")
-/* Add this up now: gcc would gather what is to be added, and have no registers for it. */
+/* Adds up at this point: gcc would postpone additions until it runs out of registers. */
 #define IN_ORDER(sum) __asm__("" : "+x"(sum))
-/* sum += more, of 16 bits, where it stands: in a loop gcc would copy what IN_ORDER holds. */
+/* sum += more, of 16 bits, in place: with IN_ORDER gcc would copy the sum in a loop. */
 #define ADD_16_BITS(sum, more) __asm__("vpaddw %1, %0, %0" : "+x"(sum) : "x"(more))
 #define ADD_32_BITS(sum, more) __asm__("vpaddd %1, %0, %0" : "+x"(sum) : "x"(more))
 
 enum { GROUP = 32 };          /* four-bit weights that share a step and a low */
-enum { WORTH_SHARING = 1 << 15 }; /* numbers, below which one thread does them */
+enum { WORTH_SHARING = 1 << 15 }; /* numbers; fewer are done by one thread */
 enum { ALIGNMENT = 64 };
 
 typedef enum { FLOAT32 = 0, BFLOAT16 = 1, FLOAT16 = 2 } Kind;
 
-/* The memory is to bring the line at `at`: into the first-level cache, or only into the second. A core can wait for fewer lines at
- * a time of the first than of the second, and a fetch for which there is no room keeps all behind it waiting: so where much is
+/* Prefetches the line at `at` into the first-level cache, or (`_early`) only into the second. A core can have fewer fetches in
+ * flight for the first level than for the second, and one that finds no free slot blocks those behind it: so where much is
  * computed meanwhile the second is better. (Measured on Zen 4.) */
 INLINE void fetch_line(const void *at) { _mm_prefetch((const char *)at, _MM_HINT_T0); }
 INLINE void fetch_line_early(const void *at) { _mm_prefetch((const char *)at, _MM_HINT_T1); }
@@ -133,7 +133,7 @@ INLINE void widen_as(const char *from, Kind kind, ptrdiff_t width, float *to) {
 
 /* A row in float32, with zeros up to the next multiple of eight. */
 INLINE void widen(const char *from, Kind kind, ptrdiff_t width, float *to) {
-    /* A loop for each: the kind is known where it is compiled. */
+    /* A call for each, so that the kind is a constant in the compiled loop. */
     if (kind == BFLOAT16) widen_as(from, BFLOAT16, width, to);
     else if (kind == FLOAT16) widen_as(from, FLOAT16, width, to);
     else widen_as(from, FLOAT32, width, to);

@@ -1,11 +1,11 @@
 /* Products of rows of float32 with weights in half precision. */
 
-enum { BLOCK = 512 };         /* inputs whose float32 products are added up in one chain, those of a row lie together */
+enum { BLOCK = 512 };         /* inputs whose float32 products are added up in one chain; those of a row lie together */
 enum { STEP = 16 };           /* weights of half precision that are read at once */
-enum { NEAR_HALF = 24 };      /* channels of half precision that all rows are multiplied with before the next */
+enum { NEAR_HALF = 24 };      /* channels that all rows are multiplied with before the next ones */
 enum { WIDE = 6 };            /* rows of a tile of two channels; of fewer than five it has three */
 
-/* Sixteen weights as twice eight numbers; bfloat16 as the even and the odd ones, because that takes least. */
+/* Sixteen weights as twice eight numbers; of bfloat16 the even and the odd ones, which is cheapest. */
 INLINE void load_halves(const uint16_t *w, Kind kind, __m256 *first, __m256 *second) {
     __m256i bits = _mm256_loadu_si256((const __m256i *)w);
     if (kind == FLOAT16) {
@@ -116,7 +116,7 @@ INLINE void half_steps(const float *x, const uint16_t *w, ptrdiff_t apart, int r
     }
 }
 
-/* What is wanted soon: a block of one or two channels, which the memory fetches while others are multiplied. */
+/* What is needed soon: a block of one or two channels, which is prefetched while others are multiplied. */
 typedef struct {
     const uint16_t *first, *second; /* NULL: nothing; the same twice: one */
 } NextChannels;
@@ -186,7 +186,7 @@ INLINE NextChannels next_of(const HalfBlock *of, ptrdiff_t call, ptrdiff_t calls
     return (NextChannels){of->next + first * of->width, of->next + second * of->width};
 }
 
-/* Rows in tiles of three to six, as even as they can be. What is wanted next is fetched during the first two of them. */
+/* Rows in tiles of three to six, as even as possible. What is needed next is prefetched during the first two of them. */
 static void half_block(HalfBlock *of) {
     ptrdiff_t tiles = (of->rows + WIDE - 1) / WIDE, row = 0, call = 0;
     const ptrdiff_t first = (of->rows + tiles - 1) / tiles;
@@ -250,7 +250,7 @@ static void half_in_team(const float *arranged, ptrdiff_t rows, ptrdiff_t width,
                          __m256 *sums) {
     const Share share = share_of(to->channels, NEAR_HALF);
     __m256 *own = sums + omp_get_thread_num() * half_sums(rows);
-    /* A loop for each: the kind is known where it is compiled. */
+    /* A call for each, so that the kind is a constant in the compiled loop. */
     if (kind == FLOAT16) half_share(arranged, rows, width, w, FLOAT16, share, to, own);
     else half_share(arranged, rows, width, w, BFLOAT16, share, to, own);
 }

@@ -1,9 +1,9 @@
-/* Layers of the network in one call: norms, products, rotation, attention and the gate, on rows of float32 in place.
+/* Whole layers of the network in one call: norms, products, rotation, attention and the gate, on rows of float32 in place.
  *
  * One team of threads goes through all of it. A step of one conversation consists of short operations, which took a third
  * of the time of a small network while each of them was a call and a team of its own. */
 
-/* What a weight is multiplied as; weights in blocks are `IN_BLOCKS` + their BlockKind. */
+/* The form in which a weight is multiplied; weights in blocks have `IN_BLOCKS` + their BlockKind. */
 typedef enum {
     WHOLE_INT8, INT8_PANELS, WHOLE_INT4, HALF_BFLOAT16, HALF_FLOAT16, IN_CODES, IN_BLOCKS, LAST_FORM = IN_BLOCKS + Q7_K,
 } Form;
@@ -33,7 +33,7 @@ typedef struct {
     int64_t gate;       /* an Activation */
 } Layer;
 
-/* Rows as the products want them: with a scale for each row, with one for each block of it, and arranged. */
+/* Rows as the products need them: with a scale for each row, with one for each block of it, and arranged (`arrange_row`). */
 typedef struct {
     int8_t *levels;
     float *scales;
@@ -47,12 +47,12 @@ typedef struct {
     char *for_codes;
 } Prepared;
 
-/* What a call needs beside its rows. */
+/* The scratch memory of a call. */
 typedef struct {
     Prepared prepared;
-    float *y, *inner;    /* what products and what attention or the gate have made */
-    float *own;          /* of each thread: a row */
-    __m256 *sums;        /* of each thread, of half precision */
+    float *y, *inner;    /* results of the products, and of attention or the gate */
+    float *own;          /* a row for each thread */
+    __m256 *sums;        /* for each thread, see half_products.h */
     ptrdiff_t own_width;
 } Space;
 
@@ -77,7 +77,8 @@ static int has(const Linear *linear, int first, int last) {
 
 static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_FLOAT16; }
 
-/* From two stocks: the C library keeps what is at most 32 MiB (glibc), and the system gives the rest anew, page by page. */
+/* From two stocks, because glibc keeps freed memory only in pieces of at most 32 MiB: the system hands out larger ones page by page
+ * each time. */
 static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *for_products) {
     const Linear *all[] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
     ptrdiff_t width = 0, made = 0, behind = 0;
@@ -109,7 +110,7 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *f
     return space;
 }
 
-/* Where a row's sums for blocks of a kind stand; see `sum_blocks`. */
+/* Where the sums of a row's groups are, for blocks of a kind; see `sum_blocks`. */
 static int16_t *sums_for(BlockKind kind, const Levels *of) { return has_small_groups(kind) ? of->offsets : of->sums; }
 
 /* Row `r` of `rows`, as the parts of a linear want it. */
@@ -181,7 +182,7 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
 #pragma omp barrier
 }
 
-/* Norm, and what a linear wants. */
+/* Norms rows, and prepares them for a linear. */
 static void enter(const Linear *linear, const float *x, const float *norm, double eps, ptrdiff_t rows, const Space *space) {
     float *own = space->own + omp_get_thread_num() * space->own_width;
 #pragma omp for
@@ -256,7 +257,7 @@ static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activatio
         const ptrdiff_t r = item / stretches, begin = item % stretches * STRETCH;
         const ptrdiff_t count = begin + STRETCH < width ? STRETCH : width - begin;
         const float *gate = y + r * 2 * width + begin;
-        /* A loop for each: the activation is known where it is compiled. */
+        /* A call for each, so that the activation is a constant in the compiled loop. */
         if (activation == GELU) gate_stretch(gate, gate + width, count, GELU, to + r * width + begin);
         else gate_stretch(gate, gate + width, count, SILU, to + r * width + begin);
     }
@@ -267,7 +268,7 @@ typedef struct {
     const float *cosines, *sines;
 } Turns;
 
-/* A layer, its number in the caches, and by which of some turns its heads are turned. */
+/* A layer, its number in the caches, and which of the rotations its heads get. */
 typedef struct {
     const Layer *layer;
     int64_t number, turns;

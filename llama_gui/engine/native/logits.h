@@ -1,6 +1,6 @@
 /* How likely tokens are: the logarithm of the sum of e^x over a vocabulary. */
 
-enum { MASS_PIECES = 64 }; /* however many threads add them up */
+enum { MASS_PIECES = 64 }; /* a fixed number, so that the result does not depend on the threads */
 
 /* The numbers from `k` on, at most eight; -infinity, which counts as nothing, behind the last. */
 INLINE __m256 eight_logits(const float *x, ptrdiff_t k, ptrdiff_t end) {
@@ -35,7 +35,7 @@ INLINE float largest_piece(const float *largest) {
     return most;
 }
 
-/* The largest of `count` numbers, and the sum of e^(x - largest): NaN where one is none, or the largest is infinite. */
+/* The largest of `count` numbers, and the sum of e^(x - largest): NaN if any is NaN, or the largest is infinite. */
 EXPORT int llama_gui_mass(const float *x, ptrdiff_t count, double found[2]) {
     const ptrdiff_t size = up_to((count + MASS_PIECES - 1) / MASS_PIECES, 8);
     float largest[MASS_PIECES], sums[MASS_PIECES];

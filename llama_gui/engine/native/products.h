@@ -1,25 +1,25 @@
-/* How the rows and channels of a product with weights in few bits are shared out among threads and tiles. */
+/* How the rows and channels of a product with quantised weights are distributed among threads and tiles. */
 
 enum { TOGETHER = 8 };        /* channels that lie side by side in weights of four to six bits */
-enum { NEAR = 2 * TOGETHER }; /* channels that all rows are multiplied with before the next */
-enum { FEW = 4 };             /* rows that wait for the memory */
-enum { MANY = 5 };            /* rows of a tile of two places, for which the registers just suffice: of up to ten rows that
-                               * saves a tile, of more of them FEW at a time are faster */
+enum { NEAR = 2 * TOGETHER }; /* channels that all rows are multiplied with before the next ones */
+enum { FEW = 4 };             /* up to this many rows a product is limited by memory */
+enum { MANY = 5 };            /* rows of a tile of two places, for which the registers just suffice: up to ten rows that saves
+                               * a tile, more rows are faster FEW at a time */
 enum { MOST_SUMS = 10 };      /* of a tile: its rows times the places of the weight that it multiplies them with */
 enum { CACHE = 1 << 18 };     /* bytes of rows that stay in the second-level cache */
-enum { LEFT_OVER = 8 };       /* one of so many channels is left to who comes first, */
-enum { LEFT_NEAR = 4 * NEAR }; /* so many at a time */
-enum { MANY_WIDE = 64 };      /* rows that wide registers multiply for each reading of a weight, at least */
+enum { LEFT_OVER = 8 };       /* one in this many channels goes to the first thread that is free, */
+enum { LEFT_NEAR = 4 * NEAR }; /* this many at a time */
+enum { MANY_WIDE = 64 };      /* rows that 512-bit registers multiply at least for each reading of a weight */
 
-/* Whether there are registers of 512 bits and VNNI, and whether they multiply bfloat16: asked when the library is loaded. */
+/* Whether the CPU has AVX-512 with VNNI, and whether it also multiplies bfloat16: asked when the library is loaded. */
 static int has_wide, has_wide_halves;
 
-/* A tile is a function of its own, for its number of rows and of places: gcc finds no good registers in one for many. */
+/* Each tile, by its number of rows and of places, is a separate function: gcc allocates registers badly in a common one. */
 #define TILE static __attribute__((noinline)) void
 
 typedef struct Product Product;
 
-/* Some rows (at most `most`) that are multiplied together, and which of how many such tiles they are. */
+/* Some rows (at most `most`) that are multiplied together: tile `number` of `of`. */
 typedef struct {
     ptrdiff_t row, number, of;
     int rows;
@@ -27,8 +27,8 @@ typedef struct {
 
 struct Product {
     const int8_t *x;         /* [rows][width] */
-    const int16_t *x_sums;   /* of groups of x, [rows][sums]; of eight bits there are none */
-    const float *x_scales;   /* of blocks of x, [rows][scales]; of eight and of four bits there are none */
+    const int16_t *x_sums;   /* of groups of x, [rows][sums]; not for int8 */
+    const float *x_scales;   /* of blocks of x, [rows][scales]; not for int8 and int4 */
     ptrdiff_t width, sums, scales;
     const void *weight;
     int most;                /* rows of a tile */
@@ -36,13 +36,13 @@ struct Product {
      * and of how many channels each of them is. */
     const int8_t *places;
     int unit;
-    int has_pairs;           /* twice TOGETHER channels are multiplied at a time, which share what is broadcast */
+    int has_pairs;           /* twice TOGETHER channels are multiplied at a time and share the broadcast inputs */
     /* A tile times each of these channels, and those that lie `apart`, 2 * `apart`… behind it. */
     void (*multiply)(const Product *of, Tile tile, Share channels, int places, ptrdiff_t apart);
     Result to;
 };
 
-/* Rows are shared out evenly; behind the last tile there is one of none. */
+/* Rows are distributed evenly; the tile after the last one has no rows. */
 INLINE Tile tile_of(Share rows, ptrdiff_t row, ptrdiff_t number, ptrdiff_t of) {
     const ptrdiff_t left = of - number;
     return (Tile){row, number, of, left ? (int)((rows.end - row + left - 1) / left) : 0};
@@ -64,7 +64,7 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
         of->multiply(of, all, (Share){channels.begin, channels.begin + part}, places, part);
         channels.begin += places * part; /* what does not fit */
     }
-    /* Few channels at a time, so that the weights are read from memory once. */
+    /* Few channels at a time, so that weights are read from memory only once. */
     for (ptrdiff_t c = channels.begin; c < channels.end; c += NEAR) {
         const Share near = {c, c + NEAR < channels.end ? c + NEAR : channels.end};
         const int is_pair = of->has_pairs && near.end - near.begin > TOGETHER;
@@ -76,8 +76,8 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
     }
 }
 
-/* For all threads of a team. Most channels are shared out evenly, so that each thread has long streams, and the last ones to who
- * comes first: the memory serves no two cores alike. */
+/* For all threads of a team. Most channels are distributed evenly, so that each thread has long streams, and the last ones go to
+ * whichever thread is free first: cores do not get equal shares of the memory's bandwidth. */
 static void multiply_in_team(const Product *of, ptrdiff_t rows) {
     const ptrdiff_t channels = of->to.channels, even = channels / LEFT_OVER / NEAR * NEAR * (LEFT_OVER - 1);
     const Share own = share_of(even, NEAR);

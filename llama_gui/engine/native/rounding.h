@@ -1,6 +1,6 @@
 /* Weights rounded to four bits and to seven: `int4_levels.py` and `seven_bits.py` say how, and have the same results. */
 
-enum { MOST = (1 << 24) / 127 };  /* what the whole numbers of a part of a channel may add up to */
+enum { MOST = (1 << 24) / 127 };  /* limit for the sum of the integers of a part of a channel */
 enum { LONGEST = 4096 };          /* inputs of a part */
 
 INLINE double sum_of_doubles(__m256d v) {
@@ -8,7 +8,7 @@ INLINE double sum_of_doubles(__m256d v) {
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
 
-/* Of a channel: the scale with which no number needs more than eight bits, and no product more than 24. */
+/* The scale of a channel with which no number needs more than 8 bits, and no product with a row more than 24. */
 INLINE float first_scale(const float *w, ptrdiff_t width) {
     const ptrdiff_t groups = width / GROUP, parts = (width + LONGEST - 1) / LONGEST;
     __m256 largest = _mm256_setzero_ps();
@@ -55,7 +55,7 @@ INLINE int32_t round_group(const float *w, float scale, uint8_t *levels, uint8_t
     return (int32_t)sum_of_floats(sizes);
 }
 
-/* One of the channels at `to`; `levels` has room for a channel. */
+/* Rounds one of the channels at `to`; `levels` has room for a channel. */
 INLINE float round_channel(const float *w, ptrdiff_t width, int channel, uint8_t *levels, uint8_t *to, uint8_t *steps,
                            int8_t *lows) {
     const ptrdiff_t groups = width / GROUP, parts = (width + LONGEST - 1) / LONGEST;

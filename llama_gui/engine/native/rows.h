@@ -1,6 +1,6 @@
-/* What is done to single rows: norms, the gate of the feed-forward part, and rounding to eight bits, also of a weight's. */
+/* Operations on single rows: norms, the gate of the feed-forward part, and rounding to eight bits (also of a weight's rows). */
 
-/* Of the polynomial of e^x around zero, those of the highest powers first. */
+/* The coefficients of the polynomial for e^x around zero, highest power first. */
 static const float exponential_terms[] = {
     1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f,
 };
@@ -56,7 +56,7 @@ EXPORT int llama_gui_norm(const float *x, ptrdiff_t rows, ptrdiff_t width, const
     return 0;
 }
 
-/* Of `count` numbers, a multiple of eight; NaN where one of them is none. */
+/* The largest absolute value of `count` numbers, a multiple of eight; NaN if any is NaN. */
 INLINE float largest_size(const float *x, ptrdiff_t count) {
     __m256 largest = _mm256_setzero_ps(), unordered = _mm256_setzero_ps();
     for (ptrdiff_t k = 0; k < count; k += 8) {
@@ -68,7 +68,7 @@ INLINE float largest_size(const float *x, ptrdiff_t count) {
 }
 
 /* The scale of a row is its largest number / 127; NaN where that is none or infinite. `width` is a multiple of eight.
- * Rounded once: in the middle between two numbers the least one decides, as it does in torch's sum of both. */
+ * One fused multiply-add, rounded once: LEAST decides a tie, as it does in torch's `add` with `alpha`. */
 INLINE float quantise_row(const float *x, ptrdiff_t width, int8_t *levels) {
     const __m128 largest = _mm_set_ss(largest_size(x, width));
     float scale = _mm_cvtss_f32(_mm_fmadd_ss(largest, _mm_set_ss(1.0f / 127), _mm_set_ss(LEAST)));

@@ -1,4 +1,4 @@
-/* Products with weights of eight and of four bits as they are asked for: the latter in wide registers where there are some. */
+/* The entry points of products with weights of eight and of four bits: the latter in 512-bit registers where the CPU has them. */
 
 static Product int8_product(const int8_t *x, ptrdiff_t width, const int8_t *w, Result to) {
     return (Product){
@@ -20,7 +20,7 @@ INLINE int32_t total_of(const int8_t *x, ptrdiff_t width) {
     return total;
 }
 
-/* Rows of eight bits times panels, or what is written out as such. 1: there is no memory. */
+/* Rows of eight bits times panels, or weights expanded to panels. 1: there is no memory. */
 static int multiply_with_panels(PanelProduct product, ptrdiff_t rows) {
     int32_t *totals = aligned(rows * sizeof *totals);
     if (totals == NULL) return 1;
