@@ -77,7 +77,7 @@ INLINE int32_t four_bytes(const void *at) {
     return bytes;
 }
 
-/* What a vector of each channel needs to know of two groups that lie together: their steps and lows, in 16 bits. */
+/* Steps and lows of two groups that lie together, in 16 bits, for a vector of channels. */
 typedef struct {
     __m256i first_steps, second_steps, lows;
 } PairScales;
@@ -164,7 +164,7 @@ INLINE void expand_int4(Int4 w, int channel, ptrdiff_t width, int8_t *to) {
             __m256i levels = _mm256_and_si256(half ? _mm256_srli_epi16(both, 4) : both, low_bits);
             const ptrdiff_t group = k / 4 + 2 * channel + half;
             const __m256i step = _mm256_set1_epi16(w.steps[group]), low = _mm256_set1_epi8(w.lows[group]);
-            /* Products are below 256, so that they can be had two at a time: those of the even and of the odd bytes. */
+            /* Products are below 256, so two are computed at a time: those of the even and of the odd bytes. */
             __m256i values = _mm256_or_si256(_mm256_mullo_epi16(_mm256_and_si256(levels, even), step),
                                              _mm256_slli_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(levels, 8), step), 8));
             _mm256_storeu_si256((__m256i *)(to + k + half * GROUP), _mm256_add_epi8(values, low));
@@ -212,7 +212,7 @@ static void multiply_int4(const Product *of, Tile at, Share channels, int places
     }
 }
 
-/* Some channels of four bits written out in eight: [channels][width]. What does not fit in eight bits is not to be there. */
+/* Expands some channels from four bits to eight: [channels][width]. All values must fit in eight bits. */
 EXPORT int llama_gui_int4_expand(const uint8_t *levels, const uint8_t *steps, const int8_t *lows, ptrdiff_t width,
                                       ptrdiff_t first, ptrdiff_t channels, int8_t *to) {
     const Int4 w = {levels, steps, lows};

@@ -1,7 +1,7 @@
 /* Attention in registers of 512 bits, for heads of a multiple of sixteen numbers.
  *
- * The keys of a block are turned, so that a lane is a key: the score of a query and a key is one chain over the numbers of a
- * head, and nothing has to be added up across lanes. Queries are taken four at a time or alone; each has the same chains. */
+ * The keys of a block are transposed, so that each lane is a key: the score of a query and a key is one chain over the numbers of
+ * a head, and nothing has to be added up across lanes. Queries are taken four at a time or alone, with the same chains. */
 
 enum { SIXTEEN = 16, KEY_VECTORS = KEYS / SIXTEEN, FOUR_QUERIES = 4 };
 
@@ -27,7 +27,7 @@ INLINE_512 __m512 sixteen_of(const void *from, Kind kind) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
 }
 
-/* Turns sixteen rows of sixteen numbers into its columns. */
+/* Transposes sixteen rows of sixteen numbers. */
 INLINE_512 void turn_sixteen(__m512 *v) {
     __m512 pairs[16], fours[16];
     UNROLL for (int i = 0; i < 16; i += 2) {
@@ -71,7 +71,7 @@ INLINE_512 void widen_values_of(Kind kind, const char *values, ptrdiff_t count, 
     for (ptrdiff_t k = 0; k < count; k += SIXTEEN) _mm512_storeu_ps(to + k, sixteen_of(values + k * bytes_of(kind), kind));
 }
 
-/* Both of a block. A loop for each: the kind is known where it is compiled. */
+/* Keys and values of a block. A call for each kind, so that it is a constant in the compiled loop. */
 static IN_512 void turn_block(Kind kind, const char *keys, const char *values, ptrdiff_t count, ptrdiff_t dim, const Room *room) {
     const ptrdiff_t numbers = count * dim;
     if (kind == BFLOAT16) {
@@ -92,7 +92,7 @@ INLINE void fetch_lines(const char *next, ptrdiff_t at, int lines) {
     UNROLL for (int i = 0; i < lines; i++) fetch_line_early(next + at + i * ALIGNMENT);
 }
 
-/* Scores of some queries for a block of turned keys. */
+/* Scores of some queries for a block of transposed keys. */
 INLINE_512 void wide_scores(const float *const *q, const float *keys, ptrdiff_t dim, float scale, int queries,
                             const char *next, float (*scores)[KEYS]) {
     __m512 total[FOUR_QUERIES * KEY_VECTORS];
@@ -122,8 +122,8 @@ TILE_512 wide_scores_4(const float *const *q, const float *keys, ptrdiff_t dim, 
     wide_scores(q, keys, dim, scale, FOUR_QUERIES, next, scores);
 }
 
-/* The weights of the keys `from` to `to` of a block, 0 for all others; what was seen before is made smaller where a score is larger
- * than all before. */
+/* The weights of the keys `from` to `to` of a block, 0 for all others; earlier sums are scaled down where a score is larger than all
+ * before it. */
 INLINE_512 void wide_weights(const float *scores, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim, Seen *seen, __m512 *weight) {
     const uint64_t are_seen = (to < KEYS ? ((uint64_t)1 << to) - 1 : ~(uint64_t)0) & ~(((uint64_t)1 << from) - 1);
     __m512 score[KEY_VECTORS], most = _mm512_set1_ps(seen->largest);
@@ -201,7 +201,7 @@ static void add_wide_values(const float (*weights)[KEYS], const float *values, S
     }
 }
 
-/* A block of keys, turned, and of values; and what is to be fetched meanwhile. */
+/* A block of transposed keys and one of values; and what is to be prefetched meanwhile. */
 typedef struct {
     const float *keys, *values;
     CacheBlock next;

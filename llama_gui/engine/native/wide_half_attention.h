@@ -1,8 +1,8 @@
 /* Attention on keys and values of bfloat16, for CPUs that multiply it, and heads of a multiple of sixteen numbers.
  *
- * Queries and the weights of the keys are rounded to bfloat16, too, as in FlashAttention (Dao et al. 2022); sums are float32. What
- * is multiplied are pairs: two numbers of a head of a query and of a key, and two keys of a block with their weights. So keys are
- * turned as in `attend_wide`, but in pairs, which stay half as wide, and each query has one chain, whatever is beside it. */
+ * Queries and the weights of the keys are rounded to bfloat16, too, as in FlashAttention (Dao et al. 2022); sums are float32. Each
+ * instruction multiplies pairs: two numbers of a head of a query and of a key, and two keys of a block with their weights. So keys
+ * are transposed as in `attend_wide`, but in pairs, which stay half as wide, and each query has one chain, whatever is beside it. */
 
 enum { KEY_PAIRS = KEYS / 2, PAIRS = SIXTEEN }; /* of a register */
 
@@ -25,7 +25,7 @@ static IN_512 void turn_key_pairs(const uint16_t *keys, ptrdiff_t count, ptrdiff
         }
 }
 
-/* Values [count][dim] as pairs of keys, [count / 2][dim]; beside the last key of an odd number there are zeros. */
+/* Values [count][dim] as pairs of keys, [count / 2][dim]; an odd last key is paired with zeros. */
 static IN_512 void pair_values(const uint16_t *values, ptrdiff_t count, ptrdiff_t dim, uint32_t *to) {
     for (ptrdiff_t j = 0; j < count; j += 2)
         for (ptrdiff_t d = 0; d < dim; d += SIXTEEN) {
@@ -37,7 +37,7 @@ static IN_512 void pair_values(const uint16_t *values, ptrdiff_t count, ptrdiff_
         }
 }
 
-/* Scores of some queries, [queries][dim], for a block of turned keys; a pair of their numbers fetches four of the next lines. */
+/* Scores of some queries, [queries][dim], for a block of transposed keys; each pair of numbers prefetches four of the next lines. */
 INLINE_512 void half_scores(const uint16_t *q, const uint32_t *keys, ptrdiff_t dim, float scale, int queries, const char *next,
                             float (*scores)[KEYS]) {
     __m512i total[FOUR_QUERIES * KEY_VECTORS];
@@ -57,7 +57,7 @@ INLINE_512 void half_scores(const uint16_t *q, const uint32_t *keys, ptrdiff_t d
     }
 }
 
-/* As `wide_soften`, but the weights are rounded, and so is what is added up of them. */
+/* As `wide_soften`, but the weights are rounded before they are summed. */
 TILE_512 half_soften(const float *scores, Share keys, ptrdiff_t dim, Seen *seen, uint32_t *weights) {
     __m512 weight[KEY_VECTORS], sum = _mm512_setzero_ps();
     wide_weights(scores, keys.begin, keys.end, dim, seen, weight);
@@ -71,7 +71,7 @@ TILE_512 half_soften(const float *scores, Share keys, ptrdiff_t dim, Seen *seen,
     seen->sum += sum_of_sixteen(sum);
 }
 
-/* As `wide_values`, of pairs; a key beside one that is seen, but is not seen itself, counts as zeros. */
+/* As `wide_values`, of pairs; of a pair in which only one key is seen the other counts as zeros. */
 INLINE_512 void half_values(const uint32_t (*weights)[KEY_PAIRS], const uint32_t *values, Share keys, ptrdiff_t dim, ptrdiff_t d,
                             const char *next, int queries, int vectors, Seen *seen) {
     __m512i total[FOUR_QUERIES * 4];
@@ -122,7 +122,7 @@ static HalfValues *const half_values_tiles[FOUR_QUERIES][4] = { /* [queries - 1]
 #undef HALF_TILES
 #undef ALL_VECTORS
 
-/* A block of keys, turned, and of values, both in pairs; and what is to be fetched meanwhile. */
+/* A block of transposed keys and one of values, both in pairs; and what is to be prefetched meanwhile. */
 typedef struct {
     const uint32_t *keys, *values;
     CacheBlock next;

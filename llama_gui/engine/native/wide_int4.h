@@ -8,7 +8,7 @@ typedef struct {
     Int4 first, second;
 } WideInt4;
 
-/* Steps of both groups. What later groups have is fetched, a line at a time. */
+/* Steps of both groups. Those of later groups are prefetched, a line at a time. */
 INLINE_512 __m512i wide_int4_steps(const WideInt4 *of, Fetched ahead, ptrdiff_t k) {
     if (k % 256 == 0 && ahead.count) {
         const ptrdiff_t at = k / 4 + ahead.bytes / 16;
@@ -21,7 +21,7 @@ INLINE_512 __m512i wide_int4_steps(const WideInt4 *of, Fetched ahead, ptrdiff_t 
 }
 
 /* See `int4_channels`. Sixteen products of a group are at most 16 * 15 * 127, which fits in 16 bits: so those are multiplied
- * with steps of 16 bits, and the upper half of each sum, its sign, with nothing. */
+ * with steps of 16 bits, and the upper half of each sum, its sign, with zero. */
 INLINE_512 void wide_int4(const int8_t *x, const int16_t *x_sums, const WideInt4 *of, Fetched ahead, ptrdiff_t width, int rows,
                           __m512 *sums) {
     const __m512i low_bits = _mm512_set1_epi8(15);
@@ -70,7 +70,7 @@ static WideInt4Tile *const wide_int4_tiles[WIDE_FOURS] = {
     wide_int4_1, wide_int4_2, wide_int4_3, wide_int4_4, wide_int4_5, wide_int4_6, wide_int4_7, wide_int4_8,
 };
 
-/* The blocks of TOGETHER channels that begin at each of these. The second may be behind the last: the first again. */
+/* The blocks of TOGETHER channels that begin at each of these. If the second is beyond the last, it is the first again. */
 INLINE WideInt4 wide_int4_at(const Product *of, ptrdiff_t first, ptrdiff_t second) {
     const Int4 all = *(const Int4 *)of->weight;
     if (second >= of->to.channels) second = first;

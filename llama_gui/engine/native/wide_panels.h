@@ -4,10 +4,10 @@
  * [4 inputs], with zeros behind the last channel. Four bytes of a row of x are broadcast to all lanes, so that nothing has to be
  * added up across lanes, and the weight is one stream. (BLIS calls it a packed micro-panel; oneDNN lays its weights out alike.)
  *
- * Of eight bits the sums are whole numbers. Weights of bfloat16 lie in codes, see coded_panels.h, which become numbers in
- * registers, for each tile of rows anew. Where the CPU multiplies bfloat16 itself, rows are rounded to that, too, as they are in
- * a network of bfloat16, and pairs of products are added to float32, from the first pair to the last: one chain for each row and
- * channel, in calls of any size. */
+ * With eight bits the sums are integers. Weights of bfloat16 are stored in codes, see coded_panels.h, which are expanded in
+ * registers, again for each tile of rows. Where the CPU multiplies bfloat16, rows are rounded to it, too, as they are in a network
+ * of bfloat16, and pairs of products are added to float32, from the first pair to the last: one chain for each row and channel, in
+ * calls of any size. */
 
 enum {
     PANEL_STEP = 4 * PANEL, /* bytes of a panel that four bytes of a row are multiplied with */
@@ -15,10 +15,10 @@ enum {
     PANEL_STRETCH = 128,    /* rows that are multiplied with a panel before the next */
     PANEL_PART = 512,       /* steps of a panel that all of these rows are multiplied with before the next; even */
     INT4_STEP = 16,         /* bytes of a block of channels in four bits that become a step of a panel */
-    FEW_ROWS = 6,           /* of a tile, up to which it waits for the memory rather than the memory for it */
-    PANEL_AHEAD = 4096,     /* bytes after which a panel is fetched that is read only once; */
-    PANEL_EARLY = 16384,    /* of more rows it is fetched into the second-level cache after so many, */
-    PANEL_NEAR = 2048,      /* and from there after these */
+    FEW_ROWS = 6,           /* of a tile; up to this many it is limited by memory, not by arithmetic */
+    PANEL_AHEAD = 4096,     /* how many bytes ahead a panel is prefetched that is read only once; */
+    PANEL_EARLY = 16384,    /* with more rows it is prefetched into the second-level cache this far ahead, */
+    PANEL_NEAR = 2048,      /* and from there into the first this far ahead */
     MOVED_BY = 128,         /* one operand has no sign: weights of eight bits are moved, and sums of x tell what that brings;
                              * the sums may pass 32 bits on their way, and come back */
 };
@@ -36,15 +36,15 @@ struct PanelProduct {
     int has_codes;
 };
 
-/* What the memory is to fetch meanwhile: so many bytes further with each step (of codes: a pair further with each pair), the
- * first line there, the one or two others, or all. `is_again`: of many rows also what was fetched early, as it is wanted soon. */
+/* What is to be prefetched meanwhile, this many bytes ahead of each step (with codes: a pair ahead of each pair): the first line
+ * there, the one or two others, or all. `is_again`: with many rows also what was fetched early, because it is needed soon. */
 typedef struct {
     const uint8_t *at;
     ptrdiff_t step;
     int has_first, has_others, is_again;
 } Meanwhile;
 
-/* Lines from `first` to `last` of what is fetched with a step. */
+/* Lines `first` to `last` of what is prefetched with a step. */
 INLINE void fetch_step(int rows, Meanwhile next, const uint8_t *at, int first, int last) {
     UNROLL for (int i = first; i <= last; i++) {
         if (rows <= FEW_ROWS) {
@@ -65,7 +65,7 @@ typedef struct {
     CodedPanel codes;
 } PanelCall;
 
-/* Sums [rows][2 halves of the panel], from nothing with the first step. */
+/* Sums [rows][2 halves of the panel], which begin at zero with the first step. */
 INLINE_512 void begin_sums(int rows, ptrdiff_t first, const __m512i *sums, __m512i *total) {
     if (first == 0)
         UNROLL for (int r = 0; r < rows; r++) total[2 * r] = total[2 * r + 1] = _mm512_setzero_si512();
@@ -186,7 +186,7 @@ INLINE_512 void put_panel(const PanelProduct *of, ptrdiff_t row, ptrdiff_t chann
     }
 }
 
-/* Where some steps of a panel lie that need not be written out. */
+/* Where some steps of a panel lie that need not be expanded. */
 INLINE const uint8_t *held_at(const PanelProduct *of, ptrdiff_t channel, ptrdiff_t first) {
     const ptrdiff_t steps = channel / PANEL * of->steps + first;
     if (of->has_codes) return ((const Coded *)of->weight)->pairs + steps * CODED_STEP;
@@ -216,7 +216,7 @@ static IN_512 void multiply_panel(const PanelProduct *of, Share rows, ptrdiff_t 
     __m512i sums[PANEL_STRETCH * 2];
     int8_t written[PANEL_PART * PANEL_STEP] __attribute__((aligned(ALIGNMENT)));
     const ptrdiff_t count = rows.end - rows.begin;
-    /* Only who multiplies it more than once needs it in the cache. */
+    /* It is needed in the cache only if it is multiplied more than once. */
     const ptrdiff_t most = of->write_out || count > PANEL_ROWS ? PANEL_PART : of->steps;
     for (ptrdiff_t k = 0; k < of->steps; k += most) {
         const ptrdiff_t steps = of->steps - k < most ? of->steps - k : most;
@@ -242,7 +242,7 @@ static void panels_in_team(const PanelProduct *of, ptrdiff_t rows) {
     }
 }
 
-/* --- as they are asked for */
+/* --- entry points */
 
 static PanelProduct int8_panels(const int8_t *x, const int32_t *x_totals, ptrdiff_t width, const void *panels, Result to) {
     return (PanelProduct){x, x_totals, width / 4, width, panels, to, NULL, 0};
@@ -252,7 +252,7 @@ static PanelProduct wide_coded_product(const uint16_t *x, ptrdiff_t stride, ptrd
     return (PanelProduct){(const int8_t *)x, NULL, width / 2, stride, w, to, NULL, 1};
 }
 
-/* --- four bits, written out in eight for so many rows that they outweigh that: the sums are the same */
+/* --- four bits, expanded to eight for enough rows to be worth it: the sums are the same */
 
 enum { WRITTEN_OUT_FOR = 32 }; /* rows, at least */
 
