@@ -79,27 +79,27 @@ def keep_small_pages(tensor: Tensor) -> None:
         _advise(place[0], sum(place), _MADV_NOHUGEPAGE)
 
 
-def _advise(start: int, end: int, advice: int, page: int = _PAGE) -> None:
-    """Give `advice` about all whole pages from `start` to `end`. A kernel that refuses it changes nothing."""
+def _advise(start: int, end: int, advice: int, page: int = _PAGE) -> bool:
+    """Give `advice` about all whole pages from `start` to `end`; whether the kernel accepts it."""
     try:
         madvise = ctypes.CDLL(None).madvise
     except (OSError, AttributeError):  # not every C library has it
-        return
+        return False
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     first, last = -(-start // page) * page, end // page * page
-    madvise(first, max(0, last - first), advice)
+    return madvise(first, max(0, last - first), advice) == 0
 
 
-def _collapse(address: int, size: int) -> None:
-    """Move it, where the kernel can: address and contents stay the same. Takes about a second for each GB."""
+def _collapse(address: int, size: int) -> bool:
+    """Move it, and return whether the kernel did: address and contents stay the same. About a second for each GB."""
 
-    def collapse(start: int, end: int) -> None:
+    def collapse(start: int, end: int) -> bool:
         _advise(start, end, _MADV_HUGEPAGE)
-        _advise(start, end, _MADV_COLLAPSE)
+        return _advise(start, end, _MADV_COLLAPSE)
 
     first, last = -(-address // _PAGE) * _PAGE, (address + size) // _PAGE * _PAGE
     # What else lies on the pages at both ends belongs to this process, too, and moves without noticing. If a part of
     # such a page belongs to nobody, the kernel refuses all that it is asked for at once: so the ends come separately.
     collapse(first - _PAGE, first)
     collapse(last, last + _PAGE)
-    collapse(first, last)
+    return collapse(first, last)
