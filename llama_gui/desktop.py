@@ -303,7 +303,7 @@ def _keep_log(paths: Paths) -> None:
         handler = RotatingFileHandler(file, maxBytes=500_000, backupCount=1, encoding="utf-8")
     except OSError as error:
         if sys.stderr is not None:
-            print(f"llama-gui: no log is kept: {file}: {error.strerror}.", file=sys.stderr)
+            print("llama-gui: no log is kept", file, error.strerror, sep=": ", file=sys.stderr)
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
         logging.getLogger().addHandler(handler)
