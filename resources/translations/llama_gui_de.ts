@@ -4867,6 +4867,10 @@
         <translation>In {0} kann kein Modell sein ({1}). Prüfe den Pfad, oder wähle ein anderes.</translation>
     </message>
     <message>
+        <source>the path of a file</source>
+        <translation>der Pfad einer Datei</translation>
+    </message>
+    <message>
         <source>where a model folder or a GGUF file lies</source>
         <translation>wo ein Modellordner oder eine GGUF-Datei liegt</translation>
     </message>
