@@ -21,6 +21,7 @@ CLOSING_LIMIT = 50_000_000
 
 _log = logging.getLogger(__name__)
 _PARTIAL = ".partial"
+_ALWAYS_KEPT = 7
 _HEADER_ID = slice(68, 72)  # where SQLite's file format has the application's id
 
 
@@ -132,10 +133,11 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 def kept_days(days: Iterable[date], today: date) -> set[date]:
     """Which backups stay: all of the last 7 days, the newest of each week for 5 weeks, of each month for 12 months.
 
-    A day that lies in the future stays as well: the clock was wrong, now or then.
+    So do the newest 7, however old they are, and days that lie in the future: a clock that is wrong, now or then, costs
+    no backup that a right one would have kept longest.
     """
     newest_first = sorted(days, reverse=True)
-    kept = {day for day in newest_first if today - day < timedelta(days=7)}
+    kept = {day for day in newest_first if today - day < timedelta(days=7)}.union(newest_first[:_ALWAYS_KEPT])
     weeks: dict[tuple[int, int], date] = {}
     months: dict[tuple[int, int], date] = {}
     for day in newest_first:

@@ -65,6 +65,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     if path.is_dir():
         raise DamagedError("a folder lies in its place")
+    last_used = _last_used(path)
     # Made by us first, because SQLite would let everybody read it.
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
@@ -74,7 +75,7 @@ def connect(path: Path) -> sqlite3.Connection:
         check_version(connection)
         _check_soundness(connection)
         _set_up(connection, path)
-        _tidy(connection)
+        _tidy(connection, last_used)
         _check_indexes(connection)
     except BaseException as error:
         connection.close()
@@ -97,12 +98,21 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _tidy(connection: sqlite3.Connection) -> None:
-    """Mark the answers that were being written when the last process ended, and let go what is long in the bin."""
+def _last_used(path: Path) -> float:
+    """When the store was last written to, in seconds since 1970; now, where it is new."""
+    files = [file for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()]
+    return max((file.stat().st_mtime for file in files), default=time.time())
+
+
+def _tidy(connection: sqlite3.Connection, last_used: float) -> None:
+    """Mark the answers that were being written when the last process ended, and let go what is long in the bin.
+
+    Days after `last_used` do not count: a clock that is wrong for once must not empty the bin.
+    """
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.execute("UPDATE nodes SET status = 'interrupted' WHERE status = 'streaming'")
-        purge(connection, time.time() - KEPT_S)
+        purge(connection, min(time.time(), last_used) - KEPT_S)
         connection.execute("COMMIT")
     except sqlite3.Error as error:
         if connection.in_transaction:

@@ -164,11 +164,18 @@ def test_of_any_days_the_last_week_is_kept_and_nothing_comes_back(ages: set[int]
     assert kept_days(kept, now) == kept
 
 
+def test_a_clock_that_is_wrong_for_once_costs_no_new_backup():
+    days = {date(2026, 11, 21) - timedelta(days=age) for age in range(5)}
+    wrong = date(2029, 1, 1)
+    assert kept_days(days | {wrong}, wrong) == days | {wrong}
+
+
 def test_only_what_we_made_is_let_go(path: Path):
     fill(path, "one")
     folder = today(path).parent
     old = (folder / "chats-2001-01-01.db", folder / "chats-2001-01-02.db")
-    for backup in old:
+    newer = [folder / f"chats-2002-01-0{day}.db" for day in range(1, 7)]  # with today's, the seven that always stay
+    for backup in (*old, *newer):
         backup.write_bytes(today(path).read_bytes())
     foreign = {
         "chats-2001-01-03.db": b"not a database",
@@ -181,6 +188,7 @@ def test_only_what_we_made_is_let_go(path: Path):
     (folder / "chats-2001-01-04.db").mkdir()
     fill(path, "two")
     assert not any(backup.exists() for backup in old)
+    assert all(backup.exists() for backup in newer)
     assert {name: (folder / name).read_bytes() for name in foreign} == foreign
     assert (folder / "chats-2001-01-04.db").is_dir()
 

@@ -126,6 +126,20 @@ def test_after_30_days_the_next_opening_empties_the_bin(filled: ChatStore, path:
     again.close()
 
 
+def test_a_clock_that_is_wrong_for_once_empties_no_bin(filled: ChatStore, path: Path, monkeypatch: pytest.MonkeyPatch):
+    filled.delete_branch("a2")
+    filled.close()
+    with monkeypatch.context() as patch:
+        years_ahead = time.time() + 100 * KEPT_S
+        patch.setattr(time, "time", lambda: years_ahead)
+        again = ChatStore.open(path)
+        assert len(again.deleted_branches()) == 1
+        again.close()
+    again = ChatStore.open(path)
+    assert len(again.deleted_branches()) == 1
+    again.close()
+
+
 def test_a_very_long_chat_can_be_deleted_for_ever(store: ChatStore):
     """SQLite goes down from a message to those under it at most 1000 deep."""
     store.create_chat("chat")
