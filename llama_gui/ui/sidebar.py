@@ -11,6 +11,7 @@ from llama_gui.bridge.item_models import ChatListItemModel, ChatRole, HitItemMod
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.chat_delegates import HitDelegate
 from llama_gui.ui.chat_list_view import ChatListView, set_up_list
+from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.theme import FRAME_PX
@@ -37,6 +38,7 @@ class Sidebar(Surface):
         self._current = ""
         self._answered = ""  # the words that the shown finds are for
         self._opens_first = False  # once the words that are typed are searched
+        self._before_search: FormerFocus | None = None  # to whom Esc in the empty field gives the keyboard back
         self.setMinimumWidth(LEAST_WIDTH)
         self.setMaximumWidth(MOST_WIDTH)
         self.view = ChatListView(chats, icons)
@@ -160,6 +162,13 @@ class Sidebar(Surface):
         if hit is not None:
             self.hit_chosen.emit(hit)
 
+    def begin_search(self) -> None:
+        """Put the keyboard into the field."""
+        if not self.search.hasFocus():
+            self._before_search = FormerFocus(self.window().focusWidget())
+        self.search.setFocus()
+        self.search.selectAll()
+
     def leave_search(self) -> None:
         """Back to the list."""
         self.search.clear()
@@ -178,6 +187,13 @@ class Sidebar(Surface):
             elif event.type() == QEvent.Type.KeyPress:
                 self.leave_search()
                 self.search.setFocus()
+            return True
+        if key == Qt.Key.Key_Escape and watched is self.search and self._before_search is not None:
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()
+            elif event.type() == QEvent.Type.KeyPress:
+                self._before_search.give_back()
+                self._before_search = None
             return True
         if watched is self.search and event.type() == QEvent.Type.KeyPress:
             return self._move_in_hits(key)

@@ -72,8 +72,7 @@ class WindowSides(QObject):
     def search(self) -> None:
         """Put the keyboard into the search of all chats."""
         self._show_sidebar(True)
-        self._sidebar.search.setFocus()
-        self._sidebar.search.selectAll()
+        self._sidebar.begin_search()
 
     def rename_chat(self, chat_id: str) -> None:
         """Let the user name a chat in its row."""

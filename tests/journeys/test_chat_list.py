@@ -238,6 +238,17 @@ def test_a_search_shows_the_message(window, qtbot):
     assert field.text() == ""
 
 
+def test_esc_leaves_the_words_of_a_search_and_then_the_field(window, qtbot):
+    field, before = window.sidebar.search, QApplication.focusWidget()
+    assert before is not None
+    trigger(window, "search")
+    qtbot.keyClicks(field, "tram")
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert (field.text(), QApplication.focusWidget()) == ("", field)
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert QApplication.focusWidget() is before
+
+
 def test_enter_waits_for_the_search_of_what_was_typed(window, qtbot):
     """Typed quickly, Enter comes before the finds, or while those of other words are shown."""
     chats = window._book
