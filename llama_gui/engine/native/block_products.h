@@ -206,17 +206,53 @@ INLINE void add_small_pair(BlockKind kind, const int8_t *x, const int16_t *x_off
     }
 }
 
-/* As `stepped_channels`. */
-INLINE void small_channels(BlockKind kind, const int8_t *x, const int16_t *x_offsets, const float *x_scales,
-                           const Blocks *streams, int count, ptrdiff_t width, int rows, __m256 *sums) {
+/* --- IQ4_NL and IQ4_XS: codes of four bits that stand for numbers which a table lists. IQ4_NL lies as Q4_0 does. Of IQ4_XS, groups have
+ * steps with a sign: [channels / 8][width / 64][8 channels][2 groups], and blocks a factor. */
+
+INLINE __m256i iq4_table(void) { /* the numbers themselves */
+    const __m256i levels = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)iq4_levels));
+    return _mm256_xor_si256(levels, _mm256_set1_epi8((char)IQ4_ZERO));
+}
+
+/* A pair of groups of one weight, times all rows: pairs of products, times 16 bits of `steps` each, are added to what the first
+ * groups' and the second ones' sums are. A number is multiplied without its sign, which the input gets. */
+INLINE void add_iq4_pair(const int8_t *x, const uint8_t *codes, ptrdiff_t width, int rows, __m256i first_steps,
+                         __m256i second_steps, __m256i *first, __m256i *second) {
+    const __m256i table = iq4_table();
+    AS_A_LOOP for (int j = 0; j < GROUP; j += 4) {
+        const __m256i both = _mm256_loadu_si256((const __m256i *)(codes + j * TOGETHER));
+        const __m256i a = _mm256_shuffle_epi8(table, moved_bits(both, 0, 0, 15));
+        const __m256i b = _mm256_shuffle_epi8(table, moved_bits(both, 4, 0, 15));
+        const __m256i a_sizes = _mm256_abs_epi8(a), b_sizes = _mm256_abs_epi8(b);
+        UNROLL for (int r = 0; r < rows; r++) {
+            __m256i four = _mm256_sign_epi8(_mm256_set1_epi32(four_bytes(x + r * width + j)), a);
+            ADD_32_BITS(first[r], _mm256_madd_epi16(_mm256_maddubs_epi16(a_sizes, four), first_steps));
+            four = _mm256_sign_epi8(_mm256_set1_epi32(four_bytes(x + r * width + GROUP + j)), b);
+            ADD_32_BITS(second[r], _mm256_madd_epi16(_mm256_maddubs_epi16(b_sizes, four), second_steps));
+        }
+    }
+}
+
+/* Of IQ4_XS, as `add_small_pair`. */
+INLINE void add_iq4_xs_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff_t k, int rows, __m256i *whole) {
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(from.parts[2] + k / 4));
+    const PairScales of = pair_of(_mm256_cvtepi8_epi16(bytes), _mm256_setzero_si256());
+    add_iq4_pair(x + k, from.parts[0] + k * 4, width, rows, of.first_steps, of.second_steps, whole, whole);
+}
+
+/* As `stepped_channels`, of the kinds whose blocks have one factor: Q6_K, Q3_K and IQ4_XS. */
+INLINE void factored_channels(BlockKind kind, const int8_t *x, const int16_t *x_offsets, const float *x_scales,
+                              const Blocks *streams, int count, ptrdiff_t width, int rows, __m256 *sums) {
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256i whole[MOST_SUMS];
         UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
-            UNROLL for (int i = 0; i < count; i++)
-                add_small_pair(kind, x, x_offsets, streams[i], width, k, rows, whole + i * rows);
+            UNROLL for (int i = 0; i < count; i++) {
+                if (kind == IQ4_XS) add_iq4_xs_pair(x, streams[i], width, k, rows, whole + i * rows);
+                else add_small_pair(kind, x, x_offsets, streams[i], width, k, rows, whole + i * rows);
+            }
         UNROLL for (int r = 0; r < count * rows; r++) {
             const __m256 factor = factors_at(streams[r / rows].parts[3] + block / K_BLOCK * 2 * TOGETHER);
             if (kind == Q3_K) whole[r] = _mm256_srai_epi32(whole[r], 3);
@@ -271,33 +307,6 @@ INLINE void q4_0_channels(const int8_t *x, const int16_t *x_sums, const float *x
     UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
-/* --- IQ4_NL and IQ4_XS: codes of four bits that stand for numbers which a table lists. IQ4_NL lies as Q4_0 does. Of IQ4_XS, groups have
- * steps with a sign: [channels / 8][width / 64][8 channels][2 groups], and blocks a factor. */
-
-INLINE __m256i iq4_table(void) { /* the numbers themselves */
-    const __m256i levels = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)iq4_levels));
-    return _mm256_xor_si256(levels, _mm256_set1_epi8((char)IQ4_ZERO));
-}
-
-/* A pair of groups of one weight, times all rows: pairs of products, times 16 bits of `steps` each, are added to what the first
- * groups' and the second ones' sums are. A number is multiplied without its sign, which the input gets. */
-INLINE void add_iq4_pair(const int8_t *x, const uint8_t *codes, ptrdiff_t width, int rows, __m256i first_steps,
-                         __m256i second_steps, __m256i *first, __m256i *second) {
-    const __m256i table = iq4_table();
-    AS_A_LOOP for (int j = 0; j < GROUP; j += 4) {
-        const __m256i both = _mm256_loadu_si256((const __m256i *)(codes + j * TOGETHER));
-        const __m256i a = _mm256_shuffle_epi8(table, moved_bits(both, 0, 0, 15));
-        const __m256i b = _mm256_shuffle_epi8(table, moved_bits(both, 4, 0, 15));
-        const __m256i a_sizes = _mm256_abs_epi8(a), b_sizes = _mm256_abs_epi8(b);
-        UNROLL for (int r = 0; r < rows; r++) {
-            __m256i four = _mm256_sign_epi8(_mm256_set1_epi32(four_bytes(x + r * width + j)), a);
-            ADD_32_BITS(first[r], _mm256_madd_epi16(_mm256_maddubs_epi16(a_sizes, four), first_steps));
-            four = _mm256_sign_epi8(_mm256_set1_epi32(four_bytes(x + r * width + GROUP + j)), b);
-            ADD_32_BITS(second[r], _mm256_madd_epi16(_mm256_maddubs_epi16(b_sizes, four), second_steps));
-        }
-    }
-}
-
 /* As `stepped_channels`. */
 INLINE void iq4_nl_channels(const int8_t *x, const float *x_scales, const Blocks *streams, int count, ptrdiff_t width, int rows,
                             __m256 *sums) {
@@ -322,30 +331,6 @@ INLINE void iq4_nl_channels(const int8_t *x, const float *x_scales, const Blocks
             }
         UNROLL for (int r = 0; r < count * rows; r++)
             total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(of_block[r], scale_at(x_scales, r % rows, width, block)));
-    }
-    UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
-}
-
-/* As `stepped_channels`. */
-INLINE void iq4_xs_channels(const int8_t *x, const float *x_scales, const Blocks *streams, int count, ptrdiff_t width, int rows,
-                            __m256 *sums) {
-    __m256 total[MOST_SUMS];
-    UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
-    for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
-        __m256i whole[MOST_SUMS];
-        UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
-        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
-            UNROLL for (int i = 0; i < count; i++) {
-                const __m128i bytes = _mm_loadu_si128((const __m128i *)(streams[i].parts[2] + k / 4));
-                const PairScales of = pair_of(_mm256_cvtepi8_epi16(bytes), _mm256_setzero_si256());
-                __m256i *to = whole + i * rows;
-                add_iq4_pair(x + k, streams[i].parts[0] + k * 4, width, rows, of.first_steps, of.second_steps, to, to);
-            }
-        UNROLL for (int r = 0; r < count * rows; r++) {
-            const __m256 factor = factors_at(streams[r / rows].parts[3] + block / K_BLOCK * 2 * TOGETHER);
-            const __m256 sum = _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r]));
-            total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
-        }
     }
     UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
@@ -418,9 +403,8 @@ INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x
 
 INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *w,
                            int count, ptrdiff_t width, int rows, __m256 *sums) {
-    if (has_small_groups(kind)) small_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
+    if (has_small_groups(kind) || kind == IQ4_XS) factored_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == IQ4_NL) iq4_nl_channels(x, x_scales, w, count, width, rows, sums);
-    else if (kind == IQ4_XS) iq4_xs_channels(x, x_scales, w, count, width, rows, sums);
     else if (kind == Q7_K) q7_k_channels(x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == Q4_0) q4_0_channels(x, x_sums, x_scales, w, count, width, rows, sums);
     else stepped_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
