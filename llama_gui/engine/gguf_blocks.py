@@ -11,46 +11,36 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine import gguf_grids
+from llama_gui.engine.gguf_bits import half, in_order, planes
 
 IQ4_NUMBERS = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
 """What the codes of IQ4_NL and IQ4_XS stand for: levels that lie closer around zero, where most weights are."""
 
 
-def _half(data: Tensor) -> Tensor:
-    """Two bytes ``[count, 2]`` -> float32 ``[count, 1]``."""
-    return data.contiguous().view(torch.float16).float()
-
-
-def _nibbles(data: Tensor) -> Tensor:
-    """``[..., width] -> [..., 2, width]``: the low halves of the bytes, then the high ones."""
-    return torch.stack((data & 15, data >> 4), -2)
-
-
 def _q8_0(blocks: Tensor) -> Tensor:
-    return blocks[:, 2:].view(torch.int8).float() * _half(blocks[:, :2])
+    return blocks[:, 2:].view(torch.int8).float() * half(blocks[:, :2])
 
 
 def _q4_0(blocks: Tensor) -> Tensor:
-    numbers = _nibbles(blocks[:, 2:]).flatten(1).to(torch.int8) - 8
-    return numbers.float() * _half(blocks[:, :2])
+    numbers = planes(blocks[:, 2:], 4).flatten(1).to(torch.int8) - 8
+    return numbers.float() * half(blocks[:, :2])
 
 
 def _q4_1(blocks: Tensor) -> Tensor:
-    return _nibbles(blocks[:, 4:]).flatten(1).float() * _half(blocks[:, :2]) + _half(blocks[:, 2:4])
+    return planes(blocks[:, 4:], 4).flatten(1).float() * half(blocks[:, :2]) + half(blocks[:, 2:4])
 
 
 def _fives(high: Tensor, low: Tensor) -> Tensor:
     """``[count, 4]`` with the fifth bits, from the lowest on, and ``[count, 16]`` with the others: ``[count, 32]``."""
-    bits = high.unsqueeze(-1) >> torch.arange(8, dtype=torch.uint8, device=high.device) & 1
-    return _nibbles(low).flatten(1) | bits.flatten(1) << 4
+    return planes(low, 4).flatten(1) | in_order(high, 1) << 4
 
 
 def _q5_0(blocks: Tensor) -> Tensor:
-    return (_fives(blocks[:, 2:6], blocks[:, 6:]).to(torch.int8) - 16).float() * _half(blocks[:, :2])
+    return (_fives(blocks[:, 2:6], blocks[:, 6:]).to(torch.int8) - 16).float() * half(blocks[:, :2])
 
 
 def _q5_1(blocks: Tensor) -> Tensor:
-    return _fives(blocks[:, 4:8], blocks[:, 8:]).float() * _half(blocks[:, :2]) + _half(blocks[:, 2:4])
+    return _fives(blocks[:, 4:8], blocks[:, 8:]).float() * half(blocks[:, :2]) + half(blocks[:, 2:4])
 
 
 def _scales_and_offsets(blocks: Tensor) -> tuple[Tensor, Tensor]:
@@ -59,53 +49,49 @@ def _scales_and_offsets(blocks: Tensor) -> tuple[Tensor, Tensor]:
     scales = torch.cat((low & 63, both & 15 | low >> 2 & 48), -1)
     offsets = torch.cat((high & 63, both >> 4 | high >> 2 & 48), -1)
     return (
-        (_half(blocks[:, :2]) * scales.float()).unsqueeze(-1),
-        (_half(blocks[:, 2:4]) * offsets.float()).unsqueeze(-1),
+        (half(blocks[:, :2]) * scales.float()).unsqueeze(-1),
+        (half(blocks[:, 2:4]) * offsets.float()).unsqueeze(-1),
     )
 
 
 def _q4_k(blocks: Tensor) -> Tensor:
     scales, offsets = _scales_and_offsets(blocks)
-    numbers = _nibbles(blocks[:, 16:].unflatten(1, (4, 32))).flatten(1, 2)
+    numbers = planes(blocks[:, 16:].unflatten(1, (4, 32)), 4).flatten(1, 2)
     return (numbers.float() * scales - offsets).flatten(1)
 
 
 def _q5_k(blocks: Tensor) -> Tensor:
     scales, offsets = _scales_and_offsets(blocks)
-    fifth = blocks[:, 16:48].unsqueeze(1) >> torch.arange(8, dtype=torch.uint8, device=blocks.device).view(8, 1) & 1
-    numbers = _nibbles(blocks[:, 48:].unflatten(1, (4, 32))).flatten(1, 2) | fifth << 4
+    fifth = planes(blocks[:, 16:48], 1)
+    numbers = planes(blocks[:, 48:].unflatten(1, (4, 32)), 4).flatten(1, 2) | fifth << 4
     return (numbers.float() * scales - offsets).flatten(1)
 
 
 def _q6_k(blocks: Tensor) -> Tensor:
-    low = _nibbles(blocks[:, :128].unflatten(1, (2, 64))).reshape(-1, 8, 32)
-    pairs = blocks[:, 128:192].unflatten(1, (2, 1, 32))
-    high = (pairs >> torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=blocks.device).view(4, 1) & 3).flatten(1, 2)
+    low = planes(blocks[:, :128].unflatten(1, (2, 64)), 4).reshape(-1, 8, 32)
+    high = planes(blocks[:, 128:192].unflatten(1, (2, 32)), 2).flatten(1, 2)
     numbers = (low | high << 4).to(torch.int8) - 32
-    scales = blocks[:, 192:208].view(torch.int8).float() * _half(blocks[:, 208:])
+    scales = blocks[:, 192:208].view(torch.int8).float() * half(blocks[:, 208:])
     return (numbers.reshape(-1, 16, 16).float() * scales.unsqueeze(-1)).flatten(1)
 
 
 def _quarters(data: Tensor) -> Tensor:
     """``[count, groups * 32] -> [count, groups * 8, 16]``: of each 32 bytes the lowest two bits, then the next ones."""
-    shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=data.device).view(4, 1)
-    return (data.unflatten(1, (-1, 1, 32)) >> shifts & 3).flatten(1).unflatten(1, (-1, 16))
+    return planes(data.unflatten(1, (-1, 32)), 2).flatten(1).unflatten(1, (-1, 16))
 
 
 def _q2_k(blocks: Tensor) -> Tensor:
-    scales = _half(blocks[:, 80:82]) * (blocks[:, :16] & 15).float()
-    offsets = _half(blocks[:, 82:]) * (blocks[:, :16] >> 4).float()
+    scales = half(blocks[:, 80:82]) * (blocks[:, :16] & 15).float()
+    offsets = half(blocks[:, 82:]) * (blocks[:, :16] >> 4).float()
     return (_quarters(blocks[:, 16:80]).float() * scales.unsqueeze(-1) - offsets.unsqueeze(-1)).flatten(1)
 
 
 def _q3_k(blocks: Tensor) -> Tensor:
-    low, high = blocks[:, 96:104], blocks[:, 104:108]
-    shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=blocks.device).view(4, 1)
-    upper = (high.unsqueeze(1) >> shifts & 3).flatten(1)
-    scales = (_nibbles(low).flatten(1) | upper << 4).to(torch.int8) - 32
-    thirds = blocks[:, :32].unsqueeze(1) >> torch.arange(8, dtype=torch.uint8, device=blocks.device).view(8, 1) & 1
-    numbers = (_quarters(blocks[:, 32:96]) | thirds.flatten(1).unflatten(1, (16, 16)) << 2).to(torch.int8) - 4
-    return (numbers.float() * (_half(blocks[:, 108:]) * scales.float()).unsqueeze(-1)).flatten(1)
+    low, high = planes(blocks[:, 96:104], 4), planes(blocks[:, 104:108], 2)
+    scales = (low.flatten(1) | high.flatten(1) << 4).to(torch.int8) - 32
+    thirds = planes(blocks[:, :32], 1).flatten(1).unflatten(1, (16, 16))
+    numbers = (_quarters(blocks[:, 32:96]) | thirds << 2).to(torch.int8) - 4
+    return (numbers.float() * (half(blocks[:, 108:]) * scales.float()).unsqueeze(-1)).flatten(1)
 
 
 def _listed(nibbles: Tensor) -> Tensor:
@@ -114,17 +100,13 @@ def _listed(nibbles: Tensor) -> Tensor:
 
 
 def _iq4_nl(blocks: Tensor) -> Tensor:
-    return _listed(_nibbles(blocks[:, 2:]).flatten(1)) * _half(blocks[:, :2])
+    return _listed(planes(blocks[:, 2:], 4).flatten(1)) * half(blocks[:, :2])
 
 
 def _iq4_xs(blocks: Tensor) -> Tensor:
-    high, low = blocks[:, 2:4], blocks[:, 4:8]
-    shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=blocks.device)
-    scales = (_nibbles(low.unsqueeze(-1)).flatten(1) | (high.unsqueeze(-1) >> shifts & 3).flatten(1) << 4).to(
-        torch.int8
-    )
-    factors = _half(blocks[:, :2]) * (scales - 32).float()
-    return (_listed(_nibbles(blocks[:, 8:].unflatten(1, (8, 16))).flatten(2)) * factors.unsqueeze(-1)).flatten(1)
+    scales = (in_order(blocks[:, 4:8], 4) | in_order(blocks[:, 2:4], 2) << 4).to(torch.int8)
+    factors = half(blocks[:, :2]) * (scales - 32).float()
+    return (_listed(planes(blocks[:, 8:].unflatten(1, (8, 16)), 4).flatten(2)) * factors.unsqueeze(-1)).flatten(1)
 
 
 def _by_the_package(name: str) -> Callable[[Tensor], Tensor]:

@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llama_gui.engine.gguf_bits import half, in_order
+
 
 @cache
 def _grid(name: str) -> Tensor:
@@ -37,59 +39,47 @@ def _signs_of_sevens() -> Tensor:
     return _signs_of_bytes()[torch.from_numpy(np.frombuffer(quants.IQ2_XXS.ksigns, np.uint8).astype(np.int64))]
 
 
-def _factor(blocks: Tensor) -> Tensor:
-    return blocks[:, :2].contiguous().view(torch.float16).float()
-
-
-def _nibbles(data: Tensor) -> Tensor:
-    """Lower and upper four bits of each byte, side by side: ``[count, bytes] -> [count, 2 * bytes]``."""
-    return torch.stack((data & 15, data >> 4), -1).flatten(1)
-
-
-def _bits(data: Tensor, width: int) -> Tensor:
-    """So many bits at a time, from the lowest on: int32 ``[count, bytes * 8 / width]``."""
-    return (data.int().unsqueeze(-1) >> torch.arange(0, 8, width) & (1 << width) - 1).flatten(1)
-
-
 def _placed(name: str, codes: Tensor, signs: Tensor, factors: Tensor) -> Tensor:
     """The points of codes ``[count, codes]``, with signs ``[count, 32, 8]``, times a factor for each group."""
     numbers = _grid(name)[codes.int()].view(signs.shape).mul_(signs)
     return numbers.view(*factors.shape, -1).mul_(factors.unsqueeze(-1)).flatten(1)
 
 
+def _signs_and_steps(words: Tensor) -> tuple[Tensor, Tensor]:
+    """Int32 ``[count, 8]``, each four signs of seven bits and a step of four: ``[count, 32, 8]`` and ``[count, 8]``."""
+    signs = (words.unsqueeze(-1) >> torch.tensor([0, 7, 14, 21]) & 127).flatten(1)
+    return _signs_of_sevens()[signs], 0.5 + (words >> 28 & 15).float()
+
+
 def iq2_xxs(blocks: Tensor) -> Tensor:
     """32 bits of codes, four signs of seven bits and a step of four: all of it eight times."""
-    words = blocks[:, 2:].contiguous().view(torch.int32)[:, 1::2]
-    signs = (words.unsqueeze(-1) >> torch.tensor([0, 7, 14, 21]) & 127).flatten(1)
-    factors = _factor(blocks) * (0.5 + (words >> 28 & 15).float()) * 0.25
+    signs, steps = _signs_and_steps(blocks[:, 2:].contiguous().view(torch.int32)[:, 1::2])
     codes = blocks[:, 2:].unflatten(1, (8, 8))[:, :, :4].flatten(1)
-    return _placed("IQ2_XXS", codes, _signs_of_sevens()[signs], factors)
+    return _placed("IQ2_XXS", codes, signs, half(blocks[:, :2]) * steps * 0.25)
 
 
 def iq2_xs(blocks: Tensor) -> Tensor:
     """Codes of nine bits beside signs of seven; a step for each 16 numbers."""
     words = blocks[:, 2:66].contiguous().view(torch.int16).int()
-    factors = _factor(blocks) * (0.5 + _nibbles(blocks[:, 66:]).float()) * 0.25
+    factors = half(blocks[:, :2]) * (0.5 + in_order(blocks[:, 66:], 4).float()) * 0.25
     return _placed("IQ2_XS", words & 511, _signs_of_sevens()[words >> 9 & 127], factors)
 
 
 def iq2_s(blocks: Tensor) -> Tensor:
     """Codes of ten bits, two of them apart; signs of eight; a step for each 16 numbers."""
-    codes = blocks[:, 2:34].int() | _bits(blocks[:, 66:74], 2) << 8
-    factors = _factor(blocks) * (0.5 + _nibbles(blocks[:, 74:]).float()) * 0.25
+    codes = blocks[:, 2:34].int() | in_order(blocks[:, 66:74], 2).int() << 8
+    factors = half(blocks[:, :2]) * (0.5 + in_order(blocks[:, 74:], 4).float()) * 0.25
     return _placed("IQ2_S", codes, _signs_of_bytes()[blocks[:, 34:66].int()], factors)
 
 
 def iq3_xxs(blocks: Tensor) -> Tensor:
     """Codes of eight bits for four numbers each; four signs of seven bits and a step of four, eight times."""
-    words = blocks[:, 66:].contiguous().view(torch.int32)
-    signs = (words.unsqueeze(-1) >> torch.tensor([0, 7, 14, 21]) & 127).flatten(1)
-    factors = _factor(blocks) * (0.5 + (words >> 28 & 15).float()) * 0.5
-    return _placed("IQ3_XXS", blocks[:, 2:66], _signs_of_sevens()[signs], factors)
+    signs, steps = _signs_and_steps(blocks[:, 66:].contiguous().view(torch.int32))
+    return _placed("IQ3_XXS", blocks[:, 2:66], signs, half(blocks[:, :2]) * steps * 0.5)
 
 
 def iq3_s(blocks: Tensor) -> Tensor:
     """Codes of nine bits for four numbers each, one bit of them apart; signs of eight; a step for each 32 numbers."""
-    codes = blocks[:, 2:66].int() | _bits(blocks[:, 66:74], 1) << 8
-    factors = _factor(blocks) * (1 + 2 * _nibbles(blocks[:, 106:])).float()
+    codes = blocks[:, 2:66].int() | in_order(blocks[:, 66:74], 1).int() << 8
+    factors = half(blocks[:, :2]) * (1 + 2 * in_order(blocks[:, 106:], 4)).float()
     return _placed("IQ3_S", codes, _signs_of_bytes()[blocks[:, 74:106].int()], factors)
