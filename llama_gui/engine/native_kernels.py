@@ -47,6 +47,9 @@ DEQUANTISED_KINDS = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K", "Q2_K", "Q3
 """Of a GGUF file; in the order of gguf_blocks.h."""
 
 _KINDS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
+_MOST = 2
+"""Of `llama_gui_use`: whatever this CPU can."""
+
 _POINTER, _SIZE, _INT = ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int
 
 
@@ -58,8 +61,9 @@ class NativeKernels:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._go_wide = _function(library.llama_gui_go_wide, _INT)
-        self._wide: int = self._go_wide(1)
+        self._use = _function(library.llama_gui_use, _INT)
+        self._most = _MOST
+        self._used: int = self._use(_MOST)
         rows, weight, result = (_POINTER, _SIZE, _SIZE), (_POINTER, _SIZE), (_POINTER, _POINTER, _POINTER, _INT)
         self._int8 = _function(library.llama_gui_int8, *rows, *weight, *result)
         self._int4 = _function(library.llama_gui_int4, *rows, _POINTER, _POINTER, *weight, *result)
@@ -92,21 +96,31 @@ class NativeKernels:
     @property
     def is_wide(self) -> bool:
         """Whether this CPU has AVX-512 with VNNI, which multiplies 8-bit `Panels` as fast as other CPUs seven bits."""
-        return self._wide & 1 == 1
+        return self._used & 1 == 1
 
     @property
     def rounds_rows(self) -> bool:
         """Whether the CPU multiplies bfloat16. If so, rows that meet `CodedPanels` or caches are rounded to it."""
-        return self._wide & 2 == 2
+        return self._used & 2 == 2
+
+    @property
+    def adds_fours(self) -> bool:
+        """Whether products in 256-bit registers use VNNI, as on Intel's desktop CPUs."""
+        return self._used & 4 == 4
 
     @contextmanager
-    def narrow(self) -> Iterator[None]:
-        """Within this context use no 512-bit registers, as on older CPUs. For tests and benchmarks."""
-        was_wide, self._wide = self._wide, self._go_wide(0)
+    def narrow(self, *, in_fours: bool = False) -> Iterator[None]:
+        """Within this context use no 512-bit registers, as on older CPUs. For tests and benchmarks.
+
+        `in_fours`: as on CPUs with AVX-VNNI, if this one can.
+        """
+        former, self._most = self._most, int(in_fours)
+        self._used = self._use(self._most)
         try:
             yield
         finally:
-            self._wide = self._go_wide(was_wide)
+            self._most = former
+            self._used = self._use(former)
 
     def int8(
         self,

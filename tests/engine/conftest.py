@@ -63,7 +63,9 @@ def load(
 
 def _register_widths() -> list[str]:
     found = native_library.load()
-    return ["wide", "narrow"] if found is not None and found.is_wide else ["narrow"]
+    if found is None:
+        return ["narrow"]
+    return [*(["wide"] if found.is_wide else []), "narrow", *(["in fours"] if found.adds_fours else [])]
 
 
 @pytest.fixture(scope="module", params=_register_widths())
@@ -72,5 +74,5 @@ def kernels(request: pytest.FixtureRequest) -> Iterator[NativeKernels]:
     found = native_library.load()
     if found is None:
         pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
-    with found.narrow() if request.param == "narrow" else nullcontext():
+    with nullcontext() if request.param == "wide" else found.narrow(in_fours=request.param == "in fours"):
         yield found

@@ -175,6 +175,15 @@ def test_a_compiler_that_fails_is_not_the_last_that_is_tried(
     assert "Permission denied" in said
 
 
+@needs_compiler
+def test_an_assembler_that_does_not_know_everything(small_source: Path):
+    whole = small_source.read_text(encoding="utf-8")
+    small_source.write_text(f"#ifndef OLD_ASSEMBLER\n#error what is vex\n#endif\n{whole}", encoding="utf-8")
+    library = small_source.with_name("small.so")
+    assert compile_kernels(library) is None
+    assert loads(library)
+
+
 def test_a_compiler_that_does_not_end(monkeypatch: pytest.MonkeyPatch, small_source: Path, tmp_path: Path):
     slow = tmp_path / "slow.py"
     slow.write_text("import time\ntime.sleep(60)\n", encoding="utf-8")

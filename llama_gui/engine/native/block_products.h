@@ -100,22 +100,22 @@ INLINE void add_q5_k_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff
 }
 
 /* Of each of `count` weights: those of the first one's rows, then of the next one's. */
-INLINE void add_q4_k_pair(const int8_t *x, const Blocks *streams, int count, ptrdiff_t width, ptrdiff_t k, int rows,
-                          const PairScales *of, __m256i *stepped) {
+INLINE void add_q4_k_pair(Adding how, const int8_t *x, const Blocks *streams, int count, ptrdiff_t width, ptrdiff_t k,
+                          int rows, const PairScales *of, __m256i *stepped) {
     const uint8_t *levels[MOST_SUMS];
     __m256i products[MOST_SUMS];
     UNROLL for (int i = 0; i < count; i++) levels[i] = streams[i].parts[0] + k * 4;
     UNROLL for (int is_second = 0; is_second < 2; is_second++) {
-        group_products(x + k, levels, count, width, rows, is_second, products);
+        group_products(how, x + k, levels, count, width, rows, is_second, products);
         UNROLL for (int r = 0; r < count * rows; r++) {
             const __m256i steps = is_second ? of[r / rows].second_steps : of[r / rows].first_steps;
-            stepped[r] = _mm256_add_epi32(stepped[r], _mm256_madd_epi16(products[r], steps));
+            stepped[r] = _mm256_add_epi32(stepped[r], stepped_sums(how, products[r], steps));
         }
     }
 }
 
 /* Each of `streams` weights with all rows; `sums` are those of the first one's rows, then of the next one's. */
-INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales,
+INLINE void stepped_channels(BlockKind kind, Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales,
                              const Blocks *streams, int count, ptrdiff_t width, int rows, __m256 *sums) {
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
@@ -133,7 +133,7 @@ INLINE void stepped_channels(BlockKind kind, const int8_t *x, const int16_t *x_s
                     low[i * rows + r] = _mm256_add_epi32(low[i * rows + r], lowered);
                 }
             }
-            if (kind == Q4_K) add_q4_k_pair(x, streams, count, width, k, rows, of, stepped);
+            if (kind == Q4_K) add_q4_k_pair(how, x, streams, count, width, k, rows, of, stepped);
         }
         UNROLL for (int r = 0; r < count * rows; r++) {
             const uint8_t *factors = streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER;
@@ -209,39 +209,61 @@ INLINE void add_small_pair(BlockKind kind, const int8_t *x, const int16_t *x_off
 /* --- IQ4_NL and IQ4_XS: codes of four bits that stand for numbers which a table lists. IQ4_NL lies as Q4_0 does. Of IQ4_XS, groups have
  * steps with a sign: [channels / 8][width / 64][8 channels][2 groups], and blocks a factor. */
 
-INLINE __m256i iq4_table(void) { /* the numbers themselves */
+/* As they stand there, or for products in pairs the numbers themselves. */
+INLINE __m256i iq4_table(Adding how) {
     const __m256i levels = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)iq4_levels));
-    return _mm256_xor_si256(levels, _mm256_set1_epi8((char)IQ4_ZERO));
+    return how == IN_PAIRS ? _mm256_xor_si256(levels, _mm256_set1_epi8((char)IQ4_ZERO)) : levels;
 }
 
-/* A pair of groups of one weight, times all rows: pairs of products, times 16 bits of `steps` each, are added to what the first
- * groups' and the second ones' sums are. A number is multiplied without its sign, which the input gets. */
-INLINE void add_iq4_pair(const int8_t *x, const uint8_t *codes, ptrdiff_t width, int rows, __m256i first_steps,
-                         __m256i second_steps, __m256i *first, __m256i *second) {
-    const __m256i table = iq4_table();
+/* A pair of groups of one weight, times all rows: products times `steps` of 16 bits are added to the first groups' sums and the
+ * second ones'. In pairs a number is multiplied without its sign, which the input gets; in fours the numbers are multiplied as
+ * `iq4_levels` has them, and what these are too large is taken from each sum beforehand. */
+INLINE void add_iq4_pair(Adding how, const int8_t *x, const int16_t *x_sums, const uint8_t *codes, ptrdiff_t width, int rows,
+                         __m256i first_steps, __m256i second_steps, __m256i *first, __m256i *second) {
+    const __m256i table = iq4_table(how);
+    __m256i sums[2][4];
+    UNROLL for (int half = 0; half < 2; half++) {
+        UNROLL for (int r = 0; r < rows; r++) {
+            const int16_t sum = x_sums[r * (width / GROUP) + half];
+            sums[half][r] = how == IN_PAIRS ? _mm256_setzero_si256() : _mm256_set1_epi32(-IQ4_ZERO * sum);
+        }
+    }
     AS_A_LOOP for (int j = 0; j < GROUP; j += 4) {
         const __m256i both = _mm256_loadu_si256((const __m256i *)(codes + j * TOGETHER));
-        const __m256i a = _mm256_shuffle_epi8(table, moved_bits(both, 0, 0, 15));
-        const __m256i b = _mm256_shuffle_epi8(table, moved_bits(both, 4, 0, 15));
-        const __m256i a_sizes = _mm256_abs_epi8(a), b_sizes = _mm256_abs_epi8(b);
-        UNROLL for (int r = 0; r < rows; r++) {
-            __m256i four = _mm256_sign_epi8(_mm256_set1_epi32(four_bytes(x + r * width + j)), a);
-            ADD_32_BITS(first[r], _mm256_madd_epi16(_mm256_maddubs_epi16(a_sizes, four), first_steps));
-            four = _mm256_sign_epi8(_mm256_set1_epi32(four_bytes(x + r * width + GROUP + j)), b);
-            ADD_32_BITS(second[r], _mm256_madd_epi16(_mm256_maddubs_epi16(b_sizes, four), second_steps));
+        UNROLL for (int half = 0; half < 2; half++) {
+            const __m256i number = _mm256_shuffle_epi8(table, moved_bits(both, 4 * half, 0, 15));
+            const __m256i size = _mm256_abs_epi8(number), steps = half ? second_steps : first_steps;
+            UNROLL for (int r = 0; r < rows; r++) {
+                __m256i four = _mm256_set1_epi32(four_bytes(x + r * width + half * GROUP + j));
+                if (how != IN_PAIRS) {
+                    add_products(how, &sums[half][r], number, four);
+                    continue;
+                }
+                four = _mm256_sign_epi8(four, number);
+                ADD_32_BITS(sums[half][r], _mm256_madd_epi16(_mm256_maddubs_epi16(size, four), steps));
+            }
         }
+    }
+    UNROLL for (int r = 0; r < rows; r++) {
+        if (how != IN_PAIRS) {
+            sums[0][r] = stepped_sums(how, sums[0][r], first_steps);
+            sums[1][r] = stepped_sums(how, sums[1][r], second_steps);
+        }
+        first[r] = _mm256_add_epi32(first[r], sums[0][r]), second[r] = _mm256_add_epi32(second[r], sums[1][r]);
     }
 }
 
 /* Of IQ4_XS, as `add_small_pair`. */
-INLINE void add_iq4_xs_pair(const int8_t *x, Blocks from, ptrdiff_t width, ptrdiff_t k, int rows, __m256i *whole) {
+INLINE void add_iq4_xs_pair(Adding how, const int8_t *x, const int16_t *x_sums, Blocks from, ptrdiff_t width, ptrdiff_t k,
+                            int rows, __m256i *whole) {
     const __m128i bytes = _mm_loadu_si128((const __m128i *)(from.parts[2] + k / 4));
     const PairScales of = pair_of(_mm256_cvtepi8_epi16(bytes), _mm256_setzero_si256());
-    add_iq4_pair(x + k, from.parts[0] + k * 4, width, rows, of.first_steps, of.second_steps, whole, whole);
+    const uint8_t *codes = from.parts[0] + k * 4;
+    add_iq4_pair(how, x + k, x_sums + k / GROUP, codes, width, rows, of.first_steps, of.second_steps, whole, whole);
 }
 
 /* As `stepped_channels`, of the kinds whose blocks have one factor: Q6_K, Q3_K and IQ4_XS. */
-INLINE void factored_channels(BlockKind kind, const int8_t *x, const int16_t *x_offsets, const float *x_scales,
+INLINE void factored_channels(BlockKind kind, Adding how, const int8_t *x, const int16_t *x_offsets, const float *x_scales,
                               const Blocks *streams, int count, ptrdiff_t width, int rows, __m256 *sums) {
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
@@ -250,7 +272,7 @@ INLINE void factored_channels(BlockKind kind, const int8_t *x, const int16_t *x_
         UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
             UNROLL for (int i = 0; i < count; i++) {
-                if (kind == IQ4_XS) add_iq4_xs_pair(x, streams[i], width, k, rows, whole + i * rows);
+                if (kind == IQ4_XS) add_iq4_xs_pair(how, x, x_offsets, streams[i], width, k, rows, whole + i * rows);
                 else add_small_pair(kind, x, x_offsets, streams[i], width, k, rows, whole + i * rows);
             }
         UNROLL for (int r = 0; r < count * rows; r++) {
@@ -276,9 +298,8 @@ static void sum_offsets(const int8_t *x, ptrdiff_t groups, int16_t *offsets) {
  * [channels / 8][width / 32][8 channels]. A block's groups are added up in float32, from the first to the last. */
 
 /* As `stepped_channels`. */
-INLINE void q4_0_channels(const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams, int count,
-                          ptrdiff_t width, int rows, __m256 *sums) {
-    const __m256i ones = _mm256_set1_epi16(1);
+INLINE void q4_0_channels(Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams,
+                          int count, ptrdiff_t width, int rows, __m256 *sums) {
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
@@ -290,11 +311,11 @@ INLINE void q4_0_channels(const int8_t *x, const int16_t *x_sums, const float *x
             UNROLL for (int i = 0; i < count; i++) levels[i] = streams[i].parts[0] + k * 4;
             UNROLL for (int is_second = 0; is_second < 2; is_second++) {
                 const ptrdiff_t group = k / GROUP + is_second;
-                group_products(x + k, levels, count, width, rows, is_second, products);
+                group_products(how, x + k, levels, count, width, rows, is_second, products);
                 UNROLL for (int r = 0; r < count * rows; r++) {
                     const __m256 factor = factors_at(streams[r / rows].parts[3] + group * 2 * TOGETHER);
                     const __m256i offset = _mm256_set1_epi32(8 * x_sums[r % rows * (width / GROUP) + group]);
-                    const __m256i whole = _mm256_sub_epi32(_mm256_madd_epi16(products[r], ones), offset);
+                    const __m256i whole = _mm256_sub_epi32(whole_sums(how, products[r]), offset);
                     of_block[r] = _mm256_add_ps(of_block[r], _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole)));
                 }
             }
@@ -308,9 +329,9 @@ INLINE void q4_0_channels(const int8_t *x, const int16_t *x_sums, const float *x
 }
 
 /* As `stepped_channels`. */
-INLINE void iq4_nl_channels(const int8_t *x, const float *x_scales, const Blocks *streams, int count, ptrdiff_t width, int rows,
-                            __m256 *sums) {
-    const __m256i ones = _mm256_set1_epi16(1);
+INLINE void iq4_nl_channels(Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams,
+                            int count, ptrdiff_t width, int rows, __m256 *sums) {
+    const __m256i none = _mm256_set1_epi16(1); /* steps */
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
@@ -320,7 +341,8 @@ INLINE void iq4_nl_channels(const int8_t *x, const float *x_scales, const Blocks
             UNROLL for (int i = 0; i < count; i++) {
                 __m256i first[4], second[4];
                 UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
-                add_iq4_pair(x + k, streams[i].parts[0] + k * 4, width, rows, ones, ones, first, second);
+                const uint8_t *codes = streams[i].parts[0] + k * 4;
+                add_iq4_pair(how, x + k, x_sums + k / GROUP, codes, width, rows, none, none, first, second);
                 const uint8_t *factors = streams[i].parts[3] + k / GROUP * 2 * TOGETHER;
                 const __m256 a = factors_at(factors), b = factors_at(factors + 2 * TOGETHER);
                 UNROLL for (int r = 0; r < rows; r++) {
@@ -344,8 +366,10 @@ enum { MOST_AHEAD = 1 << 16 };  /* bytes that are fetched before they are wanted
 enum { Q7_ZERO = 64 }; /* the level that stands for zero */
 
 /* One of the two groups at `levels` of each of `count` weights, times all rows and the group's steps, added to `whole`. */
-INLINE void add_q7_k_group(const int8_t *x, const uint8_t *const *levels, int count, ptrdiff_t width, int rows,
-                           const __m256i *steps, ptrdiff_t ahead, __m256i *whole) {
+INLINE void add_q7_k_group(Adding how, const int8_t *x, const uint8_t *const *levels, int count, ptrdiff_t width,
+                           int rows, const __m256i *steps, ptrdiff_t ahead, __m256i *whole) {
+    __m256i sums[MOST_SUMS];
+    UNROLL for (int i = 0; i < count * rows; i++) sums[i] = how == IN_PAIRS ? whole[i] : _mm256_setzero_si256();
     AS_A_LOOP for (int j = 0; j < GROUP; j += 4) {
         __m256i level[4];
         UNROLL for (int i = 0; i < count; i++) {
@@ -355,15 +379,22 @@ INLINE void add_q7_k_group(const int8_t *x, const uint8_t *const *levels, int co
         }
         UNROLL for (int r = 0; r < rows; r++) {
             const __m256i four = _mm256_set1_epi32(four_bytes(x + r * width + j));
-            UNROLL for (int i = 0; i < count; i++)
-                ADD_32_BITS(whole[i * rows + r], _mm256_madd_epi16(_mm256_maddubs_epi16(level[i], four), steps[i]));
+            UNROLL for (int i = 0; i < count; i++) {
+                __m256i *const sum = &sums[i * rows + r];
+                if (how == IN_PAIRS) ADD_32_BITS(*sum, _mm256_madd_epi16(_mm256_maddubs_epi16(level[i], four), steps[i]));
+                else add_products(how, sum, level[i], four);
+            }
         }
+    }
+    UNROLL for (int i = 0; i < count * rows; i++) {
+        if (how == IN_PAIRS) whole[i] = sums[i];
+        else whole[i] = _mm256_add_epi32(whole[i], stepped_sums(how, sums[i], steps[i / rows]));
     }
 }
 
 /* Some inputs from `block` on, a whole block of them or what is left of a row. */
-INLINE void add_q7_k_block(const int8_t *x, const int16_t *x_sums, const Blocks *streams, int count, ptrdiff_t width,
-                           ptrdiff_t block, ptrdiff_t inputs, int rows, __m256i *whole) {
+INLINE void add_q7_k_block(Adding how, const int8_t *x, const int16_t *x_sums, const Blocks *streams, int count,
+                           ptrdiff_t width, ptrdiff_t block, ptrdiff_t inputs, int rows, __m256i *whole) {
     for (ptrdiff_t k = block; k < block + inputs; k += PAIR) {
         __m256i first[4], second[4];
         const uint8_t *levels[4], *others[4];
@@ -376,22 +407,22 @@ INLINE void add_q7_k_block(const int8_t *x, const int16_t *x_sums, const Blocks 
             UNROLL for (int r = 0; r < rows; r++)
                 whole[i * rows + r] = _mm256_add_epi32(whole[i * rows + r], _mm256_madd_epi16(lows, two_sums(x_sums, r, width, k)));
         }
-        add_q7_k_group(x + k, levels, count, width, rows, first, streams[0].ahead, whole);
-        add_q7_k_group(x + k + GROUP, others, count, width, rows, second, streams[0].ahead, whole);
+        add_q7_k_group(how, x + k, levels, count, width, rows, first, streams[0].ahead, whole);
+        add_q7_k_group(how, x + k + GROUP, others, count, width, rows, second, streams[0].ahead, whole);
     }
 }
 
 /* As `stepped_channels`. */
-INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams, int count,
-                          ptrdiff_t width, int rows, __m256 *sums) {
+INLINE void q7_k_channels(Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams,
+                          int count, ptrdiff_t width, int rows, __m256 *sums) {
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256i whole[MOST_SUMS];
         UNROLL for (int r = 0; r < count * rows; r++) whole[r] = _mm256_setzero_si256();
         /* A whole one has a number of inputs that is known where it is compiled. */
-        if (block + K_BLOCK <= width) add_q7_k_block(x, x_sums, streams, count, width, block, K_BLOCK, rows, whole);
-        else add_q7_k_block(x, x_sums, streams, count, width, block, width - block, rows, whole);
+        if (block + K_BLOCK <= width) add_q7_k_block(how, x, x_sums, streams, count, width, block, K_BLOCK, rows, whole);
+        else add_q7_k_block(how, x, x_sums, streams, count, width, block, width - block, rows, whole);
         UNROLL for (int r = 0; r < count * rows; r++) {
             const __m256 factor = _mm256_loadu_ps((const float *)(streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER));
             const __m256 sum = _mm256_mul_ps(factor, _mm256_cvtepi32_ps(whole[r]));
@@ -401,52 +432,67 @@ INLINE void q7_k_channels(const int8_t *x, const int16_t *x_sums, const float *x
     UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
-INLINE void block_channels(BlockKind kind, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *w,
-                           int count, ptrdiff_t width, int rows, __m256 *sums) {
-    if (has_small_groups(kind) || kind == IQ4_XS) factored_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
-    else if (kind == IQ4_NL) iq4_nl_channels(x, x_scales, w, count, width, rows, sums);
-    else if (kind == Q7_K) q7_k_channels(x, x_sums, x_scales, w, count, width, rows, sums);
-    else if (kind == Q4_0) q4_0_channels(x, x_sums, x_scales, w, count, width, rows, sums);
-    else stepped_channels(kind, x, x_sums, x_scales, w, count, width, rows, sums);
+INLINE void block_channels(BlockKind kind, Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales,
+                           const Blocks *w, int count, ptrdiff_t width, int rows, __m256 *sums) {
+    if (has_small_groups(kind) || kind == IQ4_XS) factored_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
+    else if (kind == IQ4_NL) iq4_nl_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
+    else if (kind == Q7_K) q7_k_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
+    else if (kind == Q4_0) q4_0_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
+    else stepped_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
 }
 
-#define BLOCK_TILE(KIND, PLACES, ROWS)                                                                              \
-    TILE tile_##KIND##_##PLACES##_##ROWS(const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *w, \
-                                         ptrdiff_t width, __m256 *sums) {                                           \
-        block_channels(KIND, x, x_sums, x_scales, w, PLACES, width, ROWS, sums);                                    \
+#define BLOCK_TILE_IN(HOW, KIND, PLACES, ROWS)                                                                      \
+    TILE tile_##KIND##_##PLACES##_##ROWS##_##HOW(const int8_t *x, const int16_t *x_sums, const float *x_scales,     \
+                                                 const Blocks *w, ptrdiff_t width, __m256 *sums) {                  \
+        block_channels(KIND, HOW, x, x_sums, x_scales, w, PLACES, width, ROWS, sums);                               \
     }
-#define BLOCK_TILES(KIND, PLACES)                                                                                   \
-    BLOCK_TILE(KIND, PLACES, 1) BLOCK_TILE(KIND, PLACES, 2) BLOCK_TILE(KIND, PLACES, 3) BLOCK_TILE(KIND, PLACES, 4)
-#define MANY_TILES(KIND)                                                                                            \
-    BLOCK_TILES(KIND, 1) BLOCK_TILE(KIND, 1, 5) BLOCK_TILES(KIND, 2) BLOCK_TILE(KIND, 2, 5)
-#define FOUR_OF(KIND, PLACES)                                                                                       \
-    tile_##KIND##_##PLACES##_1, tile_##KIND##_##PLACES##_2, tile_##KIND##_##PLACES##_3, tile_##KIND##_##PLACES##_4
-#define MANY_OF(KIND) {FOUR_OF(KIND, 1), tile_##KIND##_1_5}, {FOUR_OF(KIND, 2), tile_##KIND##_2_5}
-MANY_TILES(Q4_K) MANY_TILES(Q4_0) MANY_TILES(Q7_K) BLOCK_TILES(Q5_K, 1) BLOCK_TILES(Q6_K, 1) BLOCK_TILES(Q3_K, 1)
-BLOCK_TILES(IQ4_NL, 1) BLOCK_TILES(IQ4_XS, 1) BLOCK_TILE(Q3_K, 2, 1) BLOCK_TILE(IQ4_NL, 2, 1) BLOCK_TILE(IQ4_XS, 2, 1)
-BLOCK_TILE(Q4_K, 3, 1) BLOCK_TILE(Q5_K, 2, 1) BLOCK_TILE(Q6_K, 2, 1) BLOCK_TILE(Q4_0, 4, 1)
-BLOCK_TILE(Q7_K, 4, 1) BLOCK_TILE(Q7_K, 3, 2) BLOCK_TILE(Q7_K, 3, 3)
+/* Q3_K, Q5_K and Q6_K have steps for so few products that to multiply with those costs what is won in fours. */
+#define TILE_IN_PAIRS(KIND, PLACES, ROWS) BLOCK_TILE_IN(IN_PAIRS, KIND, PLACES, ROWS)
+#define TILE_IN_EACH(KIND, PLACES, ROWS)                                                                            \
+    BLOCK_TILE_IN(IN_PAIRS, KIND, PLACES, ROWS) BLOCK_TILE_IN(IN_FOURS, KIND, PLACES, ROWS)                         \
+    BLOCK_TILE_IN(IN_FOURS_512, KIND, PLACES, ROWS)
+#define BLOCK_TILES(TILE_OF, KIND, PLACES)                                                                          \
+    TILE_OF(KIND, PLACES, 1) TILE_OF(KIND, PLACES, 2) TILE_OF(KIND, PLACES, 3) TILE_OF(KIND, PLACES, 4)
+#define SINGLE_TILES(TILE_OF, KIND) BLOCK_TILES(TILE_OF, KIND, 1) TILE_OF(KIND, 2, 1)
+#define PAIR_TILES(KIND)                                                                                            \
+    BLOCK_TILES(TILE_IN_EACH, KIND, 1) TILE_IN_EACH(KIND, 1, 5) BLOCK_TILES(TILE_IN_EACH, KIND, 2) TILE_IN_EACH(KIND, 2, 5)
+SINGLE_TILES(TILE_IN_PAIRS, Q5_K) SINGLE_TILES(TILE_IN_PAIRS, Q6_K) SINGLE_TILES(TILE_IN_PAIRS, Q3_K)
+SINGLE_TILES(TILE_IN_EACH, IQ4_NL) SINGLE_TILES(TILE_IN_EACH, IQ4_XS) PAIR_TILES(Q4_K) PAIR_TILES(Q4_0) PAIR_TILES(Q7_K)
+TILE_IN_EACH(Q4_K, 3, 1) TILE_IN_EACH(Q4_0, 4, 1)
+TILE_IN_EACH(Q7_K, 3, 2) TILE_IN_EACH(Q7_K, 3, 3) TILE_IN_EACH(Q7_K, 4, 1)
 
 typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
 /* Each of these places is two to four already, one for each part. */
 static const int8_t block_places[BLOCK_KINDS][FEW] = {
     {3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 3, 3, 2},
 };
-static BlockTile *const block_tiles[BLOCK_KINDS][4][MANY] = { /* [kind][places - 1][rows - 1] */
-    {MANY_OF(Q4_K), {tile_Q4_K_3_1}},
-    {{FOUR_OF(Q5_K, 1)}, {tile_Q5_K_2_1}},
-    {{FOUR_OF(Q6_K, 1)}, {tile_Q6_K_2_1}},
-    {MANY_OF(Q4_0), {NULL}, {tile_Q4_0_4_1}},
-    {{FOUR_OF(Q3_K, 1)}, {tile_Q3_K_2_1}},
-    {{FOUR_OF(IQ4_NL, 1)}, {tile_IQ4_NL_2_1}},
-    {{FOUR_OF(IQ4_XS, 1)}, {tile_IQ4_XS_2_1}},
-    {MANY_OF(Q7_K), {NULL, tile_Q7_K_3_2, tile_Q7_K_3_3}, {tile_Q7_K_4_1}},
+#define TILE_OF(HOW, KIND, PLACES, ROWS) tile_##KIND##_##PLACES##_##ROWS##_##HOW
+#define FOUR_OF(HOW, KIND, PLACES)                                                                                  \
+    TILE_OF(HOW, KIND, PLACES, 1), TILE_OF(HOW, KIND, PLACES, 2), TILE_OF(HOW, KIND, PLACES, 3), TILE_OF(HOW, KIND, PLACES, 4)
+#define SINGLE_OF(HOW, KIND) {FOUR_OF(HOW, KIND, 1)}, {TILE_OF(HOW, KIND, 2, 1)}
+#define PAIR_OF(HOW, KIND) {FOUR_OF(HOW, KIND, 1), TILE_OF(HOW, KIND, 1, 5)}, {FOUR_OF(HOW, KIND, 2), TILE_OF(HOW, KIND, 2, 5)}
+#define TILES_OF(HOW)                                                                                               \
+    {                                                                                                               \
+        [Q5_K] = {SINGLE_OF(IN_PAIRS, Q5_K)}, [Q6_K] = {SINGLE_OF(IN_PAIRS, Q6_K)},                                 \
+        [Q3_K] = {SINGLE_OF(IN_PAIRS, Q3_K)}, [IQ4_NL] = {SINGLE_OF(HOW, IQ4_NL)}, [IQ4_XS] = {SINGLE_OF(HOW, IQ4_XS)}, \
+        [Q4_K] = {PAIR_OF(HOW, Q4_K), {TILE_OF(HOW, Q4_K, 3, 1)}},                                                  \
+        [Q4_0] = {PAIR_OF(HOW, Q4_0), {NULL}, {TILE_OF(HOW, Q4_0, 4, 1)}},                                          \
+        [Q7_K] = {PAIR_OF(HOW, Q7_K), {NULL, TILE_OF(HOW, Q7_K, 3, 2), TILE_OF(HOW, Q7_K, 3, 3)}, {TILE_OF(HOW, Q7_K, 4, 1)}}, \
+    }
+static BlockTile *const block_tiles[WAYS][BLOCK_KINDS][4][MANY] = { /* [how][kind][places - 1][rows - 1] */
+    TILES_OF(IN_PAIRS), TILES_OF(IN_FOURS), TILES_OF(IN_FOURS_512),
 };
-#undef BLOCK_TILE
+#undef BLOCK_TILE_IN
+#undef TILE_IN_PAIRS
+#undef TILE_IN_EACH
 #undef BLOCK_TILES
-#undef MANY_TILES
+#undef SINGLE_TILES
+#undef PAIR_TILES
+#undef TILE_OF
 #undef FOUR_OF
-#undef MANY_OF
+#undef SINGLE_OF
+#undef PAIR_OF
+#undef TILES_OF
 
 typedef struct {
     Blocks blocks;
@@ -457,7 +503,7 @@ static void multiply_blocks(const Product *of, Tile at, Share channels, int plac
     const ptrdiff_t row = at.row;
     const int rows = at.rows;
     const BlockWeight *weight = of->weight;
-    BlockTile *const tile = block_tiles[weight->kind][places - 1][rows - 1];
+    BlockTile *const tile = block_tiles[adding][weight->kind][places - 1][rows - 1];
     const ptrdiff_t pair = apart == TOGETHER ? 2 * TOGETHER * of->width : 0; /* bytes of its levels */
     __m256 sums[MOST_SUMS];
     for (ptrdiff_t c = channels.begin; c < channels.end; c += TOGETHER) {

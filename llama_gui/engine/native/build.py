@@ -72,14 +72,15 @@ def _compile_with_gcc(library: Path) -> str | None:
     failed = "no C compiler was found"
     for compiler in filter(None, (os.environ.get("CC"), *_COMPILERS)):
         command = [*compiler.split(), *_FLAGS, "-D_GNU_SOURCE", "-fPIC", "-o", str(library), str(_SOURCE)]
-        try:
-            _run(command)
-        except FileNotFoundError:
-            continue
-        except (subprocess.SubprocessError, OSError) as error:
-            failed = f"{compiler}: {getattr(error, 'stderr', None) or error}"
-        else:
-            return None
+        for more in ([], ["-DOLD_ASSEMBLER"]):  # binutils before 2.36 do not know AVX-VNNI
+            try:
+                _run([*command, *more])
+            except FileNotFoundError:
+                break
+            except (subprocess.SubprocessError, OSError) as error:
+                failed = f"{compiler}: {getattr(error, 'stderr', None) or error}"
+            else:
+                return None
     return failed
 
 

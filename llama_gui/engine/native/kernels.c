@@ -68,18 +68,23 @@ EXPORT int llama_gui_cpu(void) {
     return found | (a >> 4 & 1) << 4 | (keeps_wide ? (a >> 5 & 1) << 5 : 0); /* VNNI of 256 bits; bfloat16 */
 }
 
-/* Whether products are to go through registers of 512 bits: those of four bits, in blocks and of codes do, of panels of eight
- * bits all. Says which can: 1 of few bits, 2 of bfloat16. */
-EXPORT int llama_gui_go_wide(int is_wanted) {
-    const int found = is_wanted ? llama_gui_cpu() : 0;
-    has_wide = found >> 3 & 1;
-    has_wide_halves = found >> 3 & found >> 5 & 1;
-    return has_wide | has_wide_halves << 1;
+/* How products are computed from now on, as far as the CPU can: in registers of 256 bits, added up in pairs (0) or in fours (1),
+ * or in registers of 512 bits (2), but for weights in seven bits. Says how: 1 of few bits are wide, 2 of bfloat16 are, 4 in fours. */
+EXPORT int llama_gui_use(int most) {
+    const int found = llama_gui_cpu();
+    adding = IN_PAIRS;
+#if !defined(OLD_ASSEMBLER)
+    if (most >= 1 && found >> 4 & 1) adding = IN_FOURS;
+#endif
+    if (most >= 1 && adding == IN_PAIRS && found >> 3 & 1) adding = IN_FOURS_512;
+    has_wide = most >= 2 && found >> 3 & 1;
+    has_wide_halves = has_wide && found >> 5 & 1;
+    return has_wide | has_wide_halves << 1 | (adding != IN_PAIRS) << 2;
 }
 
 /* Whether this CPU has what the rest needs. To be asked first. */
 EXPORT int llama_gui_can_run(void) {
-    llama_gui_go_wide(1);
+    llama_gui_use(2);
     return (llama_gui_cpu() & 7) == 7;
 }
 
@@ -87,7 +92,7 @@ EXPORT int llama_gui_can_run(void) {
 
 EXPORT int llama_gui_cpu(void) { return 0; }
 
-EXPORT int llama_gui_go_wide(int is_wanted) { return is_wanted & 0; }
+EXPORT int llama_gui_use(int most) { return most & 0; }
 
 EXPORT int llama_gui_can_run(void) { return 0; }
 

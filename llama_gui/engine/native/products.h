@@ -14,6 +14,38 @@ enum { MANY_WIDE = 64 };      /* rows that 512-bit registers multiply at least f
 /* Whether the CPU has AVX-512 with VNNI, and whether it also multiplies bfloat16: asked when the library is loaded. */
 static int has_wide, has_wide_halves;
 
+/* How products of bytes are added up in registers of 256 bits: in pairs to sums of 16 bits, as every CPU can that this is for, or
+ * in fours to sums of 32 bits, by an instruction that CPUs with AVX-VNNI have in one encoding, and those with AVX-512 and VNNI
+ * in another. These have wider registers for most products; all sums are the same whole numbers. */
+typedef enum { IN_PAIRS, IN_FOURS, IN_FOURS_512, WAYS } Adding;
+
+static Adding adding; /* on this CPU; set with `has_wide` */
+
+#if defined(OLD_ASSEMBLER) /* it does not know the first encoding: `llama_gui_use` does not choose it then */
+#define VEX
+#else
+#define VEX "%{vex%} "
+#endif
+#define ADD_FOURS(encoding, sum, bytes, signed_bytes) \
+    __asm__(encoding "vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(bytes), "x"(signed_bytes))
+
+/* sum += bytes times signed bytes: in 16 bits of pairs, or in 32 bits. */
+INLINE void add_products(Adding how, __m256i *sum, __m256i bytes, __m256i signed_bytes) {
+    if (how == IN_FOURS) ADD_FOURS(VEX, *sum, bytes, signed_bytes);
+    else if (how == IN_FOURS_512) ADD_FOURS("", *sum, bytes, signed_bytes);
+    else ADD_16_BITS(*sum, _mm256_maddubs_epi16(bytes, signed_bytes));
+}
+
+/* Such sums in 32 bits: of both pairs, where these are apart. */
+INLINE __m256i whole_sums(Adding how, __m256i sums) {
+    return how == IN_PAIRS ? _mm256_madd_epi16(sums, _mm256_set1_epi16(1)) : sums;
+}
+
+/* The same times steps, which stand twice in 32 bits, in 16 bits with their sign. */
+INLINE __m256i stepped_sums(Adding how, __m256i sums, __m256i steps) {
+    return how == IN_PAIRS ? _mm256_madd_epi16(sums, steps) : _mm256_mullo_epi32(sums, _mm256_srai_epi32(steps, 16));
+}
+
 /* Each tile, by its number of rows and of places, is a separate function: gcc allocates registers badly in a common one. */
 #define TILE static __attribute__((noinline)) void
 

@@ -98,9 +98,9 @@ INLINE PairScales pair_scales(const uint8_t *steps, const void *lows) {
     return pair_of(pair_steps(steps), _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)lows)));
 }
 
-/* One of the two groups at `levels` of each of `count` weights, times all rows, in pairs of products: those of the first
- * weight's rows, then of the next one's. A pair is at most 2 * 15 * 127, so eight fit in 16 bits. */
-INLINE void group_products(const int8_t *x, const uint8_t *const *levels, int count, ptrdiff_t width, int rows,
+/* One of the two groups at `levels` of each of `count` weights, times all rows: the products of the first weight's rows, then
+ * of the next one's. A pair is at most 2 * 15 * 127, so eight fit in 16 bits. */
+INLINE void group_products(Adding how, const int8_t *x, const uint8_t *const *levels, int count, ptrdiff_t width, int rows,
                            int is_second, __m256i *products) {
     const __m256i low_bits = _mm256_set1_epi8(15);
     UNROLL for (int r = 0; r < count * rows; r++) products[r] = _mm256_setzero_si256();
@@ -113,7 +113,7 @@ INLINE void group_products(const int8_t *x, const uint8_t *const *levels, int co
         UNROLL for (int r = 0; r < rows; r++) {
             const __m256i four = _mm256_set1_epi32(four_bytes(x + r * width + is_second * GROUP + j));
             UNROLL for (int i = 0; i < count; i++)
-                ADD_16_BITS(products[i * rows + r], _mm256_maddubs_epi16(level[i], four));
+                add_products(how, &products[i * rows + r], level[i], four);
         }
     }
 }
@@ -125,7 +125,7 @@ INLINE __m256i two_sums(const int16_t *x_sums, ptrdiff_t row, ptrdiff_t width, p
 
 /* A group's sum is step * (levels times x) + low * (sum of x); `x_sums` are those of all groups, row by row. Each of
  * `streams` weights with all rows; `sums` are those of the first one's rows, then of the next one's. */
-INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, const Int4 *streams, int count, ptrdiff_t width,
+INLINE void int4_channels(Adding how, const int8_t *x, const int16_t *x_sums, const Int4 *streams, int count, ptrdiff_t width,
                           int rows, __m256i *sums) {
     __m256i total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_si256();
@@ -142,10 +142,10 @@ INLINE void int4_channels(const int8_t *x, const int16_t *x_sums, const Int4 *st
             }
         }
         UNROLL for (int is_second = 0; is_second < 2; is_second++) {
-            group_products(x + k, levels, count, width, rows, is_second, products);
+            group_products(how, x + k, levels, count, width, rows, is_second, products);
             UNROLL for (int r = 0; r < count * rows; r++) {
                 const __m256i steps = is_second ? of[r / rows].second_steps : of[r / rows].first_steps;
-                total[r] = _mm256_add_epi32(total[r], _mm256_madd_epi16(products[r], steps));
+                total[r] = _mm256_add_epi32(total[r], stepped_sums(how, products[r], steps));
             }
         }
     }
@@ -180,22 +180,30 @@ static void sum_groups(const int8_t *x, ptrdiff_t groups, int16_t *sums) {
     }
 }
 
-#define INT4_TILE(PLACES, ROWS)                                                                                     \
-    TILE int4_##PLACES##_##ROWS(const int8_t *x, const int16_t *x_sums, const Int4 *w, ptrdiff_t width,             \
-                                __m256i *sums) {                                                                    \
-        int4_channels(x, x_sums, w, PLACES, width, ROWS, sums);                                                     \
+#define INT4_TILE_IN(HOW, PLACES, ROWS)                                                                             \
+    TILE int4_##PLACES##_##ROWS##_##HOW(const int8_t *x, const int16_t *x_sums, const Int4 *w, ptrdiff_t width,     \
+                                        __m256i *sums) {                                                            \
+        int4_channels(HOW, x, x_sums, w, PLACES, width, ROWS, sums);                                                \
     }
+#define INT4_TILE(PLACES, ROWS)                                                                                     \
+    INT4_TILE_IN(IN_PAIRS, PLACES, ROWS) INT4_TILE_IN(IN_FOURS, PLACES, ROWS) INT4_TILE_IN(IN_FOURS_512, PLACES, ROWS)
 INT4_TILE(4, 1) INT4_TILE(3, 2)
 INT4_TILE(1, 1) INT4_TILE(1, 2) INT4_TILE(1, 3) INT4_TILE(1, 4) INT4_TILE(1, 5)
 INT4_TILE(2, 1) INT4_TILE(2, 2) INT4_TILE(2, 3) INT4_TILE(2, 4) INT4_TILE(2, 5)
-#undef INT4_TILE
 
 typedef void Int4Tile(const int8_t *, const int16_t *, const Int4 *, ptrdiff_t, __m256i *);
 static const int8_t int4_places[FEW] = {4, 3, 1, 1};
-static Int4Tile *const int4_tiles[4][MANY] = { /* [places - 1][rows - 1] */
-    {int4_1_1, int4_1_2, int4_1_3, int4_1_4, int4_1_5}, {int4_2_1, int4_2_2, int4_2_3, int4_2_4, int4_2_5},
-    {[1] = int4_3_2}, {int4_4_1},
+#define MANY_IN(HOW, PLACES)                                                                                        \
+    {int4_##PLACES##_1_##HOW, int4_##PLACES##_2_##HOW, int4_##PLACES##_3_##HOW, int4_##PLACES##_4_##HOW,            \
+     int4_##PLACES##_5_##HOW}
+#define INT4_TILES_IN(HOW) {MANY_IN(HOW, 1), MANY_IN(HOW, 2), {[1] = int4_3_2_##HOW}, {int4_4_1_##HOW}}
+static Int4Tile *const int4_tiles[WAYS][4][MANY] = { /* [how][places - 1][rows - 1] */
+    INT4_TILES_IN(IN_PAIRS), INT4_TILES_IN(IN_FOURS), INT4_TILES_IN(IN_FOURS_512),
 };
+#undef INT4_TILE_IN
+#undef INT4_TILE
+#undef MANY_IN
+#undef INT4_TILES_IN
 
 static void multiply_int4(const Product *of, Tile at, Share channels, int places, ptrdiff_t apart) {
     const ptrdiff_t row = at.row;
@@ -204,7 +212,7 @@ static void multiply_int4(const Product *of, Tile at, Share channels, int places
     for (ptrdiff_t c = channels.begin; c < channels.end; c += TOGETHER) {
         Int4 from[4];
         for (int i = 0; i < places; i++) from[i] = channels_of(*(const Int4 *)of->weight, c + i * apart, of->width);
-        int4_tiles[places - 1][rows - 1](of->x + row * of->width, of->x_sums + row * of->sums, from, of->width, sums);
+        int4_tiles[adding][places - 1][rows - 1](of->x + row * of->width, of->x_sums + row * of->sums, from, of->width, sums);
         for (int i = 0; i < places * rows; i++) {
             const ptrdiff_t channel = c + i / rows * apart;
             put_eight(&of->to, row + i % rows, channel, of->to.channels - channel, _mm256_cvtepi32_ps(sums[i]));
