@@ -55,12 +55,18 @@ def read_tools(fields: Fields) -> Tools | None:
     parameters = dict(functions)
     if len(parameters) < len(functions):
         raise wrong("tools", "a list with one name twice", "a list of functions with different names")
-    choice, named = _choice(fields, parameters)
+    choice, names = _choice(fields, parameters)
     parallel = fields.get("parallel_tool_calls") is None or fields.flag("parallel_tool_calls")
     if choice == "none" or not entries:
         return None
-    schemas = [{"type": "function", "function": dict(entry.mapping("function") or {})} for entry in entries]
-    return Tools(schemas, parameters, choice, named, parallel)
+    # What may not be called is not shown, either: then neither the model nor the engine's grammar comes to it.
+    shown = {name: parameters[name] for name in (parameters if choice == "named" else names)}
+    schemas = [
+        {"type": "function", "function": dict(entry.mapping("function") or {})}
+        for entry, (name, _) in zip(entries, functions, strict=True)
+        if name in shown
+    ]
+    return Tools(schemas, shown, choice, names[0] if choice == "named" else "", parallel)
 
 
 def _function(entry: Fields) -> tuple[str, Mapping[str, Any]]:
@@ -76,18 +82,30 @@ def _function(entry: Fields) -> tuple[str, Mapping[str, Any]]:
     return name, function.mapping("parameters") or {"type": "object", "properties": {}}
 
 
-def _choice(fields: Fields, parameters: Mapping[str, Any]) -> tuple[Any, str]:
-    value = fields.get("tool_choice")
+def _choice(fields: Fields, parameters: Mapping[str, Any]) -> tuple[Any, Sequence[str]]:
+    """What must be called, and the functions that may be."""
+    value, names = fields.get("tool_choice"), tuple(parameters)
     if value is None:
-        return "auto", ""
-    is_text = isinstance(value, str)
-    choice = fields.one_of("tool_choice", ("none", "auto", "required")) if is_text else "named"
-    if choice in ("required", "named") and not parameters:
+        return "auto", names
+    choice = fields.one_of("tool_choice", ("none", "auto", "required")) if isinstance(value, str) else "named"
+    if choice in ("required", "named") and not names:
         raise RefusedError(400, "tool_choice asks for a call, but tools is empty.", param="tool_choice")
     if choice != "named":
-        return choice, ""
-    function = (fields.inner("tool_choice") or Fields({})).inner("function")
+        return choice, names
+    chosen = fields.inner("tool_choice") or Fields({})
+    if chosen.get("type") != "allowed_tools":
+        return choice, [_known(fields, chosen, names)]
+    allowed = chosen.inner("allowed_tools") or Fields({})
+    mode, entries = allowed.one_of("mode", ("auto", "required")), allowed.objects("tools", MOST_TOOLS)
+    if mode is None or not entries:
+        raise fields.wrong("tool_choice", "allowed_tools with a mode, auto or required, and a list of tools")
+    return mode, [_known(fields, entry, names) for entry in entries]
+
+
+def _known(fields: Fields, entry: Fields, names: Sequence[str]) -> str:
+    """The function that is named there, which must be one of `names`."""
+    function = entry.inner("function")
     name = function.text("name") if function is not None else None
-    if name not in parameters:
-        raise fields.wrong("tool_choice", f"none, auto, required, or the function {' or '.join(parameters)}")
-    return "named", str(name)
+    if name not in names:
+        raise fields.wrong("tool_choice", f"none, auto, required, or the function {' or '.join(names)}")
+    return str(name)

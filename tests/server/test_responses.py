@@ -183,6 +183,17 @@ def test_a_call_that_must_be(serve: Serve, stream: bool):
     assert engine.requests[0].json_schema == WEATHER["parameters"]
 
 
+def test_of_the_tools_only_some_are_allowed(serve: Serve):
+    engine = ServedScript({"Rain?": ["No."]})
+    other = {**WEATHER, "name": "tides"}
+    allowed = [{"type": "web_search"}, {"type": "function", "name": "tides"}]
+    choice: Any = {"type": "allowed_tools", "mode": "auto", "tools": allowed}
+    with client_of(serve(engine)) as client:
+        response = client.responses.create(model="Scripted", input="Rain?", tools=[WEATHER, other], tool_choice=choice)
+    assert response.tool_choice.to_dict() == choice
+    assert [tool["function"]["name"] for tool in engine.requests[0].tools or ()] == ["tides"]
+
+
 def test_the_tag_of_reasoning_begins_the_text(serve: Serve):
     engine = ServedScript()
     engine.info = replace(engine.info, thinking=True, thinking_tag="<think>\n")

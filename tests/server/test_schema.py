@@ -151,6 +151,16 @@ def test_messages_in_all_their_forms():
     ]
 
 
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {}}}}}
+OTHER = {"type": "function", "function": {"name": "g"}}
+
+
+def allowed_tools(mode: str, *names: str) -> dict:
+    """A choice of tools as OpenAI's clients send it."""
+    tools = [{"type": "function", "function": {"name": name}} for name in names]
+    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}}
+
+
 @pytest.mark.parametrize(
     ("change", "param"),
     [
@@ -227,6 +237,11 @@ def test_messages_in_all_their_forms():
         ({"tool_choice": "required"}, "tool_choice"),
         ({"tool_choice": "some"}, "tool_choice"),
         ({"tool_choice": {"type": "function", "function": {"name": "g"}}}, "tool_choice"),
+        ({"tools": [TOOL], "tool_choice": 5}, "tool_choice"),
+        ({"tools": [TOOL], "tool_choice": {"type": "allowed_tools"}}, "tool_choice"),
+        ({"tools": [TOOL], "tool_choice": allowed_tools("auto")}, "tool_choice"),
+        ({"tools": [TOOL], "tool_choice": allowed_tools("auto", "g")}, "tool_choice"),
+        ({"tools": [TOOL], "tool_choice": allowed_tools("some", "f")}, "tool_choice.allowed_tools.mode"),
         ({"chat_template_kwargs": 5}, "chat_template_kwargs"),
         ({"functions": [{"name": "f"}]}, "functions"),
         ({"function_call": {"name": "f"}}, "function_call"),
@@ -285,8 +300,15 @@ def test_forms_as_vllm_has_them():
     assert form(structured_outputs={}) == form(structured_outputs=None) == (None, None)
 
 
-TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {}}}}}
-OTHER = {"type": "function", "function": {"name": "g"}}
+@pytest.mark.parametrize("mode", ["auto", "required"])
+def test_of_the_tools_only_some_are_allowed(mode: str):
+    asked = read_chat(question(tools=[TOOL, OTHER], tool_choice=allowed_tools(mode, "g")))
+    assert asked.tools is not None
+    assert (asked.tools.choice, asked.tools.names, asked.requests[0].tools) == (mode, {"g"}, [OTHER])
+    grammar = asked.requests[0].json_schema
+    assert (grammar is None) == (mode == "auto")
+    if grammar is not None:
+        assert [entry["properties"]["name"] for entry in grammar["$defs"]["call"]["anyOf"]] == [{"const": "g"}]
 
 
 def test_tools_and_how_much_they_must_be_called():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from llama_gui.server.refusal import RefusedError, wrong
+from llama_gui.server.refusal import wrong
 from llama_gui.server.request_fields import Fields
 
 MOST_ITEMS = 10_000
@@ -117,14 +117,17 @@ def chat_tool(tool: Fields) -> Mapping[str, Any]:
 
 
 def chat_tool_choice(fields: Fields) -> Any:
-    """`tool_choice` as a chat request has it."""
-    choice = fields.get("tool_choice")
-    if isinstance(choice, dict) and choice.get("type") == "function":
-        return {"type": "function", "function": {"name": choice.get("name")}}
-    if choice is not None and not isinstance(choice, str):
-        raise RefusedError(
-            400,
-            "tool_choice must be none, auto, required, or an object of the type function with a name.",
-            param="tool_choice",
-        )
-    return choice
+    """`tool_choice` as a chat request has it. Of the tools that it allows, those that are no functions are left out."""
+    if not isinstance(fields.get("tool_choice"), dict):
+        return fields.get("tool_choice")
+    choice = fields.inner("tool_choice") or Fields({})
+    if choice.get("type") == "allowed_tools":
+        allowed = [_named(entry) for entry in choice.objects("tools", 128) or () if entry.get("type") == "function"]
+        return {"type": "allowed_tools", "allowed_tools": {"mode": choice.get("mode"), "tools": allowed}}
+    if choice.get("type") == "function":
+        return _named(choice)
+    raise fields.wrong("tool_choice", "none, auto, required, or an object of the type function or allowed_tools")
+
+
+def _named(entry: Fields) -> Mapping[str, Any]:
+    return {"type": "function", "function": {"name": entry.get("name")}}
