@@ -19,7 +19,6 @@ from llama_gui.errors import (
 _log = logging.getLogger(__name__)
 
 OUR_FIELDS = {
-    "message": "messages",
     "role": "messages",
     "content": "messages",
     "repetition_penalty": "repetition_penalty",

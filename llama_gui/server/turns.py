@@ -40,8 +40,6 @@ def _message(entry: Fields) -> Message:
     content = _content(entry)
     if content is None and not calls:
         raise entry.wrong("content", "a text, or a list of parts of the type text")
-    if role == "user" and not (content or "").strip():
-        raise entry.wrong("content", "a text that is not empty")
     return Message(
         role,
         content or "",

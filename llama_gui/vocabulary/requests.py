@@ -199,12 +199,8 @@ class GenerateRequest:
 
     def _check_prompt(self) -> None:
         check_kind("prompt", self.prompt, str, "a text")
-        if self.messages is None:
-            return
-        check_messages(self.messages)
-        for message in self.messages:
-            if message.role == "user" and not message.content.strip():
-                raise InvalidRequestError("message", message.content, "a text that is not empty")
+        if self.messages is not None:
+            check_messages(self.messages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -410,7 +410,7 @@ def test_waiting_for_memory_instead_of_failing(load):
         (lambda: SamplingParams(seed=-5), "seed"),
         (GenerateRequest, "request"),
         (lambda: GenerateRequest(prompt=""), "prompt"),
-        (lambda: GenerateRequest(messages=[Message("user", "  ")]), "message"),
+        (lambda: GenerateRequest(messages=[]), "messages"),
         (lambda: GenerateRequest(prompt="a", max_tokens=0), "max_tokens"),
         (lambda: GenerateRequest(prompt="a", stop="END"), "stop"),
         (lambda: GenerateRequest(prompt="a", max_tokens=3, min_tokens=4), "min_tokens"),

@@ -67,6 +67,14 @@ def test_a_stream_joins_to_the_same_answer(client, model, library_answer):
     assert len({chunk.id for chunk in chunks}) == 1
 
 
+@pytest.mark.parametrize("content", ["", "  ", []])
+def test_a_message_may_be_empty(client, model, content):
+    """Agents send such messages, and OpenAI and vLLM answer them."""
+    messages: list = [{"role": "system", "content": "Greet."}, {"role": "user", "content": content}]
+    reply = client.chat.completions.create(model=model, messages=messages, max_tokens=3, temperature=0)
+    assert reply.usage.completion_tokens > 0
+
+
 def test_choices_have_seeds_of_their_own(client, model, library_answer):
     reply = client.chat.completions.create(model=model, messages=ASKED, max_tokens=20, n=3, **SAMPLING)
     assert [choice.index for choice in reply.choices] == [0, 1, 2]

@@ -220,7 +220,6 @@ def user(part: Any) -> dict[str, Any]:
     [
         ({"input": None}, "input"),
         ({"input": []}, "input"),
-        ({"input": " "}, "input"),
         ({"input": 5}, "input"),
         ({"input": ["x"]}, "input[0]"),
         ({"input": [{"role": "king", "content": "x"}]}, "input[0].role"),

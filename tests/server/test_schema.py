@@ -209,7 +209,7 @@ def allowed_tools(mode: str, *names: str) -> dict:
         ({"messages": [{"role": "king", "content": "Hi"}]}, "messages[0].role"),
         ({"messages": [{"role": "function", "content": "Hi"}]}, "messages[0].role"),
         ({"messages": [{"role": "user"}]}, "messages[0].content"),
-        ({"messages": [{"role": "user", "content": "  "}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": None}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": 5}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": ["Hi"]}]}, "messages[0].content[0]"),
         (
