@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.tool_calls import CallWatch, SaidAndCalled, ToolCall, call_schema, parameters_of, parse_tool_calls
+from llama_gui.tool_calls import (
+    CallWatch,
+    ForcedCall,
+    SaidAndCalled,
+    ToolCall,
+    call_schema,
+    parameters_of,
+    parse_tool_calls,
+)
 
 NAMES = {"weather", "time.now", "add"}
 
@@ -201,3 +209,26 @@ def test_what_a_call_must_be_finds_the_parts_of_each_schema():
 )
 def test_arguments_are_an_object_with_nothing_that_it_does_not_name(parameters, expected):
     assert parameters_of({"function": {"name": "f", "parameters": parameters}}) == ("f", expected or parameters)
+
+
+# --- calls that had to be made
+
+FORCED = [
+    ("", '{"name": "f", "arguments": {"a": "}\\\\"}}', ("f", '{"a": "}\\\\"}')),
+    ("", '{"name":"f","arguments":{"a":{"b":["]",{}]}}}', ("f", '{"a":{"b":["]",{}]}}')),
+    ("", '{\n  "name": "f",\n  "arguments": []}', ("f", "[]")),
+    ("", '{"name": "a \\"b\\" \\u00e4", "arguments": {"a": "\\""}}', ('a "b" \u00e4', '{"a": "\\""}')),
+    ("", '{"name": "f", "arguments": {"a": {}', ("f", '{"a": {}')),
+    ("", '{"name": "f", "argum', ("", "")),
+    ("g", '{"a": {"b": 1}}', ("g", '{"a": {"b": 1}}')),
+    ("g", '{"a": {"b', ("g", '{"a": {"b')),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), FORCED)
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_a_call_that_had_to_be_made_is_read_while_it_is_written(name, text, expected, size):
+    forced = ForcedCall(name)
+    written = [forced.push(text[at : at + size]) for at in range(0, len(text), size)]
+    assert (forced.name, forced.arguments, forced.has_begun) == (*expected, bool(expected[1]))
+    assert "".join(written) == expected[1]

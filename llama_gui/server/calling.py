@@ -6,32 +6,27 @@ from typing import Any
 from llama_gui.server.replies import call_fields
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
-from llama_gui.tool_calls import CallWatch, SaidAndCalled, ToolCall, parse_tool_calls
+from llama_gui.tool_calls import CallWatch, ForcedCall, SaidAndCalled, ToolCall, parse_tool_calls
 
 
 class CallSplit:
-    """Tells calls from text while one answer comes: those that the model makes by itself, or the one that it must."""
+    """Tells calls from text while one answer comes: those that the model makes by itself, or the one that it must.
+
+    `forced`: that one, which takes the whole answer; None: none must be.
+    """
 
     def __init__(self, asked: Asked, opening: str = "") -> None:
-        self._asked = asked
         tools = asked.tools
-        self._watch = CallWatch(tools.names, opening) if tools is not None and tools.grammar is None else None
-        self._forced = ""
+        self.forced = forced_call(asked)
+        self._watch = CallWatch(tools.names, opening) if tools is not None and self.forced is None else None
 
     def push(self, text: str) -> str:
         """More of the answer; the text that is certainly said."""
-        if self._watch is not None:
-            return self._watch.push(text)
-        if self._asked.tools is None:
-            return text
-        self._forced += text
-        return ""
+        return text if self._watch is None else self._watch.push(text)
 
     def finish(self) -> SaidAndCalled:
         """What is left: the rest of the text, and the calls."""
-        if self._watch is not None:
-            return self._watch.finish()
-        return SaidAndCalled("", forced_calls(self._asked, self._forced))
+        return SaidAndCalled("", ()) if self._watch is None else self._watch.finish()
 
 
 def opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
@@ -48,23 +43,21 @@ def opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
 
 def said_and_called(asked: Asked, engine: ServedEngine, choice: int, text: str) -> tuple[str, Sequence[ToolCall]]:
     """A whole answer with the tag that its prompt ends with, but without the calls in it; and those."""
-    begun = opening(asked, engine, choice)
+    begun, forced = opening(asked, engine, choice), forced_call(asked)
     if asked.tools is None:
         return begun + text, ()
-    if asked.tools.grammar is not None:
-        return begun, forced_calls(asked, text)
+    if forced is not None:
+        forced.push(text)
+        return begun, (ToolCall(forced.name, forced.arguments),) if forced.has_begun else ()
     found = parse_tool_calls(begun + text, asked.tools.names)
     return found.text, found.calls
 
 
-def forced_calls(asked: Asked, text: str) -> tuple[ToolCall, ...]:
-    """The call in an answer that had to be one: its grammar made it the arguments, or name and arguments."""
-    tools = asked.tools
-    if tools is None or not text:
-        return ()
-    if tools.choice == "named":
-        return (ToolCall(tools.named, text),)
-    return parse_tool_calls(text, tools.names).calls
+def forced_call(asked: Asked) -> ForcedCall | None:
+    """What reads the call that the answer must be; None: it need not be one."""
+    if asked.tools is None or asked.tools.grammar is None:
+        return None
+    return ForcedCall(asked.tools.named)
 
 
 def limited(asked: Asked, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:

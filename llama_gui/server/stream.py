@@ -18,6 +18,7 @@ from llama_gui.server.replies import (
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 from llama_gui.server.whole_reply import told_reason, told_stop, told_usage
+from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
 
 DONE = b"data: [DONE]\n\n"
@@ -99,12 +100,24 @@ class ChunkMaker:
         text = output.text
         logprobs = self._logprobs(choice, output)
         self._offsets[choice] += len(text)
-        text = self._splits[choice].push(text)
         token_id = output.token_id if self._asked.token_ids else None
-        if not text and logprobs is None and token_id is None:
+        delta = self._delta(choice, text) if self._asked.is_chat else text
+        if not delta and logprobs is None and token_id is None:
             return b""
-        delta = {"content": text} if self._asked.is_chat else text
         return self._chunk(choice, delta, logprobs=logprobs, token_id=token_id)
+
+    def _delta(self, choice: int, text: str) -> Mapping[str, Any]:
+        """What more of a chat answer says, or calls; there may be nothing."""
+        split = self._splits[choice]
+        if split.forced is None:
+            said = split.push(text)
+            return {"content": said} if said else {}
+        is_first, arguments = not split.forced.has_begun, split.forced.push(text)
+        if not arguments:
+            return {}
+        if is_first:
+            return {"tool_calls": numbered([ToolCall(split.forced.name, arguments)])}
+        return {"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]}
 
     def _logprobs(self, choice: int, output: TokenOutput) -> dict[str, Any] | None:
         if not self._asked.logprobs:
@@ -118,11 +131,13 @@ class ChunkMaker:
     def _finish(self, choice: int, result: GenerateResult) -> bytes:
         self._usages[choice] = told_usage(self._asked, result)
         reason = told_reason(self._asked, choice, result, self._engine)
-        left = self._splits[choice].finish()
+        split = self._splits[choice]
+        left = split.finish()
         out = self._chunk(choice, {"content": left.text}) if left.text else b""
         if left.calls:
             out += self._chunk(choice, {"tool_calls": numbered(limited(self._asked, left.calls))})
-            reason = "tool_calls" if reason == "stop" else reason
+        if reason == "stop" and (left.calls or (split.forced is not None and split.forced.has_begun)):
+            reason = "tool_calls"
         return out + self._chunk(
             choice, {} if self._asked.is_chat else "", reason=reason, stop_reason=told_stop(self._asked, result)
         )

@@ -1,5 +1,6 @@
 """Calls of functions in what models write: how they look, what they must be, and how they are taken out of a text."""
 
+from llama_gui.tool_calls.forced import ForcedCall
 from llama_gui.tool_calls.forms import ANY_OBJECT, Parameters, call_schema, calls_schema, parameters_of
 from llama_gui.tool_calls.manners import MANNERS, Manner
 from llama_gui.tool_calls.reading import SaidAndCalled, ToolCall, parse_tool_calls
@@ -10,6 +11,7 @@ __all__ = [
     "ANY_OBJECT",
     "MANNERS",
     "CallWatch",
+    "ForcedCall",
     "Manner",
     "Parameters",
     "SaidAndCalled",

@@ -340,13 +340,14 @@ def tool_engine(kernel_notes: Path, tmp_path_factory: pytest.TempPathFactory) ->
 def test_a_model_that_knows_tools_calls_one_when_it_must(serve: Serve, tool_engine: Engine, choice, stream):
     with client_of(serve(tool_engine)) as client:
         asked: dict = {"model": "tiny", "messages": ASKED, "tools": [ADD], "seed": 1, "max_tokens": 150}
-        reply = client.chat.completions.create(**asked, tool_choice=choice, stream=stream)
         if stream:
-            chunks = list(reply)
-            (call,) = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
-            reason = chunks[-1].choices[0].finish_reason
+            with client.chat.completions.stream(**asked, tool_choice=choice) as events:
+                pieces = [e.arguments_delta for e in events if e.type == "tool_calls.function.arguments.delta"]
+            reply = events.get_final_completion()
+            assert len(pieces) > 3
         else:
-            (call,), reason = reply.choices[0].message.tool_calls, reply.choices[0].finish_reason
+            reply = client.chat.completions.create(**asked, tool_choice=choice)
+        (call,), reason = reply.choices[0].message.tool_calls, reply.choices[0].finish_reason
         assert (call.function.name, reason) == ("add", "tool_calls")
         assert set(json.loads(call.function.arguments)) == {"a", "b"}
         more = [*ASKED, {"role": "assistant", "content": None, "tool_calls": [call.to_dict()]},

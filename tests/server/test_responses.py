@@ -172,15 +172,35 @@ def test_calls_and_what_comes_back(serve: Serve):
         assert (told.role, told.content) == ("tool", "It rains.")
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_call_that_must_be(serve: Serve, stream: bool):
-    engine = ServedScript({"Rain?": ['{"city":', ' "Oslo"}']})
+def kinds_of(events: list[dict[str, Any]]) -> list[str]:
+    return [event["type"].removeprefix("response.") for event in events]
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "name": "weather"}])
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_call_that_must_be_is_told_as_it_is_written(serve: Serve, choice: Any, is_cut: bool):
+    head, end = ('{"name": "weather", "arguments": ', "}") if choice == "required" else ("", "")
+    engine = ServedScript({"Rain?": [head + '{"city":', ' "Oslo"}' + end]})
     server = serve(engine)
-    body = {"input": "Rain?", "tools": [WEATHER], "tool_choice": {"type": "function", "name": "weather"}}
-    output = read_events(server, body)[-1]["response"]["output"] if stream else ask(server, body, PATH)[1]["output"]
-    (call,) = output
-    assert (call["type"], call["arguments"]) == ("function_call", '{"city": "Oslo"}')
-    assert engine.requests[0].json_schema == WEATHER["parameters"]
+    body = {"input": "Rain?", "tools": [WEATHER], "tool_choice": choice, "max_output_tokens": 1 if is_cut else None}
+    written, status = ('{"city":', "incomplete") if is_cut else ('{"city": "Oslo"}', "completed")
+    whole, events = ask(server, body, PATH)[1], read_events(server, body)
+    for response in (whole, events[-1]["response"]):
+        (call,) = response["output"]
+        assert (response["status"], call["status"], call["type"]) == (status, status, "function_call")
+        assert (call["name"], call["arguments"]) == ("weather", written)
+    deltas = [event["delta"] for event in events if "delta" in event]
+    assert "".join(deltas) == written
+    assert kinds_of(events) == [
+        "created",
+        "in_progress",
+        "output_item.added",
+        *["function_call_arguments.delta"] * len(deltas),
+        "function_call_arguments.done",
+        "output_item.done",
+        status,
+    ]
+    assert len(deltas) == (1 if is_cut else 2)
 
 
 def test_of_the_tools_only_some_are_allowed(serve: Serve):

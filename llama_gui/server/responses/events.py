@@ -20,6 +20,7 @@ from llama_gui.server.responses.reply import (
 )
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
+from llama_gui.tool_calls import ForcedCall, ToolCall
 from llama_gui.vocabulary import GenerateResult, Usage
 
 
@@ -34,6 +35,7 @@ class ResponseEvents:
         self._items: list[Item] = []
         self._message_id = ""  # of the message that is being written
         self._text = ""
+        self._call: Item | None = None  # that is being written
         self._usage = Usage()
         self._reason = "stop"
         self._split = CallSplit(asked, opening(asked, engine, 0))
@@ -55,6 +57,8 @@ class ResponseEvents:
         """
         if isinstance(arrived.item, GenerateResult):
             return self._finish(arrived.item)
+        if self._split.forced is not None:
+            return self._forced(self._split.forced, arrived.item.text)
         self._likelihoods.push(arrived.item)
         return self._said(self._split.push(arrived.item.text))
 
@@ -70,12 +74,14 @@ class ResponseEvents:
     def _finish(self, result: GenerateResult) -> bytes:
         self._usage = result.usage
         self._reason = finish_reason(self._asked.requests[0], result, self._engine)
+        if self._call is not None:
+            return self._close_call(status_of(self._reason))
         left = self._split.finish()
         out = self._said(left.text)
         if not self._text and not left.calls:
             out += self._open_message()
         out += self._close_message()
-        return out + b"".join(self._call(call_item(call)) for call in limited(self._asked, left.calls))
+        return out + b"".join(map(self._whole_call, limited(self._asked, left.calls)))
 
     # --- the message
 
@@ -111,14 +117,36 @@ class ResponseEvents:
 
     # --- calls
 
-    def _call(self, item: Item) -> bytes:
-        index, arguments = len(self._items), item["arguments"]
-        begun = {**item, "arguments": "", "status": "in_progress"}
-        place = {"item_id": item["id"], "output_index": index}
-        out = self._event("response.output_item.added", output_index=index, item=begun)
-        out += self._event("response.function_call_arguments.delta", **place, delta=arguments)
-        out += self._event("response.function_call_arguments.done", **place, name=item["name"], arguments=arguments)
-        return out + self._item_done(item)
+    def _forced(self, forced: ForcedCall, text: str) -> bytes:
+        """More of the call that the answer must be."""
+        arguments = forced.push(text)
+        if not arguments:
+            return b""
+        out = self._open_call(forced.name) if self._call is None else b""
+        return out + self._more_of_call(arguments)
+
+    def _whole_call(self, call: ToolCall) -> bytes:
+        return self._open_call(call.name) + self._more_of_call(call.arguments) + self._close_call("completed")
+
+    def _open_call(self, name: str) -> bytes:
+        self._call = call_item(ToolCall(name, ""), "in_progress")
+        return self._event("response.output_item.added", output_index=len(self._items), item=self._call)
+
+    def _more_of_call(self, arguments: str) -> bytes:
+        assert self._call is not None
+        self._call = {**self._call, "arguments": self._call["arguments"] + arguments}
+        return self._event("response.function_call_arguments.delta", **self._place_of_call(), delta=arguments)
+
+    def _close_call(self, status: str) -> bytes:
+        assert self._call is not None
+        name, arguments, place = self._call["name"], self._call["arguments"], self._place_of_call()
+        item, self._call = {**self._call, "status": status}, None
+        done = self._event("response.function_call_arguments.done", **place, name=name, arguments=arguments)
+        return done + self._item_done(item)
+
+    def _place_of_call(self) -> dict[str, Any]:
+        assert self._call is not None
+        return {"item_id": self._call["id"], "output_index": len(self._items)}
 
     def _item_done(self, item: Item) -> bytes:
         self._items.append(item)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from llama_gui.server.calling import limited, opening, said_and_called
+from llama_gui.server.calling import forced_call, limited, opening, said_and_called
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import call_fields, chat_logprobs, finish_reason, is_told
 from llama_gui.server.schema import Asked
@@ -108,7 +108,7 @@ def message_item(item_id: str, status: str, parts: Sequence[Item]) -> dict[str, 
     return {"id": item_id, "type": "message", "role": "assistant", "status": status, "content": list(parts)}
 
 
-def call_item(call: ToolCall) -> dict[str, Any]:
+def call_item(call: ToolCall, status: str = "completed") -> dict[str, Any]:
     """A call of a function."""
     return {
         "id": new_id("fc"),
@@ -116,7 +116,7 @@ def call_item(call: ToolCall) -> dict[str, Any]:
         "call_id": call_fields(call)["id"],
         "name": call.name,
         "arguments": call.arguments,
-        "status": "completed",
+        "status": status,
     }
 
 
@@ -139,7 +139,10 @@ def whole_response(
     for output in outputs:
         likelihoods.push(output)
     logprobs = likelihoods.take(text.removeprefix(opening(asked, engine, 0)))
-    items: list[Item] = [call_item(call) for call in limited(asked, calls)]
+    status = (
+        "completed" if forced_call(asked) is None else status_of(reason)
+    )  # others are read only where they are whole
+    items: list[Item] = [call_item(call, status) for call in limited(asked, calls)]
     if text or not items:
         items.insert(0, message_item(new_id("msg"), status_of(reason), [text_part(text, logprobs)]))
     return form.ended(items, result.usage, reason)
