@@ -186,6 +186,12 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
         default=[],
         help="a web page that may use the server, as https://example.org; again for more",
     )
+    serve.add_argument(
+        "--no-access-log",
+        dest="access_log",
+        action="store_false",
+        help="no line on standard error for each request (it holds no key and no text)",
+    )
     serve.add_argument("--dtype", metavar="D", default="auto", help="auto, float32, bfloat16, float16, int8 or int4")
     serve.add_argument("--max-context", metavar="N", type=int, help="tokens of prompt and answer together")
 

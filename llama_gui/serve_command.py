@@ -1,11 +1,13 @@
 """``llama-gui serve``: the models for other programs, over HTTP, without a window."""
 
 import argparse
+import contextlib
+import logging
 import secrets
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -59,10 +61,26 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         models = LazyModels(folders, lambda path: pool.engine(path, is_cancelled=ending.is_set))
         models.engine(models.names()[0])
         try:
-            _serve_models(models, server_options, None if options.api_key is not None else paths.server_key_file)
+            with _access_log() if options.access_log else contextlib.nullcontext():
+                _serve_models(models, server_options, None if options.api_key is not None else paths.server_key_file)
         finally:
             ending.set()  # a load that is under way would keep the process
     return 0
+
+
+@contextlib.contextmanager
+def _access_log() -> Iterator[None]:
+    """A line for each request on standard error, meanwhile."""
+    from llama_gui.server.visits import access_log
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    access_log.addHandler(handler)
+    access_log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        access_log.removeHandler(handler)
 
 
 def _serve_models(models: "Models", options: "ServerOptions", key_file: Path | None) -> None:

@@ -1,7 +1,6 @@
 """From a read request to its answer: a place at the gate, the engine, and the stream or the whole reply."""
 
 import asyncio
-import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -21,6 +20,7 @@ from llama_gui.server.schema import Asked
 from llama_gui.server.security import Send
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.stream import PING, ChunkMaker
+from llama_gui.server.visits import Visit
 from llama_gui.server.whole_reply import whole_reply
 from llama_gui.vocabulary import GenerateResult, TokenOutput
 
@@ -50,13 +50,12 @@ class Generator:
         for answers in self._running:
             answers.stop()
 
-    async def answer(self, asked: Asked, send: Send) -> None:
+    async def answer(self, asked: Asked, visit: Visit, send: Send) -> None:
         """Answer a request; to cancel this is to cancel its jobs.
 
         Raises:
             RefusedError: it cannot be answered, and nothing was sent yet.
         """
-        arrived = time.monotonic()
         name_for(self._models, asked.model)  # a wrong name need not wait
         with await self.gate.enter(len(asked.requests)):
             for is_last in (False, True):
@@ -64,15 +63,15 @@ class Generator:
                 engine: ServedEngine | None = None
                 try:
                     engine = await self.engines.engine(name)
-                    await self._answer_with(engine, name, asked, send, arrived)
+                    await self._answer_with(engine, name, asked, visit, send)
                     break
                 except Exception as error:
                     # A pool may close a model, to make room for another one, just before it is asked: load it again.
                     if is_last or not isinstance(error, EngineClosedError):
                         raise await _refusal(error, engine, asked) from error
-        self._metrics.request_seconds.add(time.monotonic() - arrived)
+        self._metrics.request_seconds.add(visit.seconds)
 
-    async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, send: Send, arrived: float) -> None:
+    async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, visit: Visit, send: Send) -> None:
         """Raises EngineClosedError only before anything was sent."""
         if asked.tools is not None:
             await asyncio.to_thread(check_knows_tools, asked, engine)
@@ -83,7 +82,9 @@ class Generator:
         self._running.add(answers)
         try:
             await answers.submit()
-            task = _Task(asked, Envelope(name, asked.is_chat), engine, answers, self._metrics, arrived, echoes)
+            prompts = answers.prompt_token_ids
+            visit.prompt_tokens = sum(map(len, prompts[:: max(1, len(prompts) // asked.prompts)]))
+            task = _Task(asked, Envelope(name, asked.is_chat), engine, answers, self._metrics, visit, echoes)
             await (task.stream(send, self._limits.ping_seconds) if asked.stream else task.reply(send))
         finally:
             self._running.discard(answers)
@@ -100,7 +101,7 @@ class _Task:
         engine: ServedEngine,
         answers: Answers,
         metrics: Metrics,
-        arrived: float,
+        visit: Visit,
         echoes: Sequence[Echo],
     ) -> None:
         self._asked = asked
@@ -108,9 +109,8 @@ class _Task:
         self._engine = engine
         self._answers = answers
         self._metrics = metrics
-        self._arrived = arrived
+        self._visit = visit
         self._echoes = echoes
-        self._began = False
 
     async def stream(self, send: Send, ping_seconds: float) -> None:
         """Send the pieces as they come. What fails once the stream has begun is told in it."""
@@ -123,7 +123,9 @@ class _Task:
                 await _send_batch(send, maker, batch)
             last = maker.end()
         except Exception as error:
-            last = maker.failure(refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat))
+            refused = refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat)
+            self._visit.code = refused.code
+            last = maker.failure(refused)
         await send({"type": "http.response.body", "body": last})
 
     async def reply(self, send: Send) -> None:
@@ -159,9 +161,10 @@ class _Task:
         for item in items:
             if isinstance(item, GenerateResult):
                 self._metrics.count_usage(item.usage)
-            elif not self._began:
-                self._began = True
-                self._metrics.first_token_seconds.add(time.monotonic() - self._arrived)
+                continue
+            self._visit.completion_tokens += 1
+            if self._visit.completion_tokens == 1:
+                self._metrics.first_token_seconds.add(self._visit.seconds)
 
 
 async def _refusal(error: Exception, engine: ServedEngine | None, asked: Asked) -> RefusedError:

@@ -38,7 +38,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, int]] = Counter()
-        """Route and status -> how many. Routes are our own names: what a client wrote is never one."""
+        """Route and status -> how many. Routes are our own names, or "none": what a client wrote is never one."""
         self.prompt_tokens = 0
         self.cached_tokens = 0
         self.completion_tokens = 0

@@ -26,6 +26,7 @@ from llama_gui.server.schema import Asked, read_chat, read_completion
 from llama_gui.server.security import App, Receive, Scope, Send, send_refusal
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.tokens import detokenize, tokenize
+from llama_gui.server.visits import visit_of
 
 Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -42,29 +43,23 @@ class RouteApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        status = 0
-
-        async def noting_send(message: Any) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
+        visit = visit_of(scope)
+        visit.route = self._name
         try:
-            await self._handler(scope, receive, noting_send)
+            await self._handler(scope, receive, send)
         except HungUpError:
+            visit.hung_up = True
             self._metrics.hung_up += 1
         except Exception as error:
             refused = refusal_of(error)
-            if status:  # the answer has begun, so it cannot be another one; the connection ends in the middle
+            visit.code = refused.code
+            if visit.status:  # the answer has begun, so it cannot be another one; the connection ends in the middle
                 raise
-            await send_refusal(refused, noting_send)
-        finally:
-            self._metrics.requests[self._name, status] += 1
+            await send_refusal(refused, send)
 
 
 class Routes:
-    """What can be asked. `app` is without any protection: see `security.Guard`."""
+    """What can be asked. `app` is without any protection, see `security.Guard`, and behind a `visits.Reception`."""
 
     def __init__(self, models: Models, limits: ServerLimits) -> None:
         self._models = models
@@ -134,7 +129,7 @@ class Routes:
             body = await read_body(scope, receive, self._limits)
             # In another thread, because a large body would hold up everybody's streams.
             asked = await asyncio.to_thread(lambda: read(read_object(body)))
-            await unless_gone(self.generator.answer(asked, send), receive)
+            await unless_gone(self.generator.answer(asked, visit_of(scope), send), receive)
 
         return handle
 

@@ -215,7 +215,11 @@ def _with_origin(send: Send, origin: str) -> Send:
 
     async def send_with_origin(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            extra = [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
+            extra = [
+                (b"access-control-allow-origin", origin.encode()),
+                (b"access-control-expose-headers", b"x-request-id, retry-after"),
+                (b"vary", b"Origin"),
+            ]
             message = {**message, "headers": [*message.get("headers", ()), *extra]}
         await send(message)
 

@@ -23,6 +23,7 @@ from llama_gui.server.network import addresses_here, names_here
 from llama_gui.server.routes import Routes
 from llama_gui.server.security import WILDCARDS, Guard, host_names, read_origin
 from llama_gui.server.served import Models
+from llama_gui.server.visits import Reception
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ class ApiServer:
             own_address=is_wild,
         )
         return uvicorn.Config(
-            guard,  # type: ignore[arg-type]
+            Reception(guard, routes.metrics),  # type: ignore[arg-type]
             http=connection_class(options.limits),
             ws="none",
             lifespan="off",

@@ -168,6 +168,10 @@ def test_the_metrics_count(serve: Serve):
     ask(server, question("one two three"))
     ask(server, question(temperature=-1))
     exchange(server, head("/nobody/<script>", server))
+    exchange(server, head(CHAT, server))
+    exchange(server, head("/v1/models", server, Authorization="Bearer wrong"))
+    exchange(server, head("/v1/models", server, Host="evil.example"))
+    exchange(server, post(CHAT, server, question(), Content_Type="text/plain"))
     status, headers, body = exchange(server, head("/metrics", server))
     text = body.decode()
     assert (status, headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
@@ -175,6 +179,8 @@ def test_the_metrics_count(serve: Serve):
     assert "llama_gui_completion_tokens_total 3\n" in text
     assert f'llama_gui_http_requests_total{{route="{CHAT}",status="200"}} 1\n' in text
     assert f'llama_gui_http_requests_total{{route="{CHAT}",status="400"}} 1\n' in text
+    for refused in (401, 403, 404, 405, 415):
+        assert f'llama_gui_http_requests_total{{route="none",status="{refused}"}} 1\n' in text
     assert 'llama_gui_engine_running{model="Scripted"} 0\n' in text
     assert 'llama_gui_first_token_seconds_bucket{le="+Inf"} 1\n' in text
     assert "script>" not in text

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -86,7 +87,14 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
 
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (0, "", "")
+    assert (process.returncode, out) == (0, "")
+    told = r"[-\d]{10} [\d:,]{12} 127\.0\.0\.1:\d+ "
+    first, _, refused, *_ = err.splitlines()
+    chat = r'"POST /v1/chat/completions" 200, \d+\.\d{3} s, \d+ \+ \d+ tokens, req_[0-9a-f]{32}'
+    assert re.fullmatch(told + chat, first)
+    assert re.fullmatch(told + r'"GET /v1/models" 401, \d+\.\d{3} s, req_[0-9a-f]{32}', refused)
+    assert key not in err
+    assert "application" not in err
     # As any other process of this machine answers.
     assert main(["ask", "--seed", "1", "What is this application?"]) == 0
     assert capsys.readouterr().out.strip() == reply["choices"][0]["message"]["content"].strip()
@@ -101,7 +109,7 @@ def test_the_key_stays_and_is_not_shown_again(capsys, monkeypatch, tmp_path: Pat
             seen.append((key, engine.info.name))
 
     monkeypatch.setattr("llama_gui.serve_command._wait_for_the_end", ask_and_end)
-    said = [run(capsys, tmp_path, "--port", "0") for _ in range(2)]
+    said = [run(capsys, tmp_path, "--port", "0", "--no-access-log") for _ in range(2)]
     assert [(status, err) for status, _, err in said] == [(0, ""), (0, "")]
     (key, name), again = seen
     assert (key, name) == again

@@ -1,0 +1,93 @@
+"""One request from its arrival to its end: its id, what the log says of it, and what the metrics count."""
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama_gui.server.metrics import Metrics
+from llama_gui.server.security import App, Receive, Scope, Send, header_values
+
+access_log = logging.getLogger("llama_gui.server.access")
+"""A line for each request, at INFO: no key is in it, no text, and nothing that could be taken for another line."""
+
+_ID = re.compile(rb"[\x21-\x7e]{1,128}")
+_VISIT = "llama_gui.visit"
+_LONGEST_PATH = 200
+
+
+@dataclass(slots=True)
+class Visit:
+    """`route`: which of ours it came to. `status` 0: it got no answer. `code`: why it was refused, in our word for it.
+
+    The tokens are those of all its answers, as far as they were written.
+    """
+
+    id: str
+    arrived: float = field(default_factory=time.monotonic)
+    route: str = "none"
+    status: int = 0
+    code: str | None = None
+    hung_up: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Since it arrived."""
+        return time.monotonic() - self.arrived
+
+
+def visit_of(scope: Scope) -> Visit:
+    """That of a request which came through the `Reception`."""
+    return scope[_VISIT]
+
+
+class Reception:
+    """The outermost ASGI application: whatever becomes of a request, it has an id, is counted and logged."""
+
+    def __init__(self, app: App, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            return
+        visit = Visit(_id_of(scope))
+
+        async def noting_send(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                visit.status = message["status"]
+                message = {**message, "headers": [*message.get("headers", ()), (b"x-request-id", visit.id.encode())]}
+            await send(message)
+
+        try:
+            await self._app({**scope, _VISIT: visit}, receive, noting_send)
+        finally:
+            self._metrics.requests[visit.route, visit.status] += 1
+            access_log.info("%s", _line(scope, visit))
+
+
+def _id_of(scope: Scope) -> str:
+    """The client's own, where it has one that may stand in a log."""
+    given = header_values(scope, b"x-request-id")
+    if len(given) == 1 and _ID.fullmatch(given[0]):
+        return given[0].decode()
+    return f"req_{secrets.token_hex(16)}"
+
+
+def _line(scope: Scope, visit: Visit) -> str:
+    host, port = (scope.get("client") or ("-", 0))[:2]
+    # As it came, so that no %0A begins a line; what stands behind a question mark may be a key.
+    path = scope["raw_path"].split(b"?")[0].decode("ascii", "backslashreplace")[:_LONGEST_PATH]
+    parts = [f'{host}:{port} "{scope["method"]} {path}" {visit.status or "-"}']
+    parts += [visit.code] if visit.code else []
+    parts += ["hung up"] if visit.hung_up else []
+    parts += [f"{visit.seconds:.3f} s"]
+    if visit.prompt_tokens:
+        parts += [f"{visit.prompt_tokens} + {visit.completion_tokens} tokens"]
+    return ", ".join([*parts, visit.id])
