@@ -1,10 +1,40 @@
 """What is told of the server and its models without asking a model anything."""
 
+import contextlib
+import hashlib
+import platform
+import sys
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import llama_gui
 from llama_gui.server.limits import Gate
 from llama_gui.server.served import ServedEngine
+
+_fingerprints: "WeakKeyDictionary[ServedEngine, str | None]" = WeakKeyDictionary()
+
+
+def fingerprint(engine: ServedEngine) -> str | None:
+    """The `system_fingerprint` of replies: while it is the same, a request with the same seed gets the same answer.
+
+    None where that is not promised. The first call for an engine looks at its files.
+    """
+    if engine not in _fingerprints:
+        stats = engine.stats()
+        _fingerprints[engine] = _digest(engine) if stats.batch_invariant and stats.exact else None
+    return _fingerprints[engine]
+
+
+def _digest(engine: ServedEngine) -> str:
+    path, info, files = Path(engine.info.path), engine.info, list[tuple[str, int, int]]()
+    with contextlib.suppress(OSError):  # it may be gone since it was loaded
+        for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+            files.append((file.name, file.stat().st_size, file.stat().st_mtime_ns))
+    # The machine, because kernels for another CPU may round otherwise.
+    torch = getattr(sys.modules.get("torch"), "__version__", "")
+    made_by = (llama_gui.__version__, torch, platform.node(), info.name, info.dtype, info.device, files)
+    return f"fp_{hashlib.sha256(repr(made_by).encode()).hexdigest()[:12]}"
 
 
 def version() -> dict[str, Any]:

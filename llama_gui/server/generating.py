@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from llama_gui.errors import EngineClosedError, InvalidRequestError
+from llama_gui.server.about import fingerprint
 from llama_gui.server.answers import Answers, Arrived
 from llama_gui.server.echo import Echo, read_echoes
 from llama_gui.server.json_body import dump
@@ -84,7 +85,8 @@ class Generator:
             await answers.submit()
             prompts = answers.prompt_token_ids
             visit.prompt_tokens = sum(map(len, prompts[:: max(1, len(prompts) // asked.prompts)]))
-            task = _Task(asked, Envelope(name, asked.is_chat), engine, answers, self._metrics, visit, echoes)
+            envelope = Envelope(name, asked.is_chat, await asyncio.to_thread(fingerprint, engine))
+            task = _Task(asked, envelope, engine, answers, self._metrics, visit, echoes)
             await (task.stream(send, self._limits.ping_seconds) if asked.stream else task.reply(send))
         finally:
             self._running.discard(answers)

@@ -21,6 +21,7 @@ class Envelope:
 
     model: str
     is_chat: bool
+    fingerprint: str | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(12))
     created: int = field(default_factory=lambda: int(time.time()))
 
@@ -29,7 +30,7 @@ class Envelope:
         kind = ("chat.completion.chunk" if is_chunk else "chat.completion") if self.is_chat else "text_completion"
         prefix = "chatcmpl-" if self.is_chat else "cmpl-"
         head = {"id": prefix + self.id, "object": kind, "created": self.created, "model": self.model}
-        return {**head, "choices": list(choices), **more}
+        return {**head, "system_fingerprint": self.fingerprint, "choices": list(choices), **more}
 
 
 def usage_fields(usages: Sequence[Usage], prompts: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,18 @@ def test_a_stream_joins_to_the_same_answer(client, model, library_answer):
     assert last.choices == []
     assert last.usage.completion_tokens == expected.usage.completion_tokens
     assert len({chunk.id for chunk in chunks}) == 1
+
+
+def test_a_fingerprint_stands_where_a_seed_gives_equal_bits(client, model, serve: Serve):
+    asked = {"model": model, "messages": ASKED, "max_tokens": 2}
+    one, other = (client.chat.completions.create(**asked) for _ in range(2))
+    chunks = list(client.chat.completions.create(**asked, stream=True))
+    completion = client.completions.create(model=model, prompt="A", max_tokens=1)
+    found = {reply.system_fingerprint for reply in (one, other, completion, *chunks)}
+    assert re.fullmatch("fp_[0-9a-f]{12}", "".join(found))
+    with client_of(serve(ServedScript())) as client:  # which does not promise it
+        reply = client.chat.completions.create(model="Scripted", messages=ASKED)
+    assert reply.system_fingerprint is None
 
 
 @pytest.mark.parametrize("content", ["", "  ", []])
