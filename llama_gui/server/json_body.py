@@ -11,16 +11,15 @@ MOST_DEPTH = 100
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """The JSON object in `body`.
+    """The JSON object in `body`; PowerShell and others write a mark of UTF-8 before it.
 
     Raises:
         RefusedError: it is not UTF-8, not JSON, no object, nested too deeply, holds a name twice, or a number that is
             not finite.
     """
     try:
-        value = json.loads(
-            body.decode("utf-8"), object_pairs_hook=_unambiguous, parse_constant=_refuse_constant, parse_float=_finite
-        )
+        text = body.decode("utf-8-sig")
+        value = json.loads(text, object_pairs_hook=_unambiguous, parse_constant=_refuse_constant, parse_float=_finite)
     except UnicodeDecodeError as error:
         raise _unreadable(f"it is not UTF-8: {error.reason} at byte {error.start}") from error
     except RecursionError as error:

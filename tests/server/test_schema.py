@@ -47,6 +47,10 @@ def test_what_nests_too_deeply_is_refused():
     assert request.messages[1].tool_calls[0]["function"]["arguments"] == arguments
 
 
+def test_a_mark_of_utf_8_may_stand_before_the_body():
+    assert read_object(b"\xef\xbb\xbf" + b'{"a": 1}') == {"a": 1}
+
+
 def test_seeds_may_be_negative():
     seeds = [read_chat(question("Hi", seed=seed)).requests[0].sampling.seed for seed in (-5, -(2**63))]
     assert seeds == [2**63 - 5, 0]
@@ -369,7 +373,7 @@ def test_completions_count_all_their_answers():
         b'{"a": ' + b"9" * 5000 + b"}",
         b'{"a": ' + b"[" * 200_000,
         b'{"a":' * 200_000,
-        b"\xef\xbb\xbf{}",
+        b"\xef\xbb\xbf",
         '{"a": 1}'.encode("utf-16"),
         b'{"a": "\xff"}',
         b'{"a": 1} trailing',
