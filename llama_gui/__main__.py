@@ -11,7 +11,7 @@ from llama_gui.paths import Paths
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status. 0: done, 1: failed with a sentence, 2: wrong usage, 130: interrupted."""
-    options = _parser().parse_args(argv)
+    options = _parsed(argv)
     # Before torch is loaded. Its threads wait for each other by spinning, some milliseconds unless told otherwise. On a
     # busy desktop the one that spins keeps the one it waits for off the core: 3 tokens/s where 140 are possible.
     os.environ.setdefault("GOMP_SPINCOUNT", "30000")
@@ -48,6 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"llama-gui: {reason}", file=sys.stderr)
         return 1
     return open_window(paths)
+
+
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    options, unknown = _parser().parse_known_args(argv)
+    if unknown:  # argparse by itself would show the usage of the program, which has no word on what a command takes
+        options.fail(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
 
 
 def _profile(text: str) -> Paths:
@@ -107,6 +114,8 @@ def _parser() -> argparse.ArgumentParser:
             "Without an option: whether it is there.",
         )
     )
+    for one in (parser, *commands.choices.values()):
+        one.set_defaults(fail=one.error)
     return parser
 
 

@@ -140,6 +140,15 @@ def test_a_broken_model_is_named(capsys, tmp_path: Path):
     assert str(weights) in err
 
 
+def test_an_unknown_option_is_told_with_the_usage_of_its_command(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["serve", "--foo"])
+    assert caught.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith("usage: llama-gui serve [-h] [--model PATH]")
+    assert err.endswith("llama-gui serve: error: unrecognized arguments: --foo\n")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
