@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import sys
+from http import HTTPStatus
 from typing import Any
 
 import h11
@@ -82,12 +84,13 @@ class _Connection(H11Protocol):
             super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        body = dump(RefusedError(400, msg, code="invalid_http").body)
+        status = getattr(sys.exception(), "error_status_hint", 400)  # h11's, which uvicorn hands on to nobody
+        body = dump(RefusedError(status, msg, code="invalid_http").body)
         headers = [("content-type", "application/json"), ("content-length", str(len(body))), ("connection", "close")]
         # What is wrong may be the body of a request whose answer has begun: then there is no other answer.
         with contextlib.suppress(h11.LocalProtocolError):
             for part in (
-                h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+                h11.Response(status_code=status, headers=headers, reason=HTTPStatus(status).phrase.encode()),
                 h11.Data(data=body),
                 h11.EndOfMessage(),
             ):

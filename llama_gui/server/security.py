@@ -38,17 +38,26 @@ class Guard:
         key: every request must bring it, but those that `_OPEN` names.
         hosts: what a Host header may say, port included; see `host_names`.
         origins: web pages that may ask, as browsers write them ("https://example.org").
+        header_bytes: how large a head may be.
         own_address: whether the address that the client connected to is also a name for us (the server listens on all
             addresses, and an address, unlike a name, cannot be made to point elsewhere).
     """
 
     def __init__(
-        self, app: App, *, key: str, hosts: Collection[str], origins: Collection[str] = (), own_address: bool = False
+        self,
+        app: App,
+        *,
+        key: str,
+        hosts: Collection[str],
+        origins: Collection[str],
+        header_bytes: int,
+        own_address: bool,
     ) -> None:
         self._app = app
         self._key = key.encode()
         self._hosts = frozenset(hosts)
         self._origins = frozenset(origins)
+        self._header_bytes = header_bytes
         self._own_address = own_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,6 +66,7 @@ class Guard:
             return
         origin = None
         try:
+            self._check_size(scope)
             self._check_host(scope)
             origin = self._check_origin(scope)
             if origin is not None and scope["method"] == "OPTIONS":
@@ -69,6 +79,12 @@ class Guard:
             await send_refusal(refused, send if origin is None else _with_origin(send, origin))
             return
         await self._app(scope, receive, send if origin is None else _with_origin(send, origin))
+
+    def _check_size(self, scope: Scope) -> None:
+        """What came in one piece, h11 has not measured."""
+        size = len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(n) + len(v) for n, v in scope["headers"])
+        if size > self._header_bytes:
+            raise RefusedError(431, f"The headers are larger than {self._header_bytes} bytes.", code="header_too_large")
 
     def _check_host(self, scope: Scope) -> None:
         if not scope["path"].startswith("/"):

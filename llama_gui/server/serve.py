@@ -164,6 +164,7 @@ class ApiServer:
             key=options.key,
             hosts=host_names(self.address, self.port, names),
             origins=options.allowed_origins,
+            header_bytes=options.limits.header_bytes,
             own_address=is_wild,
         )
         return uvicorn.Config(
