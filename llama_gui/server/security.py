@@ -4,7 +4,9 @@ Where the request came from (Host, Origin, what browsers say about themselves), 
 The Host check is what keeps a web page from reaching us under a name of its own that points to this machine.
 """
 
+import contextlib
 import hmac
+import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from typing import Any
@@ -21,6 +23,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 WILDCARDS = ("0.0.0.0", "::")
 
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(:[0-9]+)?")
 _USUAL_PORTS = {"http": ":80", "https": ":443"}
 """Browsers leave them out."""
@@ -93,10 +96,13 @@ class Guard:
         host = values[0].decode("latin-1").lower() if len(values) == 1 else ""
         if host in self._hosts or (self._own_address and host in _names_of_address(scope)):
             return
+        # Without a port it is what a proxy was called by, which has one: see `host_names`.
+        name = host if ":" in host.rpartition("]")[2] else f"{host}:443"
+        allow = name if _HOST.fullmatch(name) else "NAME"
         raise RefusedError(
             403,
             f"The Host header says {host[:100]!r}, and this server does not go by that name. "
-            "Start it with --allow-host NAME if it should.",
+            f"If it should: llama-gui serve --allow-host {allow}",
             code="host_not_allowed",
         )
 
@@ -110,7 +116,7 @@ class Guard:
             raise RefusedError(
                 403,
                 f"The web page {origin[:100]!r} may not use this server. "
-                "Start it with --allow-origin ORIGIN if it should.",
+                "If it should: llama-gui serve --allow-origin ORIGIN",
                 code="origin_not_allowed",
             )
         if header_values(scope, b"sec-fetch-site") not in ([], [b"none"], [b"same-origin"]):
@@ -154,6 +160,20 @@ def _check_body_kind(scope: Scope) -> None:
 def header_values(scope: Scope, name: bytes) -> list[bytes]:
     """All values of a header, given in lower case."""
     return [value for key, value in scope["headers"] if key == name]
+
+
+def read_host(text: str) -> str:
+    """A name or address of this machine, with a port or without.
+
+    Raises:
+        InvalidRequestError: no Host header could say it.
+    """
+    host = text.strip().lower()
+    with contextlib.suppress(ValueError):
+        host = _bracketed(str(ipaddress.ip_address(host)))
+    if not _HOST.fullmatch(host):
+        raise InvalidRequestError("allowed host", text, "a name or an address, as in box.local or box.local:443")
+    return host
 
 
 def read_origin(text: str) -> str:

@@ -21,7 +21,7 @@ from llama_gui.server.http_server import HttpServer
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.network import addresses_here, names_here
 from llama_gui.server.routes import Routes
-from llama_gui.server.security import WILDCARDS, Guard, host_names, read_origin
+from llama_gui.server.security import WILDCARDS, Guard, host_names, read_host, read_origin
 from llama_gui.server.served import Models
 from llama_gui.server.visits import Reception
 
@@ -31,7 +31,7 @@ class ServerOptions:
     """Where to listen, and to whom. `port` 0: any that is free.
 
     Raises:
-        InvalidRequestError: the key, the host, the port or an origin cannot be one.
+        InvalidRequestError: the key, a host, the port or an origin cannot be one.
     """
 
     key: str = field(repr=False)
@@ -48,6 +48,7 @@ class ServerOptions:
             raise InvalidRequestError("host", self.host, "an address of this machine")
         if not 0 <= self.port < 65536:
             raise InvalidRequestError("port", self.port, "a whole number from 0 to 65535")
+        object.__setattr__(self, "allowed_hosts", tuple(map(read_host, self.allowed_hosts)))
         object.__setattr__(self, "allowed_origins", tuple(map(read_origin, self.allowed_origins)))
 
 

@@ -234,6 +234,21 @@ def test_a_name_that_was_allowed_is_taken_and_no_other(serve: Serve):
         assert exchange(server, head("/v1/models", server, Host=host))[0] == status, host
 
 
+@pytest.mark.parametrize("host", ["box.home:9999", "box.home", "[fe80::2]", "[fe80::2]:8080"])
+def test_what_a_refused_name_is_told_helps(serve: Serve, host: str):
+    refusing = serve()
+    _, _, body = exchange(refusing, head("/v1/models", refusing, Host=host))
+    allow = json.loads(body)["error"]["message"].rpartition(" --allow-host ")[2]
+    server = serve(allowed_hosts=(allow,))
+    assert exchange(server, head("/v1/models", server, Host=host))[0] == 200
+
+
+def test_an_address_may_be_allowed_as_it_is_written(serve: Serve):
+    server = serve(allowed_hosts=("FE80:0::2", "Box.home "))
+    for host in ("[fe80::2]", "box.home"):
+        assert exchange(server, head("/v1/models", server, Host=f"{host}:{server.port}"))[0] == 200
+
+
 def test_listening_everywhere_keeps_the_host_check(serve: Serve):
     server = serve(host="0.0.0.0")
     for host, status in (

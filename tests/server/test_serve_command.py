@@ -159,6 +159,8 @@ def run(capsys, tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
         (["--model", str(STARTER), "--model", "/no/such/model"], [str(Path("/no/such/model"))]),
         # On Windows that is a folder beside the home, which is not there.
         (["--model", "~nosuch/model"], ["nosuch"] if sys.platform == "win32" else ["--model", "~nosuch"]),
+        (["--allow-host", "a:b"], ["host", "a:b", "box.local:443"]),
+        (["--allow-host", "http://box.local"], ["host", "http://box.local", "box.local:443"]),
         (["--allow-origin", "example"], ["origin", "example", "https://"]),
         (["--model", "/a/x", "--model", "/b/x"], [str(Path("/b/x")), "another name"]),
     ],
