@@ -33,13 +33,18 @@ def read_messages(fields: Fields) -> list[Message]:
 
 
 def _message(entry: Fields) -> Message:
-    role = _ROLES[entry.one_of("role", tuple(_ROLES)) or _missing(entry, "role", f"one of {', '.join(_ROLES)}")]
+    named = entry.one_of("role", tuple(_ROLES))
+    if named is None:
+        raise entry.wrong("role", f"one of {', '.join(_ROLES)}")
+    role = _ROLES[named]
     calls = tuple(_tool_call(call) for call in entry.objects("tool_calls", 128) or ()) if role == "assistant" else ()
     if entry.has("function_call"):
         raise entry.wrong("function_call", "left out: use tool_calls")
     content = _content(entry)
-    if content is None and not calls:
+    if content is None and role in ("system", "user"):
         raise entry.wrong("content", "a text, or a list of parts of the type text")
+    if content is None and role == "assistant":  # it has only called, thought, or refused
+        content = entry.text("refusal")
     return Message(
         role,
         content or "",
@@ -47,10 +52,6 @@ def _message(entry: Fields) -> Message:
         tool_call_id=(entry.text("tool_call_id") or "") if role == "tool" else "",
         name=entry.text("name") or "",
     )
-
-
-def _missing(entry: Fields, name: str, allowed: str) -> str:
-    raise entry.wrong(name, allowed)
 
 
 def _content(entry: Fields) -> str | None:
@@ -67,7 +68,9 @@ def _part(part: object, path: str) -> str:
     if not isinstance(part, dict):
         raise wrong(path, part, "an object")
     fields = Fields(part, f"{path}.")
-    kind = fields.one_of("type", ("text", "refusal")) or _missing(fields, "type", "text: this model reads nothing else")
+    kind = fields.get("type")
+    if kind not in ("text", "refusal"):
+        raise fields.wrong("type", "text: the models here read nothing else")
     text = fields.text(kind)
     if text is None:
         raise fields.wrong(kind, "a text")

@@ -51,6 +51,24 @@ def test_a_mark_of_utf_8_may_stand_before_the_body():
     assert read_object(b"\xef\xbb\xbf" + b'{"a": 1}') == {"a": 1}
 
 
+def test_what_a_client_kept_of_an_answer_without_a_text_is_taken():
+    """As vLLM takes it: the answer was thought only, or a refusal; or a tool had nothing to say."""
+    messages = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": None},
+        {"role": "assistant", "content": None, "refusal": "No."},
+        {"role": "tool", "content": None, "tool_call_id": "a"},
+    ]
+    (request,) = read_chat({"messages": messages}).requests
+    assert [message.content for message in request.messages or ()] == ["Hi", "", "No.", ""]
+
+
+def test_a_picture_is_refused_in_words_that_help():
+    part = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+    error = refused(read_chat, {"messages": [{"role": "user", "content": [part]}]})
+    assert error.message.endswith("is 'image_url', but it must be text: the models here read nothing else.")
+
+
 def test_seeds_may_be_negative():
     seeds = [read_chat(question("Hi", seed=seed)).requests[0].sampling.seed for seed in (-5, -(2**63))]
     assert seeds == [2**63 - 5, 0]
@@ -221,7 +239,6 @@ def allowed_tools(mode: str, *names: str) -> dict:
             "messages[0].content[0].type",
         ),
         ({"messages": [{"role": "user", "content": "x", "name": 1}]}, "messages[0].name"),
-        ({"messages": [{"role": "assistant", "content": None}]}, "messages[0].content"),
         ({"messages": [{"role": "assistant", "tool_calls": [{}]}]}, "messages[0].tool_calls[0].function"),
         ({"messages": [{"role": "assistant", "function_call": {}}]}, "messages[0].function_call"),
         ({"messages": [{"role": "user", "content": "x"}] * 10_001}, "messages"),
