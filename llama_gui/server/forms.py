@@ -60,19 +60,10 @@ def read_form(fields: Fields) -> Form:
 def _the_one(named: Iterable[tuple[str, T | None]]) -> T | None:
     found: T | None = None
     for name, value in named:
-        found = found if value is None else only_one(found, value, name)
+        if found is not None and value is not None:
+            raise RefusedError(400, f"{name} asks for another form of the answer than a second field does.", param=name)
+        found = found if value is None else value
     return found
-
-
-def only_one(one: T | None, other: T, name: str) -> T:
-    """`other`, which the field `name` asks for.
-
-    Raises:
-        RefusedError: there is `one` already.
-    """
-    if one is not None:
-        raise RefusedError(400, f"{name} asks for another form of the answer than a second field does.", param=name)
-    return other
 
 
 def _schema(fields: Fields, name: str) -> Mapping[str, Any] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.server.forms import Form, only_one, read_form
+from llama_gui.server.forms import Form, read_form
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.refused_fields import refuse_what_we_cannot
 from llama_gui.server.request_fields import Fields
@@ -84,12 +84,8 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     if top and not wants_logprobs:
         raise fields.wrong("top_logprobs", "left out, unless logprobs is true")
     form = read_form(fields)
-    if tools is not None and tools.grammar is not None:
-        form = Form(only_one(form.schema, tools.grammar, "tool_choice"), form.regex)
-    elif tools is not None and form.schema is not None:
-        raise RefusedError(
-            400, "response_format cannot go with tools, unless tool_choice is none.", param="response_format"
-        )
+    if tools is not None:
+        form = replace(form, schema=tools.grammar_with(form.schema))
     prompt = {
         "messages": messages,
         "tools": tools.schemas if tools else None,

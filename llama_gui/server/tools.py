@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
-from llama_gui.tool_calls import call_schema, closed
+from llama_gui.tool_calls import call_or, call_schema, closed
 
 MOST_TOOLS = 128
 
@@ -42,6 +42,12 @@ class Tools:
         if self.choice == "required":
             return call_schema(self.parameters)
         return None
+
+    def grammar_with(self, schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """The same where what is said, instead of a call, must follow `schema`: agents ask for both."""
+        if self.grammar is not None or schema is None:
+            return self.grammar
+        return call_or(self.parameters, schema)
 
 
 def read_tools(fields: Fields) -> Tools | None:

@@ -20,6 +20,12 @@ def call_schema(parameters: Parameters, key: str = "arguments") -> dict[str, Any
     return {"$ref": "#/$defs/call", "$defs": _definitions(parameters, key, first=first)}
 
 
+def call_or(parameters: Parameters, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """One such call, or what follows `schema`."""
+    definitions = {**call_schema(parameters)["$defs"], "answer": _moved(schema, "#/$defs/answer")}
+    return {"anyOf": [{"$ref": "#/$defs/call"}, {"$ref": "#/$defs/answer"}], "$defs": definitions}
+
+
 def calls_schema(parameters: Parameters, key: str = "arguments") -> dict[str, Any]:
     """A list of such calls; each may have an id, as Mistral's."""
     definitions = _definitions(parameters, key, last={"id": {"type": "string", "maxLength": 64}})

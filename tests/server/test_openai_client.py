@@ -368,6 +368,29 @@ def test_a_model_that_knows_tools_calls_one_when_it_must(serve: Serve, tool_engi
         client.chat.completions.create(model="tiny", messages=more, tools=[ADD], max_tokens=3)
 
 
+@pytest.mark.parametrize("begins", ['{"name": "add"', '{"at":'])
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_beside_tools_has_its_form_or_calls(serve: Serve, tool_engine: Engine, begins: str, stream: bool):
+    pytest.importorskip("llguidance")
+    place = {"type": "object", "properties": {"at": {"$ref": "#/$defs/x"}}, "required": ["at"],
+             "additionalProperties": False, "$defs": {"x": {"enum": ["Oslo", "Rome"]}}}  # fmt: skip
+    form: dict = {"type": "json_schema", "json_schema": {"name": "place", "schema": place}}
+    asked: dict = {"model": "tiny", "messages": ASKED, "tools": [ADD], "response_format": form, "max_tokens": 150}
+    with client_of(serve(Forcing(tool_engine, begins))) as client:
+        if stream:
+            with client.chat.completions.stream(**asked, seed=1) as events:
+                reply = events.get_final_completion()
+        else:
+            reply = client.chat.completions.create(**asked, seed=1)
+    choice = reply.choices[0]
+    if "name" in begins:
+        assert (choice.message.tool_calls[0].function.name, choice.finish_reason) == ("add", "tool_calls")
+        assert set(json.loads(choice.message.tool_calls[0].function.arguments)) == {"a", "b"}
+    else:
+        assert (choice.message.tool_calls or [], choice.finish_reason) == ([], "stop")
+        assert json.loads(choice.message.content)["at"] in ("Oslo", "Rome")
+
+
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "add"}}])
 def test_a_schema_that_no_call_can_follow_is_that_of_the_tools(serve: Serve, tool_engine: Engine, choice):
     pytest.importorskip("llguidance")

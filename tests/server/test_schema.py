@@ -346,9 +346,21 @@ def test_tools_and_how_much_they_must_be_called():
     required = read_chat(question(tools=[TOOL, OTHER], tool_choice="required")).requests[0].json_schema
     calls = required["$defs"]["call"]["anyOf"]
     assert [entry["properties"]["name"] for entry in calls] == [{"const": "f"}, {"const": "g"}]
-    assert refused(read_chat, question(tools=[TOOL], response_format={"type": "json_object"})).param == (
-        "response_format"
+
+
+def test_a_form_beside_tools_is_that_of_what_is_said():
+    """OpenAI's Agents SDK and LangChain's agents ask for both."""
+    place = {"type": "object", "properties": {"at": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"type": "string"}}}
+    form = {"type": "json_schema", "json_schema": {"name": "place", "schema": place}}
+    schema = read_chat(question(tools=[TOOL], response_format=form)).requests[0].json_schema
+    assert schema["anyOf"] == [{"$ref": "#/$defs/call"}, {"$ref": "#/$defs/answer"}]
+    assert schema["$defs"]["answer"]["properties"] == {"at": {"$ref": "#/$defs/answer/$defs/x"}}
+    must, alone = (
+        read_chat(question(tools=[TOOL], tool_choice="required", **more)) for more in ({"response_format": form}, {})
     )
+    assert must.requests == alone.requests  # nothing is said then
+    none = read_chat(question(tools=[TOOL], tool_choice="none", response_format=form))
+    assert none.requests[0].json_schema == place
 
 
 @pytest.mark.parametrize(
