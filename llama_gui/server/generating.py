@@ -192,7 +192,7 @@ def check_knows_tools(asked: Asked, engine: ServedEngine) -> None:
     if with_tools == engine.apply_chat_template(request.messages, **variables):
         raise RefusedError(
             400,
-            f"The chat template of {engine.info.name} has no place for tools. Leave them out, or ask another model.",
+            "The chat template of this model has no place for tools. Leave them out, or ask another model.",
             param="tools",
             code="unsupported_parameter",
         )
@@ -213,7 +213,7 @@ def check_knows_documents(asked: Asked, engine: ServedEngine) -> None:
     ):
         raise RefusedError(
             400,
-            f"The chat template of {engine.info.name} has no place for documents. Put their texts into a message.",
+            "The chat template of this model has no place for documents. Put their texts into a message.",
             param="documents",
             code="unsupported_parameter",
         )

@@ -214,6 +214,7 @@ def test_a_page_that_was_allowed_may_ask_and_read(serve: Serve):
     assert headers["access-control-allow-headers"] == "authorization, content-type"
     status, headers, _ = exchange(server, post(CHAT, server, question(), Sec_Fetch_Site="cross-site", **page))
     assert (status, headers["access-control-allow-origin"]) == (200, "https://notes.example")
+    assert "x-request-id" in headers["access-control-expose-headers"]
     # Its key is still asked for, and others are still strangers, in each of these ways.
     assert exchange(server, head("/v1/models", server, Authorization="", **page))[0] == 401
     for other in ("https://evil.example", "https://notes.example.evil", "http://notes.example", "null"):
