@@ -162,8 +162,9 @@ class _Task:
     def _note(self, items: Iterable[TokenOutput | GenerateResult]) -> None:
         for item in items:
             if isinstance(item, GenerateResult):
-                self._metrics.count_usage(item.usage)
+                self._metrics.count_prompt(item.usage)
                 continue
+            self._metrics.completion_tokens += 1
             self._visit.completion_tokens += 1
             if self._visit.completion_tokens == 1:
                 self._metrics.first_token_seconds.add(self._visit.seconds)

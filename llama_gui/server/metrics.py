@@ -47,11 +47,10 @@ class Metrics:
         self.first_token_seconds = Histogram()
         self.request_seconds = Histogram()
 
-    def count_usage(self, usage: Usage) -> None:
-        """An answer ended."""
+    def count_prompt(self, usage: Usage) -> None:
+        """An answer ended. Its own tokens were counted as they came: their rate is to be smooth, and some are cut."""
         self.prompt_tokens += usage.prompt_tokens
         self.cached_tokens += usage.cached_tokens
-        self.completion_tokens += usage.completion_tokens
 
     def text(self, engines: Mapping[str, ServedEngine], running: int, waiting: int) -> str:
         """All of it. `running`: places at the gate in use, `waiting`: requests in front of it."""

@@ -216,6 +216,7 @@ def test_who_hangs_up_frees_the_engine_at_once(serve: Serve, stream: bool, reset
     with connect(server) as client:
         client.sendall(post(CHAT, server, question("one two three four five", stream=stream, n=2)))
         assert eventually(lambda: len(engine._jobs) == 2 and all(job._drawn == 3 for job in engine._jobs))
+        assert eventually(lambda: server._routes.metrics.completion_tokens == 6)  # though no answer will end
         if reset:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     assert eventually(lambda: not engine._jobs, 1.0)
