@@ -21,9 +21,9 @@ _LONGEST_PATH = 200
 
 @dataclass(slots=True)
 class Visit:
-    """`route`: which of ours it came to. `status` 0: it got no answer. `code`: why it was refused, in our word for it.
+    """One request. The tokens are those of all its answers, as far as they were written.
 
-    The tokens are those of all its answers, as far as they were written.
+    `route`: which of ours it came to. `status` 0: it got no answer. `code`: why it was refused, in our word for it.
     """
 
     id: str
@@ -69,7 +69,8 @@ class Reception:
             await self._app({**scope, _VISIT: visit}, receive, noting_send)
         finally:
             self._metrics.requests[visit.route, visit.status] += 1
-            access_log.info("%s", _line(scope, visit))
+            if access_log.isEnabledFor(logging.INFO):
+                access_log.info("%s", _line(scope, visit))
 
 
 def _id_of(scope: Scope) -> str:
