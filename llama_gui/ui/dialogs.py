@@ -37,6 +37,7 @@ from PySide6.QtWidgets import (
 
 from llama_gui.ui.actions import Actions
 from llama_gui.ui.former_focus import FormerFocus
+from llama_gui.ui.other_words import other_words
 from llama_gui.ui.rows import NOTE_ROLE, ROW_HEIGHT, NoteDelegate
 from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, theme_of
@@ -71,7 +72,10 @@ class CommandPalette(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(self.tr("All actions"))
         self._entries = [
-            (action, f"{spec.group_shown} {action.text()} {spec.name.replace('_', ' ')}".lower())
+            (
+                action,
+                f"{spec.group_shown} {action.text()} {spec.name.replace('_', ' ')} {other_words(spec.name)}".lower(),
+            )
             for spec, action in actions
             if spec.in_palette
         ]

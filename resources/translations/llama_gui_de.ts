@@ -2015,6 +2015,89 @@
     </message>
 </context>
 <context>
+    <name>OtherWords</name>
+    <message>
+        <source>compare</source>
+        <translation>vergleichen</translation>
+    </message>
+    <message>
+        <source>retry</source>
+        <translation>nochmal wiederholen</translation>
+    </message>
+    <message>
+        <source>documents upload</source>
+        <translation>dokumente hochladen</translation>
+    </message>
+    <message>
+        <source>knowledge RAG</source>
+        <translation>wissen RAG</translation>
+    </message>
+    <message>
+        <source>probabilities tokens</source>
+        <translation>wahrscheinlichkeiten</translation>
+    </message>
+    <message>
+        <source>branch copy</source>
+        <translation>zweig kopieren</translation>
+    </message>
+    <message>
+        <source>tree map</source>
+        <translation>baum karte</translation>
+    </message>
+    <message>
+        <source>citations</source>
+        <translation>zitate</translation>
+    </message>
+    <message>
+        <source>quantization memory</source>
+        <translation>quantisierung speicher</translation>
+    </message>
+    <message>
+        <source>connect provider API</source>
+        <translation>verbinden anbieter API</translation>
+    </message>
+    <message>
+        <source>local server API OpenAI</source>
+        <translation>lokaler server API OpenAI</translation>
+    </message>
+    <message>
+        <source>remove</source>
+        <translation>entfernen</translation>
+    </message>
+    <message>
+        <source>save Markdown HTML JSON</source>
+        <translation>speichern Markdown HTML JSON</translation>
+    </message>
+    <message>
+        <source>trash deleted restore</source>
+        <translation>gelöschtes wiederherstellen</translation>
+    </message>
+    <message>
+        <source>system prompt temperature parameters</source>
+        <translation>systemprompt temperatur parameter</translation>
+    </message>
+    <message>
+        <source>font</source>
+        <translation>schrift</translation>
+    </message>
+    <message>
+        <source>theme</source>
+        <translation>design thema</translation>
+    </message>
+    <message>
+        <source>settings options language</source>
+        <translation>optionen sprache</translation>
+    </message>
+    <message>
+        <source>shortcuts</source>
+        <translation>tastenkürzel</translation>
+    </message>
+    <message>
+        <source>exit</source>
+        <translation>verlassen</translation>
+    </message>
+</context>
+<context>
     <name>PaneHeader</name>
     <message>
         <source>Hide this chat. It stays open in its tab.</source>
