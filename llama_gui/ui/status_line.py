@@ -5,7 +5,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from llama_gui.bridge.loaded_models import ModelState
-from llama_gui.ui.numbers import dtype_text
+from llama_gui.ui.numbers import dtype_text, number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import TINY_PX, theme_of
@@ -136,7 +136,7 @@ class StatusLine(Surface):
         if stats.tokens_per_second < 0.5 or not stats.batch_size:
             return waiting
         batch = self.tr("batch {}").format(stats.batch_size)
-        speed = self.tr("{} tok/s").format(f"{stats.tokens_per_second:.0f}")
+        speed = self.tr("{} tok/s").format(number_text(stats.tokens_per_second))
         guests = self.tr("for other programs") if stats.running and not self._own else ""
         return "      ".join(part for part in (guests, speed, batch, waiting) if part)
 

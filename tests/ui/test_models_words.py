@@ -34,6 +34,7 @@ def test_a_verdict_says_the_numbers(qapp):
         "Just fits",
         "Too large",
     ]
+    assert short_verdict(fit(speed=1810.4)) == "about 1,810 tok/s"
 
 
 def test_every_kind_that_a_download_prefers_has_words(qapp):

@@ -20,7 +20,7 @@ from llama_gui.library.fit import COUNTED_TOKENS, Fit
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.words import exactness_words, size_words, verdict_role, verdict_words
-from llama_gui.ui.numbers import dtype_text
+from llama_gui.ui.numbers import dtype_text, number_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX
 from llama_gui.ui.widgets import Button, RoleLabel, Surface, plain_action, plain_label, plain_tip
 
@@ -197,7 +197,7 @@ class DetailPane(Surface):
         for row, fit in enumerate(content.fits):
             is_best = fit.dtype == best.dtype
             role = "muted" if fit.verdict == "too large" else "text"
-            pace = self.tr("{} tok/s").format(f"{fit.tokens_per_second or 0:.0f}")
+            pace = self.tr("{} tok/s").format(number_text(fit.tokens_per_second or 0))
             judged = {"runs": "", "tight": self.tr("just fits"), "too large": self.tr("too large")}[fit.verdict]
             has_pace = fit.tokens_per_second and fit.verdict != "too large"
             cells = (dtype_text(fit.dtype), size_words(fit.needed), pace if has_pace else judged)

@@ -154,4 +154,4 @@ def _pace(tokens_per_second: float | None) -> str:
         return ""
     if tokens_per_second < 1:
         return translate("Models", "less than 1 tok/s")
-    return translate("Models", "about {} tok/s").format(f"{tokens_per_second:.0f}")
+    return translate("Models", "about {} tok/s").format(number_text(tokens_per_second))
