@@ -1,5 +1,7 @@
 """The foot of the window: what it says goes again, and stands apart from the numbers."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtTest import QTest
 
@@ -52,3 +54,17 @@ def test_there_is_a_gap_between_the_numbers_and_what_is_said(status):
 def test_speeds_are_grouped_as_below_an_answer(status):
     status.show_stats(EngineStats(1467.2, 2, 2, 0, 0, 0, "bfloat16", "cpu", 1, batch_invariant=True))
     assert status.work.text() == "for other programs      1,467 tok/s      batch 2"
+
+
+def test_who_waits_for_the_end_of_a_step_lacks_no_memory(status, monkeypatch):
+    monkeypatch.setattr(status_line, "_ADMISSION_MS", 50)
+    queued = EngineStats(20, 1, 1, 1, 0, 0, "bfloat16", "cpu", 1, batch_invariant=True)
+    status.set_answering(2)
+    status.show_stats(queued)
+    assert "waiting" not in status.work.text()
+    QTest.qWait(60)
+    status.show_stats(queued)
+    assert status.work.text().endswith("1 waiting for memory")
+    status.show_stats(replace(queued, waiting=0))
+    status.show_stats(queued)
+    assert "waiting" not in status.work.text()
