@@ -1,10 +1,11 @@
 """The foot of the window: what the engine does, and what it costs."""
 
-from PySide6.QtCore import QElapsedTimer, QRectF, Qt, QTimer, Slot
+from PySide6.QtCore import QRectF, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from llama_gui.bridge.loaded_models import ModelState
+from llama_gui.ui.long_wait import LongWait
 from llama_gui.ui.numbers import dtype_text, number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text
@@ -14,7 +15,6 @@ from llama_gui.vocabulary import EngineStats, ModelInfo
 
 _NAME_WIDTH = 220
 _READING_MS = 10_000
-_ADMISSION_MS = 1500  # a step that reads a long prompt takes a second; who comes meanwhile lacks no memory
 _DEVICES = {"cpu": "CPU", "cuda": "GPU", "mps": "GPU"}
 
 
@@ -52,7 +52,7 @@ class StatusLine(Surface):
         self.costs = plain_label("", "muted", TINY_PX)
         self._name = ""
         self._own = 0
-        self._waits = QElapsedTimer()
+        self._wait = LongWait()
         self._over = QTimer(self, singleShot=True, interval=_READING_MS)
         self._over.timeout.connect(self._clear)
         layout = QHBoxLayout(self)
@@ -134,21 +134,14 @@ class StatusLine(Surface):
 
     def _work_text(self, stats: EngineStats) -> str:
         """What the decode steps do; nothing until there has been one."""
-        waiting = self.tr("{} waiting for memory").format(stats.waiting) if self._lacks_memory(stats.waiting) else ""
+        lacks_memory = self._wait.has_lasted(stats.waiting > 0)
+        waiting = self.tr("{} waiting for memory").format(stats.waiting) if lacks_memory else ""
         if stats.tokens_per_second < 0.5 or not stats.batch_size:
             return waiting
         batch = self.tr("batch {}").format(stats.batch_size)
         speed = self.tr("{} tok/s").format(number_text(stats.tokens_per_second))
         guests = self.tr("for other programs") if stats.running and not self._own else ""
         return "      ".join(part for part in (guests, speed, batch, waiting) if part)
-
-    def _lacks_memory(self, waiting: int) -> bool:
-        """Whether somebody has waited for longer than a step takes."""
-        if not waiting:
-            self._waits.invalidate()
-        elif not self._waits.isValid():
-            self._waits.start()
-        return self._waits.isValid() and self._waits.hasExpired(_ADMISSION_MS)
 
 
 def _machine(*parts: str) -> str:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.former_focus import has_keyboard
+from llama_gui.ui.long_wait import LongWait
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.queue_list import QueueList
@@ -36,6 +37,7 @@ class TabNews(QObject):
         self._notice = notice
         self._tab = tab
         self._has_told_dropped = False
+        self._wait = LongWait()
         session.changed.connect(self._on_changed)
         session.answering_changed.connect(self._on_answering)
         session.progress_changed.connect(self._on_progress)
@@ -61,6 +63,7 @@ class TabNews(QObject):
     def _on_answering(self, answering: bool) -> None:
         self._composer.set_answering(answering)
         self._queue.set_answering(answering)
+        self._wait.has_lasted(False)
         self._on_tools_awaited(False)
         if not answering:
             self._announce(self.tr("The answer is finished."))
@@ -74,10 +77,12 @@ class TabNews(QObject):
 
     @Slot()
     def _on_held_up(self) -> None:
-        self._transcript.set_waiting(self.tr("Waiting for its turn: other chats use the memory…"))
+        if self._wait.has_lasted(True):
+            self._transcript.set_waiting(self.tr("Waiting for its turn: other chats use the memory…"))
 
     @Slot(object)
     def _on_progress(self, progress: JobProgress) -> None:
+        self._wait.has_lasted(False)
         read, total = progress.prompt_tokens_read, progress.prompt_tokens
         if read < total:
             text = self.tr("Reading the prompt… {} of {} tokens").format(number_text(read), number_text(total))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtTest import QTest
 
-from llama_gui.ui import status_line
+from llama_gui.ui import long_wait, status_line
 from llama_gui.ui.status_line import StatusLine
 from llama_gui.vocabulary import EngineStats
 
@@ -57,7 +57,7 @@ def test_speeds_are_grouped_as_below_an_answer(status):
 
 
 def test_who_waits_for_the_end_of_a_step_lacks_no_memory(status, monkeypatch):
-    monkeypatch.setattr(status_line, "_ADMISSION_MS", 50)
+    monkeypatch.setattr(long_wait, "STEP_MS", 50)
     queued = EngineStats(20, 1, 1, 1, 0, 0, "bfloat16", "cpu", 1, batch_invariant=True)
     status.set_answering(2)
     status.show_stats(queued)
