@@ -7,13 +7,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QMessageBox,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from llama_gui.bridge.chat_shelving import BinContents, ChatShelving
 from llama_gui.chats.bin import DeletedBranch
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX
 from llama_gui.ui.widgets import plain_label
@@ -31,8 +31,8 @@ class BinDialog(QDialog):
         self.setWindowTitle(self.tr("Bin"))
         self.list = NotedList(self.tr("The bin is empty."))
         self.list.setAccessibleName(self.tr("Deleted chats and messages"))
-        self.restore_button = QPushButton(self.tr("Restore"))
-        self.empty_button = QPushButton(self.tr("Empty the bin…"))
+        self.restore_button = DialogButton(self.tr("Restore"))
+        self.empty_button = DialogButton(self.tr("Empty the bin…"))
         self._note = plain_label(
             self.tr("What you delete stays here for 30 days, and is then gone for ever."), "muted", FRAME_PX
         )
@@ -48,10 +48,7 @@ class BinDialog(QDialog):
         shelving.read_bin()
 
     def _lay_out(self) -> None:
-        close = QPushButton(self.tr("Close"))
-        close.clicked.connect(self.accept)
-        for button in (self.restore_button, self.empty_button, close):
-            button.setAutoDefault(False)
+        close = DialogButton(self.tr("Close"), self.accept)
         foot = QHBoxLayout()
         foot.addWidget(self.empty_button)
         foot.addStretch(1)

@@ -1,7 +1,5 @@
 """Servers of others that speak OpenAI's protocol: add one, ask what it has, forget it."""
 
-from collections.abc import Callable
-
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -16,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
@@ -153,10 +152,10 @@ class EndpointsDialog(QDialog):
         self._note.setWordWrap(True)
         self._said = plain_label("", "muted", SMALL_PX)
         self._said.setWordWrap(True)
-        self.add_button = self._button(self.tr("Add…"), self.add)
-        self.change_button = self._button(self.tr("Change…"), self.change)
-        self.ask_button = self._button(self.tr("Ask for its models"), self.ask)
-        self.remove_button = self._button(self.tr("Remove…"), self._ask_to_remove)
+        self.add_button = DialogButton(self.tr("Add…"), self.add)
+        self.change_button = DialogButton(self.tr("Change…"), self.change)
+        self.ask_button = DialogButton(self.tr("Ask for its models"), self.ask)
+        self.remove_button = DialogButton(self.tr("Remove…"), self._ask_to_remove)
         self._lay_out()
         self.list.itemSelectionChanged.connect(self._on_selection)
         self.list.itemActivated.connect(self.change)
@@ -166,18 +165,12 @@ class EndpointsDialog(QDialog):
         desk.failed.connect(self._on_failed)
         desk.read()
 
-    def _button(self, text: str, run: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text)
-        button.setAutoDefault(False)
-        button.clicked.connect(run)
-        return button
-
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
         for button in (self.add_button, self.change_button, self.ask_button, self.remove_button):
             foot.addWidget(button)
         foot.addStretch(1)
-        foot.addWidget(self._button(self.tr("Close"), self.accept))
+        foot.addWidget(DialogButton(self.tr("Close"), self.accept))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(24, 20, 24, 20)
         layout.setSpacing(12)

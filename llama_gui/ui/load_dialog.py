@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, 
 from llama_gui.bridge.load_planner import LoadPlanner
 from llama_gui.library.fit import OFFERED_DTYPES
 from llama_gui.ui.choice_box import ChoiceBox
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import dtype_text, number_text
 from llama_gui.ui.parameter import ParameterRow
@@ -161,9 +162,7 @@ class LoadDialog(FittingDialog):
         return grid
 
     def _foot(self) -> QHBoxLayout:
-        defaults = QPushButton(self.tr("Back to the defaults"))
-        defaults.setAutoDefault(False)
-        defaults.clicked.connect(self._reset)
+        defaults = DialogButton(self.tr("Back to the defaults"), self._reset)
         foot = form_foot(self, self.apply)
         foot.insertWidget(0, defaults)
         return foot

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
-    QPushButton,
     QStyle,
     QVBoxLayout,
     QWidget,
 )
 
 from llama_gui.bridge.server_host import ServerHost
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import FittingDialog, RoleLabel, plain_label
@@ -136,11 +136,9 @@ class ServerDialog(FittingDialog):
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
-    def _button(self, text: str, name: str, run: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text)
+    def _button(self, text: str, name: str, run: Callable[[], object]) -> DialogButton:
+        button = DialogButton(text, run)
         button.setAccessibleName(name)
-        button.setAutoDefault(False)
-        button.clicked.connect(run)
         return button
 
     # What the user does

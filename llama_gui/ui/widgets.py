@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
@@ -299,9 +300,7 @@ def form_foot(dialog: QDialog, accept: QPushButton) -> QHBoxLayout:
     """The last line of a form: Cancel, and the button that accepts it, which Enter presses."""
     accept.setDefault(True)
     accept.clicked.connect(dialog.accept)
-    cancel = QPushButton(QCoreApplication.translate("Widgets", "Cancel"))
-    cancel.setAutoDefault(False)
-    cancel.clicked.connect(dialog.reject)
+    cancel = DialogButton(QCoreApplication.translate("Widgets", "Cancel"), dialog.reject)
     foot = QHBoxLayout()
     foot.addStretch(1)
     foot.addWidget(cancel)

@@ -17,6 +17,7 @@ from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.library.neighbours import neighbours
 from llama_gui.settings import UserSettings
 from llama_gui.ui.choice_box import ChoiceBox
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
@@ -49,8 +50,8 @@ class OptionsDialog(QDialog):
         self.folders = NotedList()
         self.folders.setAccessibleName(self.tr("Folders where models are looked for"))
         self.folders.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.add_button = QPushButton(self.tr("Add folder…"))
-        self.remove_button = QPushButton(self.tr("Take off the list"))
+        self.add_button = DialogButton(self.tr("Add folder…"))
+        self.remove_button = DialogButton(self.tr("Take off the list"))
         self._lay_out()
         self._show_folders()
         self.offline.toggled.connect(self._set_offline)
@@ -80,8 +81,6 @@ class OptionsDialog(QDialog):
         foot.addWidget(self.remove_button)
         foot.addStretch(1)
         foot.addWidget(close)
-        for button in (self.add_button, self.remove_button):
-            button.setAutoDefault(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 24, 28, 20)
         layout.setSpacing(6)

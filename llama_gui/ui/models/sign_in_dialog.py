@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBo
 
 from llama_gui.bridge.hub_account import HubAccount
 from llama_gui.library.sign_in import SignedIn
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
@@ -35,8 +36,8 @@ class SignInDialog(QDialog):
         self.state.setWordWrap(True)
         self.state.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
         self.state.setMinimumHeight(3 * self.state.fontMetrics().lineSpacing())  # where it is kept is a long sentence
-        self.page_button = QPushButton(self.tr("Page of tokens…"))
-        self.forget_button = QPushButton(self.tr("Sign out"))
+        self.page_button = DialogButton(self.tr("Page of tokens…"))
+        self.forget_button = DialogButton(self.tr("Sign out"))
         self.keep_button = QPushButton(self.tr("Sign in"))
         self.keep_button.setDefault(True)
         self.keep_button.setEnabled(False)
@@ -50,10 +51,7 @@ class SignInDialog(QDialog):
         account.read()
 
     def _lay_out(self) -> None:
-        close = QPushButton(self.tr("Close"))
-        close.clicked.connect(self.accept)
-        for button in (self.page_button, self.forget_button, close):
-            button.setAutoDefault(False)
+        close = DialogButton(self.tr("Close"), self.accept)
         self.forget_button.hide()
         foot = QHBoxLayout()
         foot.addWidget(self.page_button)

@@ -1,12 +1,13 @@
 """The servers of tools that are set up: how it stands with each, what it offers; added, tried, changed, removed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from llama_gui.bridge.tool_desk import ToolDesk
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.problem_words import problem_text
@@ -51,9 +52,9 @@ class ToolsDialog(FittingDialog):
         self.said = plain_label("", "error", SMALL_PX)
         self.said.setWordWrap(True)
         self.said.hide()
-        self.add_button = self._button(self.tr("Add…"), self.add)
-        self.paste_button = self._button(self.tr("Paste…"), self.paste)
-        self.example_button = self._button(self.tr("Add this example…"), self._add_example)
+        self.add_button = DialogButton(self.tr("Add…"), self.add)
+        self.paste_button = DialogButton(self.tr("Paste…"), self.paste)
+        self.example_button = DialogButton(self.tr("Add this example…"), self._add_example)
         self._lay_out()
         self._connect()
         self._show_servers()
@@ -70,12 +71,6 @@ class ToolsDialog(FittingDialog):
         self.bar.dismissed.connect(self._forget_removed)
         self._desk.changed.connect(self._on_changed)
         self._desk.failed.connect(self._on_failed)
-
-    def _button(self, text: str, run: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text)
-        button.setAutoDefault(False)
-        button.clicked.connect(run)
-        return button
 
     def _lay_out(self) -> None:
         note = plain_label(
@@ -100,7 +95,7 @@ class ToolsDialog(FittingDialog):
         foot.addWidget(self.add_button)
         foot.addWidget(self.paste_button)
         foot.addStretch(1)
-        foot.addWidget(self._button(self.tr("Close"), self.accept))
+        foot.addWidget(DialogButton(self.tr("Close"), self.accept))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(24, 20, 24, 20)
         layout.setSpacing(14)

@@ -1,10 +1,9 @@
 """One tool server: how it is reached, how it stands with it, and what it offers."""
 
-from collections.abc import Callable
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from PySide6.QtCore import Qt, Signal, SignalInstance, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
-
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
@@ -35,18 +34,12 @@ class ServerPane(QWidget):
         self.error = _wrapped("error", SMALL_PX)
         for label in (self.place, self.error):
             label.setTextInteractionFlags(_SELECTABLE)
-        self.try_button = self._button(self.tr("Try it"), self._on_try)
-        self.change_button = self._button(self.tr("Change…"), self.change_wanted)
-        self.remove_button = self._button(self.tr("Remove"), self.remove_wanted)
+        self.try_button = DialogButton(self.tr("Try it"), self._on_try)
+        self.change_button = DialogButton(self.tr("Change…"), self.change_wanted)
+        self.remove_button = DialogButton(self.tr("Remove"), self.remove_wanted)
         self._offers = QVBoxLayout()
         self._offers.setSpacing(0)
         self._lay_out()
-
-    def _button(self, text: str, run: Callable[[], object] | SignalInstance) -> QPushButton:
-        button = QPushButton(text)
-        button.setAutoDefault(False)
-        button.clicked.connect(run)
-        return button
 
     def _lay_out(self) -> None:
         inside = QWidget()

@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.word_reader import Words
 from llama_gui.chats.tree import Node
+from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.models.thin_bar import ThinBar
 from llama_gui.ui.numbers import number_text
@@ -101,9 +102,7 @@ class WordDialog(QDialog):
         self._body.setSpacing(20)
         self._body.addWidget(SheetFrame(self.sheet), 5)
         self._body.addWidget(self.choices, 3)
-        close = QPushButton(self.tr("Close"))
-        close.setAutoDefault(False)
-        close.clicked.connect(self.reject)
+        close = DialogButton(self.tr("Close"), self.reject)
         foot = QHBoxLayout()
         foot.setSpacing(16)
         told = QVBoxLayout()
