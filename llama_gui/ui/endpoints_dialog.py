@@ -259,7 +259,10 @@ class EndpointsDialog(QDialog):
 
     @Slot(str, object)
     def _on_models(self, name: str, keys: tuple[str, ...]) -> None:
-        self._say(self.tr("{} has {} models; they are in the model menu now.").format(name, len(keys)))
+        if len(keys) == 1:
+            self._say(self.tr("{} has one model; it is in the model menu now.").format(name))
+        else:
+            self._say(self.tr("{} has {} models; they are in the model menu now.").format(name, len(keys)))
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:

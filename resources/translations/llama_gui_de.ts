@@ -1078,6 +1078,10 @@
         <translation>Server, die das Protokoll von OpenAI sprechen, antworten in denselben Tabs: vLLM, SGLang, llama.cpp, Ollama…</translation>
     </message>
     <message>
+        <source>{} has one model; it is in the model menu now.</source>
+        <translation>{} hat ein Modell; es steht jetzt im Modellmenü.</translation>
+    </message>
+    <message>
         <source>{} has {} models; they are in the model menu now.</source>
         <translation>{} hat {} Modelle; sie stehen jetzt im Modellmenü.</translation>
     </message>

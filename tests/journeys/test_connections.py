@@ -145,7 +145,7 @@ def test_a_remote_model_answers_in_a_tab(window, qtbot):
     with qtbot.waitSignal(window.connections._desk.models_found, timeout=20_000):
         qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
     assert window.kept_settings[-1].remote_models == ("lab#starter",)
-    assert "1 models" in dialog._said.text()
+    assert "has one model;" in dialog._said.text()
     dialog.accept()
     assert "lab#starter" in [entry.key for entry in window.models.entries()]
     window.models.choose("lab#starter")
