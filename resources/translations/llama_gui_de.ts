@@ -3259,6 +3259,10 @@
 <context>
     <name>Transcript</name>
     <message>
+        <source>Ask again</source>
+        <translation>Noch einmal fragen</translation>
+    </message>
+    <message>
         <source>waiting …</source>
         <translation>wartet …</translation>
     </message>

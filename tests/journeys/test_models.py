@@ -22,6 +22,7 @@ from llama_gui.vocabulary import STARTER, LoadOptions, LoadProgress, SamplingPar
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.journeys.conftest import RESOURCES, OpenWindow
 from tests.journeys.driving import ask, shown, trigger
+from tests.ui.transcripts import command_of
 
 SECONDS = 20_000
 STARTER_PATH = RESOURCES / "starter_model"
@@ -209,6 +210,23 @@ def test_a_load_shows_how_far_it_is_and_is_cancelled_with_esc(window: MainWindow
     assert window.status.state.text() == ""
     answer(qtbot, tab, "")
     assert tab.session.path()[-1].model == "Starter model"
+
+
+def test_a_question_that_is_stopped_while_its_model_loads_is_asked_again(
+    window: MainWindow, qtbot: QtBot, tiny: str, gate: Gate
+):
+    gate.held[tiny] = threading.Event()
+    tab = window.deck.current()
+    choose(window, tiny)
+    ask(qtbot, tab, "Hello")
+    qtbot.waitUntil(lambda: "Loading Tiny…" in shown(tab), timeout=SECONDS)
+    window.actions_["stop"].trigger()
+    qtbot.waitUntil(lambda: not tab.session.answering and "Ask again" in shown(tab))
+    gate.held[tiny].set()
+    tab.transcript.anchorClicked.emit(command_of(tab.transcript, "again"))
+    qtbot.waitUntil(lambda: "tokens" in shown(tab) and not tab.session.answering, timeout=SECONDS)
+    assert [node.role for node in tab.session.path()] == ["user", "assistant"]
+    assert "Ask again" not in shown(tab)
 
 
 def test_a_load_that_fails_leaves_the_tab_as_it_was(window: MainWindow, qtbot: QtBot, tiny: str, gate: Gate):

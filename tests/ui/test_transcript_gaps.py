@@ -214,7 +214,7 @@ def test_a_long_question_is_cut_and_unfolds_in_its_band(view):
 
 def test_a_few_lines_more_are_shown(view):
     view.show_path([user(1, "\n".join(f"line {n}" for n in range(58)))])
-    assert view.toPlainText().endswith("line 57")
+    assert "line 57" in view.toPlainText()
     assert not view.page.folds()
 
 

@@ -59,6 +59,21 @@ def test_a_question_says_what_it_waits_for(view):
     view.set_waiting("")
     view.replace_node(answer(1, "Text"))
     assert "Waiting" not in view.toPlainText()
+    assert "Ask again" not in view.toPlainText()
+
+
+def test_a_question_that_waits_for_nothing_can_be_asked_again(view, qtbot):
+    view.show_path([user(1)])
+    view.set_waiting("Waiting for the model…")
+    view.flush()
+    assert "Ask again" not in view.toPlainText()
+    view.set_waiting("")
+    view.flush()
+    assert view.toPlainText() == "Question\nAsk again"
+    with qtbot.waitSignal(view.again_requested):
+        view.anchorClicked.emit(command_of(view, "again"))
+    view.show_path([user(1), answer(1, "Text"), user(2)])
+    assert view.toPlainText().count("Ask again") == 1
 
 
 @pytest.mark.parametrize(

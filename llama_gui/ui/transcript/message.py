@@ -138,6 +138,14 @@ def _write_version(writer: DocumentWriter, node: Node, version: tuple[int, int])
             writer.insert(f" {label} ", small)
 
 
+def write_again(writer: DocumentWriter) -> None:
+    """Below a question that nothing answers, as when it was stopped while its model was loaded."""
+    block = writer.formats.paragraph(0, line_height=130)
+    block.setProperty(Property.CHROME, True)
+    writer.begin_block(block, writer.formats.small())
+    writer.command(translate("Transcript", "Ask again"), "again", "")
+
+
 def write_name(writer: DocumentWriter, name: str) -> None:
     """Who answers."""
     writer.line(name or translate("Transcript", "Assistant"), writer.formats.paragraph(28), writer.formats.name())

@@ -15,7 +15,7 @@ from llama_gui.ui.markdown.parts import AT_ONCE
 from llama_gui.ui.markdown.shelf import Mark
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.transcript.answer import AnswerStream
-from llama_gui.ui.transcript.message import write_answer, write_footer, write_name, write_user
+from llama_gui.ui.transcript.message import write_again, write_answer, write_footer, write_name, write_user
 from llama_gui.ui.transcript.sources import sources_key, write_in_vain, write_sources
 from llama_gui.ui.transcript.tool_line import write_tool
 
@@ -140,11 +140,16 @@ class PageEnd:
         self._write_footer(self._writer, node, is_last=True)
 
     def wait(self, waiting: str) -> None:
-        """A question that has no answer yet says what it waits for."""
+        """A question that has no answer yet says what it waits for; one that waits for nothing can be asked again."""
+        self._waiting = waiting
         self._take_back_waiting()
-        if waiting and self._nodes and is_asked(self._nodes[-1]):
-            self._waiting_mark = self._writer.mark()
+        if not self._nodes or not is_asked(self._nodes[-1]):
+            return
+        self._waiting_mark = self._writer.mark()
+        if waiting:
             self._muted(waiting, _WAITING_GAP)
+        else:
+            write_again(self._writer)
 
     def _write_last(self, index: int, *, is_last: bool) -> None:
         node = self._nodes[index]
