@@ -2,41 +2,47 @@
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from llama_gui.chats.plain_words import means_damaged_index
 from llama_gui.chats.search_schema import rebuild_search
+from llama_gui.chats.snippet import BEFORE, SNIPPET, snippet
 from llama_gui.chats.tree import clean_text
 from llama_gui.chats.words import fold, pattern, places, spaced, tokens
 
 MAX_QUERY = 1000
 MAX_TERMS = 32
-SNIPPET = 160
-"""Characters of a message that are shown around what was found."""
 
 _LOOKED_THROUGH = (20_000, 400_000)
 """First so much of a message for the words, then so much; a find is almost always early."""
 _MAX_PLACES = 2000
-_BEFORE = 30  # characters shown before the first find
 _QUOTES = '"“”„«»'
 _PIECE = re.compile(f"[{_QUOTES}]([^{_QUOTES}]*)([{_QUOTES}]?)|(\\S+)")
 
 # The newest first, because who searches remembers what was said of late; and the index is read in that order as far as
-# `limit`, while the best first would have to weigh each find of a word that is everywhere.
+# needed, while the best first would have to weigh each find of a word that is everywhere.
 _TITLES = """
-    SELECT chats.id, NULL, chats.title, chats.title
+    SELECT chats.id, NULL, chats.title, chats.title, ''
     FROM title_index CROSS JOIN chats ON chats.seq = title_index.rowid
     WHERE title_index MATCH ? AND chats.deleted IS NULL AND chats.last_seq IS NOT NULL AND chats.archived = ?
     ORDER BY chats.updated DESC LIMIT ?
 """
-_MESSAGES = """
-    SELECT chats.id, nodes.id, chats.title, nodes.content
+_FINDS = """
+    SELECT message_index.rowid, nodes.chat_id
     FROM message_index CROSS JOIN nodes ON nodes.seq = message_index.rowid CROSS JOIN chats ON chats.id = nodes.chat_id
     WHERE message_index MATCH ? AND nodes.deleted IS NULL AND chats.deleted IS NULL AND chats.archived = ?
     ORDER BY message_index.rowid DESC LIMIT ?
 """
+_MESSAGE = """
+    SELECT chats.id, nodes.id, chats.title, nodes.content, nodes.role
+    FROM nodes CROSS JOIN chats ON chats.id = nodes.chat_id WHERE nodes.seq = ?
+"""
+_PER_CHAT = 4
+"""Finds of one chat, unless there is room for more: where a word is in all of a long chat, others come through."""
+_FINDS_READ = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +121,33 @@ def _rows(db: sqlite3.Connection, match: str, limit: int) -> Iterable[tuple[Any,
     for archived in (0, 1):
         if room := limit - len(found):
             titles = db.execute(_TITLES, (match, archived, room)).fetchall()
-            messages = db.execute(_MESSAGES, (match, archived, room)).fetchall()
+            messages = _messages(db, match, archived, room)
             found += titles[: max(room - len(messages), (room + 1) // 2)]
             found += messages[: limit - len(found)]
     return found
 
 
+def _messages(db: sqlite3.Connection, match: str, archived: int, room: int) -> list[tuple[Any, ...]]:
+    """The newest finds in messages: a few of each chat, then more of those that have more."""
+    few: list[int] = []
+    more: list[int] = []
+    seen: Counter[str] = Counter()
+    for seq, chat_id in db.execute(_FINDS, (match, archived, _FINDS_READ)):
+        seen[chat_id] += 1
+        (few if seen[chat_id] <= _PER_CHAT else more).append(seq)
+        if len(few) == room:
+            break
+    kept = sorted([*few, *more][:room], reverse=True)
+    return [db.execute(_MESSAGE, (seq,)).fetchone() for seq in kept]
+
+
 def _hit(row: tuple[Any, ...], finder: re.Pattern[str], kinds: int) -> SearchHit:
-    chat_id, node_id, title, text = row
+    chat_id, node_id, title, text, role = row
     found = _places(text, finder, kinds)
     first = _closest(found)
-    snippet, ranges = _snippet(text, found, first)
+    line, ranges = snippet(text, [place[:2] for place in found], first, is_markdown=role == "assistant")
     words, at = _longest_run(text, found, first)
-    return SearchHit(chat_id, node_id, title, snippet, ranges, words, _count(words, text[:at]))
+    return SearchHit(chat_id, node_id, title, line, ranges, words, _count(words, text[:at]))
 
 
 def _places(text: str, finder: re.Pattern[str], kinds: int) -> list[tuple[int, int, str]]:
@@ -152,7 +172,7 @@ def _closest(found: list[tuple[int, int, str]]) -> int:
         seen: set[str] = set()
         span = 0
         for other, _, word in found[number:]:
-            if other >= at + SNIPPET - _BEFORE or len(seen) == kinds:
+            if other >= at + SNIPPET - BEFORE or len(seen) == kinds:
                 break
             if word not in seen:
                 seen.add(word)
@@ -162,21 +182,11 @@ def _closest(found: list[tuple[int, int, str]]) -> int:
     return best
 
 
-def _snippet(text: str, found: list[tuple[int, int, str]], first: int) -> tuple[str, tuple[tuple[int, int], ...]]:
-    begin = max(0, first - _BEFORE)
-    end = min(len(text), begin + SNIPPET)
-    head, tail = "…" if begin else "", "…" if end < len(text) else ""
-    # One character for each, so that the ranges stay right: a line break or tab becomes a space.
-    line = "".join(" " if char.isspace() or ord(char) < 32 else char for char in text[begin:end])
-    ranges = [(at - begin + len(head), min(length, end - at)) for at, length, _ in found if begin <= at < end]
-    return head + line + tail, tuple(ranges)
-
-
 def _longest_run(text: str, found: list[tuple[int, int, str]], first: int) -> tuple[str, int]:
     """The longest of the finds of the snippet, and where it is. Those with only spaces between them are one."""
     runs: list[tuple[int, int]] = []
     for at, length, _word in found:
-        if not first <= at < first + SNIPPET - _BEFORE:
+        if not first <= at < first + SNIPPET - BEFORE:
             continue
         if runs and text[runs[-1][1] : at].isspace():
             runs[-1] = runs[-1][0], at + length

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from llama_gui.chats.search import SNIPPET
+from llama_gui.chats.snippet import SNIPPET
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import Node
 from llama_gui.errors import StoreError
@@ -84,6 +84,21 @@ def test_many_titles_leave_room_for_messages(store: ChatStore):
     kinds = [hit.node_id is None for hit in store.search("kites", limit=6)]
     assert kinds == [True, True, True, False, False, False]
     assert [hit.node_id is None for hit in store.search("kites", limit=20)] == [True] * 9 + [False] * 4
+
+
+def test_a_chat_that_is_full_of_a_word_leaves_room_for_others(store: ChatStore):
+    say(store, "old", "kites", "one")
+    for number in range(9):
+        say(store, f"m{number}", "kites", "two")
+    say(store, "new", "kites", "three")
+    assert [hit.node_id for hit in store.search("kites", limit=7)] == ["new", "m8", "m7", "m6", "m5", "m4", "old"]
+    assert len(store.search("kites", limit=20)) == 11
+
+
+def test_the_snippet_of_an_answer_has_no_marks(store: ChatStore):
+    say(store, "q", "a **needle**")
+    store.save_node(replace(answer(content="## The **needle**\n\n`in` it"), status="complete"))
+    assert [hit.snippet for hit in store.search("needle")] == ["The needle in it", "a **needle**"]
 
 
 def test_archived_chats_come_last_and_deleted_ones_not_at_all(store: ChatStore):
