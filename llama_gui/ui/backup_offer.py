@@ -8,6 +8,7 @@ from llama_gui.chats.backups import Backup
 from llama_gui.chats.salvage import Salvaged
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
+from llama_gui.ui.numbers import counted
 from llama_gui.ui.widgets import Surface
 
 
@@ -37,9 +38,10 @@ class BackupOffer(QObject):
         self._backup = backup
         day = QDate(backup.day.year, backup.day.month, backup.day.day)
         shown = QLocale().toString(day, QLocale.FormatType.LongFormat)
-        text = self.tr("Your chats were damaged. A backup of {} holds more than could be read: {} chats, {} messages.")
-        action = self.tr("Restore the backup of {}, {} chats").format(shown, backup.chats)
-        self.bar.offer(text.format(shown, backup.chats, backup.messages), action)
+        text = self.tr("Your chats were damaged. A backup of {} holds more than could be read: {}, {}.")
+        chats = self._chats(backup.chats)
+        action = self.tr("Restore the backup of {}, {}").format(shown, chats)
+        self.bar.offer(text.format(shown, chats, self._messages(backup.messages)), action)
         self.place.show()
 
     @Slot()
@@ -57,4 +59,11 @@ class BackupOffer(QObject):
 
     @Slot(object)
     def _on_restored(self, found: Salvaged) -> None:
-        self.said.emit(self.tr("From the backup: {} messages in {} chats.").format(found.messages, found.chats))
+        told = self.tr("From the backup: {} in {}.")
+        self.said.emit(told.format(self._messages(found.messages), self._chats(found.chats)))
+
+    def _chats(self, count: int) -> str:
+        return counted(count, self.tr("{} chat"), self.tr("{} chats"))
+
+    def _messages(self, count: int) -> str:
+        return counted(count, self.tr("{} message"), self.tr("{} messages"))

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from llama_gui.ui.numbers import in_marks, number_text
+from llama_gui.ui.numbers import counted, in_marks, number_text
 from llama_gui.ui.theme import TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import plain_tip
 from llama_gui.vocabulary import ContextUse
@@ -80,11 +80,9 @@ class ContextMeter(QWidget):
         elif use.is_too_long:
             lines.append(self.tr("The model cannot read this. Make the message shorter, or remove a file."))
         elif use.dropped_messages:
-            lines.append(
-                self.tr("All of it would not fit: the oldest {} messages are not sent. They stay in the chat.").format(
-                    use.dropped_messages
-                )
-            )
+            one = self.tr("All of it would not fit: the oldest message is not sent. It stays in the chat.")
+            many = self.tr("All of it would not fit: the oldest {} messages are not sent. They stay in the chat.")
+            lines.append(counted(use.dropped_messages, one, many))
         else:
             lines.append(self.tr("When it is full, the oldest messages are left out; they stay in the chat."))
         return "\n".join(lines)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm
 from llama_gui.ui.dialog_button import DialogButton
+from llama_gui.ui.numbers import number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
@@ -262,7 +263,8 @@ class EndpointsDialog(QDialog):
         if len(keys) == 1:
             self._say(self.tr("{} has one model; it is in the model menu now.").format(name))
         else:
-            self._say(self.tr("{} has {} models; they are in the model menu now.").format(name, len(keys)))
+            many = self.tr("{} has {} models; they are in the model menu now.")
+            self._say(many.format(name, number_text(len(keys))))
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 from llama_gui.bridge.attachments import FileReading
 from llama_gui.chats.attachments import Attachment
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import SMALL_PX, TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, paint_focus, plain_tip
@@ -65,7 +65,10 @@ class Chip(QAbstractButton):
         if self.file is None:
             return self.tr("reading …")
         size = size_text(self.file.size)
-        return size if self.tokens is None else self.tr("{} · {} tokens").format(size, number_text(self.tokens))
+        if self.tokens is None:
+            return size
+        tokens = counted(self.tokens, self.tr("{} token"), self.tr("{} tokens"))
+        return f"{size} · {tokens}"
 
     def _describe(self) -> None:
         self.setAccessibleName(f"{self._name}, {self._facts()}")

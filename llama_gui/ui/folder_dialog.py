@@ -78,8 +78,9 @@ class FolderDialog(FittingDialog):
 
     def _words(self, state: FolderState) -> str:
         if state.is_reading:
-            says = self.tr("{} of {} files are read.").format(number_text(state.done), number_text(state.total))
-            return says if state.total else self.tr("Looking for what has changed …")
+            says = self.tr("{} of {} file is read.") if state.total == 1 else self.tr("{} of {} files are read.")
+            read = says.format(number_text(state.done), number_text(state.total))
+            return read if state.total else self.tr("Looking for what has changed …")
         if state.is_missing:
             return self.tr(
                 "The folder is not there now. What was read of it before is used until it is back; choose another "

@@ -15,6 +15,11 @@ def number_text(value: float, digits: int = 0) -> str:
     return in_marks(f"{value:,.{digits}f}")
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """How many of a thing: `one` says it of a single one, `many` of any other number; the number is put into both."""
+    return (one if count == 1 else many).format(number_text(count))
+
+
 def in_marks(text: str) -> str:
     """A number that is written already, with the decimal mark and the grouping of the language."""
     translate = QCoreApplication.translate

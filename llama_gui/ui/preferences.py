@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from llama_gui.settings import UserSettings
 from llama_gui.ui.choice_box import ChoiceBox
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.numbers import counted
 from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
@@ -147,8 +148,9 @@ class PreferencesDialog(QDialog):
                 self.tr("Together is fastest. Counts from the next model that is loaded after a start."),
             )
         )
-        minutes = self.tr("After {} minutes")
-        times = [(count, minutes.format(count)) for count in sorted({*_MINUTES, self._settings.unload_after_minutes})]
+        one, many = self.tr("After {} minute"), self.tr("After {} minutes")
+        offered = sorted({*_MINUTES, self._settings.unload_after_minutes})
+        times = [(count, counted(count, one, many)) for count in offered]
         self._add_choice(
             _Choice(
                 "unload_after_minutes",

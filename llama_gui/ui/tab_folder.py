@@ -11,7 +11,7 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.folder_desk import FolderState
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.folder_dialog import FolderDialog
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted, number_text
 from llama_gui.ui.tab_files import documents_folder
 from llama_gui.ui.widgets import plain_tip
 from llama_gui.vocabulary import is_remote
@@ -129,8 +129,7 @@ class TabFolder(QObject):
             return self.tr("not found")
         if state.error:
             return self.tr("cannot be read")
-        label = self.tr("{} file") if state.files == 1 else self.tr("{} files")
-        files = label.format(number_text(state.files))
+        files = counted(state.files, self.tr("{} file"), self.tr("{} files"))
         if state.is_stopped:
             files += self.tr(", stopped")
         if state.problems:

@@ -8,7 +8,7 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.former_focus import has_keyboard
 from llama_gui.ui.long_wait import LongWait
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted, number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.tools.words import title_of
@@ -112,8 +112,6 @@ class TabNews(QObject):
     def _on_dropped(self, count: int) -> None:
         if count and not self._has_told_dropped:  # from then on the meter says it
             self._has_told_dropped = True
-            self._notice.say(
-                self.tr(
-                    "The conversation is longer than this model can read: the oldest {} messages were not sent."
-                ).format(count)
-            )
+            one = self.tr("The conversation is longer than this model can read: the oldest message was not sent.")
+            many = self.tr("The conversation is longer than this model can read: the oldest {} messages were not sent.")
+            self._notice.say(counted(count, one, many))

@@ -307,20 +307,36 @@
 <context>
     <name>BackupOffer</name>
     <message>
-        <source>Your chats were damaged. A backup of {} holds more than could be read: {} chats, {} messages.</source>
-        <translation>Deine Chats waren beschädigt. Eine Sicherung vom {} enthält mehr, als gelesen werden konnte: {} Chats, {} Nachrichten.</translation>
+        <source>{} messages</source>
+        <translation>{} Nachrichten</translation>
     </message>
     <message>
-        <source>Restore the backup of {}, {} chats</source>
-        <translation>Sicherung vom {} zurückholen, {} Chats</translation>
+        <source>{} message</source>
+        <translation>{} Nachricht</translation>
+    </message>
+    <message>
+        <source>{} chats</source>
+        <translation>{} Chats</translation>
+    </message>
+    <message>
+        <source>{} chat</source>
+        <translation>{} Chat</translation>
+    </message>
+    <message>
+        <source>From the backup: {} in {}.</source>
+        <translation>Aus der Sicherung: {} in {}.</translation>
+    </message>
+    <message>
+        <source>Restore the backup of {}, {}</source>
+        <translation>Sicherung vom {} zurückholen, {}</translation>
+    </message>
+    <message>
+        <source>Your chats were damaged. A backup of {} holds more than could be read: {}, {}.</source>
+        <translation>Deine Chats waren beschädigt. Eine Sicherung vom {} enthält mehr, als gelesen werden konnte: {}, {}.</translation>
     </message>
     <message>
         <source>The backup stays here: {}</source>
         <translation>Die Sicherung bleibt hier: {}</translation>
-    </message>
-    <message>
-        <source>From the backup: {} messages in {} chats.</source>
-        <translation>Aus der Sicherung: {} Nachrichten in {} Chats.</translation>
     </message>
 </context>
 <context>
@@ -372,6 +388,10 @@
 </context>
 <context>
     <name>BranchMap</name>
+    <message>
+        <source>{} message, no branches yet</source>
+        <translation>{} Nachricht, noch keine Zweige</translation>
+    </message>
     <message>
         <source>Branches of this chat</source>
         <translation>Zweige dieses Chats</translation>
@@ -694,6 +714,14 @@
 <context>
     <name>Chip</name>
     <message>
+        <source>{} token</source>
+        <translation>{} Token</translation>
+    </message>
+    <message>
+        <source>{} tokens</source>
+        <translation>{} Token</translation>
+    </message>
+    <message>
         <source>reading …</source>
         <translation>wird gelesen …</translation>
     </message>
@@ -704,10 +732,6 @@
     <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
-    </message>
-    <message>
-        <source>{} · {} tokens</source>
-        <translation>{} · {} Token</translation>
     </message>
     <message>
         <source>Click to put the text back into the field.</source>
@@ -851,6 +875,10 @@
 </context>
 <context>
     <name>ContextMeter</name>
+    <message>
+        <source>All of it would not fit: the oldest message is not sent. It stays in the chat.</source>
+        <translation>Alles passt nicht hinein: Die älteste Nachricht wird nicht gesendet. Im Chat bleibt sie.</translation>
+    </message>
     <message>
         <source>The files are longer than the model reads: those of their passages go along that fit the question.</source>
         <translation>Die Dateien sind länger, als das Modell liest: Mitgeschickt werden die Abschnitte, die zur Frage passen.</translation>
@@ -1654,6 +1682,14 @@
 <context>
     <name>Models</name>
     <message>
+        <source>{} like</source>
+        <translation>{} Like</translation>
+    </message>
+    <message>
+        <source>{} download</source>
+        <translation>{} Download</translation>
+    </message>
+    <message>
         <source>Download</source>
         <translation>Download</translation>
     </message>
@@ -2361,6 +2397,10 @@
 <context>
     <name>PreferencesDialog</name>
     <message>
+        <source>After {} minute</source>
+        <translation>Nach {} Minute</translation>
+    </message>
+    <message>
         <source>Preferences</source>
         <translation>Einstellungen</translation>
     </message>
@@ -2904,6 +2944,10 @@
 <context>
     <name>ShelfPage</name>
     <message>
+        <source>All is well: {} file is what the hub promised.</source>
+        <translation>Alles in Ordnung: {} Datei ist so, wie der Hub sie verspricht.</translation>
+    </message>
+    <message>
         <source>Models on this machine</source>
         <translation>Modelle auf diesem Rechner</translation>
     </message>
@@ -3199,6 +3243,10 @@
 <context>
     <name>TabNews</name>
     <message>
+        <source>The conversation is longer than this model can read: the oldest message was not sent.</source>
+        <translation>Das Gespräch ist länger, als dieses Modell lesen kann: Die älteste Nachricht wurde nicht gesendet.</translation>
+    </message>
+    <message>
         <source>Waiting for the tools to start…</source>
         <translation>Wartet darauf, dass die Werkzeuge starten…</translation>
     </message>
@@ -3259,6 +3307,30 @@
 <context>
     <name>Transcript</name>
     <message>
+        <source>{} files</source>
+        <translation>{} Dateien</translation>
+    </message>
+    <message>
+        <source>{} file</source>
+        <translation>{} Datei</translation>
+    </message>
+    <message>
+        <source>Show {} message in between</source>
+        <translation>{} Nachricht dazwischen zeigen</translation>
+    </message>
+    <message>
+        <source>Show {} earlier message</source>
+        <translation>{} frühere Nachricht zeigen</translation>
+    </message>
+    <message>
+        <source>Thought for {} word</source>
+        <translation>{} Wort lang nachgedacht</translation>
+    </message>
+    <message>
+        <source>Thinking… {} word</source>
+        <translation>Denkt nach… {} Wort</translation>
+    </message>
+    <message>
         <source>Ask again</source>
         <translation>Noch einmal fragen</translation>
     </message>
@@ -3317,10 +3389,6 @@
     <message>
         <source>names of {} of {} files</source>
         <translation>Namen von {} der {} Dateien</translation>
-    </message>
-    <message>
-        <source>{}, {} files</source>
-        <translation>{}, {} Dateien</translation>
     </message>
     <message>
         <source>Nothing that was read of the folder has the words of this question.</source>
@@ -3578,6 +3646,18 @@
 <context>
     <name>WordDialog</name>
     <message>
+        <source>{} tokens</source>
+        <translation>{} Token</translation>
+    </message>
+    <message>
+        <source>{} token</source>
+        <translation>{} Token</translation>
+    </message>
+    <message>
+        <source>{}, {} of them unsure. Ctrl with an arrow key goes from one of those to the next.</source>
+        <translation>{}, davon {} unsicher. Strg mit einer Pfeiltaste geht von einem davon zum nächsten.</translation>
+    </message>
+    <message>
         <source>An answer is still being written. Stop it, or wait for its end.</source>
         <translation>Noch wird eine Antwort geschrieben. Halte sie an, oder warte auf ihr Ende.</translation>
     </message>
@@ -3612,10 +3692,6 @@
     <message>
         <source>the model</source>
         <translation>das Modell</translation>
-    </message>
-    <message>
-        <source>{} tokens, {} of them unsure. Ctrl with an arrow key goes from one of those to the next.</source>
-        <translation>{} Token, davon {} unsicher. Strg mit einer Pfeiltaste geht von einem davon zum nächsten.</translation>
     </message>
 </context>
 <context>
@@ -3699,6 +3775,10 @@
 </context>
 <context>
     <name>FolderDialog</name>
+    <message>
+        <source>{} of {} file is read.</source>
+        <translation>{} von {} Datei ist gelesen.</translation>
+    </message>
     <message>
         <source>Read: {}. It was stopped there; “Look for changes now” goes on.</source>
         <translation>Gelesen: {}. Da wurde angehalten; „Jetzt nach Änderungen sehen“ liest weiter.</translation>

@@ -18,8 +18,9 @@ from llama_gui.ui.models.words import (
     context_words,
     count_words,
     day_words,
+    downloads_words,
     gguf_words,
-    many_words,
+    likes_words,
     plain,
     short_verdict,
     size_words,
@@ -113,7 +114,7 @@ def found_row(found: "FoundModel", adviser: FitAdviser) -> ModelRow:
     facts += [count_words(found.parameters)] if found.parameters else []
     facts += [plain(found.licence, 30)] if found.licence else []
     facts += [translate("Models", "licence to accept")] if found.is_gated else []
-    facts += [translate("Models", "{} downloads").format(many_words(found.downloads))]
+    facts += [downloads_words(found.downloads)]
     shape = ModelShape.guess(found.parameters) if found.parameters else None
     fit = adviser.best(shape) if shape else None
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
@@ -242,8 +243,8 @@ def _choices(files: "Sequence[RemoteFile]", shape: ModelShape | None, adviser: F
 
 def _popularity(found: "FoundModel") -> str:
     parts = [
-        translate("Models", "{} downloads").format(many_words(found.downloads)),
-        translate("Models", "{} likes").format(many_words(found.likes)),
+        downloads_words(found.downloads),
+        likes_words(found.likes),
     ]
     day = day_words(found.changed)
     return " · ".join([*parts, *([translate("Models", "changed {}").format(day)] if day else [])])

@@ -16,6 +16,7 @@ from llama_gui.ui.models.detail_pane import PaneAction
 from llama_gui.ui.models.page import ModelPage
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.models.words import percent, plain, size_words
+from llama_gui.ui.numbers import counted
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import SMALL_PX
 from llama_gui.ui.widgets import plain_label
@@ -183,7 +184,8 @@ class ShelfPage(ModelPage):
         elif found.problems:
             hint = "\n".join(map(problem_text, found.problems[:_MOST_PROBLEMS]))
         elif found.by_checksum:
-            hint = self.tr("All is well: {} files are what the hub promised.").format(found.by_checksum)
+            one = self.tr("All is well: {} file is what the hub promised.")
+            hint = counted(found.by_checksum, one, self.tr("All is well: {} files are what the hub promised."))
         else:
             hint = self.tr("All is well as far as can be told: nobody knows the checksums of these files.")
         self._hints[entry.path] = hint

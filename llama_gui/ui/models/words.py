@@ -38,6 +38,18 @@ def many_words(count: int) -> str:
     return f"{number_text(count / 1e6, 1)} M" if count >= 10**6 else f"{number_text(count / 1e3, 1)} k"
 
 
+def downloads_words(count: int) -> str:
+    """How often a model was fetched."""
+    label = translate("Models", "{} download") if count == 1 else translate("Models", "{} downloads")
+    return label.format(many_words(count))
+
+
+def likes_words(count: int) -> str:
+    """How many like a model."""
+    label = translate("Models", "{} like") if count == 1 else translate("Models", "{} likes")
+    return label.format(many_words(count))
+
+
 def context_words(tokens: int) -> str:
     """How much a model reads at once."""
     amount = f"{tokens / 1024:.0f}k" if tokens >= 1024 else str(tokens)

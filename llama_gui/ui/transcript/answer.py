@@ -7,8 +7,9 @@ from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.parts import write_markdown
 from llama_gui.ui.markdown.stream import MarkdownStream
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted
 
+translate = QCoreApplication.translate
 _REASONING_DEPTH = 1
 """Reasoning stands beside one bar, as a quotation does."""
 
@@ -78,15 +79,16 @@ def write_answer_text(writer: DocumentWriter, node_id: str, content: str, *, is_
 
 def _write_thinking(writer: DocumentWriter, node_id: str, parts: Parts, *, is_unfolded: bool) -> None:
     if parts.words and not is_unfolded:
-        label = QCoreApplication.translate("Transcript", "Thinking… {} words").format(number_text(parts.words))
+        one, many = translate("Transcript", "Thinking… {} word"), translate("Transcript", "Thinking… {} words")
+        label = counted(parts.words, one, many)
     else:
-        label = QCoreApplication.translate("Transcript", "Thinking…")
+        label = translate("Transcript", "Thinking…")
     _write_header(writer, node_id, label, is_unfolded=is_unfolded)
 
 
 def _write_thought(writer: DocumentWriter, node_id: str, parts: Parts, *, is_unfolded: bool) -> None:
-    label = QCoreApplication.translate("Transcript", "Thought for {} words").format(number_text(parts.words))
-    _write_header(writer, node_id, label, is_unfolded=is_unfolded)
+    one, many = translate("Transcript", "Thought for {} word"), translate("Transcript", "Thought for {} words")
+    _write_header(writer, node_id, counted(parts.words, one, many), is_unfolded=is_unfolded)
     if is_unfolded:
         write_markdown(writer, (parts.reasoning or "").strip(), _REASONING_DEPTH)
 

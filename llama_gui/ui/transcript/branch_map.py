@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QToolTip, QV
 
 from llama_gui.chats.shown_path import MapDot
 from llama_gui.ui.former_focus import FormerFocus
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted, number_text
 from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
 from llama_gui.ui.widgets import plain_label, plain_tip
 
@@ -225,7 +225,8 @@ class BranchMap(QFrame):
     def _title(self, dots: Sequence[MapDot]) -> str:
         branches = max((dot.lane for dot in dots), default=0) + 1
         if branches == 1:
-            return self.tr("{} messages, no branches yet").format(number_text(len(dots)))
+            one, many = self.tr("{} message, no branches yet"), self.tr("{} messages, no branches yet")
+            return counted(len(dots), one, many)
         return self.tr("{} messages in {} branches").format(number_text(len(dots)), number_text(branches))
 
     def _place(self) -> None:

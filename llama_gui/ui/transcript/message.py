@@ -10,7 +10,7 @@ from llama_gui.chats.attachments import listed
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Box, Property
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted, number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.transcript.answer import write_answer_text
@@ -36,8 +36,7 @@ def footer_of(node: Node) -> Footer:
     facts: list[str] = []
     tokens = usage.get("completion_tokens") or _length(recipe.get("token_ids"))  # an interrupted one has no usage
     if isinstance(tokens, int) and usage:
-        label = translate("Transcript", "{} token") if tokens == 1 else translate("Transcript", "{} tokens")
-        facts.append(label.format(number_text(tokens)))
+        facts.append(counted(tokens, translate("Transcript", "{} token"), translate("Transcript", "{} tokens")))
         seconds = timings.get("decode")
         written = tokens - _count(recipe.get("continued_tokens"))
         if isinstance(seconds, int | float) and seconds > 0 and written > 1:

@@ -13,7 +13,7 @@ from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats, Property
 from llama_gui.ui.markdown.parts import AT_ONCE
 from llama_gui.ui.markdown.shelf import Mark
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted
 from llama_gui.ui.transcript.answer import AnswerStream
 from llama_gui.ui.transcript.message import write_again, write_answer, write_footer, write_name, write_user
 from llama_gui.ui.transcript.sources import sources_key, write_in_vain, write_sources
@@ -23,6 +23,7 @@ TOP_MARGIN = 48
 BOTTOM_MARGIN = 12
 MESSAGES_AT_ONCE = 200
 CHARACTERS_AT_FIRST = 20_000
+translate = QCoreApplication.translate
 _WAITING_GAP, _WAITING_GAP_UNDER_NAME = 28, 4
 
 
@@ -216,10 +217,12 @@ class PageEnd:
         block = writer.formats.paragraph(16)
         block.setProperty(Property.CHROME, True)
         writer.begin_block(block, writer.formats.small())
-        label = QCoreApplication.translate("Transcript", "Show {} earlier messages")
+        one = translate("Transcript", "Show {} earlier message")
+        many = translate("Transcript", "Show {} earlier messages")
         if item.first > 0:
-            label = QCoreApplication.translate("Transcript", "Show {} messages in between")
-        writer.command(label.format(number_text(item.last - item.first)), "earlier", item.first)
+            one = translate("Transcript", "Show {} message in between")
+            many = translate("Transcript", "Show {} messages in between")
+        writer.command(counted(item.last - item.first, one, many), "earlier", item.first)
 
 
 def is_asked(node: Node) -> bool:

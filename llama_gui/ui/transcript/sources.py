@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication
 from llama_gui.chats.attachments import Source
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Property
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted, number_text
 
 _MARK = re.compile(r"^\[(page|slide) (\d+)\]$", re.MULTILINE)
 _FILE_MARK = "▤"
@@ -35,8 +35,8 @@ def write_sources(writer: DocumentWriter, node_id: str, sources: Sequence[Source
         names.append(translate("Transcript", "{} more").format(number_text(len(sources) - _MOST_NAMES)))
     writer.insert(f"{_FILE_MARK} {'  ·  '.join(names)}  ", formats.small())
     count = sum(source.excerpt.chosen for source in sources if not source.is_listing)
-    label = translate("Transcript", "{} passage") if count == 1 else translate("Transcript", "{} passages")
-    label = f"{label.format(number_text(count))} {'▾' if is_unfolded else '▸'}"
+    label = counted(count, translate("Transcript", "{} passage"), translate("Transcript", "{} passages"))
+    label = f"{label} {'▾' if is_unfolded else '▸'}"
     writer.command(label.replace(" ", "\u00a0"), "sources", node_id)  # a narrow window breaks the line before it
     for source in sources if is_unfolded else ():
         _write_passages(writer, source)
@@ -81,7 +81,8 @@ def _facts(source: Source) -> list[str]:
 def _named(source: Source) -> str:
     """The name of the file with its pages; that of a folder whose files are listed, with how many they are."""
     if source.is_listing:
-        return translate("Transcript", "{}, {} files").format(source.name, number_text(source.excerpt.total))
+        one, many = translate("Transcript", "{} file"), translate("Transcript", "{} files")
+        return f"{source.name}, {counted(source.excerpt.total, one, many)}"
     found = list(dict.fromkeys(_MARK.findall(source.excerpt.text)))
     if not found:
         return source.name

@@ -10,7 +10,7 @@ from llama_gui.chats.tree import Node
 from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.models.thin_bar import ThinBar
-from llama_gui.ui.numbers import number_text
+from llama_gui.ui.numbers import counted, number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, theme_of
 from llama_gui.ui.widgets import plain_label, plain_tip
@@ -195,8 +195,9 @@ class WordDialog(QDialog):
         self.sheet.show_words(self._text, found)
 
     def _counted(self, tokens: int, unsure: int) -> str:
-        told = self.tr("{} tokens, {} of them unsure. Ctrl with an arrow key goes from one of those to the next.")
-        return told.format(number_text(tokens), number_text(unsure))
+        how_many = counted(tokens, self.tr("{} token"), self.tr("{} tokens"))
+        told = self.tr("{}, {} of them unsure. Ctrl with an arrow key goes from one of those to the next.")
+        return told.format(how_many, number_text(unsure))
 
     @Slot(str)
     def _on_failed(self, text: str) -> None:
