@@ -32,6 +32,13 @@ def can_fold(group: str) -> bool:
     return group in (ARCHIVE, PINNED) or group.startswith(FOLDER)
 
 
+def hiding_group(chat: ChatSummary) -> str:
+    """The key of the group that hides a chat when it is folded; "" where none does."""
+    if chat.archived or chat.pinned:
+        return ARCHIVE if chat.archived else PINNED
+    return FOLDER + chat.folder if chat.folder else ""
+
+
 def chat_rows(
     chats: Iterable[ChatSummary], archived: Iterable[ChatSummary], today: date, folded: Collection[str] = ()
 ) -> list[ListRow]:
@@ -42,7 +49,7 @@ def chat_rows(
     groups: dict[str, list[ChatSummary]] = {}
     dated = _Calendar(today)
     for chat in chats:
-        key = PINNED if chat.pinned else FOLDER + chat.folder if chat.folder else dated.group_of(chat.updated)
+        key = hiding_group(chat) or dated.group_of(chat.updated)
         groups.setdefault(key, []).append(chat)
     if stored := list(archived):
         groups[ARCHIVE] = stored

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal, Slot
 
 from llama_gui.bridge.chat_book import ChatBook
-from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER, PINNED, ListRow, can_fold, chat_rows
+from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER, PINNED, ListRow, can_fold, chat_rows, hiding_group
 from llama_gui.chats.search import SearchHit
 from llama_gui.chats.tree import ChatSummary
 
@@ -136,6 +136,13 @@ class ChatListItemModel(QAbstractListModel):
     def chat_at(self, index: Index) -> ChatSummary | None:
         """The chat in a row; None for a heading."""
         return self.data(index, ChatRole.SUMMARY)
+
+    def reveal(self, chat_id: str) -> QModelIndex:
+        """The row of a chat, for which its group is unfolded; invalid when nothing was said in it yet."""
+        chats = (*self._book.summaries(), *self._book.archived())
+        if not self.index_of(chat_id).isValid() and (chat := next((c for c in chats if c.id == chat_id), None)):
+            self.fold(hiding_group(chat), False)
+        return self.index_of(chat_id)
 
     def set_folded(self, groups: Collection[str]) -> None:
         """Show only the headings of these groups."""

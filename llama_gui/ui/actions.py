@@ -85,7 +85,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("endpoints", QT_TRANSLATE_NOOP("Actions", "Remote servers…"), (), "Model"),
     ActionSpec("tool_servers", QT_TRANSLATE_NOOP("Actions", "Tool servers…"), (), "Model"),
     ActionSpec("server", QT_TRANSLATE_NOOP("Actions", "Let other programs use the models…"), (), "Model"),
-    ActionSpec("rename_chat", QT_TRANSLATE_NOOP("Actions", "Rename this chat"), (), "Chats"),
+    ActionSpec("rename_chat", QT_TRANSLATE_NOOP("Actions", "Rename this chat"), ("F2",), "Chats"),
     ActionSpec("pin_chat", QT_TRANSLATE_NOOP("Actions", "Pin or unpin this chat"), (), "Chats"),
     ActionSpec("move_chat", QT_TRANSLATE_NOOP("Actions", "Move this chat to a folder…"), (), "Chats"),
     ActionSpec("archive_chat", QT_TRANSLATE_NOOP("Actions", "Archive this chat"), (), "Chats"),

@@ -1,6 +1,6 @@
 """The list of chats with its keys: open, name, fold, put into the bin, and the menu."""
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QApplication, QFrame, QListView, QWidget
 
@@ -53,7 +53,7 @@ class ChatListView(QListView):
 
     def rename(self, chat_id: str) -> None:
         """Let the user type another name for a chat, in its row."""
-        index = self._chats.index_of(chat_id)
+        index = self._chats.reveal(chat_id)
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
@@ -95,6 +95,14 @@ class ChatListView(QListView):
             heading = self._chats.index(row)
             if heading.data(ChatRole.HEADING) and heading.data(ChatRole.GROUP) == group:
                 self.setCurrentIndex(heading)
+
+    def event(self, event: QEvent) -> bool:
+        # In the list F2 is for its row, and not for the chat in front.
+        is_f2 = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_F2
+        if is_f2 and event.type() == QEvent.Type.ShortcutOverride and self.current_chat():
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index = self.currentIndex()

@@ -59,6 +59,25 @@ def test_a_name_is_given_in_the_row(window, qtbot):
     assert window.strip.bar.tabText(0) == "Lisbon in spring"
 
 
+def test_f2_names_the_chat_in_front_from_anywhere_and_in_the_list_that_of_the_row(window, qtbot):
+    window.keeping.toggle_pin(window.deck.current().session.chat_id)
+    qtbot.waitUntil(lambda: titles(window)[0] == "Pinned")
+    window.chats.fold("pinned", True)
+    trigger(window, "sidebar")
+    view, composer = window.sidebar.view, window.deck.current().composer.edit
+    composer.setFocus()
+    qtbot.keyClick(composer, Qt.Key.Key_F2)
+    qtbot.keyClicks(QApplication.focusWidget(), "Oslo")
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "Oslo", "Today", "first"])
+    view.setCurrentIndex(window.chats.index(3))
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_F2)
+    qtbot.keyClicks(QApplication.focusWidget(), "Rome")
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "Oslo", "Today", "Rome"])
+
+
 def test_a_name_that_is_being_typed_is_not_begun_again(window, qtbot):
     """Qt complains of a second editor; the whole test fails by that."""
     window.sidebar.view.rename(window._book.summaries()[0].id)
