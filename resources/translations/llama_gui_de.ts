@@ -6412,4 +6412,27 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
         <translation>„{0}“: {1}</translation>
     </message>
 </context>
+<context>
+    <name>MessageMenu</name>
+    <message>
+        <source>Look at the words</source>
+        <translation>Wörter ansehen</translation>
+    </message>
+    <message>
+        <source>Copy the message</source>
+        <translation>Nachricht kopieren</translation>
+    </message>
+    <message>
+        <source>Select all</source>
+        <translation>Alles auswählen</translation>
+    </message>
+    <message>
+        <source>Copy the link</source>
+        <translation>Link kopieren</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+</context>
 </TS>

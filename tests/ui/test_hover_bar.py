@@ -1,10 +1,13 @@
 """The buttons of a message: which there are, where they float, and how the keyboard reaches them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
@@ -162,3 +165,40 @@ def test_a_button_that_comes_back_is_not_lit_up(view: TranscriptView, qtbot):
     button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
     bar.hide()
     assert not button.underMouse()
+
+
+def right_click(view: TranscriptView, word: str) -> QMenu:
+    return view.menu_at(view.cursorRect(view.document().find(word)).center())
+
+
+def texts_of(menu: QMenu) -> list[str]:
+    return [action.text().partition("\t")[0] for action in menu.actions() if not action.isSeparator()]
+
+
+def test_a_right_click_offers_what_can_be_done_with_the_message(view, qtbot):
+    menu = right_click(view, "text of u1")
+    assert texts_of(menu) == [
+        "Copy", "Select all", "Copy the message", "Edit", "Answer again", "Fork into a new tab",
+        "Delete this and what follows",
+    ]  # fmt: skip
+    assert not menu.actions()[0].isEnabled()  # nothing is selected
+    with qtbot.waitSignal(view.action_requested) as wanted:
+        next(action for action in menu.actions() if action.text() == "Edit").trigger()
+    assert wanted.args == ["edit", "u1"]
+    answers = right_click(view, "text of a2")
+    assert "Look at the words" in texts_of(answers)
+    words = next(action for action in answers.actions() if action.text() == "Look at the words")
+    assert not words.isEnabled()  # its tokens are not known
+
+
+def test_only_a_link_that_can_be_opened_is_copied(view):
+    view.show_path([node("u1", "user"), replace(node("a1"), content="See [the page](https://a.example/b).")])
+    menu = right_click(view, "the page")
+    next(action for action in menu.actions() if action.text() == "Copy the link").trigger()
+    assert QGuiApplication.clipboard().text() == "https://a.example/b"
+    assert "Copy the link" not in texts_of(right_click(view, "Again"))
+
+
+def test_of_an_answer_that_streams_only_words_are_copied(view):
+    view.show_path([node("u1", "user"), node("a1", status="streaming")])
+    assert texts_of(right_click(view, "text of a1")) == ["Copy", "Select all"]

@@ -39,6 +39,22 @@ def verbs_of(node: Node) -> tuple[str, ...]:
     return ("copy", "regenerate", "regenerate_with", *goes_on, "edit", "words", *again, "fork", "delete")
 
 
+def verb_names() -> dict[str, str]:
+    """What the verbs are called."""
+    translate = QCoreApplication.translate
+    return {
+        "copy": translate("HoverBar", "Copy"),
+        "edit": translate("HoverBar", "Edit"),
+        "regenerate": translate("HoverBar", "Answer again"),
+        "regenerate_with": translate("HoverBar", "Answer again with another model"),
+        "continue": translate("HoverBar", "Go on where it ends"),
+        "words": translate("HoverBar", "Look at the words: how sure the model was, and what else was likely"),
+        "run_again": translate("HoverBar", "Run again with the same seed and settings"),
+        "fork": translate("HoverBar", "Fork into a new tab"),
+        "delete": translate("HoverBar", "Delete this and what follows"),
+    }
+
+
 def why_not_words(node: Node) -> str:
     """Why nobody can look at the words of an answer; "" where they can."""
     recipe = read_recipe(node.recipe)
@@ -66,7 +82,7 @@ class HoverBar(QWidget):
         super().__init__(parent)
         self.node_id = ""
         self._buttons: dict[str, Button] = {}
-        names = self._names()
+        names = verb_names()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(3, 3, 3, 3)
         layout.setSpacing(1)
@@ -81,19 +97,6 @@ class HoverBar(QWidget):
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.hide()
 
-    def _names(self) -> dict[str, str]:
-        return {
-            "copy": self.tr("Copy"),
-            "edit": self.tr("Edit"),
-            "regenerate": self.tr("Answer again"),
-            "regenerate_with": self.tr("Answer again with another model"),
-            "continue": self.tr("Go on where it ends"),
-            "words": self.tr("Look at the words: how sure the model was, and what else was likely"),
-            "run_again": self.tr("Run again with the same seed and settings"),
-            "fork": self.tr("Fork into a new tab"),
-            "delete": self.tr("Delete this and what follows"),
-        }
-
     def show_for(self, node: Node) -> bool:
         """Offer what can be done with a message; False when that is nothing."""
         verbs = verbs_of(node)
@@ -107,7 +110,7 @@ class HoverBar(QWidget):
         return bool(verbs)
 
     def _offer_words(self, why_not: str) -> None:
-        button, name = self._buttons["words"], self._names()["words"]
+        button, name = self._buttons["words"], verb_names()["words"]
         button.setEnabled(not why_not)
         button.setToolTip(plain_tip(why_not or name))
         button.setAccessibleDescription(why_not)

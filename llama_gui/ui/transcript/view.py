@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QMenu, QWidget
 
 from llama_gui.chats.attachments import sources_of
 from llama_gui.chats.reasoning import answer_text, split_reasoning
@@ -12,6 +12,7 @@ from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.transcript.drawn_chat import DrawnChat
 from llama_gui.ui.transcript.message_bar import MessageBar
+from llama_gui.ui.transcript.message_menu import message_menu
 
 OPENED_SCHEMES = ("http", "https", "mailto")
 
@@ -112,6 +113,17 @@ class TranscriptView(DrawnChat):
         if self._buttons is not None and not event.buttons():  # else something is being selected
             at = self.cursorForPosition(event.position().toPoint())
             self._buttons.show(self._page.node_at(at.position()))
+
+    def menu_at(self, place: QPoint) -> QMenu:
+        """What can be done with what stands there."""
+        node_id = self._page.node_at(self.cursorForPosition(place).position())
+        node = next((node for node in self._drawn_nodes() if node.id == node_id), None)
+        link = self.anchorAt(place)
+        address = link if QUrl(link).scheme().lower() in OPENED_SCHEMES else ""  # else it is a command of ours
+        return message_menu(self, node, address, self.action_requested.emit)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.menu_at(event.pos()).popup(event.globalPos())
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
