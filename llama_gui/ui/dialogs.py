@@ -35,11 +35,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from llama_gui.ui.actions import Actions
+from llama_gui.ui.actions import Actions, ActionSpec
 from llama_gui.ui.former_focus import FormerFocus
-from llama_gui.ui.other_words import other_words
 from llama_gui.ui.rows import NOTE_ROLE, ROW_HEIGHT, NoteDelegate
 from llama_gui.ui.screen_room import fitted
+from llama_gui.ui.synonyms import SYNONYMS
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import plain_label
@@ -64,6 +64,11 @@ _COLUMNS = (
 )
 
 
+def _other_names(spec: ActionSpec) -> str:
+    """What else an action may be called; before each word there is a space."""
+    return f" {spec.name.replace('_', ' ')} {spec.text} {SYNONYMS.get(spec.name, '')}".lower()
+
+
 class CommandPalette(QWidget):
     """Type to find an action, Enter to run it, Esc to leave. It lies over the window and goes with the focus."""
 
@@ -72,10 +77,7 @@ class CommandPalette(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(self.tr("All actions"))
         self._entries = [
-            (
-                action,
-                f"{spec.group_shown} {action.text()} {spec.name.replace('_', ' ')} {other_words(spec.name)}".lower(),
-            )
+            (action, f"{spec.group_shown} {action.text()}".lower(), _other_names(spec))
             for spec, action in actions
             if spec.in_palette
         ]
@@ -123,16 +125,23 @@ class CommandPalette(QWidget):
 
     @Slot(str)
     def _filter(self, text: str) -> None:
-        words = text.lower().split()
         self._model.clear()
-        for action, haystack in self._entries:
-            if action.isEnabled() and all(word in haystack for word in words):
-                item = QStandardItem(action.text())
-                item.setData(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), NOTE_ROLE)
-                item.setData(action, _ACTION_ROLE)
-                self._model.appendRow(item)
+        for action in self._found(text.lower().split()):
+            item = QStandardItem(action.text())
+            item.setData(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), NOTE_ROLE)
+            item.setData(action, _ACTION_ROLE)
+            self._model.appendRow(item)
         self.view.setCurrentIndex(self._model.index(0, 0))
         self._fit(self._model.rowCount())
+
+    def _found(self, words: list[str]) -> list[QAction]:
+        """The actions that have all these words in their names, then those that are meant by them elsewhere."""
+        named: list[QAction] = []
+        meant: list[QAction] = []
+        for action, name, others in self._entries:
+            if action.isEnabled() and all(word in name or f" {word}" in others for word in words):
+                (named if all(word in name for word in words) else meant).append(action)
+        return named + meant
 
     def _fit(self, found: int) -> None:
         """No longer than what was found."""

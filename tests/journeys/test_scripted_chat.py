@@ -310,6 +310,32 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
     assert not palette.isVisible()
 
 
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("sprache", "preferences"),
+        ("settings", "settings_panel"),
+        ("temperature", "settings_panel"),
+        ("dark", "scheme_dark"),
+        ("schrift", "zoom_in"),
+        ("rag", "folder"),
+        ("retry", "regenerate"),
+        ("umbenennen", "rename_chat"),
+        ("nonesuch", ""),
+        ("trash", "delete_chat"),
+        ("mcp", "tools"),
+        ("search", "search"),
+    ],
+)
+def test_the_palette_finds_by_other_words(open_window, words, first):
+    window = open_window(ScriptedEngine())
+    trigger(window, "palette")
+    palette = window.findChild(CommandPalette)
+    palette.field.setText(words)
+    found = palette.view.model().index(0, 0).data()
+    assert (found or "") == (window.actions_[first].text() if first else "")
+
+
 def test_nothing_stands_in_for_a_model_that_is_gone(open_window, qtbot):
     settings = UserSettings(model_path="/gone", recent_models=("/gone",))
     gone = UserError("There is no folder /gone.")

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from llama_gui.ui.actions import ACTIONS, Actions
 from llama_gui.ui.dialogs import KeysDialog, confirm_link
+from llama_gui.ui.synonyms import SYNONYMS
 
 
 def test_no_key_means_two_things():
@@ -34,3 +35,7 @@ def test_a_link_is_shown_as_it_is(qtbot):
     assert len(box.informativeText()) < 800
     box.button(box.StandardButton.Cancel).click()
     assert answers == [(address, box.StandardButton.Cancel)]
+
+
+def test_only_actions_have_synonyms():
+    assert SYNONYMS.keys() <= {spec.name for spec in ACTIONS}
