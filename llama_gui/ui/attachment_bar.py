@@ -119,6 +119,13 @@ class AttachmentBar(QScrollArea):
             self._chips[min(place, len(self._chips) - 1)].setFocus(Qt.FocusReason.OtherFocusReason)
         self._tell()
 
+    def put_back(self, file: Attachment) -> bool:
+        """Let a pasted text stand in the field, and be no file; False where it is none of these."""
+        chip = next((chip for chip in self._chips if chip.file == file), None)
+        if chip is not None:
+            self._open(chip)
+        return chip is not None
+
     @Slot(object)
     def _open(self, chip: Chip) -> None:
         if chip.file is not None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QInputMethodEvent,
     QKeyEvent,
+    QKeySequence,
     QPainter,
     QPaintEvent,
     QPen,
@@ -17,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from llama_gui.chats.attachments import Draft, pasted_attachment
+from llama_gui.chats.attachments import Attachment, Draft, pasted_attachment
 from llama_gui.ui.attachment_bar import AttachmentBar
 from llama_gui.ui.context_meter import ContextMeter
 from llama_gui.ui.folder_button import FolderButton
@@ -44,12 +45,15 @@ class MessageEdit(QPlainTextEdit):
     """Up in the empty field."""
     pasted = Signal(str)
     """A text that is too long for the field, perhaps."""
+    unpaste_requested = Signal()
+    """Undo, while the last thing that was done is a text that became a file."""
     files_dropped = Signal(object)
     """list[str]: paths."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_composing = False
+        self._revision = -1  # of the text, when one that was pasted became a file
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         self.setFont(frame_font(TRANSCRIPT_PX))
@@ -70,7 +74,15 @@ class MessageEdit(QPlainTextEdit):
         if event.key() == Qt.Key.Key_Up and is_bare and not self.toPlainText():
             self.edit_last_requested.emit()
             return
+        if event.matches(QKeySequence.StandardKey.Undo) and self.document().revision() == self._revision:
+            self._revision = -1
+            self.unpaste_requested.emit()
+            return
         super().keyPressEvent(event)
+
+    def note_file(self) -> None:
+        """What was pasted has become a file: undo is about that, until something else is written."""
+        self._revision = self.document().revision()
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         # Enter ends the choice of an input method; it must not send half a word.
@@ -145,6 +157,7 @@ class Composer(QWidget):
         self._takes_files = True
         self._is_held = False
         self._is_front = True
+        self._pasted: Attachment | None = None  # the last text that became a file
         self.edit = MessageEdit(self)
         self.files = AttachmentBar(icons, self)
         self.meter = ContextMeter(self)
@@ -193,6 +206,7 @@ class Composer(QWidget):
         self.edit.send_requested.connect(self._send)
         self.edit.edit_last_requested.connect(self._ask_for_last)
         self.edit.pasted.connect(self._paste)
+        self.edit.unpaste_requested.connect(self._unpaste)
         self.edit.focus_changed.connect(self.update)
         self.edit.textChanged.connect(self._show_state)
         self.edit.textChanged.connect(self.draft_changed)
@@ -274,6 +288,14 @@ class Composer(QWidget):
         else:
             self.edit.textCursor().removeSelectedText()  # it is in the place of what was selected
             self.files.add(file)
+            self._pasted = file
+            self.edit.note_file()
+
+    @Slot()
+    def _unpaste(self) -> None:
+        """Put the text into the field after all, unless its file is gone."""
+        if self._pasted is None or not self.files.put_back(self._pasted):
+            self.edit.undo()
 
     @Slot()
     def _ask_for_last(self) -> None:

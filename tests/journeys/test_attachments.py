@@ -319,6 +319,25 @@ def test_a_long_paste_becomes_a_file_and_text_again(tab: ChatTab, qtbot):
     assert (tab.composer.text(), names(tab)) == (f"short{long}", ["Pasted text 2.txt"])
 
 
+def undo(tab: ChatTab, qtbot) -> tuple[str, list[str]]:
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    return tab.composer.text(), names(tab)
+
+
+def test_undo_makes_text_of_a_long_paste(tab: ChatTab, qtbot):
+    long = "line\n" * 41
+    paste(tab, "short")
+    paste(tab, long)
+    assert undo(tab, qtbot) == (f"short{long}", [])
+    assert undo(tab, qtbot) == ("short", [])
+    paste(tab, long)
+    qtbot.keyClicks(tab.composer.edit, "er")
+    assert undo(tab, qtbot) == ("short", ["Pasted text 1.txt"])  # what was typed is taken back first
+    paste(tab, "y" * 3000)
+    tab.composer.files.chips()[1].removed.emit(tab.composer.files.chips()[1])
+    assert undo(tab, qtbot) == ("", ["Pasted text 1.txt"])
+
+
 def test_chips_are_removed_by_mouse_and_keys(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
     other = tmp_path / "other.txt"
     other.write_text("x")
