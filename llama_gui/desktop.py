@@ -135,12 +135,13 @@ def _fail(application: "QApplication", paths: Paths, text: str) -> int:
     from PySide6.QtWidgets import QMessageBox
 
     from llama_gui.ui.language import install_language
+    from llama_gui.ui.markdown.breaks import breakable
     from llama_gui.ui.problem_words import problem_text
 
     print(f"llama-gui: {text}", file=sys.stderr)
     settings, _ = _settings(paths)
     install_language(application, paths.resources, settings.language, settings.layout_direction)
-    QMessageBox.information(None, "llama-gui", problem_text(text))  # type: ignore[arg-type]
+    QMessageBox.information(None, "llama-gui", breakable(problem_text(text)))  # type: ignore[arg-type]
     return 1
 
 

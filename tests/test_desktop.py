@@ -160,6 +160,13 @@ def test_why_there_is_no_window_is_german_in_its_box_and_english_in_the_terminal
     assert capsys.readouterr().err == f"llama-gui: {reason}\n"
 
 
+def test_a_long_name_of_a_folder_is_shown_whole(qapp, tmp_path: Path, monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(QMessageBox, "information", lambda _parent, _title, text: said.append(text))
+    _fail(qapp, Paths.in_profile(tmp_path), f"llama-gui is already open with the data in /{'n_' * 120}.")
+    assert max(map(len, said[0].split("\u200b"))) < 150
+
+
 def test_a_second_start_calls_the_window_that_is_open(qtbot, tmp_path: Path):
     """No message, no second window."""
     lock = QLockFile(str(tmp_path / "llama-gui.lock"))
