@@ -29,6 +29,13 @@ def long_chat() -> list[Node]:
     return [user(1), answer(1, "\n\n".join(f"Paragraph {n}." for n in range(80)))]
 
 
+@pytest.mark.parametrize(("status", "facts"), [("failed", ()), ("stopped", ("stopped",))])
+def test_of_an_answer_that_never_began_no_numbers_are_told(status, facts):
+    recipe = json.dumps({"sampling": {"seed": 7}, "usage": {"completion_tokens": 0}, "token_ids": []})
+    assert footer_of(answer(1, "", status, recipe=recipe)).facts == facts
+    assert "seed 7" in footer_of(answer(1, "", recipe=recipe)).facts
+
+
 def test_a_chat_from_question_to_footer(view):
     view.show_path([user(1)])
     view.add_node(answer(1, status="streaming"))
@@ -101,10 +108,9 @@ def test_a_narrow_footer_breaks_between_its_facts(view):
 
 
 def test_a_footer_without_commands_begins_at_the_edge(view):
-    recipe = '{"usage": {"completion_tokens": 0}, "sampling": {"seed": 5}}'
-    failed = answer(1, "", status="failed", recipe=recipe)
-    view.show_path([user(1), failed, user(2), answer(2, "x")])
-    assert "\n0 tokens · seed 5" in view.toPlainText()
+    stopped = answer(1, "", status="stopped", recipe=RECIPE)
+    view.show_path([user(1), stopped, user(2), answer(2, "x")])
+    assert "\nstopped" in view.toPlainText()
 
 
 def test_a_footer_without_numbers():

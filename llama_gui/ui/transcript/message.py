@@ -35,13 +35,14 @@ def footer_of(node: Node) -> Footer:
     timings = recipe.get("timings") or {}
     facts: list[str] = []
     tokens = usage.get("completion_tokens") or _length(recipe.get("token_ids"))  # an interrupted one has no usage
-    if isinstance(tokens, int) and usage:
+    is_empty = not node.content and node.status in ("failed", "stopped", "interrupted")
+    if isinstance(tokens, int) and usage and not is_empty:
         facts.append(counted(tokens, translate("Transcript", "{} token"), translate("Transcript", "{} tokens")))
         seconds = timings.get("decode")
         written = tokens - _count(recipe.get("continued_tokens"))
         if isinstance(seconds, int | float) and seconds > 0 and written > 1:
             facts.append(translate("Transcript", "{} tok/s").format(number_text(written / seconds, 1)))
-    if (seed := (recipe.get("sampling") or {}).get("seed")) is not None:
+    if (seed := (recipe.get("sampling") or {}).get("seed")) is not None and not is_empty:
         facts.append(translate("Transcript", "seed {}").format(seed))
     if reason := _reason(node.status) or _reason(str(recipe.get("finish_reason"))):
         facts.append(reason)
@@ -161,10 +162,12 @@ def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | 
     formats, footer = writer.formats, footer_of(node)
     if footer.error:
         writer.line(footer.error, formats.paragraph(12), formats.text("error"))
+    has_before = bool(node.content) or is_last
+    if not (has_before or version or footer.facts):
+        return
     block = formats.paragraph(12, line_height=130)
     block.setProperty(Property.CHROME, True)
     writer.begin_block(block, formats.small())
-    has_before = bool(node.content) or is_last
     if node.content:
         writer.command(translate("Transcript", "Copy"), "copy", node.id)
     if is_last:
