@@ -89,7 +89,7 @@ class ServerFormDialog(QDialog):
     def _check(self) -> None:
         for problem in self.problems.values():
             problem.hide()
-        self.save.setEnabled(bool(self.name.text().strip() and self.address.text().strip()))
+        self.save.setEnabled(True)  # also without a name: Enter says what is missing
 
     def accept(self) -> None:
         """Tell what was typed."""

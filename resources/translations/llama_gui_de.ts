@@ -3954,6 +3954,14 @@
 <context>
     <name>ToolServerForm</name>
     <message>
+        <source>Give the server a name.</source>
+        <translation>Gib dem Server einen Namen.</translation>
+    </message>
+    <message>
+        <source>Type the command that starts the server.</source>
+        <translation>Gib den Befehl ein, der den Server startet.</translation>
+    </message>
+    <message>
         <source>Allow a connection that is not encrypted</source>
         <translation>Eine unverschlüsselte Verbindung erlauben</translation>
     </message>

@@ -138,7 +138,11 @@ def test_a_remote_model_answers_in_a_tab(window, qtbot):
     dialog = window.findChild(EndpointsDialog)
     qtbot.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
     form = dialog.findChild(ServerFormDialog)
-    assert not form.save.isEnabled()
+    qtbot.keyClicks(form.address, server.url)
+    qtbot.keyClick(form.address, Qt.Key.Key_Return)
+    qtbot.waitUntil(form.problems["name"].isVisible)
+    assert form.problems["name"].text() == "Give the server a name."
+    form.address.clear()
     qtbot.keyClicks(form.name, "lab")
     qtbot.keyClicks(form.address, server.url)
     qtbot.keyClicks(form.key, server.key)

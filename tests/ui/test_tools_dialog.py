@@ -160,11 +160,14 @@ def test_a_server_gets_another_name_but_not_that_of_another_one(dialog, desk):
 def test_an_address_is_read_with_its_headers(dialog, desk):
     dialog.add()
     made = form(dialog)
-    assert not made.save.isEnabled()
+    made.accept()
+    assert made.problems["name"].text() == "Give the server a name."
+    made.name.setText("web")
+    made.accept()
+    assert made.problems["command"].text() == "Type the command that starts the server."
     assert made.command.isVisible()
     made.is_address.setChecked(True)
     assert not made.command.isVisible()
-    made.name.setText("web")
     made.url.setText(" https://server.example/mcp ")
     made.headers.setPlainText("Authorization: Bearer x")
     made.accept()

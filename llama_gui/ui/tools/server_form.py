@@ -141,8 +141,6 @@ class ToolServerForm(FittingDialog):
     def _check(self) -> None:
         for problem in self.problems.values():
             problem.hide()
-        where = self.command if self.is_program.isChecked() else self.url
-        self.save.setEnabled(bool(self.name.text().strip() and where.text().strip()))
         self.fit()
 
     def accept(self) -> None:
@@ -153,11 +151,15 @@ class ToolServerForm(FittingDialog):
 
     def _read(self) -> ToolServer | None:
         name = self.name.text().strip()
+        if not name:
+            return self._refuse("name", self.tr("Give the server a name."))
         if name in self._taken:
             return self._refuse("name", self.tr("Another server has this name already. Give this one another."))
         return self._read_program(name) if self.is_program.isChecked() else self._read_address(name)
 
     def _read_program(self, name: str) -> ToolServer | None:
+        if not self.command.text().strip():
+            return self._refuse("command", self.tr("Type the command that starts the server."))
         try:
             words = split_command(self.command.text())
         except ValueError:
