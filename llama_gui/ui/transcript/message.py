@@ -140,7 +140,7 @@ def _write_version(writer: DocumentWriter, node: Node, version: tuple[int, int])
 
 def write_again(writer: DocumentWriter) -> None:
     """Below a question that nothing answers, as when it was stopped while its model was loaded."""
-    block = writer.formats.paragraph(0, line_height=130)
+    block = writer.formats.paragraph(10, line_height=130)
     block.setProperty(Property.CHROME, True)
     writer.begin_block(block, writer.formats.small())
     writer.command(translate("Transcript", "Ask again"), "again", "")
