@@ -227,3 +227,16 @@ def test_hits_in_what_is_not_there_any_more_are_not_lit(view, bar):
     view.show_path([user(1, "word")])
     bar._light()
     assert len(view.extraSelections()) < 20
+
+
+def test_in_a_narrow_view_the_field_is_shorter_and_nothing_is_cut(view, bar):
+    view.show_path([user(1, "word")])
+    bar.open()
+    wide = bar.field.width()
+    view.resize(340, 500)
+    assert bar.field.width() < wide
+    assert bar.x() >= 0
+    assert bar.geometry().right() <= view.width()
+    assert bar.width() >= bar.minimumSizeHint().width()
+    view.resize(800, 500)
+    assert bar.field.width() == wide

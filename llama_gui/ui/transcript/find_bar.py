@@ -26,6 +26,7 @@ from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
 _WAIT_MS = 120
 _MARGIN = 8
+_FIELD_WIDTH, _LEAST_FIELD_WIDTH = 190, 80
 _MOST_STEPS = 20
 
 
@@ -55,7 +56,6 @@ class FindBar(QFrame):
     def _lay_out(self) -> None:
         self.field.setPlaceholderText(self.tr("Find in this chat"))
         self.field.setAccessibleName(self.tr("Find in this chat"))
-        self.field.setFixedWidth(190)
         widest = max((self.tr("Nothing found"), "0,000 / 0,000+"), key=self.count.fontMetrics().horizontalAdvance)
         self.count.setMinimumWidth(self.count.fontMetrics().horizontalAdvance(widest) + 12)
         self.count.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -287,10 +287,15 @@ class FindBar(QFrame):
         self._view.setExtraSelections(selections)
 
     def place(self) -> None:
-        """Stand at the upper right of the view."""
-        self.adjustSize()
+        """Stand at the upper right of the view; in a narrow one with a shorter field."""
         bar = self._view.verticalScrollBar()
         beside = bar.width() if bar.isVisible() else 0
+        self.field.setFixedWidth(_FIELD_WIDTH)
+        self.adjustSize()
+        too_wide = self.width() - (self._view.width() - beside - 2 * _MARGIN)
+        if too_wide > 0:
+            self.field.setFixedWidth(max(_LEAST_FIELD_WIDTH, _FIELD_WIDTH - too_wide))
+            self.adjustSize()
         left = beside + _MARGIN if self.isRightToLeft() else self._view.width() - self.width() - beside - _MARGIN
         self.move(max(0, left), _MARGIN)
 
