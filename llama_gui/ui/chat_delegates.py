@@ -15,7 +15,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.rows import LEADING, ROW_HEIGHT, Index, RowDelegate
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
-_HIT = 72
+_HIT, _TITLE_HIT = 72, 52
 _BEFORE = 22  # characters before the first find
 
 
@@ -96,7 +96,8 @@ class HitDelegate(IconDelegate):
     """Paints a find: the chat's title, and below it two lines of the message with the words marked."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(120, _HIT)
+        hit: SearchHit = index.data(ChatRole.HIT)
+        return QSize(120, _TITLE_HIT if hit.node_id is None else _HIT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         rect = self.paint_ground(painter, option)

@@ -69,6 +69,7 @@ class Sidebar(Surface):
 
     def _set_up_hits(self, icons: Icons) -> None:
         set_up_list(self.hits, self.tr("Found messages"))
+        self.hits.setUniformItemSizes(False)  # one that is a title is lower
         self.hits.setModel(self._found)
         self.hits.setItemDelegate(HitDelegate(icons, self.hits))
         self.hits.clicked.connect(self._choose_hit)

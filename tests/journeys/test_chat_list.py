@@ -379,3 +379,12 @@ def test_one_chat_goes_out_as_pdf(window, qtbot, tmp_path: Path):
     qtbot.waitUntil((tmp_path / "one.pdf").exists)
     assert (tmp_path / "one.pdf").read_bytes().startswith(b"%PDF-")
     qtbot.waitUntil(lambda: "one.pdf" in window.status.state.text())
+
+
+def test_a_find_that_is_a_title_takes_less_room(window, qtbot):
+    window.sidebar.begin_search()
+    qtbot.keyClicks(window.sidebar.search, "first")
+    hits = window.sidebar.hits
+    qtbot.waitUntil(lambda: hits.model().rowCount() == 2)
+    heights = [hits.visualRect(hits.model().index(row, 0)).height() for row in range(2)]
+    assert heights[0] < heights[1]
