@@ -129,6 +129,12 @@ class TabDeck(QObject):
             self.new_tab()
         self.tabs_changed.emit()
 
+    def close_others(self, chat_id: str) -> None:
+        """Close all tabs but that of one chat."""
+        for index in reversed(range(self.bar.count())):
+            if self.bar.chat_id(index) != chat_id:
+                self.close_at(index)
+
     def close_chat(self, chat_id: str) -> bool:
         """Close the tab of a chat, not to be reopened by key; False when it has none."""
         is_open = chat_id in self._tabs

@@ -136,6 +136,7 @@ class MainWindow(QMainWindow):
         self._last_question = LastQuestion(book, deck, self)
         self._sides = WindowSides(self.sidebar, self.panel, kept, self)
         self._split = WindowSplit(book, deck, self.actions_["chat_beside"], kept, self)
+        self._split.rename_wanted.connect(self._sides.rename_chat)
         self._looks = WindowLooks(deck, kept, self)
         self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, self)
 

@@ -15,6 +15,8 @@ class WindowSplit(QObject):
     """Remembers which two, and how they share the width. `go_beside` is enabled while there is another to go to."""
 
     said = Signal(str)
+    rename_wanted = Signal(str)
+    """The chat of a tab."""
 
     def __init__(self, book: ChatBook, deck: TabDeck, go_beside: QAction, kept: KeptSettings, window: QWidget) -> None:
         super().__init__(window)
@@ -75,7 +77,13 @@ class WindowSplit(QObject):
             alone.triggered.connect(partial(deck.show_without, next(other for other in shown if other != chat_id)))
         else:
             menu.addAction(self.tr("Show beside")).triggered.connect(lambda: deck.show_beside(chat_id))
+        rename = menu.addAction(self.tr("Rename"))
+        rename.triggered.connect(lambda: self.rename_wanted.emit(chat_id))
+        rename.setEnabled(any(tab.session.chat_id == chat_id and tab.session.path() for tab in deck.tabs()))
         menu.addSeparator()
         menu.addAction(self.tr("Close tab")).triggered.connect(lambda: deck.close_at(deck.bar.index_of(chat_id)))
+        others = menu.addAction(self.tr("Close the other tabs"))
+        others.triggered.connect(lambda: deck.close_others(chat_id))
+        others.setEnabled(deck.bar.count() > 1)
         menu.popup(place)
         return menu

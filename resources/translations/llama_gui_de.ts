@@ -3544,6 +3544,14 @@
 <context>
     <name>WindowSplit</name>
     <message>
+        <source>Close the other tabs</source>
+        <translation>Die anderen Tabs schließen</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
         <source>Close tab</source>
         <translation>Tab schließen</translation>
     </message>

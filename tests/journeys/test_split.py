@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QLineEdit
 
 from llama_gui.settings import UserSettings
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
@@ -234,12 +235,31 @@ def test_what_had_the_keyboard_and_hides_leaves_it_in_its_chat(open_window, qtbo
 
 def test_a_tab_has_a_menu(chats, qtbot):
     window, _one, two, three = chats
-    for tab, entries in ((three, ["Show beside", "", "Close tab"]), (two, ["Show alone", "", "Close tab"])):
+    rest = ["Rename", "", "Close tab", "Close the other tabs"]
+    for tab, entries in ((three, ["Show beside", *rest]), (two, ["Show alone", *rest])):
         menu = window._split.show_menu(tab.session.chat_id, window.mapToGlobal(QPoint(200, 30)))
         assert [action.text() for action in menu.actions()] == entries
         menu.actions()[0].trigger()
         menu.close()
     assert titles(window) == ["TWO"]
+
+
+def test_the_menu_of_a_tab_names_its_chat_and_closes_the_others(chats, qtbot):
+    window, one, _two, _three = chats
+    chat_id = one.session.chat_id
+    menu = window._split.show_menu(chat_id, window.mapToGlobal(QPoint(200, 30)))
+    next(action for action in menu.actions() if action.text() == "Rename").trigger()
+    menu.close()
+    field = window.sidebar.view.findChild(QLineEdit)
+    qtbot.keyClicks(field, "Oslo")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: one.session.title == "Oslo")
+    menu = window._split.show_menu(chat_id, window.mapToGlobal(QPoint(200, 30)))
+    menu.actions()[-1].trigger()
+    menu.close()
+    assert [tab.session.chat_id for tab in window.deck.tabs()] == [chat_id]
+    trigger(window, "reopen_tab")
+    assert len(window.deck.tabs()) == 2
 
 
 def test_what_is_announced_names_its_chat(chats, qtbot, monkeypatch):
