@@ -96,11 +96,15 @@ class ContextMeter(QWidget):
     def text_within(self, room: int) -> str:
         """The words as far as there is room; fewer numbers rather than half of them."""
         metrics, text, use = QFontMetrics(self.font()), self.text(), self._use
-        if use is None or use.has_long_files or use.is_too_long or use.dropped_messages:
-            return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-        used, most = short_count(use.tokens), short_count(use.max_context)
-        fitting = (shown for shown in (text, f"{used} / {most}", used) if metrics.horizontalAdvance(shown) <= room)
-        return next(fitting, "")
+        if use is None:
+            return ""
+        used = short_count(use.tokens)
+        numbers = f"{used} / {short_count(use.max_context)}"
+        if use.has_long_files or use.is_too_long or use.dropped_messages:
+            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            if elided.startswith(numbers):
+                return elided
+        return next((shown for shown in (text, numbers, used) if metrics.horizontalAdvance(shown) <= room), "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # else its end would go to what is around it
