@@ -54,13 +54,17 @@ class RoleLabel(QLabel):
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setFont(frame_font(pixels, QFont.Weight.DemiBold if bold else QFont.Weight.Normal))
-        if self.isRightToLeft():  # Qt would put English words of a mirrored window on the left
-            self.setAlignment(
-                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
-            )
+        self.setAlignment(Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter)
         self._role = role
         self._dress()
         self.setText(text)
+
+    def setAlignment(self, alignment: Qt.AlignmentFlag) -> None:
+        """Lines of a mirrored window begin on its right, where Qt would put English words on the left."""
+        if self.isRightToLeft() and alignment & Qt.AlignmentFlag.AlignLeading:
+            alignment &= ~Qt.AlignmentFlag.AlignLeading
+            alignment |= Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+        super().setAlignment(alignment)
 
     def set_role(self, role: str) -> None:
         """Change the colour."""

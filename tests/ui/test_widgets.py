@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from llama_gui.ui.widgets import Button, Notice
+from llama_gui.ui.widgets import Button, Notice, plain_label
 
 
 @pytest.fixture
@@ -28,3 +28,18 @@ def test_a_notice_offers_what_can_be_done_as_long_as_it_says_why(notice, qtbot):
     assert button.isHidden()
     notice.drop("The disk is full.")
     assert notice.isHidden()
+
+
+def test_a_label_of_a_mirrored_window_begins_on_the_right_wherever_its_lines_stand(qapp, qtbot):
+    qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    try:
+        label = plain_label("English words")
+        qtbot.addWidget(label)
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
+        kept = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+        assert label.alignment() == kept
+    finally:
+        qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    left = plain_label("English words")
+    qtbot.addWidget(left)
+    assert left.alignment() == Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
