@@ -51,9 +51,13 @@ class ChatListView(QListView):
         """The chat that has the keyboard; "" for none."""
         return self.currentIndex().data(ChatRole.CHAT_ID) or ""
 
+    def has_row(self, chat_id: str) -> bool:
+        """Whether a chat is in the list; its group is unfolded for that."""
+        return self._chats.reveal(chat_id).isValid()
+
     def rename(self, chat_id: str) -> None:
         """Let the user type another name for a chat, in its row."""
-        index = self._chats.reveal(chat_id)
+        index = self._chats.index_of(chat_id)
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)

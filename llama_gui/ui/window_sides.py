@@ -75,7 +75,9 @@ class WindowSides(QObject):
         self._sidebar.begin_search()
 
     def rename_chat(self, chat_id: str) -> None:
-        """Let the user name a chat in its row."""
+        """Let the user name a chat in its row. One in which nothing was said yet has none."""
+        if not self._sidebar.view.has_row(chat_id):
+            return
         self._show_sidebar(True)
         self._sidebar.leave_search()
         self._sidebar.view.rename(chat_id)

@@ -78,6 +78,14 @@ def test_f2_names_the_chat_in_front_from_anywhere_and_in_the_list_that_of_the_ro
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "Oslo", "Today", "Rome"])
 
 
+def test_f2_does_nothing_in_a_chat_in_which_nothing_was_said(window, qtbot):
+    trigger(window, "sidebar")
+    tab = window.deck.new_tab()
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_F2)
+    assert window.sidebar.isHidden()
+    assert QApplication.focusWidget() is tab.composer.edit
+
+
 def test_a_name_that_is_being_typed_is_not_begun_again(window, qtbot):
     """Qt complains of a second editor; the whole test fails by that."""
     window.sidebar.view.rename(window._book.summaries()[0].id)
