@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import llama_gui
 from llama_gui.paths import Paths
 
+_WHICH_MODEL = "a name that `llama-gui models` lists or how it begins, a model folder, or a GGUF file"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status. 0: done, 1: failed with a sentence, 2: wrong usage, 130: interrupted."""
@@ -131,7 +133,7 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="random weights: llama-3.2-1b, qwen2.5-0.5b, tinyllama-1.1b, llama-3.1-8b, gemma-3-270m or gemma-3-1b",
     )
-    bench.add_argument("--model", metavar="PATH", help="a model folder or GGUF file (default: the starter model)")
+    bench.add_argument("--model", metavar="MODEL", help=f"{_WHICH_MODEL} (default: the starter model)")
     bench.add_argument("--dtype", metavar="D", default="auto", help="auto, float32, bfloat16, float16, int8 or int4")
     bench.add_argument("--chats", metavar="N,N", default="1,3,10", help="answers written at once (default: 1,3,10)")
     bench.add_argument("--prompt-tokens", metavar="N", type=int, default=128, help="default: 128")
@@ -151,7 +153,7 @@ def _add_ask(ask: argparse.ArgumentParser) -> None:
         help="a text or a document (PDF, DOCX, ODT, XLSX, PPTX, EPUB, HTML, RTF) that comes before the question; "
         "again for more",
     )
-    ask.add_argument("--model", metavar="PATH", help="a model folder or GGUF file (default: the starter model)")
+    ask.add_argument("--model", metavar="MODEL", help=f"{_WHICH_MODEL} (default: the starter model)")
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--max-tokens", metavar="N", type=int, help="the longest answer, in tokens")
     ask.add_argument("--temperature", metavar="T", type=float, help="0 is greedy (default: the model's own)")
@@ -169,9 +171,9 @@ def _add_ask(ask: argparse.ArgumentParser) -> None:
 def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--model",
-        metavar="PATH",
+        metavar="MODEL",
         action="append",
-        help="a model folder or GGUF file (default: the starter model); again for more, loaded when asked for",
+        help=f"{_WHICH_MODEL} (default: the starter model); again for more, loaded when asked for",
     )
     serve.add_argument(
         "--host",

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from llama_gui.errors import InvalidRequestError
+from llama_gui.model_choice import chosen_model
 from llama_gui.paths import Paths
-from llama_gui.terminal import in_terminal, model_path
+from llama_gui.terminal import in_terminal
 
 if TYPE_CHECKING:
     from llama_gui.engine.bench import Measurement
@@ -44,7 +45,7 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
     if options.preset is not None:
         model = RandomModel(options.preset, preset_config(options.preset), paths.starter_model)
     else:
-        model = model_path(options.model, paths.starter_model)
+        model = chosen_model(options.model, paths)
     with Engine.load(
         model,
         dtype=options.dtype,

@@ -9,17 +9,14 @@ from pathlib import Path
 import psutil
 
 from llama_gui.download_command import signed_in_access
-from llama_gui.errors import SettingsError, ShelfError
-from llama_gui.library import catalog, shelf, shelf_care
-from llama_gui.library.access import HubAccess
+from llama_gui.library import catalog, shelf_care
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import best_choice, choices, counted_tokens, machine_here, resolve
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
-from llama_gui.library.neighbours import neighbours
-from llama_gui.library.shelf_notes import load_notes, names_in, note_of
+from llama_gui.library.shelf_notes import load_notes, note_of
 from llama_gui.library.sizes import in_words
+from llama_gui.model_choice import model_folders, named, shelf_entries
 from llama_gui.paths import Paths
-from llama_gui.settings import UserSettings, load_settings
 from llama_gui.terminal import FAILED, in_terminal
 from llama_gui.vocabulary import ModelEntry
 
@@ -35,41 +32,15 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
     if options.offered:
         return _offer(paths)
     folders = model_folders(paths)
-    notes = load_notes(paths.shelf_file)
-    others = [neighbour.folder for neighbour in neighbours()]
-    entries = shelf.scan(folders, paths.starter_model, names_in(notes), others)
+    entries = shelf_entries(paths, folders)
     if options.delete is not None:
-        return _delete(_named(options.delete, entries), folders, is_sure=options.yes)
+        return _delete(named(options.delete, entries), folders, is_sure=options.yes)
     if options.verify is not None:
-        return _verify([_named(options.verify, entries)] if options.verify else entries)
+        return _verify([named(options.verify, entries)] if options.verify else entries)
+    notes = load_notes(paths.shelf_file)
     rows = [(e.name, in_words(e.size), _day(note_of(notes, e.path).last_used), e.path) for e in entries]
     _print_table([("Name", "Size", "Last used", "Place"), *rows])
     return 0
-
-
-def model_folders(paths: Paths) -> list[Path]:
-    """All places of the shelf: our own, the cache that hub tools share, and what the user opened or added."""
-    try:
-        settings, notice = load_settings(paths.settings_file)
-    except SettingsError as error:
-        settings, notice = UserSettings(), str(error)
-    if notice:
-        print(f"llama-gui: {notice}", file=sys.stderr)
-    opened = map(Path, (*settings.recent_models, *settings.model_folders))
-    return [paths.models, HubAccess.from_environment().cache, *opened]
-
-
-def _named(name: str, entries: Sequence[ModelEntry]) -> ModelEntry:
-    """The one model that is called so, or lies there."""
-    found = [entry for entry in entries if name in (entry.name, entry.path)]
-    found = found or [entry for entry in entries if name.casefold() == entry.name.casefold()]
-    if len(found) > 1:
-        places = ", ".join(entry.path for entry in found)
-        raise ShelfError(f"{len(found)} models are called {name}. Say which by its place: {places}.")
-    if not found:
-        there = ", ".join(entry.name for entry in entries)
-        raise ShelfError(f"There is no model {name} on the shelf. There are: {there}.")
-    return found[0]
 
 
 def _verify(entries: Sequence[ModelEntry]) -> int:

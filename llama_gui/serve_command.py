@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.library.shelf import STARTER_NAME, name_of
-from llama_gui.paths import Paths, check_model_is_there
-from llama_gui.terminal import in_terminal, model_path
+from llama_gui.library.shelf_notes import load_notes, names_in
+from llama_gui.model_choice import chosen_model
+from llama_gui.paths import Paths
+from llama_gui.terminal import in_terminal
 from llama_gui.vocabulary import STARTER
 
 if TYPE_CHECKING:
@@ -44,9 +46,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         allowed_hosts=tuple(options.allow_host),
         allowed_origins=tuple(options.allow_origin),
     )
-    folders = _named([model_path(model, paths.starter_model) for model in options.model or [None]], paths)
-    for folder in folders.values():
-        check_model_is_there(folder)
+    folders = _named([chosen_model(model, paths) for model in options.model or [None]], paths)
 
     from llama_gui.engine import ModelPool
     from llama_gui.engine.loading import estimate_bytes
@@ -111,8 +111,9 @@ def _serve_models(models: "Models", options: "ServerOptions", key_file: Path | N
 def _named(models: Sequence[str], paths: Paths) -> dict[str, str]:
     """The names under which clients ask for these folders."""
     named: dict[str, str] = {}
+    names = names_in(load_notes(paths.shelf_file))
     for model in models:
-        name = name_of(model, paths.starter_model)
+        name = name_of(model, paths.starter_model, names)
         name = STARTER if name == STARTER_NAME else name
         if name in named:
             raise InvalidRequestError("--model", model, f"of another name than {named[name]}: clients ask by name")

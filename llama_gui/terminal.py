@@ -1,13 +1,12 @@
-"""What all commands of the terminal do alike: how they end, words on any terminal, and which model is meant."""
+"""What all commands of the terminal do alike: how they end, and words on any terminal."""
 
 import contextlib
 import io
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
-from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.errors import LlamaGuiError
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -35,20 +34,6 @@ def in_terminal(work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         _say("")
         return INTERRUPTED
-
-
-def model_path(text: str | None, starter: Path) -> str:
-    """The model that ``--model`` names; without it, the starter model.
-
-    Raises:
-        InvalidRequestError: it can be no path.
-    """
-    try:
-        if text == "":
-            raise InvalidRequestError("--model", text, "a model folder or GGUF file")
-        return str(starter if text is None else Path(text).expanduser())
-    except RuntimeError as error:
-        raise InvalidRequestError("--model", text, "in a home folder that there is") from error
 
 
 def _say(text: str) -> None:

@@ -30,6 +30,7 @@ NOT_SHOWN = {
         "bench_command",
         "download_command",
         "menu_command",
+        "model_choice",
         "models_command",
         "serve_command",
         "terminal",

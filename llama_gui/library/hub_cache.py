@@ -14,6 +14,14 @@ SNAPSHOTS = "snapshots"
 CONFIG = "config.json"
 
 
+def repository_name(path: Path) -> str:
+    """``owner/name`` of the repository of which `path` is a snapshot, or a file in one; "" elsewhere."""
+    for folder in (path, path.parent):
+        if folder.parent.name == SNAPSHOTS and folder.parent.parent.name.startswith(HUB_PREFIX):
+            return folder.parent.parent.name.removeprefix(HUB_PREFIX).replace("--", "/")
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class RepoCache:
     """One repository in the cache."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
 from llama_gui.library.gguf_check import check_gguf, gguf_architecture
-from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS
+from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS, repository_name
 from llama_gui.library.sizes import in_words
 from llama_gui.vocabulary import ModelEntry
 
@@ -263,9 +263,7 @@ def _name(folder: Path) -> str:
     """
     if folder.suffix.lower() == _GGUF:
         return folder.parent.name if folder.stem.lower() in _NAMELESS else folder.stem
-    if folder.parent.name == SNAPSHOTS and folder.parent.parent.name.startswith(HUB_PREFIX):
-        return folder.parent.parent.name.removeprefix(HUB_PREFIX).replace("--", "/")
-    return folder.name or str(folder)
+    return repository_name(folder) or folder.name or str(folder)
 
 
 def _told_apart(entries: Sequence[ModelEntry]) -> list[ModelEntry]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from llama_gui.__main__ import main
+from llama_gui.library.shelf_notes import rename
 from llama_gui.paths import Paths
 from llama_gui.server.endpoint import Endpoint
 from llama_gui.server.network import addresses_here
@@ -162,7 +163,6 @@ def run(capsys, tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
         (["--allow-host", "a:b"], ["host", "a:b", "box.local:443"]),
         (["--allow-host", "http://box.local"], ["host", "http://box.local", "box.local:443"]),
         (["--allow-origin", "example"], ["origin", "example", "https://"]),
-        (["--model", "/a/x", "--model", "/b/x"], [str(Path("/b/x")), "another name"]),
     ],
 )
 def test_what_cannot_be_is_one_clear_sentence(capsys, tmp_path: Path, arguments: list[str], words: list[str]):
@@ -172,6 +172,22 @@ def test_what_cannot_be_is_one_clear_sentence(capsys, tmp_path: Path, arguments:
     assert err.count("\n") == 1
     assert [word for word in words if word not in err] == []
     assert not (tmp_path / "profile" / "server-key").exists()  # whoever makes the key shows it
+
+
+def test_two_models_of_one_name_are_told(capsys, tmp_path: Path):
+    folders = [write_tiny_llama(tmp_path / place / "x", "llama-3.2") for place in ("a", "b")]
+    status, _, err = run(capsys, tmp_path, "--model", str(folders[0]), "--model", str(folders[1]))
+    assert status == 1
+    assert f"{folders[1]}', but it must be of another name than {folders[0]}: clients ask by name" in err
+
+
+def test_a_model_is_served_by_the_name_that_the_user_gave(capsys, monkeypatch, tmp_path: Path):
+    paths = Paths.in_profile(tmp_path / "profile")
+    rename(paths.shelf_file, str(write_tiny_llama(paths.models / "tiny", "llama-3.2")), "For letters")
+    monkeypatch.setattr("llama_gui.serve_command._wait_for_the_end", lambda _: None)
+    status, out, _ = run(capsys, tmp_path, "--model", "for letters", "--port", "0")
+    assert status == 0
+    assert "serves For letters at" in out
 
 
 def test_a_port_that_is_taken_is_said(capsys, tmp_path: Path):

@@ -1,0 +1,127 @@
+"""Which model a command means: one by its path, or by the name that ``llama-gui models`` lists."""
+
+import difflib
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from llama_gui.errors import InvalidRequestError, ModelNotFoundError, SettingsError, ShelfError
+from llama_gui.library import shelf
+from llama_gui.library.access import HubAccess
+from llama_gui.library.hub_cache import repository_name
+from llama_gui.library.neighbours import neighbours
+from llama_gui.library.plan import check_repo
+from llama_gui.library.shelf_notes import load_notes, names_in
+from llama_gui.paths import Paths, check_model_is_there
+from llama_gui.settings import UserSettings, load_settings
+from llama_gui.vocabulary import ModelEntry
+
+_LISTED = "llama-gui models lists those that there are."
+
+
+def chosen_model(text: str | None, paths: Paths) -> str:
+    """Where the model is that ``--model`` names; without it, the starter model. A path goes before a name.
+
+    Raises:
+        InvalidRequestError: it can be neither.
+        ModelNotFoundError: nothing is there, and nothing is called so.
+        ShelfError: several are called so.
+    """
+    if text is None:
+        return str(paths.starter_model)
+    if not text:
+        raise InvalidRequestError("--model", text, "a model folder, a GGUF file, or a name that llama-gui models lists")
+    try:
+        path = str(Path(text).expanduser())
+    except RuntimeError as error:
+        raise InvalidRequestError("--model", text, "in a home folder that there is") from error
+    if not _can_be_name(text) or os.path.exists(path):
+        check_model_is_there(path)
+        return path
+    return _called(text, shelf_entries(paths)).path
+
+
+def model_folders(paths: Paths) -> list[Path]:
+    """All places of the shelf: our own, the cache that hub tools share, and what the user opened or added."""
+    try:
+        settings, notice = load_settings(paths.settings_file)
+    except SettingsError as error:
+        settings, notice = UserSettings(), str(error)
+    if notice:
+        print(f"llama-gui: {notice}", file=sys.stderr)
+    opened = map(Path, (*settings.recent_models, *settings.model_folders))
+    return [paths.models, HubAccess.from_environment().cache, *opened]
+
+
+def shelf_entries(paths: Paths, folders: Sequence[Path] | None = None) -> list[ModelEntry]:
+    """All models that are here, by the names that the user knows; `folders`: where they are known already."""
+    others = [neighbour.folder for neighbour in neighbours()]
+    names = names_in(load_notes(paths.shelf_file))
+    return shelf.scan(model_folders(paths) if folders is None else folders, paths.starter_model, names, others)
+
+
+def named(name: str, entries: Sequence[ModelEntry]) -> ModelEntry:
+    """The one model that is called so, or lies there.
+
+    Raises:
+        ShelfError: there is none, or there are several.
+    """
+    found = _exactly(name, entries)
+    if not found:
+        there = ", ".join(entry.name for entry in entries)
+        raise ShelfError(f"There is no model {name} on the shelf. There are: {there}.")
+    return _only(found, f"{len(found)} models are called {name}.")
+
+
+def _called(name: str, entries: Sequence[ModelEntry]) -> ModelEntry:
+    """The same, also by how its name begins; what is not there may be on the hub."""
+    found = _exactly(name, entries)
+    if found:
+        return _only(found, f"{len(found)} models are called {name}.")
+    start = name.casefold()
+    found = [e for e in entries if any(short.casefold().startswith(start) for short in (e.name, _without_owner(e)))]
+    if found:
+        return _only(found, f"The names of {len(found)} models begin with {name}.")
+    raise ModelNotFoundError(f"There is no model {name} here. {_advice(name, entries)}")
+
+
+def _exactly(name: str, entries: Sequence[ModelEntry]) -> list[ModelEntry]:
+    """Those with this very name, else those where only capitals are others."""
+    manners: tuple[Callable[[str], str], ...] = (str, str.casefold)
+    for form in manners:
+        found = [entry for entry in entries if form(name) in map(form, _labels(entry))]
+        if found:
+            return found
+    return []
+
+
+def _labels(entry: ModelEntry) -> Iterable[str]:
+    path = Path(entry.path)
+    return entry.name, entry.key, entry.path, path.name, repository_name(path)
+
+
+def _without_owner(entry: ModelEntry) -> str:
+    return entry.name.rpartition("/")[2]
+
+
+def _only(found: Sequence[ModelEntry], several: str) -> ModelEntry:
+    if len(found) > 1:
+        places = ", ".join(entry.path for entry in found)
+        raise ShelfError(f"{several} Say which by its place: {places}.")
+    return found[0]
+
+
+def _advice(name: str, entries: Sequence[ModelEntry]) -> str:
+    by_form = {form.casefold(): entry.name for entry in entries for form in (_without_owner(entry), entry.name)}
+    near = difflib.get_close_matches(name.casefold(), by_form, n=1)
+    meant = f"Did you mean {by_form[near[0]]}? " if near else ""
+    try:
+        return f"{meant}From the hub you get it by: llama-gui download {check_repo(name)}"
+    except InvalidRequestError:
+        return f"{meant}{_LISTED}"
+
+
+def _can_be_name(text: str) -> bool:
+    """Whether it need not be a path; a name with an owner has one stroke."""
+    return not os.path.isabs(text) and not text.startswith((".", "~")) and text.count("/") <= 1 and "\\" not in text
