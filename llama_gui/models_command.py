@@ -92,14 +92,22 @@ def _search(words: str) -> int:
     from llama_gui.library.hub import Hub  # the hub's client takes a second to import
 
     page = Hub(signed_in_access()).search(words)
+    if not page.models:
+        print("The hub has nothing of that name that we run. Try fewer words.", file=sys.stderr)
+        return 0
     rows = [("Repository", "Parameters", "Licence", "Downloads")]
     for model in page.models:
-        count = f"{model.parameters / 1e9:.2f} billion" if model.parameters else "?"
         licence = (model.licence or "?") + (", to be accepted" if model.is_gated else "")
-        rows.append((model.repo, count, licence, f"{model.downloads:,}"))
+        rows.append((model.repo, _count(model.parameters), licence, f"{model.downloads:,}"))
     _print_table(rows)
     print("Fetch one with: llama-gui download REPOSITORY", file=sys.stderr)
     return 0
+
+
+def _count(parameters: int | None) -> str:
+    if not parameters:
+        return "?"
+    return f"{parameters / 1e9:.2f} billion" if parameters >= 10**8 else f"{parameters / 1e6:.1f} million"
 
 
 def _day(moment: datetime | None) -> str:

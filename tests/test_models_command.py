@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from llama_gui.__main__ import main
+from llama_gui.models_command import _count
 from llama_gui.paths import Paths
 from llama_gui.settings import UserSettings, save_settings
 from tests.fakes.fake_hub import FakeHub, model_files
@@ -139,4 +140,21 @@ def test_search_lists_what_we_can_run(fake_hub: FakeHub, capsys, profile: Path, 
     assert status == 0
     assert "a/one" in out
     assert "1,234" in out
+    assert "0.00" not in out
     assert "\x1b" not in out, "the terminal is not painted by the hub"
+
+
+def test_a_search_that_finds_nothing_says_so(fake_hub: FakeHub, capsys, profile: Path, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("HF_ENDPOINT", fake_hub.endpoint)
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    status, out, err = models(capsys, profile, "--search", "no such")
+    assert (status, out) == (0, "")
+    assert err == "The hub has nothing of that name that we run. Try fewer words.\n"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [(None, "?"), (1_200_000, "1.2 million"), (134_515_008, "0.13 billion"), (8_030_261_248, "8.03 billion")],
+)
+def test_parameters_in_words(parameters: int | None, words: str):
+    assert _count(parameters) == words
