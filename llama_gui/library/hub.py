@@ -59,6 +59,10 @@ _EXPAND = (
     "safetensors",
     "tags",
 )
+_REASONS = {
+    429: "it is asked too often; wait a few minutes",
+    451: "it does not give this out, for reasons of law",
+}
 _PAGE = 30
 _MOST_PAGES_FOR_ONE = 4
 _MOST_BYTES = 64 * 1024
@@ -252,7 +256,7 @@ class Hub:
             status = error.response.status_code
             if status == 401 and self._access.token:
                 raise HubError(f"The hub {host} does not know your token any more. Sign in with another.") from error
-            reason = "it is asked too often; wait a few minutes" if status == 429 else "try again later"
+            reason = _REASONS.get(status, "try again later")
             raise HubError(f"The hub {host} answers {status}: {reason}.") from error
         except httpx2.TransportError as error:
             raise HubOfflineError(

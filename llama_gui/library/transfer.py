@@ -165,6 +165,8 @@ class Transfer:
             raise _AgainError(f"{response.url.host} refuses ({status})")
         if status >= 500 or status in (408, 425):
             raise _AgainError(f"the server failed ({status})")
+        if status == 451:
+            raise HubError(f"{self._name} is not given out by {response.url.host}, for reasons of law. Choose another.")
         raise HubError(f"{self._name}: {response.url.host} answers {status}, which it never should. Try again later.")
 
     async def _receive(self, response: httpx2.Response, part: PartFile) -> None:
@@ -189,9 +191,9 @@ class Transfer:
                 raise _AgainError("the server sends another part of the file than was asked for")
             return
         if headers.get("Content-Length") is None and "html" in headers.get("Content-Type", ""):
-            raise _AgainError("a web page came instead of the file; does this network want a sign-in?")
+            raise _AgainError("a web page came instead of the file; maybe this network wants a sign-in")
         if headers.get("Content-Length", str(self._file.size)) != str(self._file.size):
-            raise _AgainError("something of another size came; does this network want a sign-in?")
+            raise _AgainError("something of another size came; maybe this network wants a sign-in")
         if part.offset:
             self._begin_again(part)
 

@@ -21,7 +21,10 @@ def refused(endpoint: Endpoint, response: httpx2.Response, words: str) -> str:
     status, said = response.status_code, f" It says: {words}" if words else ""
     if 300 <= status < 400:
         place = str(response.headers.get("location", ""))[:200]
-        return f"{endpoint.name} sends to another address ({place}), and your key is not sent there. Enter it yourself."
+        unsent = ", and your key is not sent there" if endpoint.key else ""
+        return f"{endpoint.name} sends to another address ({place}){unsent}. If you trust it, enter it yourself."
+    if status == 401 and not endpoint.key:
+        return f"{endpoint.name} wants a key.{said}"
     if status in (401, 403):
         return f"{endpoint.name} does not take the key.{said}"
     if status == 404:

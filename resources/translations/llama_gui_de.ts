@@ -5287,6 +5287,10 @@
         <translation>Der Hub {0} antwortet {1}: Er wird zu oft gefragt; warte ein paar Minuten.</translation>
     </message>
     <message>
+        <source>The hub {0} answers {1}: it does not give this out, for reasons of law.</source>
+        <translation>Der Hub {0} antwortet {1}: Aus rechtlichen Gründen gibt er das nicht heraus.</translation>
+    </message>
+    <message>
         <source>The hub {0} answers {1}: try again later.</source>
         <translation>Der Hub {0} antwortet {1}: Versuche es später noch einmal.</translation>
     </message>
@@ -5519,16 +5523,16 @@
         <translation>Der Hub ist nicht zu verstehen: {0}. Versuche es später noch einmal.</translation>
     </message>
     <message>
-        <source>a web page came instead of the file; does this network want a sign-in?</source>
-        <translation>Statt der Datei kam eine Webseite; verlangt dieses Netz eine Anmeldung?</translation>
+        <source>a web page came instead of the file; maybe this network wants a sign-in</source>
+        <translation>Statt der Datei kam eine Webseite; vielleicht verlangt dieses Netz eine Anmeldung</translation>
     </message>
     <message>
         <source>something between here and the server packs the bytes</source>
         <translation>Etwas zwischen hier und dem Server packt die Bytes</translation>
     </message>
     <message>
-        <source>something of another size came; does this network want a sign-in?</source>
-        <translation>Es kam etwas von anderer Größe; verlangt dieses Netz eine Anmeldung?</translation>
+        <source>something of another size came; maybe this network wants a sign-in</source>
+        <translation>Es kam etwas von anderer Größe; vielleicht verlangt dieses Netz eine Anmeldung</translation>
     </message>
     <message>
         <source>the connection broke ({0})</source>
@@ -5593,6 +5597,10 @@
     <message>
         <source>{0} refuses ({1})</source>
         <translation>{0} lehnt ab ({1})</translation>
+    </message>
+    <message>
+        <source>{0} is not given out by {1}, for reasons of law. Choose another.</source>
+        <translation>{0} wird von {1} aus rechtlichen Gründen nicht herausgegeben. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}: {1} answers {2}, which it never should. Try again later.</source>
@@ -5771,8 +5779,20 @@
         <translation>{0} lehnt die Anfrage mit dem Status {1} ab. Der Server sagt: {2}</translation>
     </message>
     <message>
-        <source>{0} sends to another address ({1}), and your key is not sent there. Enter it yourself.</source>
-        <translation>{0} schickt an eine andere Adresse ({1}), und dorthin wird dein Schlüssel nicht geschickt. Gib sie selbst ein.</translation>
+        <source>{0} sends to another address ({1}), and your key is not sent there. If you trust it, enter it yourself.</source>
+        <translation>{0} schickt an eine andere Adresse ({1}), und dorthin wird dein Schlüssel nicht geschickt. Wenn du ihr traust, gib sie selbst ein.</translation>
+    </message>
+    <message>
+        <source>{0} sends to another address ({1}). If you trust it, enter it yourself.</source>
+        <translation>{0} schickt an eine andere Adresse ({1}). Wenn du ihr traust, gib sie selbst ein.</translation>
+    </message>
+    <message>
+        <source>{0} wants a key.</source>
+        <translation>{0} verlangt einen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>{0} wants a key. It says: {1}</source>
+        <translation>{0} verlangt einen Schlüssel. Der Server sagt: {1}</translation>
     </message>
     <message>
         <source>{0} broke the answer off. It says: {1}</source>

@@ -182,6 +182,23 @@ def test_a_server_that_always_fails_ends_with_a_sentence_and_keeps_the_part(fake
     assert fake_hub.sent(WEIGHTS) == len(SHARDS[0]) - 200_000, "a clean end repeats nothing"
 
 
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault("status", status=200, body=b"<html>"), "maybe this network wants a sign-in. What is there is kept"),
+        (Fault("status", status=451), "is not given out by localhost, for reasons of law. Choose another."),
+    ],
+)
+def test_a_download_that_fails_says_why_in_whole_sentences(
+    fake_hub: FakeHub, access: HubAccess, fault: Fault, words: str
+):
+    plan = add_model(fake_hub, access)
+    fake_hub.break_next(WEIGHTS, *[fault] * 10)
+    with pytest.raises((DownloadError, HubError)) as caught:
+        run(access, plan)
+    assert words in str(caught.value)
+
+
 def test_bytes_that_are_wrong_twice_are_not_installed(fake_hub: FakeHub, access: HubAccess):
     plan = add_model(fake_hub, access)
     fake_hub.break_next(WEIGHTS, Fault("damage", at=0), Fault("damage", at=5))

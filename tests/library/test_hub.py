@@ -214,6 +214,7 @@ def test_a_private_model_is_seen_with_its_token_only(fake_hub: FakeHub, access: 
     [
         (Fault("status", status=429), "answers 429: it is asked too often"),
         (Fault("status", status=500), "answers 500: try again later"),
+        (Fault("status", status=451), "answers 451: it does not give this out, for reasons of law."),
         (Fault("status", status=200, body=b"<html>Sign in"), "Does this network want a sign-in?"),
         (Fault("status", status=200, body=b'{"a": 1}'), "Does this network want a sign-in?"),
         (Fault("status", status=403, headers={"X-Error-Code": "GatedRepo"}), "accept its licence"),

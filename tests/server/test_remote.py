@@ -208,6 +208,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays(talk: Talk):
             error = error_of(engine.generate(HI))
             assert "sends to another address" in error
             assert str(thief.port) in error
+        assert "your key is not sent there" in error
         assert thief.asked == []
 
 
@@ -414,9 +415,9 @@ def test_models_are_listed_with_the_key(talk: Talk):
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (json_reply({"error": {"message": "bad key"}}, 401), "does not take the key.*bad key"),
+        (json_reply({"error": {"message": "no key"}}, 401), "wants a key.*no key"),
         (reply(b"<html>", 200, "text/html"), "end in /v1"),
-        (reply(b"", 302, Location="https://login.example"), "sends to another address"),
+        (reply(b"", 302, Location="https://login.example"), r"sends to another address \(https://login.example\)\. "),
         (reply(b" " * (17 * 2**20)), "has no end"),
         (json_reply({"data": []}), "no model"),
     ],
