@@ -5,7 +5,6 @@ import asyncio
 import re
 import shlex
 import sys
-from pathlib import Path
 from typing import TextIO
 
 from llama_gui.errors import InvalidRequestError, LlamaGuiError
@@ -44,7 +43,7 @@ def _download(options: argparse.Namespace) -> int:
         return INTERRUPTED
     finally:
         teller.end()
-    print(_model_path(folder, plan))
+    print(plan.model_in(folder))  # what --model takes
     return 0
 
 
@@ -87,12 +86,6 @@ def _verdict(access: HubAccess, plan: DownloadPlan) -> str:
     machine = machine_here()
     stored = gguf_dtype(gguf_kind(plan.files[0].path)) if len(plan.files) == 1 else ""
     return best_choice(choices(shape, machine), resolve("auto", machine, stored)).words + "\n"
-
-
-def _model_path(folder: Path, plan: DownloadPlan) -> Path:
-    """What to give ``--model``: the folder, or the one GGUF file in it."""
-    only = plan.files[0].path if len(plan.files) == 1 else ""
-    return folder / only if only.endswith(".gguf") else folder
 
 
 def _again(options: argparse.Namespace) -> str:

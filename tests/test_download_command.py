@@ -14,6 +14,7 @@ from llama_gui.download_command import clock, line
 from llama_gui.library.download import DownloadProgress
 from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
 from tests.library.conftest import fake_hub  # noqa: F401
+from tests.library.test_shelf import make_gguf
 
 REPO = "owner/small-1B"
 WEIGHTS = weights_file(random.Random(3).randbytes(400_000))
@@ -47,10 +48,23 @@ def test_a_model_is_fetched_and_its_place_printed(fake_hub: FakeHub, tmp_path: P
     assert "\r" not in err, "no terminal, no tricks"
 
 
-def test_a_gguf_file_is_chosen(fake_hub: FakeHub, capsys):  # noqa: F811
-    fake_hub.add(REPO, {"m-Q8_0.gguf": b"GGUF8", "m-Q4_K_M.gguf": b"GGUF4"})
+def gguf_files(folder: Path) -> dict[str, bytes]:
+    sizes = {"m-Q8_0.gguf": 180, "m-Q4_K_M.gguf": 140}
+    return {name: make_gguf(folder / name, size).read_bytes() for name, size in sizes.items()}
+
+
+def test_a_gguf_file_is_chosen(fake_hub: FakeHub, capsys, tmp_path: Path):  # noqa: F811
+    fake_hub.add(REPO, gguf_files(tmp_path))
     status, out, _ = download(capsys, REPO, "--file", "m-Q8_0.gguf")
-    assert (status, Path(out.strip()).read_bytes()) == (0, b"GGUF8")
+    assert (status, len(Path(out.strip()).read_bytes())) == (0, 180)
+
+
+def test_a_model_that_cannot_be_used_is_told_at_the_end(fake_hub: FakeHub, capsys):  # noqa: F811
+    fake_hub.add(REPO, model_files([WEIGHTS]) | {"config.json": b"{"})
+    status, out, err = download(capsys, REPO)
+    assert (status, out) == (1, "")
+    assert f"{REPO} arrived as the hub has it, but it cannot be used" in err
+    assert "config.json is damaged: it is not valid JSON" in err
 
 
 @pytest.mark.parametrize("rest", ["", "/", "/tree/main"])

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 def model_path(item: "QueuedDownload") -> str:
     """Where the model of a finished download is opened: its folder, or the one GGUF file in it."""
-    only = item.plan.files[0].path if len(item.plan.files) == 1 else ""
-    return str(Path(item.folder, only)) if only.endswith(".gguf") else item.folder
+    return str(item.plan.model_in(Path(item.folder))) if item.folder else ""
 
 
 class DownloadHost(QObject):

@@ -12,12 +12,13 @@ from typing import Literal
 import httpx2
 from filelock import FileLock, Timeout
 
-from llama_gui.errors import DamagedDownloadError, DiskFullError, DownloadError
+from llama_gui.errors import DamagedDownloadError, DiskFullError, DownloadError, ModelError
 from llama_gui.library.access import HubAccess
 from llama_gui.library.hub_cache import RepoCache, unique_files
 from llama_gui.library.pace import SpeedLimit, Speedometer
 from llama_gui.library.part_file import DURABLE_STEP, PartFile
 from llama_gui.library.plan import DownloadPlan, RemoteFile
+from llama_gui.library.shelf import describe
 from llama_gui.library.sizes import in_words
 from llama_gui.library.transfer import Patience, Transfer, new_client
 
@@ -85,6 +86,7 @@ class Download:
         Raises:
             DiskFullError: there is no room for it.
             DamagedDownloadError: a file is not what the hub promised, twice.
+            DownloadError: what the hub promised is no model that can be used.
             DownloadError, HubError: the network, the hub or the disk refuses; what is there is kept.
         """
         missing = [file for file in self._files if not self._cache.has(self._plan.commit, file)]
@@ -97,7 +99,11 @@ class Download:
                 self._check_room(missing)
                 async with self._reporting():
                     await self._fetch_all(missing)
-            folder = self._cache.publish(self._plan)
+            folder = self._cache.publish(self._plan, lambda folder: describe(self._plan.model_in(folder)))
+        except ModelError as error:
+            raise DownloadError(
+                f"{self._plan.repo} arrived as the hub has it, but it cannot be used. Choose another model. {error}"
+            ) from error
         except OSError as error:
             raise self._disk_error(error) from error
         self._phase = "finished"

@@ -2,9 +2,11 @@
 
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from llama_gui.errors import ModelError
 from llama_gui.files import SHARED, sync_folder, write_whole
 from llama_gui.library.part_file import noted_bytes
 from llama_gui.library.plan import DownloadPlan, RemoteFile
@@ -56,18 +58,27 @@ class RepoCache:
             file.size if self.has(plan.commit, file) else noted_bytes(self.blob(file)) for file in unique_files(plan)
         )
 
-    def publish(self, plan: DownloadPlan) -> Path:
+    def publish(self, plan: DownloadPlan, check: Callable[[Path], object] = lambda _: None) -> Path:
         """Show the whole commit: its files, then what `revision` means. All blobs must be there.
 
-        The configuration comes last: without it nobody takes the folder for a model.
+        The configuration comes last: without it nobody takes the folder for a model. `check` looks at the folder; when
+        it raises `ModelError`, what was shown is hidden again, and `revision` means what it meant.
         """
         snapshot = self.snapshot(plan.commit)
+        shown: list[Path] = []
         for file in sorted(plan.files, key=lambda file: (file.path == CONFIG, file.path)):
             pointer = snapshot / file.path
             pointer.parent.mkdir(parents=True, exist_ok=True)
             if not _has_size(pointer, file.size):
                 _link(self.blob(file), pointer)
+                shown.append(pointer)
             sync_folder(pointer.parent)
+        try:
+            check(snapshot)
+        except ModelError:
+            for pointer in shown:
+                pointer.unlink()
+            raise
         self._write_ref(plan)
         return snapshot
 

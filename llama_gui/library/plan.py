@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PureWindowsPath
+from pathlib import Path, PureWindowsPath
 from typing import Any, Self
 
 from llama_gui.errors import DownloadError, InvalidRequestError
@@ -83,6 +83,11 @@ class DownloadPlan:
     def size(self) -> int:
         """Bytes of all files."""
         return sum(file.size for file in self.files)
+
+    def model_in(self, folder: Path) -> Path:
+        """What can be loaded where the files lie in `folder`: all of it, or the one GGUF file."""
+        only = self.files[0].path if len(self.files) == 1 else ""
+        return folder / only if only.endswith(".gguf") else folder
 
     def as_json(self) -> dict[str, Any]:
         """For the queue's file."""

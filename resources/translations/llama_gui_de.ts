@@ -5211,6 +5211,10 @@
         <translation>{0} von {1} kam beschädigt an, zweimal: Die Prüfsumme ist nicht die des Hubs. Die Datei wurde entfernt; die anderen bleiben. Versuche es später noch einmal oder aus einem anderen Netz.</translation>
     </message>
     <message>
+        <source>{0} arrived as the hub has it, but it cannot be used. Choose another model. {1}</source>
+        <translation>{0} kam an, wie der Hub es hat, lässt sich aber nicht verwenden. Wähle ein anderes Modell. {1}</translation>
+    </message>
+    <message>
         <source>{0} was damaged on its way and is fetched again</source>
         <translation>{0} wurde unterwegs beschädigt und wird noch einmal geholt</translation>
     </message>

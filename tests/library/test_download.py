@@ -42,6 +42,7 @@ from llama_gui.library.part_file import DURABLE_STEP, PartFile
 from llama_gui.library.plan import DownloadPlan
 from llama_gui.library.transfer import Patience
 from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
+from tests.library.test_shelf import needs_links
 
 REPO = "owner/small-1B"
 WEIGHTS = "model.safetensors"
@@ -207,6 +208,33 @@ def test_bytes_that_are_wrong_twice_are_not_installed(fake_hub: FakeHub, access:
     assert leftovers(access.cache) == []
     assert_not_usable(access)
     assert contents(run(access, plan))[WEIGHTS] == SHARDS[0]
+
+
+@needs_links
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"config.json": b"[]"}, "does not hold a JSON object"),
+        ({"config.json": b"{"}, "it is not valid JSON"),
+        ({WEIGHTS: b"weights"}, "it has no header"),
+    ],
+)
+def test_what_the_hub_has_and_nobody_can_use_is_told_and_not_shown(
+    fake_hub: FakeHub, access: HubAccess, files: dict[str, bytes], words: str
+):
+    good = run(access, add_model(fake_hub, access))
+    fake_hub.add(REPO, model_files(SHARDS[1:2]) | files)
+    plan = Hub(access).plan(REPO)
+    for _ in range(2):  # also where all of it is there already
+        with pytest.raises(DownloadError, match=f"{REPO} arrived as the hub has it, but it cannot be used.*{words}"):
+            run(access, plan)
+        (entry,) = shelf.scan([access.cache], access.cache / "none")
+        assert entry.path == str(good), "the revision before it stays"
+    cache = RepoCache(access.cache, REPO)
+    cache.discard(plan)
+    assert {path.name for path in (cache.folder / "blobs").iterdir()} == {
+        Path(os.readlink(path)).name for path in good.iterdir()
+    }
 
 
 def test_a_part_that_rotted_is_fetched_again(fake_hub: FakeHub, access: HubAccess):

@@ -15,10 +15,15 @@ from llama_gui.library.hub import Hub
 from llama_gui.library.hub_cache import RepoCache
 from llama_gui.library.plan import DownloadPlan, RemoteFile
 from llama_gui.library.transfer import Patience
-from tests.fakes.fake_hub import FakeHub, Fault, model_files
+from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
 
 WEIGHTS = "model.safetensors"
-CONTENT = random.Random(1).randbytes(200_000)
+
+
+def weights_of(repo: str) -> bytes:
+    return weights_file(random.Random(repo).randbytes(200_000))
+
+
 QUICK = Patience(attempts=3, first_wait=0.001, connect=10, silence=30)
 
 
@@ -69,7 +74,7 @@ def open_queue(tmp_path: Path, access: HubAccess) -> Iterator[Callable[..., Watc
 
 
 def plan_of(fake_hub: FakeHub, access: HubAccess, repo: str, **fields: Any) -> DownloadPlan:
-    fake_hub.add(repo, model_files([CONTENT + repo.encode()]), **fields)
+    fake_hub.add(repo, model_files([weights_of(repo)]), **fields)
     return Hub(access).plan(repo)
 
 
@@ -86,7 +91,7 @@ def test_one_after_another(fake_hub: FakeHub, access: HubAccess, open_queue):
     ids = [watched.queue.add(plan_of(fake_hub, access, repo)) for repo in ("a/one", "a/two")]
     for item_id in ids:
         item = watched.wait_for(item_id, "finished")
-        assert Path(item.folder, WEIGHTS).read_bytes() == CONTENT + item.plan.repo.encode()
+        assert Path(item.folder, WEIGHTS).read_bytes() == weights_of(item.plan.repo)
     asked = [asked.path.split("/")[2] for asked in fake_hub.asked(WEIGHTS, host="cdn")]
     assert asked == ["one", "two"]
 
@@ -148,7 +153,7 @@ def test_the_end_of_the_program_is_a_pause(fake_hub: FakeHub, access: HubAccess,
     fake_hub.add("a/one", model_files([b"moved on"]))
     second.queue.start()
     folder = second.wait_for(running, "finished").folder
-    assert Path(folder, WEIGHTS).read_bytes() == CONTENT + b"a/one", "the revision that was begun"
+    assert Path(folder, WEIGHTS).read_bytes() == weights_of("a/one"), "the revision that was begun"
     assert "bytes=100000-" in {a.headers["Range"] for a in fake_hub.asked(WEIGHTS, host="cdn")}
 
 
@@ -223,7 +228,7 @@ def test_pausing_and_resuming_a_hundred_times_does_no_harm(fake_hub: FakeHub, ac
         watched.queue.pause(item_id)
         watched.queue.resume(item_id)
     item = watched.wait_for(item_id, "finished")
-    assert Path(item.folder, WEIGHTS).read_bytes() == CONTENT + b"a/one"
+    assert Path(item.folder, WEIGHTS).read_bytes() == weights_of("a/one")
     assert item.progress is not None
     assert item.progress.bytes_done == item.plan.size
 
