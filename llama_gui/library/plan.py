@@ -25,6 +25,7 @@ _INDEX = "model.safetensors.index.json"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 _GGUF_PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_IN_PARTS = "its GGUF files come in parts, which we do not run; look for a version in one file"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _LONGEST_PATH = 200
@@ -162,7 +163,9 @@ def _safetensors(by_path: Mapping[str, RemoteFile]) -> list[str]:
 
 
 def _named(repo: str, files: Sequence[RemoteFile], name: str) -> RemoteFile:
-    found = next((file for file in files if file.path == name and name.endswith(".gguf")), None)
+    found = next((file for file in gguf_files(files) if file.path == name), None)
+    if found is None and _GGUF_PART.search(name):
+        raise DownloadError(f"{repo} cannot be run: {_IN_PARTS}.")
     if found is None:
         there = ", ".join(file.path for file in gguf_files(files)[:8]) or "none"
         raise DownloadError(f"{repo} holds no GGUF file {name[:80]}. There are: {there}.")
@@ -179,7 +182,7 @@ def _preferred_gguf(repo: str, files: Sequence[RemoteFile]) -> RemoteFile:
     if whole:
         return min(whole, key=lambda file: (file.size, file.path))
     if any(_GGUF_PART.search(path) for path in paths):
-        reason = "its GGUF files come in parts, which we do not run; look for a version in one file"
+        reason = _IN_PARTS
     elif any(path.startswith("adapter_model") for path in paths):
         reason = "it is an adapter, which works only on top of another model; choose a merged one"
     elif any(path.endswith((".bin", ".pth", ".pt", ".ckpt")) for path in paths):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llama_gui.errors import DownloadError, InvalidRequestError
-from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, is_safe_path
+from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, choose_files, is_safe_path
 
 COMMIT, SHA1, SHA256 = "c" * 40, "a" * 40, "b" * 64
 
@@ -53,6 +53,20 @@ def test_a_plan_survives_json():
     plan = DownloadPlan("a/b", "main", COMMIT, (RemoteFile("config.json", 2, SHA1), RemoteFile("m.gguf", 3, SHA256)))
     assert DownloadPlan.from_json(plan.as_json()) == plan
     assert plan.size == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("m-00001-of-00002.gguf", "a/b cannot be run: its GGUF files come in parts"),
+        ("mmproj-F16.gguf", r"holds no GGUF file mmproj-F16\.gguf\. There are: m-Q8_0\.gguf\."),
+        ("m-Q4_0.gguf", r"holds no GGUF file m-Q4_0\.gguf\. There are: m-Q8_0\.gguf\."),
+    ],
+)
+def test_a_gguf_file_that_is_no_whole_model_is_refused_before_it_is_fetched(name: str, words: str):
+    paths = ("m-Q8_0.gguf", "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", "mmproj-F16.gguf")
+    with pytest.raises(DownloadError, match=words):
+        choose_files("a/b", [RemoteFile(path, 1, SHA1) for path in paths], name)
 
 
 @pytest.mark.parametrize("commit", ["main", "", "C" * 40, "../" + COMMIT])
