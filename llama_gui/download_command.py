@@ -56,14 +56,10 @@ def signed_in_access() -> HubAccess:
 def _plan(access: HubAccess, options: argparse.Namespace) -> DownloadPlan:
     from llama_gui.library.hub import Hub  # the hub's client takes a second to import
 
-    return Hub(access).plan(_repo(access, options.repo), options.revision, options.file)
-
-
-def _repo(access: HubAccess, text: str) -> str:
-    """The name of a model, also where the address of its page is given. One of a file in it would ask for another."""
-    repo = access.model_at(text)
-    is_page = bool(repo) and text.strip().rstrip("/").removesuffix("/tree/main").endswith(f"/{repo}")
-    return repo if is_page else text
+    place = access.place_at(options.repo)
+    return Hub(access).plan(
+        place.repo or options.repo, options.revision or place.revision or "main", options.file or place.file or None
+    )
 
 
 def _summary(plan: DownloadPlan, access: HubAccess) -> str:
@@ -90,8 +86,8 @@ def _verdict(access: HubAccess, plan: DownloadPlan) -> str:
 
 def _again(options: argparse.Namespace) -> str:
     words = ["llama-gui", "download", options.repo]
-    for name, value, usual in (("--revision", options.revision, "main"), ("--file", options.file, None)):
-        words += [name, value] if value != usual else []
+    for name, value in (("--revision", options.revision), ("--file", options.file)):
+        words += [name, value] if value is not None else []
     return shlex.join(words)
 
 

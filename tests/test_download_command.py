@@ -67,18 +67,20 @@ def test_a_model_that_cannot_be_used_is_told_at_the_end(fake_hub: FakeHub, capsy
     assert "config.json is damaged: it is not valid JSON" in err
 
 
-@pytest.mark.parametrize("rest", ["", "/", "/tree/main"])
+@pytest.mark.parametrize("rest", ["", "/", "/tree/main", "/blob/main/model.safetensors"])
 def test_the_address_of_its_page_is_a_name_too(fake_hub: FakeHub, capsys, rest: str):  # noqa: F811
     fake_hub.add(REPO, model_files([WEIGHTS]))
     status, out, err = download(capsys, f"https://huggingface.co/{REPO}{rest}")
     assert (status, Path(out.strip(), "model.safetensors").read_bytes()) == (0, WEIGHTS), err
 
 
-def test_the_address_of_one_file_is_not_taken_for_the_model(fake_hub: FakeHub, capsys):  # noqa: F811
-    fake_hub.add(REPO, {"a-Q8_0.gguf": b"GGUF8", "a-Q4_K_M.gguf": b"GGUF4"})
-    status, out, err = download(capsys, f"https://huggingface.co/{REPO}/blob/main/a-Q8_0.gguf")
-    assert (status, out) == (1, "")
-    assert "owner/name" in err
+@pytest.mark.parametrize("kind", ["blob", "resolve"])
+def test_the_address_of_a_gguf_file_asks_for_that_file(fake_hub: FakeHub, capsys, tmp_path: Path, kind: str):  # noqa: F811
+    fake_hub.add(REPO, gguf_files(tmp_path))
+    status, out, err = download(capsys, f"https://huggingface.co/{REPO}/{kind}/main/m-Q8_0.gguf")
+    assert (status, Path(out.strip()).name) == (0, "m-Q8_0.gguf"), err
+    status, out, err = download(capsys, f"https://huggingface.co/{REPO}", "--file", "m-Q4_K_M.gguf")
+    assert (status, Path(out.strip()).name) == (0, "m-Q4_K_M.gguf"), err
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,11 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """All that was found so far."""
+    """All that was found so far. `file`: the GGUF file whose web address was looked for, "" when it was none."""
 
     query: SearchQuery
     models: "tuple[FoundModel, ...]"
+    file: str = ""
 
 
 class HubSearch(QObject):
@@ -119,7 +120,7 @@ class HubSearch(QObject):
         known = {model.repo for model in before}
         self._models = (*before, *(model for model in page.models if model.repo not in known))
         self.busy_changed.emit(False)
-        self.found.emit(SearchResult(query, self._models))
+        self.found.emit(SearchResult(query, self._models, page.file))
 
     def _on_failed(self, number: int, error: Exception, after: "SearchPage | None") -> None:
         if number != self._asked:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from llama_gui.errors import HubError, HubOfflineError
 from llama_gui.hosts import is_this_machine
@@ -13,8 +13,19 @@ from llama_gui.hosts import is_this_machine
 PUBLIC_ENDPOINT = "https://huggingface.co"
 _PUBLIC_HOSTS = frozenset({"huggingface.co", "www.huggingface.co", "hf.co"})
 
+_BELOW_MODELS = frozenset({"tree", "blob", "resolve", "raw"})
+
 _TRUE = {"1", "ON", "YES", "TRUE"}
 _PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class HubPlace:
+    """What a web address of the hub is of: a model, at a `revision` or ""; `file`: one GGUF file of it, or ""."""
+
+    repo: str = ""
+    revision: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +53,25 @@ class HubAccess:
         """The web page of a model."""
         return f"{self.endpoint}/{repo}"
 
-    def model_at(self, address: str) -> str:
-        """The model whose page, or something below it, is at this web address of the hub; "" when there is none.
+    def place_at(self, address: str) -> "HubPlace":
+        """The model whose page, or something below it, is at this web address of the hub; no `repo`: there is none.
 
         People copy it from their browser, with or without the scheme.
         """
         address = address.strip()
         if any(mark.isspace() for mark in address):
-            return ""
+            return HubPlace()
         whole = address if "://" in address else f"https://{address}"
         if origin(whole)[1] not in _PUBLIC_HOSTS | {origin(self.endpoint)[1]}:
-            return ""
-        owner, _, rest = urlsplit(whole).path.strip("/").partition("/")
-        return f"{owner}/{rest.partition('/')[0]}" if rest else ""
+            return HubPlace()
+        owner, name, *below = [*urlsplit(whole).path.strip("/").split("/"), ""]
+        if not name:
+            return HubPlace()
+        repo, (kind, revision, *path) = f"{owner}/{name}", [*below, "", "", ""]
+        if kind not in _BELOW_MODELS:
+            return HubPlace(repo)
+        file = unquote("/".join(path).strip("/"))
+        return HubPlace(repo, unquote(revision), file if file.endswith(".gguf") else "")
 
     def file_url(self, repo: str, commit: str, path: str) -> str:
         """Where the bytes of a file are asked for."""

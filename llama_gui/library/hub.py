@@ -4,7 +4,7 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -87,10 +87,11 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """Some results, and where the next are; "" after the last."""
+    """Some results, and where the next are; "" after the last. `file`: the GGUF file whose address was looked for."""
 
     models: tuple[FoundModel, ...]
     next_page: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +127,22 @@ class Hub:
     ) -> SearchPage:
         """The first page of models that we can run. `family`: only one of `MODEL_TYPES`; `gguf`: only GGUF files.
 
-        `words` may be the web address of a model, too.
+        `words` may be the web address of a model, too, in whatever form its weights are.
 
         Raises:
             HubOfflineError, HubError: the hub cannot be asked.
         """
-        tags = ["gguf" if gguf else "safetensors", *([family] if family else [])]
-        query = {"filter": tags, "expand": list(_EXPAND), "sort": sort, "limit": str(_PAGE)}
-        if not gguf:
+        query = {"expand": list(_EXPAND), "sort": sort, "limit": str(_PAGE)}
+        place = self._access.place_at(words)
+        if not place.repo:
+            query["filter"] = ["gguf" if gguf else "safetensors", *([family] if family else [])]
+        if not place.repo and not gguf:
             query["pipeline_tag"] = "text-generation"
-        words = self._access.model_at(words) or words.strip()
+        words = place.repo or words.strip()
         if words:
             query["search"] = words[:200]
-        return self._page(f"{self._access.endpoint}/api/models?{httpx2.QueryParams(query)}")
+        page = self._page(f"{self._access.endpoint}/api/models?{httpx2.QueryParams(query)}")
+        return replace(page, file=place.file)
 
     def more(self, page: SearchPage) -> SearchPage:
         """What follows `page`. Raises as `search` does."""

@@ -453,3 +453,12 @@ def test_offline_by_the_environment_is_said_and_nothing_is_asked(
     qtbot.waitUntil(models.notice.isVisible, timeout=SECONDS)
     assert "Offline mode" in models.notice.text()
     assert hub.log == []
+
+
+def test_the_address_of_a_gguf_file_chooses_that_file(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
+    info = {"tags": ["gguf", "llama"], "gguf": {"total": 200_000, "architecture": "llama"}}
+    hub.add("somebody/tiny-GGUF", {"tiny-Q4_K_M.gguf": b"4", "tiny-Q8_0.gguf": b"8"}, info=info)
+    models = open_models(open_starter(), "search")
+    assert models.search.form.currentData() is False, "also where safetensors are looked for"
+    find(models, qtbot, "https://huggingface.co/somebody/tiny-GGUF/blob/main/tiny-Q8_0.gguf")
+    assert models.search.pane.chosen_file() == "tiny-Q8_0.gguf"

@@ -62,6 +62,16 @@ def test_the_address_of_a_model_finds_it(fake_hub: FakeHub, access: HubAccess):
     assert [model.repo for model in page.models] == ["a/llama"]
 
 
+@pytest.mark.parametrize("gguf", [False, True])
+def test_an_address_finds_its_model_in_whatever_form_it_is(fake_hub: FakeHub, access: HubAccess, gguf: bool):
+    fake_hub.add("a/b-GGUF", {"b-Q6_K.gguf": b"x"}, info={"tags": ["gguf"], "gguf": {"architecture": "llama"}})
+    fake_hub.add("a/plain", model_files(), info=info())
+    page = Hub(access).search("https://huggingface.co/a/b-GGUF/blob/main/b-Q6_K.gguf", gguf=gguf)
+    assert ([model.repo for model in page.models], page.file) == (["a/b-GGUF"], "b-Q6_K.gguf")
+    page = Hub(access).search("huggingface.co/a/plain", gguf=gguf)
+    assert ([model.repo for model in page.models], page.file) == (["a/plain"], "")
+
+
 def test_a_search_passes_over_what_we_cannot_run(fake_hub: FakeHub, access: HubAccess):
     fake_hub.add("a/llama", model_files(), info=info(downloads=5, likes=1))
     fake_hub.add("a/mamba", model_files(), info=info("MambaForCausalLM", kind="mamba", downloads=9))

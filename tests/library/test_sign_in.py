@@ -8,7 +8,7 @@ import huggingface_hub.constants
 import pytest
 
 from llama_gui.errors import HubError, InvalidRequestError
-from llama_gui.library.access import HubAccess
+from llama_gui.library.access import HubAccess, HubPlace
 from llama_gui.library.sign_in import TokenKeeper
 
 ENDPOINT = "https://hub.example"
@@ -157,21 +157,26 @@ def test_other_addresses_are_fine(endpoint: str, token: str | None):
 
 
 @pytest.mark.parametrize(
-    ("address", "repo"),
+    ("address", "place"),
     [
-        ("https://huggingface.co/Qwen/Qwen3-0.6B", "Qwen/Qwen3-0.6B"),
-        (" hf.co/Qwen/Qwen3-0.6B/ ", "Qwen/Qwen3-0.6B"),
-        ("https://HuggingFace.co/Qwen/Qwen3-0.6B?library=vllm#use", "Qwen/Qwen3-0.6B"),
-        ("https://huggingface.co/Qwen/Qwen3-0.6B/blob/main/config.json", "Qwen/Qwen3-0.6B"),
-        ("http://mirror.example:81/Qwen/Qwen3-0.6B", "Qwen/Qwen3-0.6B"),
-        ("https://huggingface.co/Qwen", ""),
-        ("https://huggingface.co", ""),
-        ("https://github.com/Qwen/Qwen3", ""),
-        ("Qwen/Qwen3-0.6B", ""),
-        ("huggingface.co what is it", ""),
-        ("http://[huggingface.co/a/b", ""),
-        ("", ""),
+        ("https://huggingface.co/Qwen/Qwen3-0.6B", HubPlace("Qwen/Qwen3-0.6B")),
+        (" hf.co/Qwen/Qwen3-0.6B/ ", HubPlace("Qwen/Qwen3-0.6B")),
+        ("https://HuggingFace.co/Qwen/Qwen3-0.6B?library=vllm#use", HubPlace("Qwen/Qwen3-0.6B")),
+        ("https://huggingface.co/Qwen/Qwen3-0.6B/discussions/7", HubPlace("Qwen/Qwen3-0.6B")),
+        ("https://huggingface.co/Qwen/Qwen3-0.6B/tree/main", HubPlace("Qwen/Qwen3-0.6B", "main")),
+        ("https://huggingface.co/Qwen/Qwen3-0.6B/tree", HubPlace("Qwen/Qwen3-0.6B")),
+        ("https://huggingface.co/Qwen/Qwen3-0.6B/blob/main/config.json", HubPlace("Qwen/Qwen3-0.6B", "main")),
+        ("https://huggingface.co/a/b-GGUF/blob/main/b-Q4_K_M.gguf", HubPlace("a/b-GGUF", "main", "b-Q4_K_M.gguf")),
+        ("hf.co/a/b/resolve/refs%2Fpr%2F1/x/b%20c.gguf?download=true", HubPlace("a/b", "refs/pr/1", "x/b c.gguf")),
+        ("http://mirror.example:81/Qwen/Qwen3-0.6B", HubPlace("Qwen/Qwen3-0.6B")),
+        ("https://huggingface.co/Qwen", HubPlace()),
+        ("https://huggingface.co", HubPlace()),
+        ("https://github.com/Qwen/Qwen3", HubPlace()),
+        ("Qwen/Qwen3-0.6B", HubPlace()),
+        ("huggingface.co what is it", HubPlace()),
+        ("http://[huggingface.co/a/b", HubPlace()),
+        ("", HubPlace()),
     ],
 )
-def test_the_address_of_a_model_names_it(address: str, repo: str):
-    assert HubAccess("http://mirror.example:81", Path("c")).model_at(address) == repo
+def test_the_address_of_a_model_names_it(address: str, place: HubPlace):
+    assert HubAccess("http://mirror.example:81", Path("c")).place_at(address) == place

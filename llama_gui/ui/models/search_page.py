@@ -32,6 +32,7 @@ class SearchPage(ModelPage):
         super().__init__(desk, states, icons, "")
         self.list.setAccessibleName(self.tr("Found models"))
         self._found: dict[str, FoundModel] = {}
+        self._file = ""  # that is asked for by its address
         self._rows: list[ModelRow] = []
         self._details: dict[str, ModelDetails] = {}
         self._failed: dict[str, str] = {}
@@ -154,6 +155,7 @@ class SearchPage(ModelPage):
     @Slot(object)
     def _on_found(self, result: SearchResult) -> None:
         self._found = {found.repo: found for found in result.models}
+        self._file = result.file
         self._count.setText(self._count_words())
         self._show_rows()
         if self._found:
@@ -236,6 +238,8 @@ class SearchPage(ModelPage):
             self.pane.show_content(failed_content(found.repo, problem))
         elif details := self._details.get(found.repo):
             content = details_content(details, self.desk.adviser)
+            if any(choice.path == self._file for choice in content.files):
+                content = replace(content, file=self._file)
             if not details.problem and self.states.path_of(found.repo):
                 content = replace(content, warning="", page="")  # it was allowed
             self.pane.show_content(replace(content, actions=self._actions(details)))
