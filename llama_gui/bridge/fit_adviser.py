@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -11,6 +12,8 @@ from llama_gui.library.fit import Fit, Machine, best_choice, choices, counted_to
 from llama_gui.library.model_shape import ModelShape
 
 _FRESH_S = 1.0
+_USUALLY_FREE = 0.7
+"""Of all memory, beside a desktop and a browser."""
 
 
 def _measure_bandwidth() -> float:
@@ -71,6 +74,13 @@ class FitAdviser(QObject):
     def best(self, shape: ModelShape, context: int = 0, stored: str = "") -> Fit:
         """The dtype to take: what the engine would by itself, where that fits. `stored`: see `fit.resolve`."""
         return best_choice(self.fits(shape, context), resolve("auto", self._here()[0], stored))
+
+    def usual(self, shape: ModelShape, context: int = 0, stored: str = "") -> Fit:
+        """The same with the memory that this machine has free as a rule, whatever else runs just now."""
+        machine, _ = self._here()
+        machine = replace(machine, free=round(_USUALLY_FREE * machine.total))
+        fits = choices(shape, machine, context=counted_tokens(context))
+        return best_choice(fits, resolve("auto", machine, stored))
 
     def close(self) -> bool:
         """End the thread."""

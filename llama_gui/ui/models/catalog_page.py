@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Slot
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.library.catalog import CatalogEntry
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.models.contents import ORIGINAL, catalog_content, catalog_fit, catalog_row, gguf_of
+from llama_gui.ui.models.contents import ORIGINAL, catalog_content, catalog_row, gguf_of, usual_catalog_fit
 from llama_gui.ui.models.detail_pane import PaneAction
 from llama_gui.ui.models.page import ModelPage
 from llama_gui.ui.models.row_list import ModelRow
@@ -60,10 +60,13 @@ class CatalogPage(ModelPage):
 
     @Slot()
     def _propose(self) -> None:
-        """Speeds are known now: begin with the largest that writes quickly here, unless the user was faster."""
+        """Speeds are known now: begin with the largest that writes quickly here, unless the user was faster.
+
+        Which that is must not change with what else is open: people come back and look for it.
+        """
         self.refresh()
         adviser = self.desk.adviser
-        fits = [(entry, catalog_fit(entry, adviser)) for entry in self._entries.values()]
+        fits = [(entry, usual_catalog_fit(entry, adviser)) for entry in self._entries.values()]
         running = [(entry, fit.tokens_per_second or 0) for entry, fit in fits if fit.verdict == "runs"]
         quick = [entry for entry, pace in running if pace >= _QUICK * (_THOUGHT if entry.thinks else 1)]
         has_begun = self.list.currentIndex().row() > 0 or self._asked or self._card_problem

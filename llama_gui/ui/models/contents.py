@@ -44,6 +44,11 @@ def catalog_fit(entry: CatalogEntry, adviser: FitAdviser) -> Fit:
     return adviser.best(entry.shape, entry.context, _stored(entry.gguf))
 
 
+def usual_catalog_fit(entry: CatalogEntry, adviser: FitAdviser) -> Fit:
+    """The same, whatever else runs just now."""
+    return adviser.usual(entry.shape, entry.context, _stored(entry.gguf))
+
+
 def catalog_row(entry: CatalogEntry, adviser: FitAdviser) -> ModelRow:
     """A recommended model in the list."""
     fit = catalog_fit(entry, adviser)
