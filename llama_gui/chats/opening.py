@@ -8,11 +8,11 @@ from pathlib import Path
 from llama_gui.chats.backups import backup_at_opening, backup_before_migration, fullest_backup
 from llama_gui.chats.bin import KEPT_S, purge
 from llama_gui.chats.migrations import APPLICATION_ID, check_version, migrate, version_of
-from llama_gui.chats.plain_words import means_damage, primary_code
+from llama_gui.chats.plain_words import means_damage, means_damaged_text, primary_code
 from llama_gui.chats.restoring import offer_backup
 from llama_gui.chats.rows import readable_text
 from llama_gui.chats.salvage import salvage
-from llama_gui.chats.search_schema import add_functions
+from llama_gui.chats.search_schema import add_functions, mend_search
 
 BUSY_TIMEOUT_S = 2.0
 
@@ -75,7 +75,13 @@ def connect(path: Path) -> sqlite3.Connection:
         check_version(connection)
         _check_soundness(connection)
         _set_up(connection, path)
-        _tidy(connection, last_used)
+        try:
+            _tidy(connection, last_used)
+        except sqlite3.OperationalError as error:
+            if not means_damaged_text(error):
+                raise
+            mend_search(connection)
+            _tidy(connection, last_used)
         _check_indexes(connection)
     except BaseException as error:
         connection.close()
@@ -117,7 +123,8 @@ def _tidy(connection: sqlite3.Connection, last_used: float) -> None:
     except sqlite3.Error as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        if primary_code(error) == sqlite3.SQLITE_ERROR:  # a table has gone, or is another than we made
+        # A table has gone, or is another than we made.
+        if primary_code(error) == sqlite3.SQLITE_ERROR and not means_damaged_text(error):
             raise DamagedError(str(error)) from error
         raise
 

@@ -39,12 +39,19 @@ def means_damaged_index(error: BaseException) -> bool:
     return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) in codes
 
 
+def means_damaged_text(error: BaseException) -> bool:
+    """Whether a title or a message is no text any more, which the search index's triggers must read to change it."""
+    return isinstance(error, sqlite3.OperationalError) and "user-defined function" in str(error)
+
+
 def primary_code(error: sqlite3.Error) -> int:
     """SQLite's error code without its refinement."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
 
 
 def _sqlite_text(error: sqlite3.Error, path: Path) -> str:
+    if means_damaged_text(error):
+        return "A text in your chats is damaged, so this was not done. It was mended as far as possible; try again."
     match primary_code(error):
         case sqlite3.SQLITE_FULL:
             return f"The disk is full, so this is not saved yet. Free some space on the disk that holds {path.parent}."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_gui.chats.plain_words import means_damaged_index
-from llama_gui.chats.search_schema import rebuild_search
+from llama_gui.chats.search_schema import mend_search
 from llama_gui.chats.snippet import BEFORE, SNIPPET, snippet
 from llama_gui.chats.tree import clean_text
 from llama_gui.chats.words import fold, pattern, places, spaced, tokens
@@ -100,7 +100,7 @@ def search(db: sqlite3.Connection, query: str, limit: int = 50) -> list[SearchHi
     except sqlite3.DatabaseError as error:
         if not means_damaged_index(error):
             raise
-        rebuild_search(db)
+        mend_search(db)
         return [_hit(row, finder, kinds) for row in _rows(db, wanted.match, limit)]
 
 

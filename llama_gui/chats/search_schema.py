@@ -2,6 +2,7 @@
 
 import sqlite3
 
+from llama_gui.chats.rows import readable_text
 from llama_gui.chats.words import spaced
 
 # The index holds no copy of the texts ("external content"): it reads them through a view when it is built anew. An
@@ -52,10 +53,42 @@ def create_search(connection: sqlite3.Connection) -> None:
     """Make index and triggers, and take in what is there."""
     for statement in (*_TABLES, *_MESSAGE_TRIGGERS, *_TITLE_TRIGGERS):
         connection.execute(statement)
-    rebuild_search(connection)
+    _rebuild(connection)
 
 
-def rebuild_search(connection: sqlite3.Connection) -> None:
-    """Make the index anew from the messages and titles."""
+def _rebuild(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO message_index (message_index) VALUES ('rebuild')")
     connection.execute("INSERT INTO title_index (title_index) VALUES ('rebuild')")
+
+
+def mend_search(connection: sqlite3.Connection) -> None:
+    """Make the index anew from the messages and titles.
+
+    Those that damage has made no text are written as they are shown: no trigger can read them, so that they could be
+    neither changed nor deleted.
+    """
+    triggers = (*_MESSAGE_TRIGGERS, *_TITLE_TRIGGERS)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for trigger in triggers:
+            connection.execute(f"DROP TRIGGER IF EXISTS {trigger.split()[2]}")
+        for table, column in (("nodes", "content"), ("chats", "title")):
+            rows = connection.execute(f"SELECT seq, CAST({column} AS BLOB) FROM {table}")
+            mended = [(readable_text(raw), seq) for seq, raw in rows if not _is_text(raw)]
+            connection.executemany(f"UPDATE {table} SET {column} = ? WHERE seq = ?", mended)
+        for trigger in triggers:
+            connection.execute(trigger)
+        _rebuild(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from llama_gui.chats.plain_words import means_damaged_index, plain_words
-from llama_gui.chats.search_schema import rebuild_search
+from llama_gui.chats.plain_words import means_damaged_index, means_damaged_text, plain_words
+from llama_gui.chats.search_schema import mend_search
 
 
 class StoreFile:
@@ -33,7 +33,7 @@ class StoreFile:
             except BaseException as error:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-                if means_damaged_index(error):  # then the next try succeeds
+                if means_damaged_index(error) or means_damaged_text(error):  # then the next try succeeds
                     with suppress(sqlite3.Error):
-                        rebuild_search(db)
+                        mend_search(db)
                 raise

@@ -4427,6 +4427,10 @@
         <translation>Ein anderes Programm benutzt die Ablage der Chats {0}, darum ist dies nicht gespeichert. Schließe dieses Programm.</translation>
     </message>
     <message>
+        <source>A text in your chats is damaged, so this was not done. It was mended as far as possible; try again.</source>
+        <translation>Ein Text in deinen Chats ist beschädigt, darum wurde das nicht getan. Er wurde so weit wie möglich in Ordnung gebracht; versuche es noch einmal.</translation>
+    </message>
+    <message>
         <source>The chat store {0} cannot be opened: {1}. Check the folder's permissions.</source>
         <translation>Die Ablage der Chats {0} lässt sich nicht öffnen: {1}. Prüfe die Rechte des Ordners.</translation>
     </message>

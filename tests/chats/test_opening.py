@@ -3,6 +3,7 @@
 import os
 import random
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -186,11 +187,7 @@ def test_a_damaged_letter_costs_that_letter(store: ChatStore, path: Path):
     store.save_nodes([replace(question("1"), content="Good morning"), replace(question("2"), chat_id="other")])
     store.save_tabs([OpenTab("chat", 0, "a draft")])
     store.close()
-    content = path.read_bytes()
-    for text in (b"A title", b"Good morning", b"a draft"):
-        assert text in content
-        content = content.replace(text, bytes([text[0] ^ 0x80]) + text[1:])
-    path.write_bytes(content)
+    _damage(path, b"A title", b"Good morning", b"a draft")
     again = ChatStore.open(path)
     assert again.notice == ""
     assert {chat.title for chat in again.chats()} == {"\N{REPLACEMENT CHARACTER} title", "Another one"}
@@ -198,3 +195,42 @@ def test_a_damaged_letter_costs_that_letter(store: ChatStore, path: Path):
     assert [tab.draft for tab in again.tabs()] == ["\N{REPLACEMENT CHARACTER} draft"]
     assert len(list(again.records())) == 2
     again.close()
+
+
+def _damage(path: Path, *texts: bytes) -> None:
+    content = path.read_bytes()
+    for text in texts:
+        assert text in content
+        content = content.replace(text, bytes([text[0] ^ 0x80]) + text[1:])
+    path.write_bytes(content)
+
+
+def test_what_has_a_damaged_letter_can_be_changed_at_the_second_try_and_deleted(store: ChatStore, path: Path):
+    """SQLite's triggers read the old text to take it out of the search index."""
+    for chat_id, title in (("chat", "A title"), ("gone", "Deleted")):
+        store.create_chat(chat_id, title)
+        store.save_node(replace(question(chat_id), chat_id=chat_id, content=f"Good morning, {chat_id}"))
+    store.delete_chat("gone")
+    store.close()
+    _damage(path, b"A title", b"Deleted", b"Good morning, gone")
+    with closing(ChatStore.open(path)) as again:
+        with pytest.raises(StoreError, match=r"It was mended as far as possible; try again\."):
+            again.rename_chat("chat", "Another title")
+        again.rename_chat("chat", "Another title")
+        assert [hit.chat_id for hit in again.search("another")] == ["chat"]
+        assert again.empty_bin() == 1
+        assert again.chats(deleted=True) == []
+        assert [hit.node_id for hit in again.search("morning")] == ["chat"]
+
+
+def test_a_damaged_letter_in_what_the_opening_deletes_costs_nothing_else(store: ChatStore, path: Path):
+    store.create_chat("gone", "Deleted")
+    store.save_node(replace(question("1"), chat_id="gone"))
+    store.create_chat("chat", "A title")
+    store.save_node(question("2"))
+    store._connection.execute("UPDATE chats SET deleted = 1.0 WHERE id = 'gone'")
+    store.close()
+    _damage(path, b"Deleted")
+    with closing(ChatStore.open(path)) as again:
+        assert (again.notice, [chat.id for chat in again.chats()]) == ("", ["chat"])
+        assert again.chats(deleted=True) == []

@@ -252,6 +252,16 @@ def test_a_damaged_index_is_made_anew(store: ChatStore):
     assert found(store, "needle") == ["m"]
 
 
+def test_a_damaged_index_beside_a_damaged_text(store: ChatStore):
+    say(store, "m", "needle")
+    say(store, "m2", "thread")
+    store._connection.execute("DROP TRIGGER message_index_change")
+    store._connection.execute("UPDATE nodes SET content = CAST(x'ff74' AS TEXT) WHERE id = 'm2'")
+    store._connection.execute("DELETE FROM message_index_data WHERE id > 10")
+    assert found(store, "needle") == ["m"]
+    assert found(store, "t") == ["m2"]
+
+
 def test_a_message_is_saved_beside_a_damaged_index_at_the_second_try(store: ChatStore):
     say(store, "m", "needle")
     store._connection.execute("UPDATE message_index_data SET block = x'ff' WHERE id = 10")
