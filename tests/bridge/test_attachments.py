@@ -11,6 +11,9 @@ from llama_gui.bridge import attachments
 from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.chats.attachments import Attachment
 from llama_gui.chats.documents.child import ReadingCancelledError
+from llama_gui.chats.store import ChatStore
+from llama_gui.errors import StoreError
+from tests.bridge.conftest import MakeBook
 
 
 @pytest.fixture
@@ -77,3 +80,29 @@ def test_the_end_does_not_wait_for_a_document(qtbot: QtBot, reader: AttachmentRe
     assert reader.close(5)
     assert time.monotonic() - began < 4
     assert not reader.read("/x/late.txt").is_document  # and is never read
+
+
+def test_files_of_a_draft_that_a_full_disk_refused_are_kept_when_it_has_room(
+    qtbot: QtBot, make_book: MakeBook, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(attachments, "AGAIN_MS", 20)
+    book, file = make_book(), Attachment("a.txt", "text", 4)
+    session = book.new_chat()
+    told: list[str] = []
+    session.failed.connect(told.append)
+    refused: list[int] = []
+
+    def refuse(*_of: object) -> None:
+        refused.append(1)
+        raise StoreError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ChatStore, "save_draft_files", refuse)
+        session.draft_files.keep((file,))
+        qtbot.waitUntil(lambda: len(refused) > 2)
+
+    def is_kept() -> bool:
+        return book._store.wait(lambda store: store.draft_files(session.chat_id), 5) == (file,)
+
+    qtbot.waitUntil(is_kept)
+    assert told == ["The disk is full."]
