@@ -15,6 +15,9 @@ STATUSES: tuple[NodeStatus, ...] = ("complete", "streaming", "stopped", "interru
 
 DEFAULT_TITLE = "New chat"
 
+LEFT = -1
+"""The place in the strip of a tab that was closed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -55,7 +58,10 @@ class ChatSummary:
 
 @dataclass(frozen=True, slots=True)
 class OpenTab:
-    """One open tab: which chat, where in the strip, what was typed and not sent, how far it was scrolled."""
+    """One open tab: which chat, where in the strip, what was typed and not sent, how far it was scrolled.
+
+    At `LEFT` it is none any more, but was closed with something written in it.
+    """
 
     chat_id: str
     position: int

@@ -1,6 +1,7 @@
 """The open tabs: which chats are open, in what order, which are seen, in front, or have something new."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -9,7 +10,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.search import SearchHit
-from llama_gui.chats.tree import DEFAULT_TITLE, OpenTab
+from llama_gui.chats.tree import DEFAULT_TITLE, LEFT, OpenTab
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.split.panes import ChatPanes
@@ -67,8 +68,10 @@ class TabDeck(QObject):
         return sum(session.answering for session in self._book.sessions())
 
     def open_tabs(self) -> list[OpenTab]:
-        """The tabs as they are kept until the next start."""
-        return [self._snapshot(tab, position) for position, tab in enumerate(self.tabs())]
+        """The tabs as they are kept until the next start, and those that were closed with something written."""
+        closed = {kept.chat_id for kept in self._closed}
+        left = [replace(kept, position=LEFT) for chat_id, kept in self._left.items() if chat_id in closed]
+        return [*left, *(self._snapshot(tab, position) for position, tab in enumerate(self.tabs()))]
 
     def _snapshot(self, tab: ChatTab, position: int) -> OpenTab:
         scroll = tab.transcript.scroll_place()
@@ -94,7 +97,12 @@ class TabDeck(QObject):
     def restore(self, kept: Sequence[OpenTab]) -> None:
         """Open the tabs of the last time; without any, a new one."""
         for open_tab in sorted(kept, key=lambda tab: tab.position):
-            if open_tab.chat_id not in self._tabs:
+            if open_tab.chat_id in self._tabs:
+                continue
+            if open_tab.position == LEFT:
+                self._left.setdefault(open_tab.chat_id, open_tab)
+                self._closed.append(open_tab)
+            else:
                 self._open(open_tab.chat_id, open_tab, show=False)
         current = next((tab.chat_id for tab in kept if tab.is_current), "")
         if not self.bar.count():
@@ -111,7 +119,7 @@ class TabDeck(QObject):
             return
         kept = self._snapshot(tab, index)
         if not tab.draft().is_empty:
-            self._left[chat_id] = kept
+            self._left[chat_id] = replace(kept, is_current=False)
         if tab.session.path() or chat_id in self._left:
             self._closed.append(kept)
             del self._closed[:-_MOST_CLOSED]
@@ -162,7 +170,8 @@ class TabDeck(QObject):
             kept = self._closed.pop()
             if kept.chat_id not in self._tabs:
                 self._open(kept.chat_id, kept, show=False)
-                self.bar.moveTab(self.bar.count() - 1, min(kept.position, self.bar.count() - 1))
+                last = self.bar.count() - 1
+                self.bar.moveTab(last, last if kept.position == LEFT else min(kept.position, last))
                 self.bar.setCurrentIndex(self.bar.index_of(kept.chat_id))
                 return
 

@@ -426,3 +426,40 @@ def test_a_closed_tab_comes_back_with_its_files(open_window, notes: Path, qtbot)
     again = window.deck.current()
     assert again is not tab
     qtbot.waitUntil(lambda: names(again) == ["notes.md"])
+
+
+def test_a_closed_tab_keeps_its_draft_until_the_next_start(open_window, notes: Path, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    ask(qtbot, tab, "first")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    chat_id = tab.session.chat_id
+    drop(tab, notes)
+    qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
+    qtbot.keyClicks(tab.composer.edit, "not sent")
+    window.deck.new_tab()
+    qtbot.keyClicks(window.deck.current().composer.edit, "no chat yet")
+    window.deck.close_current()
+    window.deck.close_current()
+    window.close()
+    window = open_window(ScriptedEngine())
+    assert len(window.deck.tabs()) == 1
+    assert window.deck.current().composer.text() == ""
+    again = window.deck.open_chat(chat_id)
+    qtbot.waitUntil(lambda: names(again) == ["notes.md"])
+    assert again.composer.text() == "not sent"
+    trigger(window, "reopen_tab")
+    assert window.deck.current().composer.text() == "no chat yet"
+    assert len(window.deck.open_tabs()) == len(window.deck.tabs()) == 3
+
+
+def test_a_deleted_chat_takes_the_draft_of_its_closed_tab_along(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    tab = window.deck.current()
+    ask(qtbot, tab, "first")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    qtbot.keyClicks(tab.composer.edit, "not sent")
+    window.deck.close_current()
+    assert "not sent" in [kept.draft for kept in window.deck.open_tabs()]
+    window.deck.close_chat(tab.session.chat_id)
+    assert "not sent" not in [kept.draft for kept in window.deck.open_tabs()]
