@@ -1,9 +1,13 @@
-"""The schema of the chat store, one function for each step. A step that was released is never changed."""
+"""The schema of the chat store, one function for each step. A step that was released is never changed.
+
+Each step changes the schema: a file whose number does not go with its schema is a damaged one.
+"""
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 
-from llama_gui.chats.search_schema import create_search
+from llama_gui.chats.search_schema import add_functions, create_search
 from llama_gui.errors import StoreError
 
 APPLICATION_ID = 0x6C6C6775
@@ -135,3 +139,17 @@ def migrate(connection: sqlite3.Connection, before_step: Callable[[int], object]
 def version_of(connection: sqlite3.Connection) -> int:
     """The number of the file's format; 0 for one without content."""
     return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def is_misnumbered(connection: sqlite3.Connection) -> bool:
+    """Whether the number is another than that of the newest format, and the schema is that one's."""
+    if version_of(connection) == len(MIGRATIONS):
+        return False
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as newest:
+        add_functions(newest)
+        migrate(newest)
+        return _schema(connection) == _schema(newest)
+
+
+def _schema(connection: sqlite3.Connection) -> set[tuple[str, str | None]]:
+    return set(connection.execute("SELECT name, sql FROM sqlite_master"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from llama_gui.chats.backups import backup_at_opening, backup_before_migration, fullest_backup
 from llama_gui.chats.bin import KEPT_S, purge
-from llama_gui.chats.migrations import APPLICATION_ID, check_version, migrate, version_of
+from llama_gui.chats.migrations import APPLICATION_ID, check_version, is_misnumbered, migrate, version_of
 from llama_gui.chats.plain_words import means_damage, means_damaged_text, primary_code
 from llama_gui.chats.restoring import offer_backup
 from llama_gui.chats.rows import readable_text
@@ -134,7 +134,7 @@ def _check_owner(connection: sqlite3.Connection) -> None:
     is_empty = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] == 0
     if owner != APPLICATION_ID and not is_empty:
         raise DamagedError("it is a database of another program")
-    if (version_of(connection) < 1) is not is_empty:
+    if (version_of(connection) < 1) is not is_empty or is_misnumbered(connection):
         raise DamagedError("its format number does not go with its content")
 
 

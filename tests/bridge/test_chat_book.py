@@ -196,6 +196,7 @@ def test_a_damaged_store_is_told_and_the_book_works(qtbot: QtBot, make_book: Mak
 def test_a_newer_store_is_refused_and_nothing_is_accepted(qtbot: QtBot, make_book: MakeBook, tmp_path: Path):
     ChatStore.open(tmp_path / "chats.db").close()
     connection = sqlite3.connect(tmp_path / "chats.db")
+    connection.execute("CREATE TABLE something_new (name TEXT)")
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     connection.close()
     book = make_book()

@@ -18,6 +18,7 @@ from tests.chats.samples import question
 
 def test_a_newer_format_is_refused_and_left_untouched(store: ChatStore, path: Path):
     store.create_chat("chat")
+    store._connection.execute("CREATE TABLE something_new (name TEXT)")
     store._connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     store.close()
     before = path.read_bytes()
@@ -25,6 +26,22 @@ def test_a_newer_format_is_refused_and_left_untouched(store: ChatStore, path: Pa
         ChatStore.open(path)
     assert path.read_bytes() == before
     assert {part.name for part in path.parent.iterdir()} <= {"chats.db", "backups"}
+
+
+@pytest.mark.parametrize("bit", range(32))
+def test_a_damaged_format_number_is_no_other_format(store: ChatStore, path: Path, bit: int):
+    store.create_chat("chat", "A title")
+    store.save_node(question("1"))
+    store.close()
+    content = bytearray(path.read_bytes())
+    number = int.from_bytes(content[60:64], "big")
+    assert number == len(MIGRATIONS)
+    content[60:64] = (number ^ 1 << bit).to_bytes(4, "big")
+    path.write_bytes(content)
+    with closing(ChatStore.open(path)) as again:
+        assert "1 messages in 1 chats could be read from it and are here" in again.notice
+        assert [chat.title for chat in again.chats()] == ["A title"]
+        assert len(again.nodes("chat")) == 1
 
 
 def _aside(path: Path) -> list[Path]:
