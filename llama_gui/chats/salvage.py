@@ -4,12 +4,14 @@ import logging
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from llama_gui.chats.chat_list import refresh_summary
+from llama_gui.chats.leaf_pages import gather
 from llama_gui.chats.rows import ADD_NODE, NODE_COLUMNS, SAVE_NODE, node_row, readable_text
 from llama_gui.chats.title import title_from
 from llama_gui.chats.tree import Node, sound_nodes
@@ -19,6 +21,7 @@ _log = logging.getLogger(__name__)
 _CHAT_COLUMNS = (
     "id", "title", "title_source", "created", "settings", "pinned", "folder", "archived", "deleted", "leaf_id",
 )  # fmt: skip
+_COPY = "copy.db"
 _OTHER_TABLES = {
     "tabs": ("chat_id", "position", "draft", "scroll", "is_current"),
     "presets": ("name", "settings"),
@@ -35,17 +38,24 @@ class Salvaged:
 
 
 def salvage(damaged: Path, target: sqlite3.Connection) -> Salvaged:
-    """Copy what can be read into the new and empty store `target`, all or none of it. The damaged file is not touched.
+    """Copy what can be read into the new and empty store `target`. The damaged file is not touched.
 
     It never fails: what cannot be read is left out, and if nothing can, nothing is.
     """
     if not damaged.is_file():
         return Salvaged()
-    try:
-        return give_back(damaged, target)
-    except (OSError, sqlite3.Error, MemoryError) as error:
-        _log.warning("nothing was recovered from %s: %s", damaged, error)
-        return Salvaged()
+    with ExitStack() as opened:
+        sources: list[sqlite3.Connection] = []
+        for way in (_opened, _leaves):
+            with _told(damaged):
+                sources.append(opened.enter_context(way(damaged)))
+        chats: dict[str, dict[str, Any]] = {}
+        for source in reversed(sources):
+            chats |= _chats(source)
+        for source in sources:  # what the first has, the second leaves as it is
+            with _told(damaged):
+                _copy(source, target, chats)
+    return Salvaged(*target.execute("SELECT COUNT(DISTINCT chat_id), COUNT(*) FROM nodes").fetchone())
 
 
 def give_back(backup: Path, target: sqlite3.Connection) -> Salvaged:
@@ -53,31 +63,48 @@ def give_back(backup: Path, target: sqlite3.Connection) -> Salvaged:
 
     Raises OSError and sqlite3.Error.
     """
-    with tempfile.TemporaryDirectory(prefix=".salvage-", dir=backup.parent) as folder:
-        source = _open_copy(backup, Path(folder))
-        try:
-            return _copy(source, target)
-        finally:
-            source.close()
+    with _opened(backup) as source:
+        return _copy(source, target, _chats(source))
 
 
-def _open_copy(damaged: Path, folder: Path) -> sqlite3.Connection:
-    """Open a copy, because SQLite changes a file whose log it finds."""
-    copy = folder / "copy.db"
-    shutil.copyfile(damaged, copy)
-    log = damaged.with_name(damaged.name + "-wal")
-    if log.exists():
-        shutil.copyfile(log, copy.with_name("copy.db-wal"))
-    source = sqlite3.connect(copy, isolation_level=None)
-    source.text_factory = readable_text
-    source.execute("PRAGMA writable_schema = ON")  # read on although a part of the schema is broken
-    return source
+@contextmanager
+def _told(damaged: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error, MemoryError) as error:
+        _log.warning("%s could not be recovered in one of two ways: %s", damaged, error)
 
 
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> Salvaged:
+@contextmanager
+def _opened(file: Path) -> Iterator[sqlite3.Connection]:
+    """A copy, because SQLite changes a file whose log it finds."""
+    with tempfile.TemporaryDirectory(prefix=".salvage-", dir=file.parent) as folder:
+        copy = Path(folder, _COPY)
+        shutil.copyfile(file, copy)
+        log = file.with_name(file.name + "-wal")
+        if log.exists():
+            shutil.copyfile(log, copy.with_name(copy.name + "-wal"))
+        with closing(sqlite3.connect(copy, isolation_level=None)) as source:
+            source.text_factory = readable_text
+            source.execute("PRAGMA writable_schema = ON")  # read on although a part of the schema is broken
+            yield source
+
+
+@contextmanager
+def _leaves(damaged: Path) -> Iterator[sqlite3.Connection]:
+    """What its leaves hold, whether or not a tree leads to them."""
+    with _opened(damaged) as source:
+        with suppress(sqlite3.Error):  # so that what stands in the log is in the file
+            source.execute("PRAGMA journal_mode = DELETE")
+        place = Path(source.execute("PRAGMA database_list").fetchone()[2])
+        source.close()
+        with closing(gather(place)) as found:
+            yield found
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, chats: Mapping[str, dict[str, Any]]) -> Salvaged:
     target.execute("BEGIN IMMEDIATE")
     try:
-        chats = _chats(source)
         drafts = {row[0] for row in target.execute("SELECT chat_id FROM tabs UNION SELECT chat_id FROM draft_files")}
         salvaged = messages = 0
         for chat_id, seqs in _seqs_by_chat(source).items():
@@ -104,14 +131,16 @@ def _copy_chat(
     nodes = sound_nodes(node for row in rows if (node := _node(row)))
     if not nodes:
         return 0
+    mine = target.execute(
+        f"SELECT {NODE_COLUMNS}, deleted FROM nodes WHERE chat_id = ? ORDER BY seq", (chat_id,)
+    ).fetchall()
+    if {node.id for node in nodes} <= {row[0] for row in mine}:
+        return 0
     title = title_from(next((node.content for node in nodes if node.role == "user"), ""))
     lost = {"id": chat_id, "title": title, "title_source": "first", "created": nodes[0].created}
     if not (chat and _insert(target, "chats", chat)):
         _insert(target, "chats", lost)
     # What the target has of the chat is put in again behind the rest, so that no message is older than its parent.
-    mine = target.execute(
-        f"SELECT {NODE_COLUMNS}, deleted FROM nodes WHERE chat_id = ? ORDER BY seq", (chat_id,)
-    ).fetchall()
     # One by one, the newest first: SQLite would go down from each to those under it by recursion, which has an end.
     target.executemany("DELETE FROM nodes WHERE id = ?", [(row[0],) for row in reversed(mine)])
     target.executemany(ADD_NODE, (node_row(node) for node in nodes))

@@ -2,8 +2,11 @@
 
 import random
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatTree, Node, OpenTab
@@ -81,6 +84,42 @@ def test_lost_titles_are_made_again_from_the_first_message(path: Path):
     assert all(chat.title.startswith("0 0 0") for chat in store.chats())
     assert len(store.nodes("c3")) == 40
     store.close()
+
+
+@pytest.mark.parametrize("table", ["nodes", "sqlite_master"])
+@pytest.mark.parametrize("byte", [b"\xa5", b"\0"])
+def test_messages_without_a_root_come_over(path: Path, table: str, byte: bytes):
+    wanted = fill(path, chats=6, each=120, size=100)
+    without_backups(path)
+    with path.open("r+b") as file:
+        file.seek(pages_of(path, "nodes")[0] * 4096 if table == "nodes" else 0)
+        file.write(byte * 4096)
+    with closing(ChatStore.open(path)) as store:
+        assert "720 messages in 6 chats could be read from it and are here" in store.notice
+        assert {chat.title for chat in store.chats()} == {f"Title {chat}" for chat in range(6)}
+        found = {node.id: node for chat in store.chats() for node in store.nodes(chat.id)}
+        assert found == wanted
+        assert store.chat("c3").settings.system_prompt == "prompt 3"
+        assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert not list(path.parent.glob(".salvage-*"))
+
+
+def test_what_was_deleted_for_ever_is_not_found_on_free_pages(path: Path):
+    store = ChatStore.open(path)
+    store._connection.execute("PRAGMA secure_delete = OFF")
+    for chat in ("chat", "gone"):
+        store.create_chat(chat, chat)
+        store.save_nodes(replace(question(f"{chat}{n}", chat), content=f"{chat} {n} " * 100) for n in range(200))
+    store.delete_chat("gone")
+    store.empty_bin()
+    store.close()
+    without_backups(path)
+    assert b"gone 196" in path.read_bytes()
+    break_page(path, pages_of(path, "nodes")[0])
+    with closing(ChatStore.open(path)) as again:
+        assert [chat.id for chat in again.chats()] == ["chat"]
+        assert len(again.nodes("chat")) == 200
+        assert again.chats(deleted=True) == []
 
 
 def test_bin_and_branches_come_over(path: Path):
