@@ -69,8 +69,7 @@ def named(name: str, entries: Sequence[ModelEntry]) -> ModelEntry:
     """
     found = _exactly(name, entries)
     if not found:
-        there = ", ".join(entry.name for entry in entries)
-        raise ShelfError(f"There is no model {name} on the shelf. There are: {there}.")
+        raise ShelfError(f"There is no model {name} on the shelf. {_meant(name, entries)}{_LISTED}")
     return _only(found, f"{len(found)} models are called {name}.")
 
 
@@ -113,13 +112,16 @@ def _only(found: Sequence[ModelEntry], several: str) -> ModelEntry:
 
 
 def _advice(name: str, entries: Sequence[ModelEntry]) -> str:
+    try:
+        return f"{_meant(name, entries)}From the hub you get it by: llama-gui download {check_repo(name)}"
+    except InvalidRequestError:
+        return f"{_meant(name, entries)}{_LISTED}"
+
+
+def _meant(name: str, entries: Sequence[ModelEntry]) -> str:
     by_form = {form.casefold(): entry.name for entry in entries for form in (_without_owner(entry), entry.name)}
     near = difflib.get_close_matches(name.casefold(), by_form, n=1)
-    meant = f"Did you mean {by_form[near[0]]}? " if near else ""
-    try:
-        return f"{meant}From the hub you get it by: llama-gui download {check_repo(name)}"
-    except InvalidRequestError:
-        return f"{meant}{_LISTED}"
+    return f"Did you mean {by_form[near[0]]}? " if near else ""
 
 
 def _can_be_name(text: str) -> bool:

@@ -17,7 +17,7 @@ from llama_gui.library.shelf_notes import load_notes, note_of
 from llama_gui.library.sizes import in_words
 from llama_gui.model_choice import model_folders, named, shelf_entries
 from llama_gui.paths import Paths
-from llama_gui.terminal import FAILED, in_terminal
+from llama_gui.terminal import FAILED, in_terminal, printable
 from llama_gui.vocabulary import ModelEntry
 
 
@@ -49,23 +49,24 @@ def _verify(entries: Sequence[ModelEntry]) -> int:
         report = shelf_care.verify(entry)
         how = [f"{report.by_checksum} by checksum"] if report.by_checksum else []
         how += [f"{report.by_shape} by form only"] if report.by_shape else []
-        print(f"{entry.name}: {'damaged' if report.problems else 'sound'} ({', '.join(how)})", flush=True)
+        print(f"{printable(entry.name)}: {'damaged' if report.problems else 'sound'} ({', '.join(how)})", flush=True)
         for problem in report.problems:
-            print(f"  {problem}", flush=True)
+            print(f"  {printable(problem)}", flush=True)
         problems += len(report.problems)
     return FAILED if problems else 0
 
 
 def _delete(entry: ModelEntry, folders: Sequence[Path], *, is_sure: bool) -> int:
+    name, place = printable(entry.name), printable(entry.path)
     if not is_sure:
-        print(f"Delete {entry.name} ({in_words(entry.size)}) in {entry.path}? [y/N] ", end="", flush=True)
+        print(f"Delete {name} ({in_words(entry.size)}) in {place}? [y/N] ", end="", flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             print("Nothing was deleted.")
             return FAILED
     deleted = shelf_care.delete(entry, folders)
-    print(f"{entry.name} is deleted; {in_words(deleted.freed)} are free again.")
+    print(f"{name} is deleted; {in_words(deleted.freed)} are free again.")
     if deleted.left:
-        print(f"Left in {entry.path}, because it is no part of the model: {', '.join(deleted.left)}")
+        print(f"Left in {place}, because it is no part of the model: {printable(', '.join(deleted.left))}")
     return 0
 
 
@@ -115,7 +116,7 @@ def _day(moment: datetime | None) -> str:
 
 
 def _print_table(rows: Sequence[Sequence[str]]) -> None:
-    clean = [["".join(mark for mark in cell if mark.isprintable()) for cell in row] for row in rows]
+    clean = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in clean) for column in range(len(clean[0]))]
     for row in clean:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]

@@ -36,9 +36,14 @@ def in_terminal(work: Callable[[], int]) -> int:
         return INTERRUPTED
 
 
+def printable(text: str) -> str:
+    """Somebody else's words, on one line and without marks that would do something to the terminal."""
+    return "".join(mark if mark.isprintable() else " " for mark in text)
+
+
 def _say(text: str) -> None:
     if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] - print would take standard output
-        print(text, file=sys.stderr)
+        print(printable(text), file=sys.stderr)
 
 
 def _give_up_output() -> None:

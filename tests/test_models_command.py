@@ -84,6 +84,20 @@ def test_a_name_that_several_have_is_told(capsys, profile: Path):
     assert (profile / "models" / "MINE").exists()
 
 
+def test_names_do_nothing_to_the_terminal(capsys, profile: Path):
+    for name in ("a\x1b[31mred", "a\nb"):
+        try:
+            make_model(profile / "models" / name)
+        except OSError:  # Windows has no such names
+            return
+    status, out, err = models(capsys, profile, "--delete", "a")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert len(models(capsys, profile)[1].splitlines()) == 1 + 1 + 4
+    status, _, err = models(capsys, profile, "--delete", "A\x1b[31mred\nX")
+    assert "\x1b" not in err
+    assert "llama-gui models lists those that there are." in err
+
+
 @needs_links
 def test_verify_finds_a_wrong_bit(capsys, profile: Path):
     status, out, _ = models(capsys, profile, "--verify")
