@@ -16,6 +16,8 @@ from llama_gui.vocabulary import ModelEntry
 _NAME_WIDTH = 340
 LONG = 8
 """From so many models on, typing filters them; before, it goes to the entry that begins with the letter."""
+MOST = 16
+"""So many are shown at once: with more, the menu would cover the screen, and go on beside it."""
 
 
 class ModelMenu(QMenu):
@@ -29,9 +31,10 @@ class ModelMenu(QMenu):
         self.setStyleSheet("ModelMenu::item { padding-left: 10px; }")  # ticks and dots are icons, which come before it
         self._icons = icons
         self._models: list[tuple[QAction, str]] = []  # and what is looked for
-        self._headings: list[QAction] = []
+        self._headings: list[tuple[QAction, list[QAction]]] = []  # and the models under it
         self._typed = ""
         self._hint = QAction(self)
+        self._more = QAction(self)
 
     def add_models(self, entries: Sequence[ModelEntry], loaded: Collection[str], current: str) -> None:
         """The models, by where they are. `loaded`: keys of those in memory."""
@@ -39,10 +42,14 @@ class ModelMenu(QMenu):
             self._hint = self._heading(self.tr("Type to filter"))
         servers = list(dict.fromkeys(entry.endpoint for entry in entries))
         for server in servers:
+            below: list[QAction] = []
             if len(servers) > 1 or server:
-                self._headings.append(self._heading(server or self.tr("On this machine")))
+                self._headings.append((self._heading(server or self.tr("On this machine")), below))
             for entry in (entry for entry in entries if entry.endpoint == server):
-                self._add_model(entry, entry.key in loaded, entry.key == current)
+                below.append(self._add_model(entry, entry.key in loaded, entry.key == current))
+        if len(entries) > MOST:
+            self._more = self._heading("")
+            self._show(self._models)
 
     def _heading(self, text: str) -> QAction:
         action = self.addAction(plain_action(text))
@@ -50,7 +57,7 @@ class ModelMenu(QMenu):
         action.setFont(frame_font(TINY_PX))
         return action
 
-    def _add_model(self, entry: ModelEntry, is_loaded: bool, is_current: bool) -> None:
+    def _add_model(self, entry: ModelEntry, is_loaded: bool, is_current: bool) -> QAction:
         size = f"  ·  {size_text(entry.size)}" if entry.size else ""
         font = frame_font(FRAME_PX)
         name = QFontMetrics(font).elidedText(entry.name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
@@ -68,6 +75,7 @@ class ModelMenu(QMenu):
         action.setProperty("loaded", is_loaded)
         action.triggered.connect(partial(self._choose, entry.key))
         self._models.append((action, f"{entry.name} {entry.endpoint}".casefold()))
+        return action
 
     def _choose(self, key: str, _checked: bool = False) -> None:
         self.chosen.emit(key)
@@ -91,13 +99,21 @@ class ModelMenu(QMenu):
         """Show only the models whose names have all the words."""
         self._typed = typed
         words = typed.casefold().split()
-        found = [action for action, name in self._models if all(word in name for word in words)]
-        for action, _name in self._models:
-            action.setVisible(action in found)
-        for heading in self._headings:
-            heading.setVisible(not words)
+        found = [model for model in self._models if all(word in model[1] for word in words)]
+        self._show(found)
         nothing = self.tr("No model has this name: {}")
         shown = self.tr("Type to filter") if not typed else ("{}" if found else nothing).format(typed)
         self._hint.setText(plain_action(shown))
         if found:
-            self.setActiveAction(found[0])
+            self.setActiveAction(found[0][0])
+
+    def _show(self, found: Sequence[tuple[QAction, str]]) -> None:
+        """The first of these, and those in use, which are looked for most."""
+        used = [action for action, _name in found if action.property("current") or action.property("loaded")]
+        shown = [*used, *(action for action, _name in found if action not in used)][:MOST]
+        for action, _name in self._models:
+            action.setVisible(action in shown)
+        for heading, below in self._headings:
+            heading.setVisible(not self._typed.strip() and any(action in shown for action in below))
+        self._more.setText(self.tr("and {} more").format(len(found) - len(shown)))
+        self._more.setVisible(len(found) > len(shown))

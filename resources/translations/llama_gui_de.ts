@@ -1565,6 +1565,10 @@
         <translation>Tippen zum Filtern</translation>
     </message>
     <message>
+        <source>and {} more</source>
+        <translation>und {} weitere</translation>
+    </message>
+    <message>
         <source>On this machine</source>
         <translation>Auf diesem Rechner</translation>
     </message>

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
-from llama_gui.ui.model_menu import LONG, ModelMenu
+from llama_gui.ui.model_menu import LONG, MOST, ModelMenu
 from llama_gui.ui.model_picker import ModelPicker
 from llama_gui.vocabulary import DEFAULT_SAMPLING, ModelEntry, ModelInfo
 
@@ -155,3 +155,24 @@ def test_the_filter_is_taken_back(qtbot, icons, picker):
     assert len(texts(menu)) == LONG + 1
     qtbot.keyClick(menu, Qt.Key.Key_Escape)
     assert not menu.isVisible()
+
+
+def test_a_menu_of_very_many_models_shows_some_and_finds_the_others(qtbot, icons, picker):
+    entries = [ModelEntry(f"Model {n:03}", f"/{n:03}", 1) for n in range(300)]
+    menu = ModelMenu(icons, picker)
+    menu.add_models([*entries, ModelEntry("far", "s#far", 0, endpoint="Server")], ["/200"], "/299")
+
+    def shown() -> list[str]:
+        return [action.data() for action in menu.actions() if action.data() and action.isVisible()]
+
+    def headings() -> list[str]:
+        return [action.text() for action in menu.actions() if not action.isEnabled() and action.isVisible()]
+
+    assert shown() == [*(f"/{n:03}" for n in range(MOST - 2)), "/200", "/299"]
+    assert headings() == ["Type to filter", "On this machine", f"and {301 - MOST} more"]
+    menu.filter("model 15")
+    assert (len(shown()), headings()) == (13, ["model 15"])
+    menu.filter("")
+    assert headings() == ["Type to filter", "On this machine", f"and {301 - MOST} more"]
+    menu.filter("far")
+    assert shown() == ["s#far"]
