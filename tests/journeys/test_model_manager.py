@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from llama_gui.library.fit import Machine
+from llama_gui.library.model_shape import ModelShape
 from llama_gui.ui import MainWindow
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.sizes import size_text
@@ -466,3 +467,6 @@ def test_the_address_of_a_gguf_file_chooses_that_file(open_starter: OpenWindow, 
     assert models.search.form.currentData() is False, "also where safetensors are looked for"
     find(models, qtbot, "https://huggingface.co/somebody/tiny-GGUF/blob/main/tiny-Q8_0.gguf")
     assert models.search.pane.chosen_file() == "tiny-Q8_0.gguf"
+    content = models.search.pane.content
+    assert content is not None
+    assert content.best == models.search.desk.adviser.best(ModelShape.guess(200_000), 0, "int8").dtype, "in its bits"

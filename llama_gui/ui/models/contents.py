@@ -138,8 +138,8 @@ def failed_content(repo: str, problem: str) -> PaneContent:
     return PaneContent(title=plain(repo.partition("/")[2], 100), subtitle=plain(repo), warning=problem_text(problem))
 
 
-def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent:
-    """A model as the hub describes it."""
+def details_content(details: "ModelDetails", adviser: FitAdviser, wanted: str = "") -> PaneContent:
+    """A model as the hub describes it. `wanted`: the GGUF file to choose first, if it has that one."""
     found = details.found
     context = details.config.get("max_position_embeddings")
     context = context if isinstance(context, int) else 0
@@ -159,6 +159,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser) -> PaneContent
     facts.append((translate("Models", "On the hub"), _popularity(found)))
     shape = details.shape
     file = details.files[0].path if _has_choice(details) and details.files else ""
+    file = wanted if file and any(gguf.path == wanted for gguf in details.gguf) else file
     stored = gguf_dtype(gguf_kind(file))
     rough = translate("Models", "An estimate from the number of parameters.")
     return PaneContent(

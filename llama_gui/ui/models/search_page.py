@@ -237,9 +237,7 @@ class SearchPage(ModelPage):
         elif problem := self._failed.get(found.repo):
             self.pane.show_content(failed_content(found.repo, problem))
         elif details := self._details.get(found.repo):
-            content = details_content(details, self.desk.adviser)
-            if any(choice.path == self._file for choice in content.files):
-                content = replace(content, file=self._file)
+            content = details_content(details, self.desk.adviser, self._file)
             if not details.problem and self.states.path_of(found.repo):
                 content = replace(content, warning="", page="")  # it was allowed
             self.pane.show_content(replace(content, actions=self._actions(details)))
