@@ -16,6 +16,7 @@ _LATER: Mapping[str, Any] = {
     "include_stop_str_in_output": False,
     "skip_special_tokens": True,
     "tools": None,
+    "is_chat": True,
 }
 """Fields that the states of earlier versions lack, with the values that were in force then."""
 
@@ -27,7 +28,8 @@ class AnswerState:
     The random number of a token depends only on the seed and the token's index, and its keys and values only on the
     tokens before it; so the ids and the settings are the whole state. `sampling` is complete, with the seed.
     `tokenizer` is the fingerprint of the tokenizer whose ids these are. `tools`: those whose calls the answer keeps
-    well-formed. `logits_processor` and other functions cannot be kept.
+    well-formed. `is_chat`: the prompt is that of a chat, behind which a new text begins. `logits_processor` and other
+    functions cannot be kept.
     """
 
     prompt_token_ids: tuple[int, ...]
@@ -46,6 +48,7 @@ class AnswerState:
     skip_special_tokens: bool = True
     tokenizer: str = ""
     tools: Sequence[Mapping[str, Any]] | None = None
+    is_chat: bool = True
     version: int = field(default=_VERSION)
 
     def request(self, logits_processor: Callable[[list[int], Any], Any] | None = None) -> GenerateRequest:

@@ -195,7 +195,16 @@ class Engine:
             EngineClosedError: the engine was stopped.
             GenerationError: this is a forked copy of the process that made the engine.
         """
-        read = self._reader.read(request)
+        return self._submit(request, on_output, on_finish)
+
+    def _submit(
+        self,
+        request: GenerateRequest,
+        on_output: OnOutput | None,
+        on_finish: OnFinish | None,
+        is_chat: bool | None = None,
+    ) -> Job:
+        read = self._reader.read(request, is_chat=is_chat)
         number = next(self._numbers)
         job = Job(read.origin, lambda: self._loop.cancel(number), self._loop.check_wait)
         sequence = Sequence(number, read, self._tokenizer, job, on_output, on_finish)
@@ -225,7 +234,7 @@ class Engine:
             raise InvalidRequestError("state", state, "an AnswerState, as Job.answer_state or AnswerState.from_json")
         if state.tokenizer != self._tokenizer.fingerprint:
             raise InvalidRequestError("state", f"of the tokenizer {state.tokenizer!r}", "of the model that goes on")
-        return self.submit(state.request(logits_processor), on_output, on_finish)
+        return self._submit(state.request(logits_processor), on_output, on_finish, state.is_chat)
 
     def fork(self, cache_key: str, new_key: str) -> int:
         """Copy what the cache holds of a conversation to another name; the number of tokens copied.

@@ -19,7 +19,8 @@ class PromptLogprobs:
     """Collects the log-probabilities of `tokens` from the place `first` on: of each, and of the `top` likeliest there.
 
     The logits of a place are those of the token before it, so place 0 has none. `rows`: how many the network's head
-    has; the tokenizer may have fewer tokens. `kernels`: our own, where they are.
+    has; the tokenizer may have fewer tokens. `kernels`: our own, where they are. `goes_on`: see
+    `Tokenizer.detokenizer`.
     """
 
     def __init__(
@@ -30,13 +31,15 @@ class PromptLogprobs:
         tokenizer: Tokenizer,
         rows: int,
         kernels: NativeKernels | None = None,
+        *,
+        goes_on: bool = False,
     ) -> None:
         self._tokens = tokens
         self._first = first
         self._top = top
         self._kernels = kernels
         self._tokenizer = tokenizer
-        self._detokenizer = tokenizer.detokenizer()
+        self._detokenizer = tokenizer.detokenizer(goes_on=goes_on)
         self._most_rows = max(32, _MOST_LOGITS // rows)
         self._outputs: list[TokenOutput | None] = []
         if first == 0:

@@ -53,7 +53,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """What a request comes to with one model. `origin` is its state before the first token."""
+    """What a request comes to with one model.
+
+    `origin` is its state before the first token. `goes_on`: the answer's text goes on with that of the prompt.
+    """
 
     prompt: list[int]
     origin: AnswerState
@@ -63,8 +66,8 @@ class ReadRequest:
     grammar: Constraint | None
     dropped_messages: int
     scores: PromptLogprobs | None = None
-    skip_special_tokens: bool = True
     shown_ids: frozenset[int] = frozenset()
+    goes_on: bool = False
 
 
 class RequestReader:
@@ -85,19 +88,24 @@ class RequestReader:
         manners = self._template.call_manners if self._template is not None else ()
         self._call_forms = CallForms(self._grammars, self._tokenizer, manners)
 
-    def read(self, request: GenerateRequest) -> ReadRequest:
-        """The parts of `request`.
+    def read(self, request: GenerateRequest, *, is_chat: bool | None = None) -> ReadRequest:
+        """The parts of `request`. `is_chat`: whether its prompt is that of a chat; None: where it has `messages`.
 
         Raises:
             InvalidRequestError, PromptTooLongError, ChatTemplateError, UserError: it cannot be run.
         """
         if not isinstance(request, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("request", request, "a GenerateRequest")
-        asked, request = request, self._with_known_tokens(self._with_ends(request))
-        fitted, former = self._fitted(request), list(request.answer_token_ids)
+        asked, request = request, self._with_ends(request)
+        known = self._with_known_tokens(request)
+        fitted = self._fitted(known)
         prompt = fitted.token_ids
         if not prompt:  # of a text that a tokenizer makes nothing of
             raise InvalidRequestError("prompt", "empty", "at least one token")
+        is_chat = request.messages is not None if is_chat is None else is_chat
+        goes_on = self._goes_on(prompt, is_chat)
+        request = self._with_known_tokens(request, goes_on=True) if goes_on else known
+        former = list(request.answer_token_ids)
         self.check_ids("token_ids", prompt)
         self.check_ids("answer_token_ids", former)
         is_read_only = bool(former) and request.prompt_logprobs is not None  # then it may fill the context
@@ -108,15 +116,15 @@ class RequestReader:
         calls = grammar if isinstance(grammar, CallGrammar) else None
         return ReadRequest(
             prompt,
-            self._origin(request, prompt, sampler, calls),
+            self._origin(request, prompt, sampler, calls, is_chat),
             sampler,
             self._limits(request, len(prompt)),
             StopStrings(self._stops(request), request.stop if request.include_stop_str_in_output else ()),
             grammar,
             fitted.dropped_messages,
-            self._scores(request, prompt, former),
-            request.skip_special_tokens,
+            self._scores(request, prompt, former, goes_on),
             calls.shown if calls is not None else frozenset(),
+            goes_on,
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
@@ -174,14 +182,24 @@ class RequestReader:
         ends = (token_id for token_id in self._middle.ends if token_id < self._drawable)
         return replace(request, stop_token_ids=(*request.stop_token_ids, *ends))
 
-    def _with_known_tokens(self, request: GenerateRequest) -> GenerateRequest:
+    def _goes_on(self, prompt: Many[int], is_chat: bool) -> bool:
+        """Whether the answer's text goes on with that of `prompt`: the tokenizer puts no space before it then.
+
+        Some templates end with ordinary text ("[/INST]") behind which a new one begins, with its space.
+        """
+        if not self._tokenizer.adds_space or prompt[-1] in self._tokenizer.special_ids:
+            return False
+        return not is_chat or self._tokenizer.token_text(prompt[-1])[-1:].isspace()
+
+    def _with_known_tokens(self, request: GenerateRequest, *, goes_on: bool = False) -> GenerateRequest:
         """The same with the tokens of `answer_text`, which count for the limits from here on."""
         text = request.answer_text
         if request.messages is not None:  # where the prompt ends with that already
             text = text.removeprefix(self._info.opening(request.chosen_thinking))
         if not text:
             return replace(request, answer_text="")
-        known = self._tokenizer.encode_literally(text)
+        encode = self._tokenizer.encode_behind if goes_on else self._tokenizer.encode_literally
+        known = encode(text)
         more = {name: limit + len(known) for name in ("max_tokens", "min_tokens") if (limit := getattr(request, name))}
         return replace(request, answer_token_ids=known, answer_text="", **more)
 
@@ -259,12 +277,21 @@ class RequestReader:
             return Fitted(encode(messages))
         return fit(messages, encode, self._tokenizer.count, self._info.max_context, request.max_tokens)
 
-    def _scores(self, request: GenerateRequest, prompt: list[int], former: list[int]) -> PromptLogprobs | None:
+    def _scores(
+        self, request: GenerateRequest, prompt: list[int], former: list[int], goes_on: bool
+    ) -> PromptLogprobs | None:
         if request.prompt_logprobs is None:
             return None
         first = len(prompt) if former else 0
-        tokens = [*prompt, *former]
-        return PromptLogprobs(tokens, first, request.prompt_logprobs, self._tokenizer, self._vocab_size, self._kernels)
+        return PromptLogprobs(
+            [*prompt, *former],
+            first,
+            request.prompt_logprobs,
+            self._tokenizer,
+            self._vocab_size,
+            self._kernels,
+            goes_on=goes_on and first > 0,
+        )
 
     def _sampler(self, request: GenerateRequest) -> Sampler:
         params = request.sampling.or_else(self._info.sampling)
@@ -315,7 +342,12 @@ class RequestReader:
             raise InvalidRequestError("allowed_token_ids", list(allowed[:4]), rest)
 
     def _origin(
-        self, request: GenerateRequest, prompt: list[int], sampler: Sampler, calls: CallGrammar | None
+        self,
+        request: GenerateRequest,
+        prompt: list[int],
+        sampler: Sampler,
+        calls: CallGrammar | None,
+        is_chat: bool,
     ) -> AnswerState:
         return AnswerState(
             prompt_token_ids=tuple(prompt),
@@ -334,6 +366,7 @@ class RequestReader:
             skip_special_tokens=request.skip_special_tokens,
             tokenizer=self._tokenizer.fingerprint,
             tools=plain(request.tools) if calls is not None else None,
+            is_chat=is_chat,
         )
 
     def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:

@@ -23,6 +23,9 @@ CHAT_ENDERS = (
 )  # fmt: skip
 """Control tokens that end an answer in some family, even if the model's configuration does not list them."""
 
+_UNUSED = "\U0010fffd"
+"""A letter that no token joins with others."""
+
 _MOST_TOKENS = 2**24  # the library makes a list that goes up to the greatest id when it copies itself
 # A prefix that is not empty, or letters that are escaped, as in no file that a program wrote: either could be one.
 _MAY_HAVE_PREFIX = re.compile(rb'"continuing_subword_prefix"\s*:\s*"[^"]|\\u00[4-7]')
@@ -111,6 +114,18 @@ class Tokenizer:
         """Ids of `text` in which nothing becomes a control token, and none is added."""
         return self._encode(self._literal_library, text, add_special_tokens=False)
 
+    def encode_behind(self, text: str) -> list[int]:
+        """The same where `text` goes on with ordinary text: nothing is put in front of it, as some do with a space."""
+        if not self.adds_space:
+            return self.encode_literally(text)
+        before, ids = self.encode_literally(_UNUSED), self.encode_literally(_UNUSED + text)
+        return ids[len(before) :] if ids[: len(before)] == before else self.encode_literally(text)
+
+    @property
+    def adds_space(self) -> bool:
+        """Whether a space is put in front of a text, and taken away when it is read back."""
+        return self._spelling is not None and self._spelling.leading_spaces > 0
+
     def encode_apart(self, parts: Sequence[tuple[str, str]]) -> list[int]:
         """Ids of a text that comes as (ordinary text, the literal text behind it), in order.
 
@@ -185,10 +200,13 @@ class Tokenizer:
 
     # --- ids -> text
 
-    def detokenizer(self, shown_ids: Collection[int] = (), *, skip_special_tokens: bool = True) -> Detokenizer:
+    def detokenizer(
+        self, shown_ids: Collection[int] = (), *, skip_special_tokens: bool = True, goes_on: bool = False
+    ) -> Detokenizer:
         """A fresh one, for one answer.
 
-        Control tokens have no text but those of `shown_ids`, or all where they are not skipped.
+        Control tokens have no text but those of `shown_ids`, or all where they are not skipped. `goes_on`: ordinary
+        text stands before, so that a space at the beginning is one.
         """
         if self._spelling is None:
             return WindowDetokenizer(lambda ids: self._library_decode(ids, skip_special_tokens=skip_special_tokens))
@@ -197,7 +215,8 @@ class Tokenizer:
             return (self.token_bytes(token_id) if token_id in shown_ids else None) or self._bytes_of(token_id)
 
         plain = bytes_of if shown_ids else self._bytes_of
-        return ByteDetokenizer(plain if skip_special_tokens else self._all_bytes_of, self._spelling.leading_spaces)
+        spaces = 0 if goes_on else self._spelling.leading_spaces
+        return ByteDetokenizer(plain if skip_special_tokens else self._all_bytes_of, spaces)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """The text of `ids`, which is what an answer's pieces join to; invalid UTF-8 becomes U+FFFD.

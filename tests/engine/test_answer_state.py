@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
 from llama_gui.engine import AnswerState, Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.errors import InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import GenerateResult, TokenOutput
+from tests.fakes.tiny_llama import write_tiny_llama
 
 WAIT = 60
 SAMPLING = SamplingParams(
@@ -138,6 +141,60 @@ def test_an_answer_goes_on_behind_a_text(load):
     )
     with pytest.raises(InvalidRequestError, match="answer_text"):
         replace(request, answer_token_ids=ids)
+
+
+SPACED = SamplingParams(temperature=0)
+
+
+def drawing(engine: Engine, text: str, **asked: Any) -> GenerateRequest:
+    """A request whose answer is the tokens of `text`, which are spelled as behind other text."""
+    words = engine.tokenizer.encode_behind(text)
+    before = len(engine.submit(GenerateRequest(max_tokens=1, **asked)).prompt_token_ids)
+
+    def process(ids: list[int], logits: Tensor) -> Tensor:
+        return torch.full_like(logits, -1e9).index_fill(0, torch.tensor([words[len(ids) - before]]), 0)
+
+    return GenerateRequest(max_tokens=len(words), logits_processor=process, sampling=SPACED, **asked)
+
+
+@pytest.mark.parametrize("text", [" two three", "two three", "\n two", "  two"])
+def test_behind_ordinary_text_an_answer_keeps_its_first_space(load, text):
+    """Tokenizers of Llama 2's kind put a space before a text, and take it away when they read it back."""
+    engine = load("tinyllama")
+    prompt = engine.tokenizer.encode("One8")
+    assert engine.tokenizer.encode(f"One8{text}") == prompt + engine.tokenizer.encode_behind(text)
+    for asked in ({"prompt": "One8"}, {"token_ids": prompt}):
+        request = drawing(engine, text, **asked)
+        result = engine.generate(request)
+        assert result.text == text
+        ids = result.token_ids
+        more = engine.submit(replace(request, logits_processor=None, answer_text=text, max_tokens=1))
+        more.result(WAIT)
+        assert more.answer_state.token_ids[:-1] == ids
+        assert engine.resume(replace(more.answer_state, token_ids=ids)).result(WAIT).text.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("template", "is_added"), [("<|user|>\n{}\n<|assistant|>\n", False), ("[INST] {} [/INST]", True), ("{}</s>", True)]
+)
+def test_an_answer_of_a_chat_begins_as_its_template_ends(tmp_path, load, template: str, is_added: bool):
+    """Behind a line break the tokenizer puts no space; elsewhere it does, and nobody is shown it."""
+    folder = write_tiny_llama(tmp_path / "model", "tinyllama")
+    (folder / "chat_template.jinja").write_text(
+        template.replace("{}", "{{ messages[0].content }}").replace("\n", "{{ '\n' }}")
+    )
+    engine = load(folder=folder)
+    asked = GenerateRequest(
+        messages=[Message("user", "Hi")], max_tokens=1, answer_text="Hello", sampling=SPACED, prompt_logprobs=0
+    )
+    job = engine.submit(asked)
+    result = job.result(WAIT)
+    known = job.answer_state.token_ids[:-1]
+    assert engine.tokenizer.piece(known[0]).startswith("▁") == is_added
+    assert result.text.startswith("Hello")
+    assert "".join(output.text for output in result.prompt_logprobs if output) == "Hello"
+    resumed = engine.resume(replace(AnswerState.from_json(job.answer_state.to_json()), token_ids=known))
+    assert resumed.result(WAIT).text == result.text
 
 
 def test_max_tokens_counts_what_comes_behind_a_text(load):

@@ -36,7 +36,7 @@ def ids_request(length=20, **options):
 
 def forced(engine, text, **options):
     """A request whose answer is `text`, token by token, and then the end of the answer."""
-    wanted = [*engine.tokenizer.encode(text, add_special_tokens=False), min(engine.tokenizer.eos_ids)]
+    wanted = [*engine.tokenizer.encode_behind(text), min(engine.tokenizer.eos_ids)]
 
     def force(ids, logits):
         index = len(ids) - 20

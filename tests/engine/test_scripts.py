@@ -411,7 +411,7 @@ def writing(engine: Engine, text: str, **options: object) -> GenerateRequest:
     def processor(ids: list[int], logits: Tensor) -> Tensor:
         return torch.full_like(logits, -60.0).index_fill(0, torch.tensor(wanted[len(ids) - 1]), 60.0)
 
-    return GenerateRequest(token_ids=[9], logits_processor=processor, **options)  # type: ignore[arg-type]
+    return GenerateRequest(token_ids=[1], logits_processor=processor, **options)  # type: ignore[arg-type]
 
 
 def test_an_answer_in_every_script(engine: Engine) -> None:
