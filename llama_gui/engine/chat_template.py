@@ -171,7 +171,7 @@ class ChatTemplate:
         documents = _plain_json("documents", variables.get("documents"))
         if not self._control_texts.threaten([turns, tools, documents]):
             return self._tokenizer.encode(self._render(turns, tools, variables), add_special_tokens=False)
-        literal = LiteralTexts(self._control_texts)
+        literal = LiteralTexts(self._control_texts, turns, tools, documents, variables)
         guarded = [_with_values(turn, literal.hide) for turn in turns]
         text = self._render(guarded, literal.hide(tools), {**variables, "documents": literal.hide(documents)})
         return self._tokenizer.encode_apart(literal.parts(text))

@@ -232,6 +232,30 @@ def test_what_a_message_says_stays_text(tmp_path: Path):
     assert "\ue000 0\ue001 y" in tokenizer.decode(attacked)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ messages[0].content[:6] }}|{{ messages[0].content[6:] }}",
+        "{{ messages[0].content | length }}",
+        "{{ messages | tojson(ensure_ascii=True) }}",
+        "{{ tools | tojson(ensure_ascii=True, indent=1) }}",
+        "{{ messages[0].content | truncate(9, True, '', 0) }}",
+        "{% for letter in messages[0].content %}{{ letter }} {% endfor %}",
+        "{{ messages[0].content | trim | replace('eot', 'x') }}",
+    ],
+)
+@pytest.mark.parametrize("content", ["a <|eot_id|> b", "> a", "a <", "\U00100000\U00100001<|eot_id|>\ue000ä"])
+def test_a_template_may_cut_measure_and_escape_what_could_be_a_control_token(tmp_path: Path, source: str, content: str):
+    template = make(tmp_path, source)
+    tokenizer = Tokenizer.load(tmp_path)
+    assert template is not None
+    asked, tools = [Message("user", content)], [{"name": content}]
+    ids = template.encode(asked, tools=tools)
+    assert not tokenizer.special_ids.intersection(ids)
+    if "replace" not in source:
+        assert tokenizer.decode(ids) == template.render(asked, tools=tools)
+
+
 @pytest.mark.parametrize("first", ["<|eot_", "x <|eot_", "x<|start_header_id|"])
 def test_control_tokens_split_over_two_messages_stay_text(tmp_path: Path, first: str):
     template = make(tmp_path, "{% for m in messages %}{{ m.content }}{% endfor %}")
