@@ -21,7 +21,7 @@ from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear
 from llama_gui.engine.packed_weights import CodedPanels, Panels
-from llama_gui.engine.quantised_linear import QuantisedLinear
+from llama_gui.engine.quantised_linear import MOST_WIDTH, QuantisedLinear
 from llama_gui.engine.token_table import BlocksTable, CodedTable, Int8Table, PanelsTable, PlainTable, TokenTable
 from llama_gui.engine.weight_shapes import (
     GATE_UP,
@@ -33,6 +33,7 @@ from llama_gui.engine.weight_shapes import (
     TABLE,
     weight_shapes,
 )
+from llama_gui.errors import UnsupportedModelError
 
 
 class NetworkLoader:
@@ -69,8 +70,10 @@ class NetworkLoader:
 
         Raises:
             BrokenModelError, UnsupportedModelError: see `Checkpoint`.
+            UnsupportedModelError: it is too wide for the precision.
         """
         config = self._config
+        self._check_width(max(shape[-1] for shape in self._shapes.values()))
         if HEAD in self._checkpoint.names:
             self._shapes[HEAD] = self._shapes[TABLE]
         self._checkpoint.check(self._shapes, IGNORED_WEIGHTS)
@@ -85,6 +88,13 @@ class NetworkLoader:
         norm.weight = norm.weight * config.logits_scale
         cache_dtype = self._kept_dtype if self._kernels is not None else None
         return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, cache_dtype)
+
+    def _check_width(self, widest: int) -> None:
+        if self._is_quantised and widest > MOST_WIDTH:
+            raise UnsupportedModelError(
+                f"Rows of this model have {widest} numbers, and int8 and int4 add up {MOST_WIDTH} at most. "
+                "Use bfloat16."
+            )
 
     def _vocabulary(self) -> tuple[TokenTable, Linear]:
         """The embedding and the vocabulary projection. They come first: loading them needs the most scratch memory."""

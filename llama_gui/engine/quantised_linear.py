@@ -17,6 +17,9 @@ from llama_gui.engine.gating import blocks_of_rows
 LARGEST_LEVEL = 127
 """Of eight bits, with either sign."""
 
+MOST_WIDTH = (2**31 - 1) // ((2**8 - 1) * LARGEST_LEVEL)
+"""Longer rows could overflow the sums of 32 bits: some kernels add rows without signs."""
+
 _MANY_ROWS = 16
 _PROBED_ROW_COUNTS = (1, 2, 3, 7, 8, 16, 31, 32, 33, 48, 64, 65, 100)
 _LEAST_SCALE = torch.tensor(torch.finfo(torch.bfloat16).tiny)

@@ -4955,6 +4955,10 @@
         <translation>int8 geht auf {0} nicht ({1}). Nimm auto.</translation>
     </message>
     <message>
+        <source>Rows of this model have {0} numbers, and int8 and int4 add up {1} at most. Use bfloat16.</source>
+        <translation>Die Zeilen dieses Modells haben {0} Zahlen, und int8 und int4 addieren höchstens {1}. Nimm bfloat16.</translation>
+    </message>
+    <message>
         <source>int8 is not multiplied exactly on {0}. Use auto.</source>
         <translation>int8 wird auf {0} nicht genau multipliziert. Nimm auto.</translation>
     </message>

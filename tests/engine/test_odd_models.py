@@ -13,7 +13,7 @@ from torch import Tensor
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.device import torch_threads
-from llama_gui.errors import BrokenModelError, InvalidRequestError
+from llama_gui.errors import BrokenModelError, InvalidRequestError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 
 Load = Callable[..., Engine]
@@ -437,3 +437,13 @@ def test_a_model_that_states_no_end_writes_up_to_the_limit(tmp_path: Path, load:
     engine = load(folder=folder, max_context=64)
     result = engine.generate(GenerateRequest(token_ids=PROMPT[:10], sampling=GREEDY))
     assert (len(result.token_ids), result.finish_reason) == (54, "context")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int4", "bfloat16"])
+def test_rows_so_long_that_sums_of_whole_numbers_could_overflow(tmp_path, load, dtype):
+    folder = write_tiny_llama(tmp_path / "model", hidden_size=32, intermediate_size=2**17, num_hidden_layers=1)
+    if dtype == "bfloat16":
+        load(folder=folder, dtype=dtype).warmup()
+        return
+    with pytest.raises(UnsupportedModelError, match="131072 numbers"):
+        load(folder=folder, dtype=dtype)
