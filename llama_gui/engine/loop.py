@@ -253,7 +253,7 @@ class Loop:
     def _work(self, chunk: Chunk, decodes: int) -> Work:
         sequence = self._sequences[chunk.number]
         guesses: list[int] = []
-        if self._speculator is not None and chunk.tokens == 1 and sequence.answer:
+        if self._speculator is not None and sequence.pending == 1 and sequence.answer:
             guesses = self._speculator.propose(sequence, decodes)
         return Work(sequence, sequence.most(chunk.tokens), guesses)
 

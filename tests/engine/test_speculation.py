@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.engine.speculation import MAX_DECODES, DraftNetwork, Pace, Speculator, _Grams
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -81,6 +82,15 @@ def test_the_answer_has_the_same_bits(load, plain, drafts, draft, temperature, d
     assert [bits(job) for job in jobs] == want
     # Wrong guesses leave nothing behind that the next turn could read.
     assert bits(engine.submit(longer)) == want_longer
+
+
+@pytest.mark.parametrize("draft", ["ngram", "the same"])
+def test_nothing_is_guessed_among_known_tokens(load, drafts, monkeypatch, draft):
+    """However short the pieces are in which they are read."""
+    monkeypatch.setattr(TokenBudget, "tokens", lambda self, decodes: 1)
+    asked = request(answer_token_ids=REPEATING[:12], prompt_logprobs=1)
+    want, got = (load(draft=chosen).generate(asked) for chosen in (None, drafts[draft]))
+    assert (got.prompt_logprobs, got.token_ids) == (want.prompt_logprobs, want.token_ids)
 
 
 def test_right_guesses_save_steps(load, drafts, steps):
