@@ -334,10 +334,6 @@ class Engine:
         prompt = self._reader.chat_ids if tokenize else self._reader.chat_prompt
         return prompt(messages, add_generation_prompt=add_generation_prompt, **variables)
 
-    def count_tokens(self, messages: Many[Message]) -> int:
-        """Tokens of the prompt for `messages`. Raises what `apply_chat_template` raises."""
-        return len(self.apply_chat_template(messages, tokenize=True))
-
     def count(self, text: str) -> int:
         """Tokens of a text as the content of a message: what looks like a control token is text."""
         return self._tokenizer.count(text)

@@ -96,7 +96,7 @@ def test_the_result_says_how_many(load):
     result = engine.generate(GenerateRequest(messages=messages, max_tokens=10, sampling=sampling))
     kept = [SYSTEM, *messages[1 + result.dropped_messages :]]
     assert 0 < result.dropped_messages < 40
-    assert result.usage.prompt_tokens == engine.count_tokens(kept)
+    assert result.usage.prompt_tokens == len(engine.apply_chat_template(kept, tokenize=True))
     assert result.text == engine.generate(GenerateRequest(messages=kept, max_tokens=10, sampling=sampling)).text
 
 

@@ -150,4 +150,4 @@ def test_chat_prompt(load, tiny_folder, shape):
     ids = tokenizer.apply_chat_template(plain, add_generation_prompt=True, return_dict=False)
     assert engine.apply_chat_template(messages) == text
     assert engine.apply_chat_template(messages, tokenize=True) == ids
-    assert engine.count_tokens(messages) == len(ids)
+    assert engine.measure(GenerateRequest(messages=messages)).tokens == len(ids)

@@ -618,7 +618,8 @@ def test_prompts_around_the_limit(load: Load, limit: int) -> None:
 def test_texts_and_messages_around_the_limit(load: Load) -> None:
     limit = 100
     engine = load(threads=1, max_context=limit)
-    for overhead, request in ((1, text_request), (engine.count_tokens([Message("user", "q")]) - 1, chat_request)):
+    around = len(engine.apply_chat_template([Message("user", "q")], tokenize=True)) - 1
+    for overhead, request in ((1, text_request), (around, chat_request)):
         result = engine.submit(request("q" * (limit - 1 - overhead))).result(WAIT)
         assert result.usage.prompt_tokens == limit - 1
         assert result.finish_reason in ("context", "stop")
@@ -757,4 +758,4 @@ CONVERSATIONS: dict[str, list[Message]] = {
 def test_an_odd_conversation_is_answered(one_engine: Engine, messages: list[Message]) -> None:
     result = one_engine.generate(GenerateRequest(messages=messages, max_tokens=4, sampling=SamplingParams(seed=1)))
     assert result.error is None
-    assert result.usage.prompt_tokens == one_engine.count_tokens(messages)
+    assert result.usage.prompt_tokens == len(one_engine.apply_chat_template(messages, tokenize=True))

@@ -16,7 +16,6 @@ from llama_gui.vocabulary import (
     GenerateResult,
     JobProgress,
     JobState,
-    Message,
     ModelInfo,
     Timings,
     TokenOutput,
@@ -173,10 +172,6 @@ class ScriptedEngine:
             self._jobs.append(job)
             self._changed.notify()
         return job
-
-    def count_tokens(self, messages: Sequence[Message]) -> int:
-        """Words."""
-        return count_words(GenerateRequest(messages=messages))
 
     def count(self, text: str) -> int:
         """Words."""

@@ -13,7 +13,7 @@ from llama_gui.chats.recipe import read_recipe
 from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.vocabulary import ChatSettings, ContextUse, GenerateRequest
-from tests.fakes.scripted_engine import ScriptedEngine, ScriptedJob
+from tests.fakes.scripted_engine import ScriptedEngine, ScriptedJob, count_words
 from tests.journeys.driving import ask, shown, trigger
 from tests.journeys.test_attachments import drop, names, window_of_tab
 
@@ -31,10 +31,10 @@ class DroppingEngine(ScriptedEngine):
 
     def _fitted(self, request: GenerateRequest) -> Fitted:
         if request.overflow == "error":
-            return Fitted([0] * self.count_tokens(request.messages or ()))
+            return Fitted([0] * count_words(request))
         return fit(
             list(request.messages or ()),
-            lambda messages: [0] * self.count_tokens(messages),
+            lambda messages: [0] * count_words(GenerateRequest(messages=messages)),
             lambda text: len(text.split()),
             self.info.max_context,
             request.max_tokens,

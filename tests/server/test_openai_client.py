@@ -242,7 +242,7 @@ def test_what_an_answer_goes_on_from_belongs_to_the_prompt(client, model, starte
     for _ in range(2):  # the second time the cache knows it
         reply = client.chat.completions.create(**asked)
         usage = list(reply)[-1].usage if stream else reply.usage
-        plain = starter.count_tokens([Message("user", ASKED[0]["content"])])
+        plain = len(starter.apply_chat_template([Message("user", ASKED[0]["content"])], tokenize=True))
         assert (usage.completion_tokens, usage.prompt_tokens) == (4, plain + starter.count("This is"))
         assert usage.prompt_tokens_details.cached_tokens <= usage.prompt_tokens
     assert usage.prompt_tokens_details.cached_tokens
