@@ -15,42 +15,56 @@ _ABOVE = ("top_p", "typical_p", "repetition_penalty")
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """How the next token is drawn. ``None`` means the model's own recommendation, then ours.
-
-    Ranges: temperature 0 to 100 (0 is greedy), top_k of at least 0 (0: off), top_p above 0 up to 1 (1: off),
-    min_p 0 to 1 (0: off), repetition_penalty above 0 up to 100 (1: off), frequency_penalty and presence_penalty
-    -100 to 100 (0: off), penalty_window of at least -1 (how many last tokens the penalties see; -1: all, 0: none),
-    logit_bias token id -> number from -1000 to 1000, seed 0 to 2**63 - 1 (None: drawn, and recorded),
-    typical_p above 0 up to 1 (1: off), xtc_probability 0 to 1 (0: off) and xtc_threshold 0 to 1, dry_multiplier 0 to
-    100 (0: off), dry_base 1 to 10, dry_allowed_length of at least 1, dry_window of at least -1 (-1: all),
-    dry_sequence_breakers texts, allowed_token_ids (None: all) and banned_token_ids, bad_words (as in vLLM) texts that
-    the answer does not hold, spelled as the tokenizer spells them: other spellings and upper case are other words.
+    """How the next token is drawn. ``None`` means the model's own recommendation, then ours (`DEFAULT_SAMPLING`).
 
     Raises:
         InvalidRequestError: a value is outside its range.
     """
 
     temperature: float | None = None
+    """0 to 100; 0 is greedy."""
     top_k: int | None = None
+    """Only so many of the likeliest tokens are left; 0: all."""
     top_p: float | None = None
+    """Only the likeliest, until they have this probability together: above 0 up to 1; 1: all."""
     min_p: float | None = None
+    """Only those with at least this fraction of the likeliest one's probability: 0 to 1; 0: all."""
     repetition_penalty: float | None = None
+    """Divides what speaks for tokens of prompt and answer: above 0 up to 100; 1: off."""
     frequency_penalty: float | None = None
+    """Taken from the logit of a token for each time that the answer has it: -100 to 100; 0: off."""
     presence_penalty: float | None = None
+    """The same once, however often the answer has it: -100 to 100; 0: off."""
     penalty_window: int | None = None
+    """How many last tokens these three penalties see, at least -1; -1: all, 0: none."""
     logit_bias: Mapping[int, float] | None = None
+    """Token id -> what is added to its logit, -1000 to 1000."""
     seed: int | None = None
+    """0 to 2**63 - 1; None: drawn, and recorded in the result."""
     typical_p: float | None = None
+    """Only those whose surprise is nearest to the expected one, until they have this probability together (Meister et
+    al. 2023): above 0 up to 1; 1: all."""
     xtc_probability: float | None = None
+    """How often the top choices are excluded (XTC, p-e-w 2024): 0 to 1; 0: off."""
     xtc_threshold: float | None = None
+    """The probability from which on a token is one of them, 0 to 1; the least likely of them stays."""
     dry_multiplier: float | None = None
+    """How hard a repeat of former text is punished (DRY, p-e-w 2024): 0 to 100; 0: off."""
     dry_base: float | None = None
+    """The penalty's factor for each further token of the repeat, 1 to 10."""
     dry_allowed_length: int | None = None
+    """From how many repeated tokens on, at least 1."""
     dry_window: int | None = None
+    """How many last tokens are searched for repeats, at least -1; -1: all."""
     dry_sequence_breakers: Sequence[str] | None = None
+    """A repeat does not reach over a token that holds one of these texts."""
     allowed_token_ids: Sequence[int] | None = None
+    """Nothing else is drawn; None: all may be."""
     banned_token_ids: Sequence[int] | None = None
+    """Never drawn."""
     bad_words: Sequence[str] | None = None
+    """Texts that the answer does not hold, spelled as the tokenizer spells them (as in vLLM): other spellings and upper
+    case are other words."""
 
     def __post_init__(self) -> None:
         for name, (low, high, integer) in SAMPLING_RANGES.items():
