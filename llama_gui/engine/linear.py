@@ -215,25 +215,25 @@ class LinearFactory:
         may_write_out = self._quantised == "int4" and not self._keeps_blocks
         self._writes_out = may_write_out and self._kernels is not None and is_faster_written_out(self._kernels)
 
-    def rounds(self, width: int) -> bool:
-        """Whether `rounded` is for weights of `width` inputs."""
-        return self.rounds_head(width) or self._rounds_to_int4(width)
+    def takes_rows(self, width: int) -> bool:
+        """Whether weights of `width` inputs go to `of_rows`, as they lie in the file, and not to a call of this."""
+        return self.takes_head_rows(width) or self._rounds_to_int4(width)
 
     def _has_codes(self, width: int) -> bool:
-        """Whether bfloat16 is put into them."""
+        """Whether weights in bfloat16 are held as codes (`CodedPanels`)."""
         return self._held == torch.bfloat16 and self._kernels is not None and fits_panels(width)
 
     def _rounds_to_int4(self, width: int) -> bool:
         return self._quantised == "int4" and self._kernels is not None and width % WIDTH_UNIT == 0
 
-    def rounded(self, weights: Sequence[WeightRows], bias: Tensor | None) -> Linear:
+    def of_rows(self, weights: Sequence[WeightRows], bias: Tensor | None) -> Linear:
         """A linear for `weights` ``[out, in]`` behind one another, and `bias` ``[out]`` of all.
 
         Our own kernels round them as they come, lay them out, or take them as they lie in the file.
         """
         runs = [WeightRows.joined(list(run)) for _, run in groupby(weights, self._form)]
         biases = [None for _ in runs] if bias is None else bias.split([run.out for run in runs])
-        parts = [self._rounded(run, its_bias) for run, its_bias in zip(runs, biases, strict=True)]
+        parts = [self._native(run, its_bias) for run, its_bias in zip(runs, biases, strict=True)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
     def _stays(self, weight: WeightRows) -> bool:
@@ -251,7 +251,7 @@ class LinearFactory:
         is_finer = self._keeps_blocks and weight.kind not in FOUR_BITS
         return "int4" if self._rounds_to_int4(weight.width) and not is_finer else "int8"
 
-    def _rounded(self, weight: WeightRows, bias: Tensor | None) -> Linear:
+    def _native(self, weight: WeightRows, bias: Tensor | None) -> Linear:
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
         match self._form(weight):
@@ -264,13 +264,13 @@ class LinearFactory:
             case _:
                 return NativeBlocksLinear(weight, bias, self._kernels, self._dtype)
 
-    def rounds_head(self, width: int) -> bool:
-        """Whether `rounded_head` is for a vocabulary projection of `width` inputs, and not `head`."""
+    def takes_head_rows(self, width: int) -> bool:
+        """Whether a vocabulary projection of `width` inputs goes to `head_of_rows`, and not to `head`."""
         if self._kernels is None:
             return False
         return self._keeps_blocks or not self._has_torch_int8 or self._has_codes(width)
 
-    def rounded_head(self, weight: WeightRows) -> NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear:
+    def head_of_rows(self, weight: WeightRows) -> NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear:
         """The vocabulary projection ``[vocab, in]``, rounded to eight bits at least, or as it lies in the file."""
         if self._kernels is None:
             raise ValueError("there are no kernels of our own")
@@ -298,8 +298,8 @@ class LinearFactory:
 
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""
-        if self.rounds(weight.shape[1]):
-            return self.rounded([WeightRows.of(weight)], bias)
+        if self.takes_rows(weight.shape[1]):
+            return self.of_rows([WeightRows.of(weight)], bias)
         if self._quantised == "int4" and self._kernels is None and weight.shape[1] % GROUP == 0:
             return Int4Linear(weight, bias, self._columns)
         if self._quantised is not None:

@@ -99,9 +99,9 @@ class NetworkLoader:
     def _vocabulary(self) -> tuple[TokenTable, Linear]:
         """The embedding and the vocabulary projection. They come first: loading them needs the most scratch memory."""
         is_tied = self._is_tied()
-        if self._linear.rounds_head(self._config.hidden_size):
-            table = self._linear.rounded_head(self._checkpoint.rows(TABLE))
-            head = table if is_tied else self._linear.rounded_head(self._checkpoint.rows(HEAD))
+        if self._linear.takes_head_rows(self._config.hidden_size):
+            table = self._linear.head_of_rows(self._checkpoint.rows(TABLE))
+            head = table if is_tied else self._linear.head_of_rows(self._checkpoint.rows(HEAD))
             return _table_of(table), head
         weight = self._table(TABLE, self._kept_dtype)
         table = Int8Table.of(weight) if self._is_quantised else PlainTable(weight)
@@ -153,8 +153,8 @@ class NetworkLoader:
         weights = [f"{prefix}{name}.weight" for name in names]
         biases = [f"{prefix}{name}.bias" for name in names] if has_bias else []
         bias = torch.cat([self._weight(name) for name in biases]) if biases else None
-        if self._linear.rounds(self._shapes[weights[0]][1]):
-            return self._linear.rounded([self._checkpoint.rows(name) for name in weights], bias)
+        if self._linear.takes_rows(self._shapes[weights[0]][1]):
+            return self._linear.of_rows([self._checkpoint.rows(name) for name in weights], bias)
         if len(weights) == 1:
             return self._linear(self._table(weights[0]), bias)
         borrowed = [self._checkpoint.borrowed(name, self._table_dtype, self._device) for name in weights]

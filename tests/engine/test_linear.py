@@ -142,7 +142,7 @@ def test_where_torch_does_not_multiply_int8_our_kernels_do(monkeypatch):
     monkeypatch.setattr(int8_linear, "probe", refuse)
     weight, precision = numbers(100, 64), Precision(torch.float32, "int8")
     factory = LinearFactory(precision, kernels=native_library.load())
-    assert factory.rounds_head(64)
+    assert factory.takes_head_rows(64)
     assert type(factory(weight)) is NativeInt8Linear
     with pytest.raises(UnsupportedModelError):
         LinearFactory(precision)

@@ -349,7 +349,7 @@ def factory(kernels: NativeKernels, monkeypatch: pytest.MonkeyPatch) -> Callable
 def test_what_the_file_has_finer_stays_finer(
     kernels: NativeKernels, factory: Callable[..., LinearFactory], kind: str, as_stored: bool, form: type | None
 ):
-    linear = factory(as_stored=as_stored).rounded([stored(16, 256, kind)], None)
+    linear = factory(as_stored=as_stored).of_rows([stored(16, 256, kind)], None)
     assert type(linear) is (form or int8_kind(kernels))
 
 
@@ -364,7 +364,7 @@ def test_one_linear_of_several_kinds(kernels: NativeKernels, factory: Callable[.
     bias = torch.randn(sum(outs), generator=torch.Generator().manual_seed(9))
     weights = [stored(out, 512, kind, seed) for seed, (out, kind) in enumerate(zip(outs, kinds, strict=True))]
     values = torch.cat([torch.cat(list(stored(w.out, 512, w.kind, seed).parts)) for seed, w in enumerate(weights)])
-    linear = factory().rounded(weights, bias)
+    linear = factory().of_rows(weights, bias)
     assert isinstance(linear, StackedLinear)
     assert [type(part) for part in linear.parts] == [NativeBlocksLinear, NativeBlocksLinear, int8_kind(kernels)]
     assert len(linear.packed) == 4 + 4 + (1 if kernels.is_wide else 4)

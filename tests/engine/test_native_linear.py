@@ -377,8 +377,8 @@ def test_an_old_cpu_gets_them(kernels: NativeKernels, old_cpu: None):
     int4 = LinearFactory(Precision(torch.float32, "int4"), kernels=kernels)
     assert type(int4(numbers(33, 2 * WIDTH_UNIT))) is NativeInt4Linear
     assert type(int4(numbers(33, 3 * GROUP))) is NativeInt8Linear  # of half a pair of groups
-    assert int8.rounds_head(64)
-    assert int4.rounds_head(64)
+    assert int8.takes_head_rows(64)
+    assert int4.takes_head_rows(64)
     for held in HALVES:
         half, weight = LinearFactory(Precision(torch.float32, held=held), kernels=kernels), numbers(33, 17, dtype=held)
         for linear in (half(weight, numbers(33)), half.head(weight)):
