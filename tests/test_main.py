@@ -145,7 +145,7 @@ def test_an_unknown_option_is_told_with_the_usage_of_its_command(capsys):
         main(["serve", "--foo"])
     assert caught.value.code == 2
     err = capsys.readouterr().err
-    assert err.startswith("usage: llama-gui serve [-h] [--model PATH]")
+    assert err.startswith("usage: llama-gui serve [-h] [--model MODEL]")
     assert err.endswith("llama-gui serve: error: unrecognized arguments: --foo\n")
 
 
