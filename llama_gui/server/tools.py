@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
-from llama_gui.tool_calls import call_or, call_schema, closed
+from llama_gui.tool_calls import as_object, call_or, call_schema
 
 MOST_TOOLS = 128
 
@@ -85,7 +85,7 @@ def _function(entry: Fields) -> tuple[str, Mapping[str, Any]]:
     if not name or len(name) > 128:
         raise function.wrong("name", "a text of 1 to 128 letters")
     function.text("description")
-    return name, closed(function.mapping("parameters") or {"type": "object", "properties": {}})
+    return name, as_object(function.mapping("parameters") or {"properties": {}})
 
 
 def _choice(fields: Fields, parameters: Mapping[str, Any]) -> tuple[Any, Sequence[str]]:

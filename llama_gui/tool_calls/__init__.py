@@ -1,7 +1,15 @@
 """Calls of functions in what models write: how they look, what they must be, and how they are taken out of a text."""
 
 from llama_gui.tool_calls.forced import ForcedCall
-from llama_gui.tool_calls.forms import ANY_OBJECT, Parameters, call_or, call_schema, calls_schema, closed, parameters_of
+from llama_gui.tool_calls.forms import (
+    ANY_OBJECT,
+    Parameters,
+    as_object,
+    call_or,
+    call_schema,
+    calls_schema,
+    parameters_of,
+)
 from llama_gui.tool_calls.manners import MANNERS, Manner
 from llama_gui.tool_calls.reading import SaidAndCalled, ToolCall, parse_tool_calls
 from llama_gui.tool_calls.thoughts import Thoughts
@@ -17,10 +25,10 @@ __all__ = [
     "SaidAndCalled",
     "Thoughts",
     "ToolCall",
+    "as_object",
     "call_or",
     "call_schema",
     "calls_schema",
-    "closed",
     "parameters_of",
     "parse_tool_calls",
 ]

@@ -39,23 +39,18 @@ def parameters_of(tool: Any) -> tuple[str, Mapping[str, Any]] | None:
     if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
         return None
     parameters = function.get("parameters")
-    return name, _as_object(parameters if isinstance(parameters, Mapping) else {})
+    return name, as_object(parameters if isinstance(parameters, Mapping) else {})
 
 
-def _as_object(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same for arguments, which are an object."""
+def as_object(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of arguments, which are an object; where it does not say what else may be in it, nothing is.
+
+    JSON Schema means anything then, and small models make use of that.
+    """
     if "type" not in schema and not any(name in schema for name in ("$ref", "allOf", "anyOf", "oneOf")):
         schema = {"type": "object", **schema}
     if schema.get("type", "object") != "object":  # no function takes that
         return ANY_OBJECT
-    return closed(schema)
-
-
-def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of an object; one that does not say what else may be in it has nothing else.
-
-    JSON Schema means anything then, and small models make use of that.
-    """
     if "properties" in schema and not any(name in schema for name in _SAYS_WHAT_ELSE):
         return {**schema, "additionalProperties": False}
     return schema

@@ -3,6 +3,7 @@
 import math
 import re
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -346,6 +347,23 @@ def test_tools_and_how_much_they_must_be_called():
     required = read_chat(question(tools=[TOOL, OTHER], tool_choice="required")).requests[0].json_schema
     calls = required["$defs"]["call"]["anyOf"]
     assert [entry["properties"]["name"] for entry in calls] == [{"const": "f"}, {"const": "g"}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "grammar"),
+    [
+        ({}, {"type": "object", "properties": {}, "additionalProperties": False}),
+        ({"properties": {"x": {}}}, {"type": "object", "properties": {"x": {}}, "additionalProperties": False}),
+        ({"type": "string"}, {"type": "object"}),
+    ],
+)
+def test_arguments_are_an_object_whatever_their_schema_says(schema: dict[str, Any], grammar: dict[str, Any]):
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    named = read_chat(question(tools=[tool], tool_choice={"type": "function", "function": {"name": "f"}}))
+    assert named.requests[0].json_schema == grammar
+    required = read_chat(question(tools=[tool], tool_choice="required")).requests[0].json_schema
+    assert required is not None
+    assert required["$defs"]["0"] == grammar
 
 
 def test_a_form_beside_tools_is_that_of_what_is_said():
