@@ -1,5 +1,6 @@
 """Which model a command means: one by its path, or by the name that ``llama-gui models`` lists."""
 
+import contextlib
 import difflib
 import os
 import sys
@@ -112,10 +113,11 @@ def _only(found: Sequence[ModelEntry], several: str) -> ModelEntry:
 
 
 def _advice(name: str, entries: Sequence[ModelEntry]) -> str:
-    try:
-        return f"{_meant(name, entries)}From the hub you get it by: llama-gui download {check_repo(name)}"
-    except InvalidRequestError:
-        return f"{_meant(name, entries)}{_LISTED}"
+    meant = _meant(name, entries)
+    if not name.lower().endswith(".gguf"):  # which was meant as a path
+        with contextlib.suppress(InvalidRequestError):
+            return f"{meant}From the hub you get it by: llama-gui download {check_repo(name)}"
+    return f"{meant}{_LISTED}"
 
 
 def _meant(name: str, entries: Sequence[ModelEntry]) -> str:

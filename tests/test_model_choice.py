@@ -87,6 +87,7 @@ def test_names_that_several_have_or_begin_with_are_told(paths: Paths):
         ("Loos-Q8_0", "Did you mean Loose-Q8_0? llama-gui models lists those that there are."),
         ("quite another", "llama-gui models lists those that there are."),
         ("org/name", "From the hub you get it by: llama-gui download org/name"),
+        ("models/name.gguf", "llama-gui models lists those that there are."),
         ("org/mien", "From the hub you get it by: llama-gui download org/mien"),
     ],
 )
