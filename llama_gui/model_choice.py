@@ -30,7 +30,7 @@ def chosen_model(text: str | None, paths: Paths) -> str:
         ShelfError: several are called so.
     """
     if text is None:
-        return str(paths.starter_model)
+        text = str(paths.starter_model)
     if not text:
         raise InvalidRequestError("--model", text, "a model folder, a GGUF file, or a name that llama-gui models lists")
     try:

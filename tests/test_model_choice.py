@@ -1,5 +1,6 @@
 """`--model`: a path, or a name as `llama-gui models` lists it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,11 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
 def test_without_a_name_it_is_the_starter_model(paths: Paths):
     assert chosen_model(None, paths) == str(paths.starter_model)
     assert chosen_model("Starter model", paths) == chosen_model("starter", paths) == str(paths.starter_model)
+
+
+def test_a_starter_model_that_has_gone_is_told(paths: Paths, tmp_path: Path):
+    with pytest.raises(ModelNotFoundError, match="There is no model at .*gone"):
+        chosen_model(None, replace(paths, resources=tmp_path / "gone"))
 
 
 @pytest.mark.parametrize("text", ["Mine", "mine", "Mi"])
