@@ -16,7 +16,8 @@ access_log = logging.getLogger("llama_gui.server.access")
 
 _ID = re.compile(rb"[\x21-\x7e]{1,128}")
 _VISIT = "llama_gui.visit"
-_LONGEST_PATH = 200
+_LONGEST = 200
+"""Of what a request asks for; a method, too, may be as long as a head."""
 
 
 @dataclass(slots=True)
@@ -84,8 +85,9 @@ def _id_of(scope: Scope) -> str:
 def _line(scope: Scope, visit: Visit) -> str:
     host, port = (scope.get("client") or ("-", 0))[:2]
     # As it came, so that no %0A begins a line; what stands behind a question mark may be a key.
-    path = scope["raw_path"].split(b"?")[0].decode("ascii", "backslashreplace")[:_LONGEST_PATH]
-    parts = [f'{host}:{port} "{scope["method"]} {path}" {visit.status or "-"}']
+    path = scope["raw_path"].split(b"?")[0].decode("ascii", "backslashreplace")
+    what = f"{scope['method']} {path}"[:_LONGEST]
+    parts = [f'{host}:{port} "{what}" {visit.status or "-"}']
     parts += [visit.code] if visit.code else []
     parts += ["hung up"] if visit.hung_up else []
     parts += [f"{visit.seconds:.3f} s"]

@@ -58,6 +58,11 @@ def test_a_line_tells_how_a_request_went(serve: Serve, log):
     assert not any(KEY in line or "secret" in line for line in log.messages)
 
 
+def test_a_line_is_short_whatever_is_asked_for(plain_server: ApiServer, log):
+    exchange(plain_server, head("/" + "a" * 9000, plain_server, method="M" * 9000))
+    assert all(len(line) < 250 for line in lines(log, 1))
+
+
 def test_a_line_tells_that_the_client_hung_up(serve: Serve, log):
     server = serve(ServedScript({"Go": ["word "] * 10_000}, tokens_per_second=50))
     with connect(server) as client:
