@@ -29,15 +29,18 @@ def snippet(text: str, found: Places, first: int, *, is_markdown: bool) -> tuple
     read = _without_marks(text, begin, {at for at, _ in found}) if is_markdown else enumerate(text[begin:], begin)
     line: list[str] = []
     sources: list[int] = []  # where its characters stand in the text
+    tail = "…" if is_markdown and begin + _READ < len(text) else ""
     for at, char in read:
         # A line break or tab becomes a space; beside marks that are gone, one space is enough.
         shown = " " if char.isspace() or ord(char) < 32 else char
-        if at >= begin and not (is_markdown and shown == " " and line[-1:] in ([], [" "])):
-            line.append(shown)
-            sources.append(at)
-            if len(line) == SNIPPET:
-                break
-    head, tail = "…" if begin else "", "…" if sources and sources[-1] + 1 < len(text) else ""
+        if at < begin or (is_markdown and shown == " " and line[-1:] in ([], [" "])):
+            continue
+        if len(line) == SNIPPET:
+            tail = "…"
+            break
+        line.append(shown)
+        sources.append(at)
+    head = "…" if begin else ""
     ranges: list[tuple[int, int]] = []
     for at, length in found:
         start, stop = bisect_left(sources, at), bisect_left(sources, at + length)

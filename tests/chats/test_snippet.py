@@ -43,6 +43,14 @@ def test_a_find_across_marks_is_one():
     assert snippet(text, [(6, 9)], 6, is_markdown=True) == ("the red fox", ((4, 7),))
 
 
+def test_only_text_that_is_not_shown_is_left_out():
+    assert shown("So: **needle**", "needle") == "So: [needle]"
+    assert shown("```\nneedle\n```\n", "needle") == "[needle] "
+    assert shown("needle" + "x" * 154, "needle").endswith("x")
+    assert shown("needle" + "x" * 154 + "\n```", "needle").endswith("x…")
+    assert shown("needle" + "x" * 155, "needle").endswith("x…")
+
+
 def test_what_the_user_wrote_is_shown_as_it_is():
     assert shown("# **kwargs of f\n- x", "kwargs", is_markdown=False) == "# **[kwargs] of f - x"
 
