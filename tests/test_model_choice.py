@@ -34,7 +34,7 @@ def test_without_a_name_it_is_the_starter_model(paths: Paths):
 
 
 def test_a_starter_model_that_has_gone_is_told(paths: Paths, tmp_path: Path):
-    with pytest.raises(ModelNotFoundError, match="There is no model at .*gone"):
+    with pytest.raises(ModelNotFoundError, match=r"There is no model at .*gone"):
         chosen_model(None, replace(paths, resources=tmp_path / "gone"))
 
 
