@@ -122,7 +122,7 @@ class TabDeck(QObject):
             self._left[chat_id] = replace(kept, is_current=False)
         if tab.session.path() or chat_id in self._left:
             self._closed.append(kept)
-            del self._closed[:-_MOST_CLOSED]
+            self._forget_oldest()
         if self._shown.beside and chat_id in self._shown.chats:
             self.show_without(chat_id)
         del self._tabs[chat_id]
@@ -136,6 +136,12 @@ class TabDeck(QObject):
         if not self.bar.count():
             self.new_tab()
         self.tabs_changed.emit()
+
+    def _forget_oldest(self) -> None:
+        """Of too many closed tabs forget first those in which nothing was written."""
+        if len(self._closed) > _MOST_CLOSED:
+            empty = (kept for kept in self._closed if kept.chat_id not in self._left)
+            self._closed.remove(next(empty, self._closed[0]))
 
     def close_others(self, chat_id: str) -> None:
         """Close all tabs but that of one chat."""

@@ -453,6 +453,20 @@ def test_a_closed_tab_keeps_its_draft_until_the_next_start(open_window, notes: P
     assert len(window.deck.open_tabs()) == len(window.deck.tabs()) == 3
 
 
+def test_the_draft_of_a_closed_tab_is_kept_longer_than_later_ones_without(open_window, qtbot, monkeypatch):
+    monkeypatch.setattr("llama_gui.ui.deck._MOST_CLOSED", 2)
+    window = open_window(ScriptedEngine())
+    for question, draft in (("one", "not sent"), ("two", ""), ("three", "")):
+        tab = window.deck.new_tab()
+        ask(qtbot, tab, question)
+        qtbot.waitUntil(lambda tab=tab: len(tab.session.path()) == 2 and not tab.session.answering)
+        qtbot.keyClicks(tab.composer.edit, draft)
+        window.deck.close_current()
+    assert [kept.draft for kept in window.deck.open_tabs()] == ["not sent", ""]
+    trigger(window, "reopen_tab")
+    assert "three" in shown(window.deck.current())
+
+
 def test_a_deleted_chat_takes_the_draft_of_its_closed_tab_along(open_window, qtbot):
     window = open_window(ScriptedEngine())
     tab = window.deck.current()
