@@ -145,6 +145,7 @@ class TabDeck(QObject):
 
     def close_others(self, chat_id: str) -> None:
         """Close all tabs but that of one chat."""
+        self._go_to(chat_id)  # else each of the others would be in front once
         for index in reversed(range(self.bar.count())):
             if self.bar.chat_id(index) != chat_id:
                 self.close_at(index)

@@ -254,10 +254,15 @@ def test_the_menu_of_a_tab_names_its_chat_and_closes_the_others(chats, qtbot):
     qtbot.keyClicks(field, "Oslo")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: one.session.title == "Oslo")
+    trigger(window, "split_view")
+    window.deck.go_to(3)
     menu = window._split.show_menu(chat_id, window.mapToGlobal(QPoint(200, 30)))
+    fronts = []
+    window.deck.current_changed.connect(fronts.append)
     menu.actions()[-1].trigger()
     menu.close()
     assert [tab.session.chat_id for tab in window.deck.tabs()] == [chat_id]
+    assert set(fronts) == {one}, "none of the others comes to the front on its way out"
     trigger(window, "reopen_tab")
     assert len(window.deck.tabs()) == 2
 
