@@ -51,8 +51,8 @@ class ChatListView(QListView):
         """The chat that has the keyboard; "" for none."""
         return self.currentIndex().data(ChatRole.CHAT_ID) or ""
 
-    def has_row(self, chat_id: str) -> bool:
-        """Whether a chat is in the list; its group is unfolded for that."""
+    def reveal(self, chat_id: str) -> bool:
+        """Unfold the group of a chat; False when it is not in the list."""
         return self._chats.reveal(chat_id).isValid()
 
     def rename(self, chat_id: str) -> None:

@@ -76,7 +76,7 @@ class WindowSides(QObject):
 
     def rename_chat(self, chat_id: str) -> None:
         """Let the user name a chat in its row. One in which nothing was said yet has none."""
-        if not self._sidebar.view.has_row(chat_id):
+        if not self._sidebar.view.reveal(chat_id):
             return
         self._show_sidebar(True)
         self._sidebar.leave_search()
