@@ -464,7 +464,7 @@ def test_the_draft_of_a_closed_tab_is_kept_longer_than_later_ones_without(open_w
         window.deck.close_current()
     assert [kept.draft for kept in window.deck.open_tabs()] == ["not sent", ""]
     trigger(window, "reopen_tab")
-    assert "three" in shown(window.deck.current())
+    qtbot.waitUntil(lambda: "three" in shown(window.deck.current()))
 
 
 def test_a_deleted_chat_takes_the_draft_of_its_closed_tab_along(open_window, qtbot):
