@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from llama_gui.chats.attachments import Attachment, Draft, pasted_attachment
-from llama_gui.ui.attachment_bar import AttachmentBar
+from llama_gui.ui.attachment_bar import MOST_FILES, AttachmentBar
 from llama_gui.ui.context_meter import ContextMeter
 from llama_gui.ui.folder_button import FolderButton
 from llama_gui.ui.icons import Icons
@@ -281,7 +281,7 @@ class Composer(QWidget):
     @Slot(str)
     def _paste(self, text: str) -> None:
         file = None
-        if self._takes_files:
+        if self._takes_files and self.files.count() < MOST_FILES:  # else it would be lost
             file = pasted_attachment(text, [known.name for known in self.files.files()])
         if file is None:
             self.edit.insertPlainText(text)

@@ -13,6 +13,7 @@ from llama_gui.chats import attachments
 from llama_gui.chats.attachments import Attachment, split
 from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.ui import MainWindow
+from llama_gui.ui.attachment_bar import MOST_FILES
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.vocabulary import ChatSettings
 from tests.fakes.documents import docx, paragraph, pdf
@@ -336,6 +337,12 @@ def test_undo_makes_text_of_a_long_paste(tab: ChatTab, qtbot):
     paste(tab, "y" * 3000)
     tab.composer.files.chips()[1].removed.emit(tab.composer.files.chips()[1])
     assert undo(tab, qtbot) == ("", ["Pasted text 1.txt"])
+
+
+def test_a_long_paste_beside_as_many_files_as_can_be_stays_text(tab: ChatTab):
+    tab.composer.files.set_files(tuple(Attachment(f"{number}.txt", "text", 4) for number in range(MOST_FILES)))
+    paste(tab, "line\n" * 41)
+    assert (tab.composer.text(), len(names(tab))) == ("line\n" * 41, MOST_FILES)
 
 
 def test_chips_are_removed_by_mouse_and_keys(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
