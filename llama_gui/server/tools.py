@@ -85,7 +85,11 @@ def _function(entry: Fields) -> tuple[str, Mapping[str, Any]]:
     if not name or len(name) > 128:
         raise function.wrong("name", "a text of 1 to 128 letters")
     function.text("description")
-    return name, as_object(function.mapping("parameters") or {"properties": {}})
+    parameters = function.mapping("parameters") or {"properties": {}}
+    kind = parameters.get("type", "object")
+    if isinstance(kind, str) and kind != "object":  # as OpenAI does
+        raise function.wrong("parameters", 'a schema of "type": "object"')
+    return name, as_object(parameters)
 
 
 def _choice(fields: Fields, parameters: Mapping[str, Any]) -> tuple[Any, Sequence[str]]:

@@ -354,7 +354,7 @@ def test_tools_and_how_much_they_must_be_called():
     [
         ({}, {"type": "object", "properties": {}, "additionalProperties": False}),
         ({"properties": {"x": {}}}, {"type": "object", "properties": {"x": {}}, "additionalProperties": False}),
-        ({"type": "string"}, {"type": "object"}),
+        ({"type": ["string", "object"]}, {"type": "object"}),
     ],
 )
 def test_arguments_are_an_object_whatever_their_schema_says(schema: dict[str, Any], grammar: dict[str, Any]):
