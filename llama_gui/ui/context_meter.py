@@ -46,7 +46,7 @@ class ContextMeter(QWidget):
         use = self._use
         if use is None:
             return ""
-        text = self.tr("{} / {} context").format(short_count(use.tokens), short_count(use.max_context))
+        text = self._share(use)
         if use.has_long_files:
             return text + self.tr(" · passages of the files")
         if use.is_too_long:
@@ -56,6 +56,9 @@ class ContextMeter(QWidget):
         if use.dropped_messages:
             return text + self.tr(" · oldest {} left out").format(use.dropped_messages)
         return text
+
+    def _share(self, use: ContextUse) -> str:
+        return self.tr("{} / {} context").format(short_count(use.tokens), short_count(use.max_context))
 
     def role(self) -> str:
         """The colour it speaks in."""
@@ -94,7 +97,7 @@ class ContextMeter(QWidget):
         return QSize(0, 20)  # where the buttons need all the room, it is not there
 
     def text_within(self, room: int) -> str:
-        """The words as far as there is room; fewer numbers rather than half of them."""
+        """The words as far as there is room; fewer rather than half of what is always said."""
         metrics, text, use = QFontMetrics(self.font()), self.text(), self._use
         if use is None:
             return ""
@@ -102,7 +105,7 @@ class ContextMeter(QWidget):
         numbers = f"{used} / {short_count(use.max_context)}"
         if use.has_long_files or use.is_too_long or use.dropped_messages:
             elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-            if elided.startswith(numbers):
+            if elided.startswith(self._share(use)):
                 return elided
         return next((shown for shown in (text, numbers, used) if metrics.horizontalAdvance(shown) <= room), "")
 

@@ -72,5 +72,5 @@ def test_where_there_is_little_room_it_says_less_and_no_half_numbers(meter):
     meter.show_use(ContextUse(8192, 8192))
     assert meter.text_within(width("8k / 8k context · too")).endswith("…")
     meter.show_use(ContextUse(2500, 2048))
-    assert meter.text_within(width("2.4k / 2k")) == "2.4k / 2k"
+    assert meter.text_within(width("2.4k / 2k cont…")) == meter.text_within(width("2.4k / 2k")) == "2.4k / 2k"
     assert meter.text_within(width("2.4k / 2k") - 1) == "2.4k"
