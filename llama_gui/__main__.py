@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import llama_gui
 from llama_gui.paths import Paths
@@ -77,48 +77,47 @@ def _parser() -> argparse.ArgumentParser:
         "--profile", metavar="DIR", type=_profile, help="keep all data in this folder instead of the usual places"
     )
     commands = parser.add_subparsers(dest="command", metavar="command")
-    _add_ask(commands.add_parser("ask", help="ask one question in the terminal", description="Ask one question."))
-    _add_models(
-        commands.add_parser(
-            "models",
-            help="list, verify and delete models; find more",
-            description="Without an option: the models on disk.",
-        )
-    )
-    _add_download(
-        commands.add_parser(
-            "download",
-            help="fetch a model from the hub",
-            description="Fetch a model into the cache that all Hugging Face tools share. Ctrl+C pauses; the same "
-            "command goes on. HF_TOKEN, HF_HOME and HF_ENDPOINT are respected.",
-        )
-    )
-    _add_serve(
-        commands.add_parser(
-            "serve",
-            help="serve models to other programs over HTTP",
-            description="Serve models to programs that speak OpenAI's HTTP protocol.",
-        )
-    )
-    _add_bench(
-        commands.add_parser(
-            "bench",
-            help="measure how fast this machine is",
-            description="Measure how fast this machine reads prompts and writes answers. Random weights in the shape "
-            "of a real model are as fast as the real ones, and nothing need be downloaded.",
-        )
-    )
-    _add_menu_entry(
-        commands.add_parser(
-            "menu-entry",
-            help="enter llama-gui into the applications menu of a Linux desktop",
-            description="The entry in the applications menu of a Linux desktop. With --profile, it keeps the profile. "
-            "Without an option: whether it is there.",
-        )
-    )
-    for one in (parser, *commands.choices.values()):
-        one.set_defaults(fail=one.error)
+    parser.set_defaults(fail=parser.error)
+    for name, add, summary, description in _commands():
+        command = commands.add_parser(name, help=summary, description=description)
+        command.set_defaults(fail=command.error)
+        add(command)
     return parser
+
+
+def _commands() -> list[tuple[str, Callable[[argparse.ArgumentParser], None], str, str]]:
+    """Each one's name, what adds its options, what the list of commands says of it, and what its own help says."""
+    return [
+        ("ask", _add_ask, "ask one question in the terminal", "Ask one question."),
+        ("models", _add_models, "list, verify and delete models; find more", "Without an option: the models on disk."),
+        (
+            "download",
+            _add_download,
+            "fetch a model from the hub",
+            "Fetch a model into the cache that all Hugging Face tools share. Ctrl+C pauses; the same command goes on. "
+            "HF_TOKEN, HF_HOME and HF_ENDPOINT are respected.",
+        ),
+        (
+            "serve",
+            _add_serve,
+            "serve models to other programs over HTTP",
+            "Serve models to programs that speak OpenAI's HTTP protocol.",
+        ),
+        (
+            "bench",
+            _add_bench,
+            "measure how fast this machine is",
+            "Measure how fast this machine reads prompts and writes answers. Random weights in the shape of a real "
+            "model are as fast as the real ones, and nothing need be downloaded.",
+        ),
+        (
+            "menu-entry",
+            _add_menu_entry,
+            "enter llama-gui into the applications menu of a Linux desktop",
+            "The entry in the applications menu of a Linux desktop. With --profile, it keeps the profile. Without an "
+            "option: whether it is there.",
+        ),
+    ]
 
 
 def _add_menu_entry(menu_entry: argparse.ArgumentParser) -> None:
