@@ -2,6 +2,7 @@
 
 import logging
 import re
+import socket
 
 import pytest
 
@@ -63,12 +64,17 @@ def test_a_line_is_short_whatever_is_asked_for(plain_server: ApiServer, log):
     assert all(len(line) < 250 for line in lines(log, 1))
 
 
+def begin_stream(client: socket.socket, server: ApiServer) -> None:
+    """Ask, and wait for the answer's first words."""
+    client.sendall(post(CHAT, server, question("Go", stream=True)))
+    while b"word" not in client.recv(65536):
+        pass
+
+
 def test_a_line_tells_that_the_client_hung_up(serve: Serve, log):
     server = serve(ServedScript({"Go": ["word "] * 10_000}, tokens_per_second=50))
     with connect(server) as client:
-        client.sendall(post(CHAT, server, question("Go", stream=True)))
-        while b"word" not in client.recv(65536):
-            pass
+        begin_stream(client, server)
     (line,) = lines(log, 1)
     assert re.fullmatch(rf'"POST {CHAT}" 200, hung up, 1 \+ \d+ tokens', line)
 
@@ -76,9 +82,7 @@ def test_a_line_tells_that_the_client_hung_up(serve: Serve, log):
 def test_a_line_tells_why_a_stream_failed(serve: Serve, log):
     server = serve(ServedScript({"Go": ["word "] * 10_000}, tokens_per_second=50))
     with connect(server) as client:
-        client.sendall(post(CHAT, server, question("Go", stream=True)))
-        while b"word" not in client.recv(65536):
-            pass
+        begin_stream(client, server)
         server.stop()
     (line,) = lines(log, 1)
     assert "200, server_stopped, " in line
