@@ -6,24 +6,19 @@ import platform
 import sys
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import llama_gui
 from llama_gui.server.limits import Gate
 from llama_gui.server.served import ServedEngine
 
-_fingerprints: "WeakKeyDictionary[ServedEngine, str | None]" = WeakKeyDictionary()
-
 
 def fingerprint(engine: ServedEngine) -> str | None:
     """The `system_fingerprint` of replies: while it is the same, a request with the same seed gets the same answer.
 
-    None where that is not promised. The first call for an engine looks at its files.
+    None where that is not promised. Looks at the files of the model.
     """
-    if engine not in _fingerprints:
-        stats = engine.stats()
-        _fingerprints[engine] = _digest(engine) if stats.batch_invariant and stats.exact else None
-    return _fingerprints[engine]
+    stats = engine.stats()
+    return _digest(engine) if stats.batch_invariant and stats.exact else None
 
 
 def _digest(engine: ServedEngine) -> str:

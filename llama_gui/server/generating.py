@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from llama_gui.errors import EngineClosedError, InvalidRequestError
 from llama_gui.server.about import fingerprint
@@ -43,6 +44,7 @@ class Generator:
         self.gate = Gate(limits.streams, limits.queue)
         self.engines = EngineLoads(models)
         self._running: set[Answers] = set()
+        self._fingerprints = WeakKeyDictionary[ServedEngine, str | None]()
 
     def stop(self) -> None:
         """The server ends."""
@@ -72,6 +74,11 @@ class Generator:
                         raise await _refusal(error, engine, asked) from error
         self._metrics.request_seconds.add(visit.seconds)
 
+    async def _fingerprint(self, engine: ServedEngine) -> str | None:
+        if engine not in self._fingerprints:  # in a thread, because it reads the disk
+            self._fingerprints[engine] = await asyncio.to_thread(fingerprint, engine)
+        return self._fingerprints[engine]
+
     async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, visit: Visit, send: Send) -> None:
         """Raises EngineClosedError only before anything was sent."""
         if asked.tools is not None:
@@ -85,7 +92,7 @@ class Generator:
             await answers.submit()
             prompts = answers.prompt_token_ids
             visit.prompt_tokens = sum(map(len, prompts[:: max(1, len(prompts) // asked.prompts)]))
-            envelope = Envelope(name, asked.is_chat, await asyncio.to_thread(fingerprint, engine))
+            envelope = Envelope(name, asked.is_chat, await self._fingerprint(engine))
             task = _Task(asked, envelope, engine, answers, self._metrics, visit, echoes)
             await (task.stream(send, self._limits.ping_seconds) if asked.stream else task.reply(send))
         finally:

@@ -139,9 +139,8 @@ def whole_response(
     for output in outputs:
         likelihoods.push(output)
     logprobs = likelihoods.take(text.removeprefix(opening(asked, engine, 0)))
-    status = (
-        "completed" if forced_call(asked) is None else status_of(reason)
-    )  # others are read only where they are whole
+    # Calls that need not be made are read only where they are whole.
+    status = "completed" if forced_call(asked) is None else status_of(reason)
     items: list[Item] = [call_item(call, status) for call in limited(asked, calls)]
     if text or not items:
         items.insert(0, message_item(new_id("msg"), status_of(reason), [text_part(text, logprobs)]))
