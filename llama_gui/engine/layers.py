@@ -115,16 +115,20 @@ class Attention:
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
+        return self.out(self.heads_seen(x, layer, cos, sin, spans))
+
+    def heads_seen(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
+        """What comes before `out`: ``[rows, hidden] -> [rows, heads * head_dim]``."""
         q, k, v = self._heads(self.qkv(x), cos, sin)
         if isinstance(spans, NativeSpans):
-            return self.out(spans.attend(q, k, v, layer, self.window))
+            return spans.attend(q, k, v, layer, self.window)
         lengths = [span.length for span in spans]
         for span, new_k, new_v in zip(spans, k.split(lengths), v.split(lengths), strict=True):
             span.write(layer, new_k, new_v)
         drawn = next((i for i, length in enumerate(lengths) if length > 1), len(spans))
         seen = [self._attend_singly(q[:drawn], layer, spans[:drawn])] if drawn else []
         seen += [self._attend(q[span.row : span.row + span.length], layer, span) for span in spans[drawn:]]
-        return self.out(seen[0] if len(seen) == 1 else torch.cat(seen))
+        return seen[0] if len(seen) == 1 else torch.cat(seen)
 
     def _heads(self, y: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Rotated queries, rotated keys and values ``[rows, heads, head_dim]``."""

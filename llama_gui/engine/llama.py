@@ -14,7 +14,7 @@ from llama_gui.engine.layers import MLP, Attention, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_layer import NativeLayer, NativeLayers
+from llama_gui.engine.native_layer import NativeLayer, NativeLayers, Turns
 from llama_gui.engine.rotary import Rotary
 from llama_gui.engine.token_table import TokenTable
 
@@ -53,10 +53,18 @@ class Block:
         """``[rows, hidden] -> [rows, hidden]``; `x` may be changed."""
         if self.native is not None and isinstance(spans, NativeSpans):
             return self.native(x, layer, cos, sin, spans)
+        return self.behind_heads(x, self.heads_seen(x, layer, cos, sin, spans))
+
+    def heads_seen(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
+        """The first part of it, see `Attention.heads_seen`."""
+        return self.attention.heads_seen(self.attention_norm(x), layer, cos, sin, spans)
+
+    def behind_heads(self, x: Tensor, seen: Tensor) -> Tensor:
+        """The rest, of any rows: ``[rows, hidden]``, and what `heads_seen` made of them."""
         if self.post_norms is None:
-            x = x + self.attention(self.attention_norm(x), layer, cos, sin, spans)
+            x = x + self.attention.out(seen)
             return x + self.mlp(self.mlp_norm(x))
-        x = x + self.post_norms[0](self.attention(self.attention_norm(x), layer, cos, sin, spans))
+        x = x + self.post_norms[0](self.attention.out(seen))
         return x + self.post_norms[1](self.mlp(self.mlp_norm(x)))
 
 
@@ -146,20 +154,50 @@ class Llama:
         turns = [rotary.rows(places, max(positions)) for rotary in self.rotaries]
         x = self.look_up(torch.tensor(ids, device=self.device))
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
+        wanted = [segment.logits for segment in segments]
         if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS:
-            x = self._layers(x, turns, spans)
+            x = self._last_rows(self._layers(x, turns, spans), segments, wanted)
         else:
             for layer, block in enumerate(self.blocks):
                 if is_unwanted is not None and is_unwanted():
                     raise PassCancelled
-                x = block(x, layer, *turns[block.rope], spans)
-        rows = _logits_rows(segments)
-        if not rows:
+                if layer < len(self.blocks) - 1:
+                    x = block(x, layer, *turns[block.rope], spans)
+                else:
+                    x = self._last_block(x, turns[block.rope], spans, segments, wanted)
+        if not any(wanted):
             return torch.empty(0, self.config.vocab_size, device=self.device)
-        self._plan_rows(len(rows))
-        if len(rows) < len(x):
-            x = x[torch.tensor(rows, device=self.device)]
+        self._plan_rows(len(x))
         return self.head(self._last_norm(x)).float()
+
+    def _last_block(
+        self, x: Tensor, turns: Turns, spans: Spans, segments: Sequence[Segment], wanted: Sequence[int]
+    ) -> Tensor:
+        """``[rows, hidden] -> [rows that want logits, hidden]``; of the others only keys and values are needed.
+
+        So a prompt is read without most of a layer. llama.cpp leaves out such rows, too (`inp_out_ids`).
+        """
+        if not any(wanted):
+            wanted = [*wanted[:-1], 1]  # no kernel has to know what no rows are
+        block, layer = self.blocks[-1], len(self.blocks) - 1
+        if isinstance(spans, NativeSpans):
+            spans = spans.of_last(wanted)
+            if block.native is not None:
+                return block.native(x, layer, *turns, spans)
+        seen = self._last_rows(block.heads_seen(x, layer, *turns, spans), segments, wanted)
+        self._plan_rows(len(seen))
+        return block.behind_heads(self._last_rows(x, segments, wanted), seen)
+
+    def _last_rows(self, x: Tensor, segments: Sequence[Segment], counts: Sequence[int]) -> Tensor:
+        """So many of the last rows of each segment."""
+        if sum(counts) == len(x):
+            return x
+        rows: list[int] = []
+        end = 0
+        for segment, count in zip(segments, counts, strict=True):
+            end += len(segment.token_ids)
+            rows.extend(range(end - count, end))
+        return x[torch.tensor(rows, dtype=torch.int64, device=self.device)]
 
     def _in_one_call(self) -> NativeLayers | None:
         layers = [block.native for block in self.blocks if block.native is not None]
@@ -203,15 +241,6 @@ class Llama:
             spans.append(Span.of(row, (start, length), (slot.keys, slot.values), mask, window_mask))
             row += length
         return spans
-
-
-def _logits_rows(segments: Sequence[Segment]) -> list[int]:
-    rows: list[int] = []
-    end = 0
-    for segment in segments:
-        end += len(segment.token_ids)
-        rows.extend(range(end - segment.logits, end))
-    return rows
 
 
 def _plain(weights: Sequence[Tensor]) -> list[Tensor]:

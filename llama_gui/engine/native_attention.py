@@ -6,6 +6,7 @@ precision, as in other programs, which halves the bytes that are read and kept.
 """
 
 from collections.abc import Sequence
+from copy import copy
 
 import torch
 from torch import Tensor
@@ -18,6 +19,8 @@ NATIVE_BLOCKS = AttentionBlocks(1, 1)
 """Any number of queries and keys is exact."""
 
 _WIDEST = 256
+_ATTENDING = 7
+"""The column of a span's table that says how many rows of it attend."""
 
 
 def serves(dtype: torch.dtype, head_dim: int) -> bool:
@@ -39,7 +42,7 @@ class NativeSpans:
             if slot.capacity < start + length:
                 raise ValueError(f"{start + length} tokens do not fit into a slot of {slot.capacity}")
             addresses = (slot.keys.data_ptr(), slot.values.data_ptr())
-            table.append((row, length, start, *addresses, slot.keys.stride(0), slot.keys.stride(1)))
+            table.append((row, length, start, *addresses, slot.keys.stride(0), slot.keys.stride(1), length))
             row += length
         self._table = torch.tensor(table, dtype=torch.int64)
 
@@ -47,6 +50,18 @@ class NativeSpans:
     def table(self) -> Tensor:
         """As `NativeKernels.attend` takes them."""
         return self._table
+
+    def of_last(self, counts: Sequence[int]) -> "NativeSpans":
+        """These, of which only so many of the last rows of each segment attend; all get keys and values."""
+        spans = copy(self)
+        spans._table = self._table.clone()
+        spans._table[:, _ATTENDING] = torch.tensor(counts)
+        return spans
+
+    @property
+    def attending(self) -> int:
+        """How many rows attend."""
+        return int(self._table[:, _ATTENDING].sum())
 
     @property
     def kept_dtype(self) -> torch.dtype:
@@ -56,6 +71,7 @@ class NativeSpans:
     def attend(self, q: Tensor, k: Tensor, v: Tensor, layer: int, window: int | None) -> Tensor:
         """Write `k` and `v` ``[rows, kv_heads, dim]`` into the caches, and attend.
 
-        ``q [rows, heads, dim] -> [rows, heads * dim]``. `window`: how many tokens a row sees at most.
+        ``q [rows, heads, dim] -> [rows, heads * dim]``; rows that do not attend are left as they happen to be.
+        `window`: how many tokens a row sees at most.
         """
         return self._kernels.attend(q, k, v, self._table, layer, window or 0, self.kept_dtype)

@@ -347,9 +347,10 @@ class NativeKernels:
         """Write new keys and values into caches, and attend to them and those before: float32 ``[rows, heads * dim]``.
 
         ``q [rows, heads, dim]``, ``k`` and ``v [rows, kv_heads, dim]`` are float32, their last two dimensions
-        contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 7]``, each a stretch of rows
+        contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 8]``, each a stretch of rows
         of one conversation: first row, rows, tokens before them, the addresses of its keys and values
-        ``[layers, kv_heads, capacity, dim]`` of `dtype`, and how many numbers a layer and a head of them take.
+        ``[layers, kv_heads, capacity, dim]`` of `dtype`, how many numbers a layer and a head of them take, and how
+        many of its last rows attend. Others are not written in the result.
         `window`: how many tokens a row sees at most, 0 for all. All arithmetic is float32, but where the CPU
         `rounds_rows`, `dtype` is bfloat16 and `dim` a multiple of sixteen, queries and the weights of the values are
         rounded to bfloat16 first.
@@ -372,7 +373,7 @@ class NativeKernels:
         """Send float32 rows ``x [rows, hidden]`` through `count` whole layers, in place.
 
         `passes` and `turns`: where they are described, see `NativeLayers`. `spans` as in `attend`, of caches of the
-        dtype `kept`.
+        dtype `kept`. Rows that attend come first in `x` then; where not all do, `count` is one.
         """
         conversations = (spans.data_ptr(), len(spans), _KINDS[kept])
         _check(self._layers(passes, count, x.data_ptr(), len(x), turns, *conversations))

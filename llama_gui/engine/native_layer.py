@@ -94,8 +94,8 @@ class NativeLayer:
         return ctypes.addressof(self._layer)
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: NativeSpans) -> Tensor:
-        """``[rows, hidden]``, changed in place and returned; `layer` is its number in the caches."""
-        return NativeLayers(self._kernels, [self], [0], layer)(x, [(cos, sin)], spans)
+        """``[rows, hidden] -> [rows that attend, hidden]``, in place; `layer` is its number in the caches."""
+        return NativeLayers(self._kernels, [self], [0], layer)(x, [(cos, sin)], spans)[: spans.attending]
 
 
 class NativeLayers:

@@ -230,7 +230,7 @@ def _attend_in_pieces(
     keys, values = torch.zeros(2, *k.transpose(0, 1).shape, dtype=dtype)
     done, parts = 0, list[Tensor]()
     for length in pieces:
-        span = torch.tensor([[0, length, done, keys.data_ptr(), values.data_ptr(), 0, keys.stride(0)]])
+        span = torch.tensor([[0, length, done, keys.data_ptr(), values.data_ptr(), 0, keys.stride(0), length]])
         some = slice(done, done + length)
         parts.append(kernels.attend(q[some], k[some], v[some], span, 0, window, dtype))
         done += length

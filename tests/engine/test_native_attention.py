@@ -109,6 +109,24 @@ def test_conversations_beside_each_other(kernels: NativeKernels, dtype: torch.dt
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("last", [(1, 1, 3), (0, 1, 0), (70, 0, 17), (33, 1, 130)], ids=str)
+def test_only_the_last_rows_attend(kernels: NativeKernels, dtype: torch.dtype, last: tuple[int, ...]):
+    conversations = [rows_of(count, 4, 2, 64, seed) for seed, count in enumerate((70, 1, 130), 1)]
+    slots = [slot_for(rows, dtype) for rows in conversations]
+    spans = NativeSpans(kernels, [(slot, len(rows[0])) for slot, rows in zip(slots, conversations, strict=True)])
+    q, k, v = (torch.cat(parts) for parts in zip(*conversations, strict=True))
+    some = spans.of_last(last)
+    assert (some.attending, spans.attending) == (sum(last), 201)
+    got = some.attend(q, k, v, 0, None).split([70, 1, 130])
+    for rows, slot, seen, count in zip(conversations, slots, got, last, strict=True):
+        length = len(rows[0])
+        whole = attended(kernels, rows, dtype, [length], None)
+        assert torch.equal(seen[length - count :], whole[length - count :])
+        assert torch.equal(slot.keys[0, :, :length], rows[1].transpose(0, 1).to(dtype))
+        assert torch.equal(slot.values[0, :, :length], rows[2].transpose(0, 1).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_each_layer_has_its_own_keys(kernels: NativeKernels, dtype: torch.dtype):
     first, second = rows_of(40, 4, 2, 64), rows_of(40, 4, 2, 64, seed=2)
     slot = slot_for(first, dtype, layers=2)

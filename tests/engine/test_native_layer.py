@@ -107,9 +107,18 @@ class Fixture:
         return RMSNorm(1 + numbers(width, seed=self._seed), 1e-5)
 
     def run(
-        self, block: Block, rows: Sequence[Tensor], cuts: Cuts, kept: torch.dtype = torch.float32, layer: int = 1
+        self,
+        block: Block,
+        rows: Sequence[Tensor],
+        cuts: Cuts,
+        kept: torch.dtype = torch.float32,
+        layer: int = 1,
+        last: int | None = None,
     ) -> tuple[list[Tensor], list[Slot]]:
-        """Each conversation's rows ``[tokens, hidden]`` behind the layer, and its slot."""
+        """Each conversation's rows ``[tokens, hidden]`` behind the layer, and its slot.
+
+        `last`: of how many of the last rows of each piece; None: of all.
+        """
         heads = self.heads
         slots = [
             Slot(None, *(torch.zeros(2, heads.kv_count, 512, heads.dim, dtype=kept) for _ in range(2))) for _ in rows
@@ -124,8 +133,9 @@ class Fixture:
             cos, sin = angles.cos().unsqueeze(1), angles.sin().unsqueeze(1)
             sin[..., : heads.dim // 2].neg_()
             spans = NativeSpans(self._kernels, [(slot, n) for _, slot, n in there])
-            y = block(x.clone(), layer, cos, sin, spans)
-            for (i, slot, n), part in zip(there, y.split([n for _, _, n in there]), strict=True):
+            wanted = [n if last is None else min(n, last) for _, _, n in there]
+            y = block(x.clone(), layer, cos, sin, spans.of_last(wanted))
+            for (i, slot, n), part in zip(there, y.split(wanted), strict=True):
                 slot.tokens.extend([0] * n)
                 found[i].append(part)
         return [torch.cat(parts) for parts in found], slots
@@ -236,6 +246,22 @@ def test_a_row_has_the_same_bits_in_any_step(kernels: NativeKernels, form: str |
         assert all(torch.equal(ours, theirs) for ours, theirs in zip(got, want, strict=True))
         assert all(torch.equal(ours.keys, theirs.keys) for ours, theirs in zip(again, slots, strict=True))
         assert all(torch.equal(ours.values, theirs.values) for ours, theirs in zip(again, slots, strict=True))
+
+
+@pytest.mark.parametrize("form", [*FORMS, ("Q5_K", "Q6_K")], ids=str)
+@pytest.mark.parametrize("last", [1, 18])
+def test_rows_that_attend_have_the_bits_that_they_have_among_all(
+    kernels: NativeKernels, form: str | tuple[str, str], last: int
+):
+    layer = Fixture(kernels, form, bias=True, head_norms=True, gemma=form in GEMMAS)
+    rows, cuts = conversations(41, 9, 30), [(41, 9, 30)]
+    want, slots = layer.run(layer.block, rows, cuts, torch.bfloat16)
+    got, again = layer.run(layer.block, rows, cuts, torch.bfloat16, last=last)
+    assert all(torch.equal(ours, theirs[-last:]) for ours, theirs in zip(got, want, strict=True))
+    for ours, theirs in zip(again, slots, strict=True):
+        assert ours.keys[1].any()
+        assert torch.equal(ours.keys, theirs.keys)
+        assert torch.equal(ours.values, theirs.values)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -9,6 +9,7 @@ typedef struct {
     int64_t row, length, start;     /* of the queries in the call; tokens before the first of them */
     char *keys, *values;            /* of the first layer: [layers][kv_heads][capacity][dim] */
     int64_t layer_stride, head_stride; /* in numbers */
+    int64_t attending;              /* how many of its last queries attend; all have keys and values */
 } Span;
 
 typedef struct {

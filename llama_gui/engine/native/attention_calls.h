@@ -1,15 +1,15 @@
 /* The entry points of attention: in 512-bit registers where the CPU has them and heads fit them. */
 
-/* The threads' work items: each is one head for one piece of a span's tokens, the last piece first. */
+/* The threads' work items: each is one head for one piece of a span's attending tokens, the last piece first. */
 typedef struct {
     ptrdiff_t head, first, count;
 } Item;
 
-static ptrdiff_t pieces_of(const Span *span) { return (span->length + QUERIES - 1) / QUERIES; }
+static ptrdiff_t pieces_of(const Span *span) { return (span->attending + QUERIES - 1) / QUERIES; }
 
 static Item item_of(const Attention *a, const Span *span, ptrdiff_t number) {
-    const ptrdiff_t first = (pieces_of(span) - 1 - number / a->kv_heads) * QUERIES;
-    const ptrdiff_t left = span->length - first;
+    const ptrdiff_t before = (pieces_of(span) - 1 - number / a->kv_heads) * QUERIES; /* that attend */
+    const ptrdiff_t left = span->attending - before, first = span->length - left;
     return (Item){number % a->kv_heads, first, left < QUERIES ? left : QUERIES};
 }
 

@@ -284,22 +284,46 @@ typedef struct {
     Kind kept;       /* in the caches */
 } Rows;
 
-/* For all threads of a team. */
+/* Moves rows to the front of `rows` [..][width]: those of the tokens that attend. */
+static void gather_attending(const Span *spans, ptrdiff_t count, ptrdiff_t width, float *rows) {
+    ptrdiff_t to = 0;
+    for (ptrdiff_t s = 0; s < count; to += spans[s].attending, s++) {
+        const ptrdiff_t from = spans[s].row + spans[s].length - spans[s].attending;
+        if (from > to) memmove(rows + to * width, rows + from * width, spans[s].attending * width * sizeof(float));
+    }
+}
+
+static ptrdiff_t attending(const Span *spans, ptrdiff_t count) {
+    ptrdiff_t rows = 0;
+    for (ptrdiff_t s = 0; s < count; s++) rows += spans[s].attending;
+    return rows;
+}
+
+/* For all threads of a team. Only rows that attend come out, at the front of x. */
 static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, int *failed) {
     const Layer *const layer = pass->layer;
     const Turns turns = all->turns[pass->turns];
-    const ptrdiff_t rows = all->rows, stride = layer->qkv.channels, dim = layer->dim;
+    const ptrdiff_t stride = layer->qkv.channels, dim = layer->dim;
     const ptrdiff_t k = layer->heads * dim, v = k + layer->kv_heads * dim;
     const Attention attention = {
         .q = space->y, .k = space->y + k, .v = space->y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
         .heads = layer->heads, .kv_heads = layer->kv_heads, .dim = dim, .window = layer->window,
         .scale = 1.0f / __builtin_sqrtf((float)dim), .y = space->inner, .kind = all->kept,
     };
-    enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, rows, space);
-    multiply_prepared(&layer->qkv, space, rows, space->y, 0);
-    turn_heads(layer, turns.cosines, turns.sines, rows, space->y);
+    enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, all->rows, space);
+    multiply_prepared(&layer->qkv, space, all->rows, space->y, 0);
+    turn_heads(layer, turns.cosines, turns.sines, all->rows, space->y);
     attend_in_team(&attention, all->spans, all->count, pass->number, failed);
 #pragma omp barrier
+    const ptrdiff_t rows = attending(all->spans, all->count);
+    if (rows < all->rows) {
+#pragma omp sections
+        {
+            gather_attending(all->spans, all->count, layer->qkv.width, all->x);
+#pragma omp section
+            gather_attending(all->spans, all->count, layer->out.width, space->inner);
+        }
+    }
     leave(&layer->out, all->x, layer->post_attention_norm, layer->eps, rows, space);
     enter(&layer->gate_up, all->x, layer->mlp_norm, layer->eps, rows, space);
     multiply_prepared(&layer->gate_up, space, rows, space->y, 0);
