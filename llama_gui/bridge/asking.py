@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from llama_gui.chats.attachments import Draft, compose
+from llama_gui.chats.attachments import Attachment, Draft, compose
 from llama_gui.chats.recipe import Recipe, read_recipe
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tool_use import offered, schemas
 from llama_gui.chats.tree import Node
-from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, ToolInfo
+from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, SamplingParams, ToolInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,17 @@ def would_send(
     return make
 
 
+def read_ahead(
+    path: ShownPath, files: Sequence[Attachment], settings: ChatSettings, chat_id: str, tools: Sequence[ToolInfo] = ()
+) -> GenerateRequest:
+    """A request that begins as that of the next message will, up to its text; files stand before that."""
+    make = would_send(path, Draft(_SOME_TEXT, tuple(files)), None, settings, tools)
+    assert make is not None  # the draft is not empty
+    nodes = path.nodes()
+    begun = datetime.fromtimestamp(nodes[0].created) if nodes else datetime.now().replace(second=0, microsecond=0)
+    return replace(make(), cache_key=chat_id, now=begun, sampling=SamplingParams(temperature=0))
+
+
 def before_draft(path: ShownPath, replaces: str | None, *, is_empty: bool = False) -> list[Node]:
     """The messages behind which a draft will stand. `replaces`: the message in whose place it will."""
     shown = path.nodes()
@@ -159,6 +170,9 @@ def run_again(
         given_tokens=len(given),
     )
 
+
+_SOME_TEXT = "…"
+"""In the place of what is still being written."""
 
 LIKELIEST = 8
 """Alternatives that are told for each token of an answer."""

@@ -18,6 +18,7 @@ from llama_gui.bridge.document_recall import DocumentRecall
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.message_post import MessagePost
+from llama_gui.bridge.read_ahead import ReadAhead
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.tool_desk import ToolDesk
 from llama_gui.bridge.tool_turn import ToolTurn
@@ -64,12 +65,14 @@ class ChatSession(ChatNews):
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.draft_files = DraftFileKeeper(chat_id, store, self)
         self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self, offered)
+        self.ahead = ReadAhead(self._path, lambda: self.settings, lambda: self.model, chat_id, host, self, offered)
         self.words = WordReader(self._path, lambda: self.settings, chat_id, host, self)
         self._connect()
 
     def _connect(self) -> None:
         for signal in (self.changed, self.message_added, self.node_changed, self.settings_changed):
             signal.connect(self.context.note_change)
+            signal.connect(self.ahead.note_change)
         self.tools.changed.connect(self._on_tools_changed)
         self.settings_changed.connect(self._hold_folder)
         self.tokens_added.connect(self.context.note_written)
@@ -152,6 +155,15 @@ class ChatSession(ChatNews):
     def send(self, text: str, files: Sequence[Attachment] = ()) -> None:
         """Save a message, then ask the model to answer it."""
         self._turn.send(_draft(text, files))
+
+    def note_draft(self, draft: Draft, replaces: str | None = None) -> None:
+        """What the user is writing now, in the place of a message or behind the last one."""
+        self.context.set_draft(draft, replaces)
+        if not self.context.is_watched:  # it was written at another time
+            return
+        # Passages of documents, and of files that are too long, are chosen by the question.
+        is_chosen = bool(self.settings.documents) or self.context.needs_fitting(draft)
+        self.ahead.note_draft(replace(draft, files=()) if is_chosen else draft, replaces)
 
     def queue_message(self, text: str, files: Sequence[Attachment] = ()) -> None:
         """Send a message once the answer has ended, and those that were queued before."""
@@ -290,6 +302,7 @@ class ChatSession(ChatNews):
     def _on_tools_changed(self, name: str) -> None:
         if name in self.settings.tools:
             self.context.note_change()
+            self.ahead.note_change()
 
     @Slot()
     def _hold_folder(self) -> None:
@@ -304,6 +317,7 @@ class ChatSession(ChatNews):
     def close(self) -> None:
         """The end of the session: what still streams is marked as broken off, and all is handed to the store."""
         self.words.cancel()
+        self.ahead.stop()
         self.folders.hold(self.chat_id, "")
         self._turn.break_off()
         self._saver.close()

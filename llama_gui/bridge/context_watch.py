@@ -90,6 +90,11 @@ class ContextWatch(QObject):
 
         self._host.counter.ask(engine, fit, done)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody looks."""
+        return self._is_watched
+
     def set_watched(self, watched: bool) -> None:
         """Whether anybody looks; nothing is counted for a tab in the background."""
         self._is_watched = watched

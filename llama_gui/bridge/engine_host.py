@@ -59,6 +59,7 @@ class EngineHost(QObject):
         self.models.failed.connect(self._on_failed)
         self.models.cancelled.connect(self._on_cancelled)
         self.models.ended.connect(self._end_tickets_of)
+        self.models.loading.connect(self._make_way)
         # A request that cannot be accepted is refused after `submit` has returned its ticket, never before.
         self._refused.connect(self.submit_failed, Qt.ConnectionType.QueuedConnection)
         self._stats_timer = QTimer(self, interval=STATS_MS)
@@ -107,7 +108,16 @@ class EngineHost(QObject):
 
     def answers_of(self, key: str) -> int:
         """How many answers a model writes, or will."""
-        return sum(ticket.key == key for ticket in self._tickets)
+        return sum(ticket.key == key and not ticket.gives_way for ticket in self._tickets)
+
+    def is_reading_ahead(self, key: str) -> bool:
+        """Whether a model reads what nobody has asked yet."""
+        return any(ticket.key == key and ticket.gives_way for ticket in self._tickets)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is on its way, to any model."""
+        return any(True for _ in self._tickets)
 
     @property
     def state(self) -> HostState:
@@ -178,13 +188,15 @@ class EngineHost(QObject):
 
     # --- requests
 
-    def submit(self, request: GenerateRequest, key: str = "") -> int:
+    def submit(self, request: GenerateRequest, key: str = "", *, gives_way: bool = False) -> int:
         """Ask a model for an answer ("": the current one); the ticket names it in all signals.
 
         A model that is not loaded is loaded first; one that is being reloaded with other options is waited for.
+        `gives_way`: nobody waits for this answer. It is stopped when another is asked for, or any model is loaded.
         """
+        self._make_way()
         self._last_ticket += 1
-        ticket = Ticket(self._last_ticket, request, key or self._current)
+        ticket = Ticket(self._last_ticket, request, key or self._current, gives_way=gives_way)
         if self._closing:
             self._refused.emit(ticket.number, self.tr("llama-gui is closing."))
         elif not ticket.key:
@@ -210,6 +222,12 @@ class EngineHost(QObject):
             self.withdrawn.emit(number)
         elif ticket.job is not None:  # else the lane sees the flag when its turn comes
             ticket.job.cancel()
+
+    @Slot()
+    def _make_way(self) -> None:
+        for ticket in self._tickets:
+            if ticket.gives_way:
+                self.cancel(ticket.number)
 
     def _submit_waiting(self, key: str) -> None:
         thread = self.models.thread_of(key)

@@ -17,7 +17,10 @@ PROGRESS_MS = 100
 
 @dataclass(slots=True)
 class Ticket:
-    """A request on its way through the host, to the model of this key."""
+    """A request on its way through the host, to the model of this key.
+
+    `gives_way`: nobody waits for it, so it is stopped as soon as anything else is to be done.
+    """
 
     number: int
     request: GenerateRequest
@@ -26,6 +29,7 @@ class Ticket:
     announced: bool = False
     job: JobLike | None = None
     thread: EngineThread | None = None
+    gives_way: bool = False
 
 
 class Tickets(QObject):

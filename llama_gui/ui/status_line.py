@@ -122,9 +122,9 @@ class StatusLine(Surface):
         name = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
         self.costs.setText("      ".join(part for part in (name, *parts) if part))
 
-    def show_stats(self, stats: EngineStats) -> None:
-        """Show the engine's numbers."""
-        self.work.setText(self._work_text(stats))
+    def show_stats(self, stats: EngineStats, *, reads_ahead: bool = False) -> None:
+        """Show the engine's numbers. `reads_ahead`: all it does is to read what nobody has asked yet."""
+        self.work.setText(self.tr("reading ahead") if reads_ahead else self._work_text(stats))
         self._show_work(self._own > 0 or stats.running > 0)
         weights = self.tr("weights {}").format(size_text(stats.weight_bytes)) if stats.weight_bytes else ""
         cache = self.tr("cache {}").format(size_text(stats.kv_bytes)) if stats.kv_bytes else ""

@@ -64,7 +64,7 @@ class TabDrafts(QObject):
 
     @Slot()
     def _watch(self) -> None:
-        self._session.context.set_draft(self._composer.draft(), self._messages.edited)
+        self._session.note_draft(self._composer.draft(), self._messages.edited)
 
     @Slot()
     def _edit_last(self) -> None:

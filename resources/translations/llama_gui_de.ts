@@ -3050,6 +3050,10 @@
         <translation>für andere Programme</translation>
     </message>
     <message>
+        <source>reading ahead</source>
+        <translation>liest voraus</translation>
+    </message>
+    <message>
         <source>{} answering</source>
         <translation>{} in Arbeit</translation>
     </message>

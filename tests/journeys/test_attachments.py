@@ -484,3 +484,18 @@ def test_a_deleted_chat_takes_the_draft_of_its_closed_tab_along(open_window, qtb
     assert "not sent" in [kept.draft for kept in window.deck.open_tabs()]
     window.deck.close_chat(tab.session.chat_id)
     assert "not sent" not in [kept.draft for kept in window.deck.open_tabs()]
+
+
+def test_a_file_is_read_while_the_question_is_written(open_window, qtbot, tmp_path: Path):
+    engine = ScriptedEngine()
+    tab = open_window(engine).deck.current()
+    long = tmp_path / "long.md"
+    long.write_text("word " * 400, encoding="utf-8")
+    drop(tab, long)
+    qtbot.waitUntil(lambda: len(engine.requests) == 1)
+    qtbot.keyClicks(tab.composer.edit, "why")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering)
+    ahead, asked = (request.messages[-1].content for request in engine.requests)
+    assert asked.endswith("why")
+    assert ahead.startswith(asked.removesuffix("why"))

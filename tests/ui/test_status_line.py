@@ -56,6 +56,15 @@ def test_speeds_are_grouped_as_below_an_answer(status):
     assert status.work.text() == "for other programs      1,467 tok/s      batch 2"
 
 
+def test_what_nobody_has_asked_yet_is_no_work_for_other_programs(status):
+    stats = EngineStats(20, 1, 1, 0, 0, 0, "bfloat16", "cpu", 1, batch_invariant=True)
+    status.show_stats(stats, reads_ahead=True)
+    assert status.work.text() == "reading ahead"
+    assert not status.work.isHidden()
+    status.show_stats(replace(stats, running=0))
+    assert status.work.isHidden()
+
+
 def test_who_waits_for_the_end_of_a_step_lacks_no_memory(status, monkeypatch):
     monkeypatch.setattr(long_wait, "STEP_MS", 50)
     queued = EngineStats(20, 1, 1, 1, 0, 0, "bfloat16", "cpu", 1, batch_invariant=True)
