@@ -115,9 +115,9 @@ class Attention:
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
-        return self.out(self.heads_seen(x, layer, cos, sin, spans))
+        return self.out(self.attend(x, layer, cos, sin, spans))
 
-    def heads_seen(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
+    def attend(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """What comes before `out`: ``[rows, hidden] -> [rows, heads * head_dim]``."""
         q, k, v = self._heads(self.qkv(x), cos, sin)
         if isinstance(spans, NativeSpans):

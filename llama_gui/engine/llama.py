@@ -53,14 +53,14 @@ class Block:
         """``[rows, hidden] -> [rows, hidden]``; `x` may be changed."""
         if self.native is not None and isinstance(spans, NativeSpans):
             return self.native(x, layer, cos, sin, spans)
-        return self.behind_heads(x, self.heads_seen(x, layer, cos, sin, spans))
+        return self.finish(x, self.attend(x, layer, cos, sin, spans))
 
-    def heads_seen(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
-        """The first part of it, see `Attention.heads_seen`."""
-        return self.attention.heads_seen(self.attention_norm(x), layer, cos, sin, spans)
+    def attend(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
+        """The first part of it, see `Attention.attend`."""
+        return self.attention.attend(self.attention_norm(x), layer, cos, sin, spans)
 
-    def behind_heads(self, x: Tensor, seen: Tensor) -> Tensor:
-        """The rest, of any rows: ``[rows, hidden]``, and what `heads_seen` made of them."""
+    def finish(self, x: Tensor, seen: Tensor) -> Tensor:
+        """The rest, of any rows: ``[rows, hidden]``, and what `attend` made of them."""
         if self.post_norms is None:
             x = x + self.attention.out(seen)
             return x + self.mlp(self.mlp_norm(x))
@@ -184,9 +184,9 @@ class Llama:
             spans = spans.of_last(wanted)
             if block.native is not None:
                 return block.native(x, layer, *turns, spans)
-        seen = self._last_rows(block.heads_seen(x, layer, *turns, spans), segments, wanted)
+        seen = self._last_rows(block.attend(x, layer, *turns, spans), segments, wanted)
         self._plan_rows(len(seen))
-        return block.behind_heads(self._last_rows(x, segments, wanted), seen)
+        return block.finish(self._last_rows(x, segments, wanted), seen)
 
     def _last_rows(self, x: Tensor, segments: Sequence[Segment], counts: Sequence[int]) -> Tensor:
         """So many of the last rows of each segment."""

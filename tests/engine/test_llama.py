@@ -64,7 +64,7 @@ def test_the_last_layer_meets_only_them(network: Llama, wanted: Sequence[int], m
         native = block.native
         monkeypatch.setattr(type(native), "__call__", spied(type(native).__call__, native, rows))
     else:
-        monkeypatch.setattr(type(block), "behind_heads", spied(type(block).behind_heads, block, rows))
+        monkeypatch.setattr(type(block), "finish", spied(type(block).finish, block, rows))
     read(network, wanted)
     assert rows == [max(1, sum(wanted))]
 
