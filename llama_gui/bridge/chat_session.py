@@ -52,6 +52,7 @@ class ChatSession(ChatNews):
         self.tools = tools
         self._host = host
         self._path = ShownPath()
+        self._draft: tuple[Draft, str | None] = Draft(), None
         self._saver = ChatSaver(chat_id, store, self)
         self._card = ChatCard(chat_id, self._path, store, self._saver, self)
         self._flight = AnswerFlight(chat_id, self._path, host, self._saver, self)
@@ -76,6 +77,7 @@ class ChatSession(ChatNews):
         self.tools.changed.connect(self._on_tools_changed)
         self.settings_changed.connect(self._hold_folder)
         self.tokens_added.connect(self.context.note_written)
+        self.context.measured.connect(self._look_ahead)  # whether files are too long is known now
         self.draft_files.failed.connect(self.failed)
         self.edits.changed.connect(self.changed)
         self.edits.failed.connect(self.failed)
@@ -159,10 +161,18 @@ class ChatSession(ChatNews):
     def note_draft(self, draft: Draft, replaces: str | None = None) -> None:
         """What the user is writing now, in the place of a message or behind the last one."""
         self.context.set_draft(draft, replaces)
-        if not self.context.is_watched:  # it was written at another time
-            return
+        if self.context.is_watched:  # else it was written at another time
+            self._draft = draft, replaces
+            self._look_ahead()
+
+    @Slot()
+    def _look_ahead(self) -> None:
+        draft, replaces = self._draft
+        use = self.context.known()
+        if draft.files and use is None:
+            return  # until it is measured
         # Passages of documents, and of files that are too long, are chosen by the question.
-        is_chosen = bool(self.settings.documents) or self.context.needs_fitting(draft)
+        is_chosen = bool(self.settings.documents) or (use is not None and use.is_too_long)
         self.ahead.note_draft(replace(draft, files=()) if is_chosen else draft, replaces)
 
     def queue_message(self, text: str, files: Sequence[Attachment] = ()) -> None:

@@ -85,6 +85,24 @@ def test_files_are_read_before_the_question_is_there(qtbot: QtBot, make):
     assert ahead.removesuffix(AHEAD) == asked.removesuffix("why")
 
 
+def test_a_file_of_more_letters_than_the_model_reads_tokens_is_read_when_it_is_measured(qtbot: QtBot, make):
+    desk = make(max_context=3 * LEAST_LETTERS)
+    assert len(LONG) > 3 * LEAST_LETTERS
+    desk.session.note_draft(Draft("", (FILE,)))
+    desk.wait_for_reading(1)
+    assert LONG.strip() in desk.ahead()[0]
+
+
+def test_it_begins_when_an_answer_has_ended(qtbot: QtBot, make):
+    desk = make(tokens_per_second=100)
+    desk.session.send(LONG[:300])
+    desk.session.note_draft(Draft("", (FILE,)))
+    qtbot.wait(2 * PAUSE_MS)
+    assert desk.session.answering
+    assert not desk.ahead()
+    desk.wait_for_reading(1)
+
+
 def test_it_is_read_once(qtbot: QtBot, make):
     desk = make()
     desk.ask(LONG)
@@ -174,6 +192,7 @@ def test_nothing_is_read_where_it_would_not_help(qtbot: QtBot, make, why: str):
     elif why == "background":
         desk.session.context.set_watched(False)
         desk.write()
+        desk.session.context.set_watched(True)
     else:
         desk.write()
         desk.session.note_draft(Draft())
