@@ -130,6 +130,15 @@ def _tidy(connection: sqlite3.Connection, last_used: float) -> None:
 
 
 def _check_owner(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN")  # number and content of one moment: another process may be bringing it to a new format
+    try:
+        _check_header(connection)
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _check_header(connection: sqlite3.Connection) -> None:
     owner = connection.execute("PRAGMA application_id").fetchone()[0]
     is_empty = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] == 0
     if owner != APPLICATION_ID and not is_empty:

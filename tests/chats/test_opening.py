@@ -6,10 +6,12 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from llama_gui.chats.migrations import MIGRATIONS
+from llama_gui.chats.migrations import MIGRATIONS, migrate
+from llama_gui.chats.search_schema import add_functions
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import OpenTab
 from llama_gui.errors import StoreError
@@ -26,6 +28,38 @@ def test_a_newer_format_is_refused_and_left_untouched(store: ChatStore, path: Pa
         ChatStore.open(path)
     assert path.read_bytes() == before
     assert {part.name for part in path.parent.iterdir()} <= {"chats.db", "backups"}
+
+
+def test_a_format_that_another_process_changes_meanwhile_is_no_damage(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The other process is as quick as can be: the file gets its format between two of our questions."""
+    plain_connect = sqlite3.connect
+    changed: list[str] = []
+
+    def change() -> None:
+        with closing(plain_connect(path, isolation_level=None)) as other:
+            add_functions(other)
+            migrate(other)
+
+    def connect(*place: Any, **options: Any) -> sqlite3.Connection:
+        connection = plain_connect(*place, **options)
+
+        def on_statement(statement: str) -> None:
+            if "sqlite_master" in statement and not changed:
+                changed.append(statement)
+                change()
+
+        if place[0] == path:
+            connection.set_trace_callback(on_statement)
+        return connection
+
+    path.parent.mkdir(exist_ok=True)
+    with closing(plain_connect(path)) as other:  # empty, but in the mode in which readers hold up no writer
+        other.execute("PRAGMA journal_mode = WAL")
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with closing(ChatStore.open(path)) as opened:
+        assert opened.notice == ""
+    assert changed
+    assert _aside(path) == []
 
 
 @pytest.mark.parametrize("bit", range(32))
