@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_gui.chats.attachments import read_attachment
 from llama_gui.errors import InvalidRequestError, UserError
-from llama_gui.model_choice import chosen_model
+from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
 from llama_gui.terminal import in_terminal
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
@@ -27,7 +27,7 @@ def run_ask(options: argparse.Namespace, paths: Paths) -> int:
 def _ask(options: argparse.Namespace, paths: Paths) -> int:
     # All is checked that can be before torch is loaded: a wrong number is told at once.
     request = _request(options)
-    model = chosen_model(options.model, paths)
+    model = ModelsHere(paths).chosen(options.model)
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - print would say nothing, and be content
         raise UserError("Standard output is closed, so there is nowhere to write the answer to.")
     return _answer(model, request, paths.kernel_notes, as_json=options.json)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.model_choice import chosen_model
+from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
 from llama_gui.terminal import in_terminal
 
@@ -45,7 +45,7 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
     if options.preset is not None:
         model = RandomModel(options.preset, preset_config(options.preset), paths.starter_model)
     else:
-        model = chosen_model(options.model, paths)
+        model = ModelsHere(paths).chosen(options.model)
     with Engine.load(
         model,
         dtype=options.dtype,

@@ -5,6 +5,7 @@ import difflib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError, SettingsError, ShelfError
@@ -13,7 +14,7 @@ from llama_gui.library.access import HubAccess
 from llama_gui.library.hub_cache import repository_name
 from llama_gui.library.neighbours import neighbours
 from llama_gui.library.plan import check_repo
-from llama_gui.library.shelf_notes import load_notes, names_in
+from llama_gui.library.shelf_notes import ShelfNote, load_notes, names_in
 from llama_gui.paths import Paths, check_model_is_there
 from llama_gui.settings import UserSettings, load_settings
 from llama_gui.vocabulary import ModelEntry
@@ -21,57 +22,71 @@ from llama_gui.vocabulary import ModelEntry
 _LISTED = "llama-gui models lists those that there are."
 
 
-def chosen_model(text: str | None, paths: Paths) -> str:
-    """Where the model is that ``--model`` names; without it, the starter model. A path goes before a name.
+class ModelsHere:
+    """The models of this machine, as a command sees them. Each thing is read when it is first needed, and once."""
 
-    Raises:
-        InvalidRequestError: it can be neither.
-        ModelNotFoundError: nothing is there, and nothing is called so.
-        ShelfError: several are called so.
-    """
-    if text is None:
-        text = str(paths.starter_model)
-    if not text:
-        raise InvalidRequestError("--model", text, "a model folder, a GGUF file, or a name that llama-gui models lists")
-    try:
-        path = str(Path(text).expanduser())
-    except RuntimeError as error:
-        raise InvalidRequestError("--model", text, "in a home folder that there is") from error
-    if not _can_be_name(text) or os.path.exists(path):
-        check_model_is_there(path)
-        return path
-    return _called(text, shelf_entries(paths)).path
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
 
+    @cached_property
+    def folders(self) -> list[Path]:
+        """All places of the shelf: our own, the cache that hub tools share, and what the user opened or added."""
+        try:
+            settings, notice = load_settings(self._paths.settings_file)
+        except SettingsError as error:
+            settings, notice = UserSettings(), str(error)
+        if notice:
+            print(f"llama-gui: {notice}", file=sys.stderr)
+        opened = map(Path, (*settings.recent_models, *settings.model_folders))
+        return [self._paths.models, HubAccess.from_environment().cache, *opened]
 
-def model_folders(paths: Paths) -> list[Path]:
-    """All places of the shelf: our own, the cache that hub tools share, and what the user opened or added."""
-    try:
-        settings, notice = load_settings(paths.settings_file)
-    except SettingsError as error:
-        settings, notice = UserSettings(), str(error)
-    if notice:
-        print(f"llama-gui: {notice}", file=sys.stderr)
-    opened = map(Path, (*settings.recent_models, *settings.model_folders))
-    return [paths.models, HubAccess.from_environment().cache, *opened]
+    @cached_property
+    def notes(self) -> dict[str, ShelfNote]:
+        """What is noted of them: real path -> note."""
+        return load_notes(self._paths.shelf_file)
 
+    @cached_property
+    def entries(self) -> list[ModelEntry]:
+        """All of them, by the names that the user knows."""
+        others = [neighbour.folder for neighbour in neighbours()]
+        return shelf.scan(self.folders, self._paths.starter_model, names_in(self.notes), others)
 
-def shelf_entries(paths: Paths, folders: Sequence[Path] | None = None) -> list[ModelEntry]:
-    """All models that are here, by the names that the user knows; `folders`: where they are known already."""
-    others = [neighbour.folder for neighbour in neighbours()]
-    names = names_in(load_notes(paths.shelf_file))
-    return shelf.scan(model_folders(paths) if folders is None else folders, paths.starter_model, names, others)
+    def name_of(self, path: str) -> str:
+        """What the user calls the model at `path`."""
+        return shelf.name_of(path, self._paths.starter_model, names_in(self.notes))
 
+    def named(self, name: str) -> ModelEntry:
+        """The one model that is called so, or lies there.
 
-def named(name: str, entries: Sequence[ModelEntry]) -> ModelEntry:
-    """The one model that is called so, or lies there.
+        Raises:
+            ShelfError: there is none, or there are several.
+        """
+        found = _exactly(name, self.entries)
+        if not found:
+            raise ShelfError(f"There is no model {name} on the shelf. {_meant(name, self.entries)}{_LISTED}")
+        return _only(found, f"{len(found)} models are called {name}.")
 
-    Raises:
-        ShelfError: there is none, or there are several.
-    """
-    found = _exactly(name, entries)
-    if not found:
-        raise ShelfError(f"There is no model {name} on the shelf. {_meant(name, entries)}{_LISTED}")
-    return _only(found, f"{len(found)} models are called {name}.")
+    def chosen(self, text: str | None) -> str:
+        """Where the model is that ``--model`` names; without it, the starter model. A path goes before a name.
+
+        Raises:
+            InvalidRequestError: it can be neither.
+            ModelNotFoundError: nothing is there, and nothing is called so.
+            ShelfError: several are called so.
+        """
+        if text is None:
+            text = str(self._paths.starter_model)
+        if not text:
+            allowed = "a model folder, a GGUF file, or a name that llama-gui models lists"
+            raise InvalidRequestError("--model", text, allowed)
+        try:
+            path = str(Path(text).expanduser())
+        except RuntimeError as error:
+            raise InvalidRequestError("--model", text, "in a home folder that there is") from error
+        if not _can_be_name(text) or os.path.exists(path):
+            check_model_is_there(path)
+            return path
+        return _called(text, self.entries).path
 
 
 def _called(name: str, entries: Sequence[ModelEntry]) -> ModelEntry:

@@ -13,9 +13,9 @@ from llama_gui.library import catalog, shelf_care
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import best_choice, choices, counted_tokens, machine_here, resolve
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
-from llama_gui.library.shelf_notes import load_notes, note_of
+from llama_gui.library.shelf_notes import note_of
 from llama_gui.library.sizes import in_words
-from llama_gui.model_choice import model_folders, named, shelf_entries
+from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
 from llama_gui.terminal import FAILED, in_terminal, printable
 from llama_gui.vocabulary import ModelEntry
@@ -31,14 +31,12 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
         return _search(options.search)
     if options.offered:
         return _offer(paths)
-    folders = model_folders(paths)
-    entries = shelf_entries(paths, folders)
+    here = ModelsHere(paths)
     if options.delete is not None:
-        return _delete(named(options.delete, entries), folders, is_sure=options.yes)
+        return _delete(here.named(options.delete), here.folders, is_sure=options.yes)
     if options.verify is not None:
-        return _verify([named(options.verify, entries)] if options.verify else entries)
-    notes = load_notes(paths.shelf_file)
-    rows = [(e.name, in_words(e.size), _day(note_of(notes, e.path).last_used), e.path) for e in entries]
+        return _verify([here.named(options.verify)] if options.verify else here.entries)
+    rows = [(e.name, in_words(e.size), _day(note_of(here.notes, e.path).last_used), e.path) for e in here.entries]
     _print_table([("Name", "Size", "Last used", "Place"), *rows])
     return 0
 

@@ -14,9 +14,8 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from llama_gui.errors import InvalidRequestError, ServerError
-from llama_gui.library.shelf import STARTER_NAME, name_of
-from llama_gui.library.shelf_notes import load_notes, names_in
-from llama_gui.model_choice import chosen_model
+from llama_gui.library.shelf import STARTER_NAME
+from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
 from llama_gui.terminal import in_terminal
 from llama_gui.vocabulary import STARTER
@@ -46,7 +45,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         allowed_hosts=tuple(options.allow_host),
         allowed_origins=tuple(options.allow_origin),
     )
-    folders = _named([chosen_model(model, paths) for model in options.model or [None]], paths)
+    folders = _named(options.model or [None], ModelsHere(paths))
 
     from llama_gui.engine import ModelPool
     from llama_gui.engine.loading import estimate_bytes
@@ -108,16 +107,15 @@ def _serve_models(models: "Models", options: "ServerOptions", key_file: Path | N
         _wait_for_the_end(server)
 
 
-def _named(models: Sequence[str], paths: Paths) -> dict[str, str]:
-    """The names under which clients ask for these folders."""
+def _named(models: Sequence[str | None], here: ModelsHere) -> dict[str, str]:
+    """The names under which clients ask for these models, and where each lies."""
     named: dict[str, str] = {}
-    names = names_in(load_notes(paths.shelf_file))
-    for model in models:
-        name = name_of(model, paths.starter_model, names)
+    for path in map(here.chosen, models):
+        name = here.name_of(path)
         name = STARTER if name == STARTER_NAME else name
         if name in named:
-            raise InvalidRequestError("--model", model, f"of another name than {named[name]}: clients ask by name")
-        named[name] = str(Path(model))
+            raise InvalidRequestError("--model", path, f"of another name than {named[name]}: clients ask by name")
+        named[name] = str(Path(path))
     return named
 
 
