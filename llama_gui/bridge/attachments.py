@@ -1,14 +1,17 @@
 """Reads the files that go along with messages, beside the window."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
+from llama_gui.bridge.repeated_save import RepeatedSave
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.tasks import TaskLane
 from llama_gui.chats.attachments import Attachment, read_attachment
 from llama_gui.chats.documents.kinds import ENDINGS
+from llama_gui.chats.store import ChatStore
 
 AGAIN_MS = 2000
 """Files are large: so long after the store has refused them they are given to it again."""
@@ -98,34 +101,22 @@ class DraftFileKeeper(QObject):
         self._chat_id = chat_id
         self._store = store
         self._kept: tuple[Attachment, ...] = ()
-        self._error = ""
-        self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
-        self._again.timeout.connect(self._save)
+        self._save = RepeatedSave(store, self._task, AGAIN_MS, self)
+        self._save.refused.connect(self.failed)
 
     def keep(self, files: tuple[Attachment, ...]) -> None:
         """Keep exactly these files; nothing is written if nothing has changed."""
         if files != self._kept:
             self._kept = files
-            self._save()
+            self._save.save()
 
-    @Slot()
-    def _save(self) -> None:
-        self._again.stop()
+    def flush(self) -> None:
+        """Before the end: try once more what the store has refused."""
+        self._save.flush()
+
+    def _task(self) -> Callable[[ChatStore], None]:
         chat_id, files = self._chat_id, self._kept
-        self._store.run(lambda store: store.save_draft_files(chat_id, files), self._on_saved, self._on_refused)
-
-    @Slot(object)
-    def _on_saved(self, _done: None) -> None:
-        self._error = ""
-
-    @Slot(object)
-    def _on_refused(self, error: Exception) -> None:
-        """Try again until they are kept, since a full disk may have room again; tell it once."""
-        if str(error) != self._error:
-            self._error = str(error)
-            self.failed.emit(self._error)
-        if not self._store.closed:
-            self._again.start()
+        return lambda store: store.save_draft_files(chat_id, files)
 
     def bring(self) -> None:
         """Read the kept files; `brought` is emitted if there are any."""

@@ -15,6 +15,7 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.exchange import Exchange
 from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.presets import PresetBook
+from llama_gui.bridge.repeated_save import RepeatedSave
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.titler import Titler
 from llama_gui.bridge.tool_desk import ToolDesk
@@ -64,12 +65,13 @@ class ChatBook(QObject):
         self._archived: list[ChatSummary] = []
         self._tabs: list[OpenTab] | None = None  # not yet handed to the store
         self._given_tabs: Sequence[OpenTab] = ()  # to the store, the last time
-        self._tabs_error = ""  # why it refused them
         self._is_restoring = False  # the tabs of the last session are being read, and not shown yet
         self._closed = False
         self._has_ended = True
         self._tabs_timer = QTimer(self, singleShot=True, interval=SAVE_TABS_MS)
         self._tabs_timer.timeout.connect(self._flush_tabs)
+        self._tabs_save = RepeatedSave(store, lambda: self._saves(self._given_tabs), SAVE_TABS_MS, self)
+        self._tabs_save.refused.connect(self.trouble)
         self.shelving = ChatShelving(store, self)
         self.search = ChatSearch(store, self)
         self.exchange = Exchange(store, self)
@@ -284,22 +286,11 @@ class ChatBook(QObject):
     @Slot()
     def _flush_tabs(self) -> None:
         tabs, self._tabs = self._tabs, None
-        if tabs is not None:
+        if tabs is None:
+            self._tabs_save.flush()
+        else:
             self._given_tabs = tabs
-            self._store.run(self._saves(tabs), self._on_tabs_saved, self._on_tabs_refused)
-
-    @Slot(object)
-    def _on_tabs_saved(self, _done: None) -> None:
-        self._tabs_error = ""
-
-    @Slot(object)
-    def _on_tabs_refused(self, error: Exception) -> None:
-        """Try again until they are kept, since a full disk may have room again; tell it once."""
-        if str(error) != self._tabs_error:
-            self._tabs_error = str(error)
-            self.trouble.emit(self._tabs_error)
-        if self._tabs is None and not self._closed:
-            self.save_tabs(self._given_tabs)
+            self._tabs_save.save()
 
     def _saves(self, tabs: Sequence[OpenTab]) -> Callable[[ChatStore], None]:
         """The task that saves these tabs, together with those that were restored but are not shown yet."""

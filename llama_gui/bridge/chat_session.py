@@ -331,6 +331,7 @@ class ChatSession(ChatNews):
         self.folders.hold(self.chat_id, "")
         self._turn.break_off()
         self._saver.close()
+        self.draft_files.flush()
 
     @Slot()
     def _tell_settled(self) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.chats.store import ChatStore
 from llama_gui.errors import StoreError
 from tests.bridge.conftest import MakeBook
+from tests.bridge.test_chat_book import raise_full
 
 
 @pytest.fixture
@@ -106,3 +108,18 @@ def test_files_of_a_draft_that_a_full_disk_refused_are_kept_when_it_has_room(
 
     qtbot.waitUntil(is_kept)
     assert told == ["The disk is full."]
+
+
+def test_files_of_a_draft_are_tried_once_more_at_the_end(
+    qtbot: QtBot, make_book: MakeBook, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(attachments, "AGAIN_MS", 600_000)
+    book, file = make_book(), Attachment("a.txt", "text", 4)
+    session = book.new_chat()
+    with monkeypatch.context() as patch:
+        patch.setattr(ChatStore, "save_draft_files", raise_full)
+        with qtbot.waitSignal(session.failed):
+            session.draft_files.keep((file,))
+    assert book.shutdown()
+    with closing(ChatStore.open(book._store.path)) as store:
+        assert store.draft_files(session.chat_id) == (file,)

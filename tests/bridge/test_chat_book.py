@@ -229,14 +229,22 @@ def test_tabs_that_a_full_disk_refused_are_saved_when_it_has_room(qtbot: QtBot, 
     told: list[str] = []
     book.trouble.connect(told.append)
     tabs = [OpenTab("a", 0, "half a letter", 1.0, True)]
+    tries: list[int] = []
+
+    def refuse(*_of: object) -> None:
+        tries.append(1)
+        raise_full()
+
     with monkeypatch.context() as patch:
-        patch.setattr(ChatStore, "save_tabs", raise_full)
+        patch.setattr(ChatStore, "save_tabs", refuse)
         book.save_tabs(tabs)
         qtbot.waitUntil(lambda: bool(told))
-        with qtbot.waitSignals([book._tabs_timer.timeout] * 2):  # it is tried again, and told once
-            pass
-    # The last try may come before or after the disk has room.
-    qtbot.waitUntil(lambda: not book._tabs_timer.isActive() and book._tabs_error == "")
+        qtbot.waitUntil(lambda: len(tries) > 2)  # it is tried again, and told once
+
+    def is_saved() -> bool:
+        return book._store.wait(ChatStore.tabs, 5) == tabs
+
+    qtbot.waitUntil(is_saved)
     with qtbot.waitSignal(book.restored) as blocker:
         book.restore()
     assert blocker.args == [tabs]
