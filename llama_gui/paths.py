@@ -108,6 +108,11 @@ def native_kernels() -> Path | None:
     return path if path.is_file() else None
 
 
+def as_unicode(text: str) -> str:
+    """A path, or a name from one, as it can be shown, stored and sent: what is no Unicode in it becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def check_model_is_there(path: str) -> None:
     """Whether anything lies where a model is looked for, told before torch is loaded, which takes seconds.
 

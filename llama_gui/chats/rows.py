@@ -1,6 +1,6 @@
 """Messages as rows of the store."""
 
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from typing import Any
 
 from llama_gui.chats.tree import Node, clean_text
@@ -17,14 +17,8 @@ ADD_NODE = f"INSERT OR IGNORE INTO nodes ({NODE_COLUMNS}) VALUES (?, ?, ?, ?, ?,
 
 
 def node_row(node: Node) -> tuple[Any, ...]:
-    """The values of `NODE_COLUMNS`, with clean texts."""
-    clean = replace(
-        node,
-        content=clean_text(node.content),
-        error=clean_text(node.error),
-        attachments=clean_text(node.attachments),
-    )
-    return astuple(clean)
+    """The values of `NODE_COLUMNS`, with clean texts: also names come from files and servers that have odd ones."""
+    return tuple(clean_text(value) if isinstance(value, str) else value for value in astuple(node))
 
 
 def readable_text(raw: bytes) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from llama_gui.chats.tool_use import NOT_MADE, ToolUse, read_use
 from llama_gui.errors import BugError
+from llama_gui.paths import as_unicode
 from llama_gui.vocabulary import ROLES, ChatSettings, Message, Role
 
 NodeStatus = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
@@ -77,7 +78,7 @@ def new_node(chat_id: str, role: Role, text: str, status: NodeStatus, parent_id:
 
 def clean_text(text: str) -> str:
     """`text` as it can be stored, tokenized and searched: lone surrogates become U+FFFD, NUL becomes U+2400."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\u2400")
+    return as_unicode(text).replace("\0", "\u2400")
 
 
 def clean_settings(settings: ChatSettings) -> ChatSettings:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
@@ -14,6 +15,7 @@ from torch import Tensor
 from llama_gui.engine.fields import AGAIN, brief, brief_list, check_regular, read_json, shown, unambiguous
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
+from llama_gui.paths import as_unicode
 
 Shape = tuple[int, ...]
 
@@ -31,6 +33,8 @@ _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+_OPEN_FILES = Path("/dev/fd")
+"""Where Unix has the files of a process by their numbers."""
 _MOST_HEADER_BYTES = 16 * 2**20  # 100,000 weights in one file
 
 
@@ -90,7 +94,7 @@ class Checkpoint:
         try:
             check_regular(file)
             _check_header(file)
-            handle = self._stack.enter_context(safe_open(file, framework="pt"))
+            handle = self._stack.enter_context(safe_open(self._spelled(file), framework="pt"))
             names = list(handle.keys())
         except FileNotFoundError:
             raise ModelNotFoundError(f"{file} is missing. {AGAIN}") from None
@@ -103,6 +107,19 @@ class Checkpoint:
             if name in self._files:
                 raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {AGAIN}")
             self._files[name] = (file, handle, stored)
+
+    def _spelled(self, file: Path) -> Path:
+        """A path of the same file that the library takes, which knows only those in UTF-8."""
+        if as_unicode(str(file)) == str(file):
+            return file
+        if not _OPEN_FILES.is_dir():
+            raise UnsupportedModelError(
+                f"The path {file} has letters that are no Unicode, and such files cannot be opened here. "
+                "Rename the folder or the file."
+            )
+        number = os.open(file, os.O_RDONLY)
+        self._stack.callback(os.close, number)
+        return _OPEN_FILES / str(number)
 
     def __enter__(self) -> Self:
         return self

@@ -42,6 +42,7 @@ from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
+from llama_gui.paths import as_unicode
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadPlan, LoadProgress, ModelInfo
 from llama_gui.vocabulary.checks import check_number
 
@@ -297,7 +298,7 @@ def load_model(
     reader = _NetworkReader(model, context, precision, torch_device, threads, exact, notes, kernels)
     network = reader.read(on_progress, is_cancelled)
     info = ModelInfo(
-        name=name or model.name,
+        name=as_unicode(name or model.name),
         path=str(model_folder(path)) if isinstance(path, str | Path) else "",
         architecture=config.architecture,
         parameters=_parameter_count(config),

@@ -13,6 +13,7 @@ from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
 from llama_gui.library.gguf_check import check_gguf, gguf_architecture
 from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS, repository_name
 from llama_gui.library.sizes import in_words
+from llama_gui.paths import as_unicode
 from llama_gui.vocabulary import ModelEntry
 
 STARTER_NAME = "Starter model"
@@ -262,15 +263,17 @@ def _name(folder: Path) -> str:
     Jan calls every file "model", in a folder that has the name.
     """
     if folder.suffix.lower() == _GGUF:
-        return folder.parent.name if folder.stem.lower() in _NAMELESS else folder.stem
-    return repository_name(folder) or folder.name or str(folder)
+        return as_unicode(folder.parent.name if folder.stem.lower() in _NAMELESS else folder.stem)
+    return as_unicode(repository_name(folder) or folder.name or str(folder))
 
 
 def _told_apart(entries: Sequence[ModelEntry]) -> list[ModelEntry]:
     """The entries with their parent folder in brackets where two would have the same name."""
     counts = Counter(entry.name for entry in entries)
     return [
-        replace(entry, name=f"{entry.name} ({Path(entry.path).parent})") if counts[entry.name] > 1 else entry
+        replace(entry, name=f"{entry.name} ({as_unicode(str(Path(entry.path).parent))})")
+        if counts[entry.name] > 1
+        else entry
         for entry in entries
     ]
 

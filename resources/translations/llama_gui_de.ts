@@ -4175,6 +4175,10 @@
 <context>
     <name>Problems</name>
     <message>
+        <source>The path {0} has letters that are no Unicode, and such files cannot be opened here. Rename the folder or the file.</source>
+        <translation>Der Pfad {0} hat Buchstaben, die kein Unicode sind, und solche Dateien lassen sich hier nicht öffnen. Benenne den Ordner oder die Datei um.</translation>
+    </message>
+    <message>
         <source>The model was not loaded: it was cancelled.</source>
         <translation>Das Modell wurde nicht geladen: Das Laden wurde abgebrochen.</translation>
     </message>

@@ -269,3 +269,11 @@ def test_a_lock_of_another_program_is_told(store: ChatStore, path: Path):
     other.execute("ROLLBACK")
     other.close()
     store.create_chat("chat")
+
+
+def test_the_name_of_a_model_that_is_no_unicode_costs_no_answer(store: ChatStore):
+    """Files and servers have such names, and SQLite would refuse the whole message."""
+    store.create_chat("chat")
+    store.save_nodes([question(), replace(answer(), model="caf\udce9", recipe='{"name": "caf\udce9"}')])
+    saved = store.nodes("chat")[1]
+    assert (saved.content, saved.model) == ("answer", "caf\ufffd")

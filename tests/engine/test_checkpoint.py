@@ -1,12 +1,15 @@
 """Weight files: which ones are opened, and what is said when they are missing, damaged or those of another model."""
 
 import json
+import os
 import re
+import sys
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from llama_gui.engine import checkpoint as checkpoint_module
 from llama_gui.engine.checkpoint import Checkpoint, weight_files
 from llama_gui.engine.config import load_config
 from llama_gui.engine.kv_cache import KVCache
@@ -31,6 +34,26 @@ def write_index(folder, weight_map):
 def check(folder, expected=SHAPES, ignored=()):
     with Checkpoint(folder) as checkpoint:
         checkpoint.check(expected, ignored)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_folder_whose_name_is_not_utf8_is_read(tmp_path):
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    save(folder)
+    check(folder)
+    with Checkpoint(folder) as checkpoint:
+        assert checkpoint.tensor("a").tolist() == torch.ones(2, 3).tolist()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_such_a_name_is_told_where_files_have_no_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint_module, "_OPEN_FILES", tmp_path / "nowhere")
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    save(folder)
+    with pytest.raises(UnsupportedModelError, match=r"has letters that are no Unicode.* Rename the folder"):
+        Checkpoint(folder)
 
 
 # --- which files

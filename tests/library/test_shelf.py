@@ -335,3 +335,11 @@ def test_the_user_names_models(tmp_path: Path):
     names = {os.path.realpath(folder): "Mine"}
     assert [entry.name for entry in shelf.scan([tmp_path / "models"], tmp_path / "none", names)] == ["Mine"]
     assert shelf.name_of(folder, tmp_path / "none", names) == "Mine"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_not_utf8_can_be_shown_and_sent(tmp_path: Path):
+    folder = make_model(tmp_path / os.fsdecode(b"caf\xe9"))
+    file = make_gguf(tmp_path / os.fsdecode(b"th\xe9.gguf"))
+    entries = shelf.scan([tmp_path], tmp_path / "none")
+    assert [(entry.name, entry.path) for entry in entries] == [("caf\ufffd", str(folder)), ("th\ufffd", str(file))]
