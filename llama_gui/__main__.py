@@ -219,10 +219,11 @@ def _add_download(download: argparse.ArgumentParser) -> None:
     download.add_argument(
         "repo",
         metavar="REPO",
-        help="owner/name, as in HuggingFaceTB/SmolLM2-135M-Instruct, or the web address of a model or GGUF file",
+        help="owner/name, as in HuggingFaceTB/SmolLM2-135M-Instruct, with :Q4_K_M behind it for a kind of GGUF file, "
+        "or the web address of a model or GGUF file",
     )
     download.add_argument("--revision", metavar="NAME", help="a branch, a tag or a commit (default: main)")
-    download.add_argument("--file", metavar="NAME", help="which GGUF file of the repository")
+    download.add_argument("--file", metavar="NAME", help="which GGUF file of the repository, or of which kind")
     download.add_argument("--limit", metavar="SPEED", help="bytes per second at most, as in 500K or 2.5M")
 
 

@@ -131,7 +131,8 @@ def _advice(name: str, entries: Sequence[ModelEntry]) -> str:
     meant = _meant(name, entries)
     if not name.lower().endswith(".gguf"):  # which was meant as a path
         with contextlib.suppress(InvalidRequestError):
-            return f"{meant}From the hub you get it by: llama-gui download {check_repo(name)}"
+            check_repo(HubAccess.from_environment().place_at(name).repo or name)
+            return f"{meant}From the hub you get it by: llama-gui download {name}"
     return f"{meant}{_LISTED}"
 
 

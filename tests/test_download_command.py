@@ -83,6 +83,21 @@ def test_the_address_of_a_gguf_file_asks_for_that_file(fake_hub: FakeHub, capsys
     assert (status, Path(out.strip()).name) == (0, "m-Q4_K_M.gguf"), err
 
 
+@pytest.mark.parametrize("before", ["hf.co/", "https://huggingface.co/", ""])
+def test_an_address_as_ollama_and_llama_cpp_have_it_asks_for_a_kind(
+    fake_hub: FakeHub,  # noqa: F811
+    capsys,
+    tmp_path: Path,
+    before: str,
+):
+    fake_hub.add(REPO, gguf_files(tmp_path))
+    status, out, err = download(capsys, f"{before}{REPO}:q8_0")
+    assert (status, Path(out.strip()).name) == (0, "m-Q8_0.gguf"), err
+    status, out, err = download(capsys, f"{before}{REPO}:Q2_K")
+    assert (status, out) == (1, "")
+    assert f"{REPO} holds no GGUF file Q2_K. There are: m-Q4_K_M.gguf, m-Q8_0.gguf." in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

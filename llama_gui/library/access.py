@@ -1,11 +1,12 @@
 """Where the hub is, who we are there, and where its cache lies: what HF_ENDPOINT, HF_HOME and HF_TOKEN say."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from llama_gui.errors import HubError, HubOfflineError
 from llama_gui.hosts import is_this_machine
@@ -15,13 +16,19 @@ _PUBLIC_HOSTS = frozenset({"huggingface.co", "www.huggingface.co", "hf.co"})
 
 _BELOW_MODELS = frozenset({"tree", "blob", "resolve", "raw"})
 
+_TAGGED = re.compile(r"(?P<repo>[^/:\\]+/[^/:\\]+):(?P<kind>[\w.-]+)")
+"""A model and one of its kinds; no web address, which would have a second stroke, and no path of Windows."""
+
 _TRUE = {"1", "ON", "YES", "TRUE"}
 _PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
 class HubPlace:
-    """What a web address of the hub is of: a model, at a `revision` or ""; `file`: one GGUF file of it, or ""."""
+    """What an address of the hub is of: a model, at a `revision` or ""; `file`: one GGUF file of it, or "".
+
+    `file` is its path, or only its kind; see `plan.named_gguf`.
+    """
 
     repo: str = ""
     revision: str = ""
@@ -56,22 +63,28 @@ class HubAccess:
     def place_at(self, address: str) -> "HubPlace":
         """The model whose page, or something below it, is at this web address of the hub; no `repo`: there is none.
 
-        People copy it from their browser, with or without the scheme.
+        People copy it from their browser, with or without the scheme. ``hf.co/OWNER/NAME:Q4_K_M``, as Ollama has it, is
+        one, too, and so is what llama.cpp's ``-hf`` takes: ``OWNER/NAME:Q4_K_M``.
         """
         address = address.strip()
         if any(mark.isspace() for mark in address):
             return HubPlace()
+        if tagged := _TAGGED.fullmatch(address):
+            return HubPlace(tagged["repo"], file=_kind(tagged["kind"]))
         whole = address if "://" in address else f"https://{address}"
         if origin(whole)[1] not in _PUBLIC_HOSTS | {origin(self.endpoint)[1]}:
             return HubPlace()
-        owner, name, *below = [*urlsplit(whole).path.strip("/").split("/"), ""]
+        parts = urlsplit(whole)
+        owner, name, *below = [*parts.path.strip("/").split("/"), ""]
+        name, _, kind = name.partition(":")
         if not name:
             return HubPlace()
-        repo, (kind, revision, *path) = f"{owner}/{name}", [*below, "", "", ""]
-        if kind not in _BELOW_MODELS:
-            return HubPlace(repo)
-        file = unquote("/".join(path).strip("/"))
-        return HubPlace(repo, unquote(revision), file if file.endswith(".gguf") else "")
+        repo, (below_models, revision, *path) = f"{owner}/{name}", [*below, "", "", ""]
+        if below_models not in _BELOW_MODELS:
+            revision, path = "", []
+        shown = parse_qs(parts.query).get("show_file_info", [""])[0]  # the hub's page opens a pane about that file
+        file = unquote("/".join(path).strip("/")) or shown
+        return HubPlace(repo, unquote(revision), file if file.endswith(".gguf") else _kind(kind))
 
     def file_url(self, repo: str, commit: str, path: str) -> str:
         """Where the bytes of a file are asked for."""
@@ -101,6 +114,11 @@ class HubAccess:
                 f"{self.endpoint} is not encrypted, so the token was not sent to {host}. Use an https address for "
                 "HF_ENDPOINT, or sign out."
             )
+
+
+def _kind(tag: str) -> str:
+    """What stands behind the colon; "latest" is how Ollama says nothing."""
+    return "" if tag.lower() == "latest" else tag
 
 
 def hub_home(environment: Mapping[str, str] = os.environ) -> Path:

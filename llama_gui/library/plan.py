@@ -1,12 +1,13 @@
 """What a download will fetch: the files that the engine needs, at one commit, each with its size and checksum."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 from typing import Any, Self
 
 from llama_gui.errors import DownloadError, InvalidRequestError
+from llama_gui.library.gguf_kind import gguf_kind
 
 GGUF_PREFERENCE = (
     *("q4_k_m", "q4_k_s", "q4_0", "q5_k_m", "q5_k_s", "q8_0", "q6_k", "bf16", "f16", "f32"),
@@ -124,7 +125,8 @@ def is_safe_path(path: str) -> bool:
 
 
 def choose_files(repo: str, files: Sequence[RemoteFile], gguf: str | None = None) -> tuple[RemoteFile, ...]:
-    """Those of `files` that the engine needs, the small ones first. `gguf` names the one file to take instead.
+    """Those of `files` that the engine needs, the small ones first. `gguf` names the one file to take instead,
+    see `named_gguf`.
 
     Raises:
         DownloadError: the repository holds no weights that we can run.
@@ -153,6 +155,23 @@ def gguf_files(files: Iterable[RemoteFile]) -> tuple[RemoteFile, ...]:
     )
 
 
+def named_gguf(files: Iterable[RemoteFile], name: str) -> RemoteFile | None:
+    """The GGUF file at the path `name`, else the one that is called so, or is of that kind (Q4_K_M, q4_k_m)."""
+    if not name:
+        return None
+    ends = re.compile(rf"(?:^|[-./]){re.escape(name.removesuffix('.gguf'))}\.gguf$", re.IGNORECASE)
+    manners: tuple[Callable[[str], bool], ...] = (
+        lambda path: path == name,
+        lambda path: ends.search(path) is not None,
+        lambda path: gguf_kind(path) == name.upper(),
+    )
+    whole = gguf_files(files)
+    for is_meant in manners:
+        if found := [file for file in whole if is_meant(file.path)]:
+            return min(found, key=lambda file: (len(file.path), file.path))
+    return None
+
+
 def _safetensors(by_path: Mapping[str, RemoteFile]) -> list[str]:
     shards = sorted(path for path in by_path if _SHARD.fullmatch(path))
     if _INDEX in by_path and shards:
@@ -163,7 +182,7 @@ def _safetensors(by_path: Mapping[str, RemoteFile]) -> list[str]:
 
 
 def _named(repo: str, files: Sequence[RemoteFile], name: str) -> RemoteFile:
-    found = next((file for file in gguf_files(files) if file.path == name), None)
+    found = named_gguf(files, name)
     if found is None and _GGUF_PART.search(name):
         raise DownloadError(f"{repo} cannot be run: {_IN_PARTS}.")
     if found is None:

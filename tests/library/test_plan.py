@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llama_gui.errors import DownloadError, InvalidRequestError
-from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, choose_files, is_safe_path
+from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, choose_files, is_safe_path, named_gguf
 
 COMMIT, SHA1, SHA256 = "c" * 40, "a" * 40, "b" * 64
 
@@ -67,6 +67,30 @@ def test_a_gguf_file_that_is_no_whole_model_is_refused_before_it_is_fetched(name
     paths = ("m-Q8_0.gguf", "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", "mmproj-F16.gguf")
     with pytest.raises(DownloadError, match=words):
         choose_files("a/b", [RemoteFile(path, 1, SHA1) for path in paths], name)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("Q4_K_M", "m-Q4_K_M.gguf"),
+        ("q4_k_m", "m-Q4_K_M.gguf"),
+        ("m-Q8_0.gguf", "old/m-Q8_0.gguf"),
+        ("M-q8_0", "old/m-Q8_0.gguf"),
+        ("UD-Q4_K_M", "x/m-UD-Q4_K_M.gguf"),
+        ("x/m-UD-Q4_K_M.gguf", "x/m-UD-Q4_K_M.gguf"),
+        ("Q6_K", "m.Q6_K-imat.gguf"),
+        ("K_M", None),
+        ("Q4_K", None),
+        ("Q5_K_M", None),
+        ("F16", None),
+        ("", None),
+    ],
+)
+def test_a_gguf_file_is_meant_by_path_name_or_kind(name: str, path: str | None):
+    paths = "x/m-UD-Q4_K_M.gguf", "m-Q4_K_M.gguf", "old/m-Q8_0.gguf", "m.Q6_K-imat.gguf", "mmproj-F16.gguf"
+    parts = "m-Q5_K_M-00001-of-00002.gguf", "m-Q5_K_M-00002-of-00002.gguf"
+    found = named_gguf([RemoteFile(path, 1, SHA1) for path in (*paths, *parts)], name)
+    assert (found.path if found else None) == path
 
 
 @pytest.mark.parametrize("commit", ["main", "", "C" * 40, "../" + COMMIT])

@@ -11,6 +11,7 @@ from llama_gui.library.catalog import CatalogEntry, CatalogFile
 from llama_gui.library.fit import Fit, counted_tokens
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.model_shape import ModelShape
+from llama_gui.library.plan import named_gguf
 from llama_gui.ui.models.catalog_words import described
 from llama_gui.ui.models.detail_pane import FileChoice, PaneContent
 from llama_gui.ui.models.row_list import ModelRow
@@ -139,7 +140,8 @@ def failed_content(repo: str, problem: str) -> PaneContent:
 
 
 def details_content(details: "ModelDetails", adviser: FitAdviser, wanted: str = "") -> PaneContent:
-    """A model as the hub describes it. `wanted`: the GGUF file to choose first, if it has that one."""
+    """A model as the hub describes it. `wanted`: the GGUF file to choose first, if it has that one;
+    see `named_gguf`."""
     found = details.found
     context = details.config.get("max_position_embeddings")
     context = context if isinstance(context, int) else 0
@@ -159,7 +161,8 @@ def details_content(details: "ModelDetails", adviser: FitAdviser, wanted: str = 
     facts.append((translate("Models", "On the hub"), _popularity(found)))
     shape = details.shape
     file = details.files[0].path if _has_choice(details) and details.files else ""
-    file = wanted if file and any(gguf.path == wanted for gguf in details.gguf) else file
+    named = named_gguf(details.gguf, wanted) if file and wanted else None
+    file = named.path if named else file
     stored = gguf_dtype(gguf_kind(file))
     rough = translate("Models", "An estimate from the number of parameters.")
     return PaneContent(
