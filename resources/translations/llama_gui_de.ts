@@ -2865,6 +2865,18 @@
 <context>
     <name>ShelfPage</name>
     <message>
+        <source>No model on this machine has “{}” in its name or place.</source>
+        <translation>Kein Modell auf diesem Rechner hat „{}“ im Namen oder Ort.</translation>
+    </message>
+    <message>
+        <source>Show only models with these words in their name or place</source>
+        <translation>Nur Modelle zeigen, die diese Wörter im Namen oder Ort haben</translation>
+    </message>
+    <message>
+        <source>Filter by name or place</source>
+        <translation>Nach Name oder Ort filtern</translation>
+    </message>
+    <message>
         <source>All is well: {} file is what the hub promised.</source>
         <translation>Alles in Ordnung: {} Datei ist so, wie der Hub sie verspricht.</translation>
     </message>

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from llama_gui.library.fit import Machine
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.ui import MainWindow
+from llama_gui.ui.models import shelf_page
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.sizes import size_text
 from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
@@ -376,10 +377,17 @@ def test_one_of_several_gguf_files_is_taken_and_answers(
     models.search.form.setCurrentIndex(1)
     find(models, qtbot, "tiny")
     assert models.search.pane.chosen_file() == "tiny-Q8_0.gguf"
+
+    def best(dtype: str) -> str:
+        return models.search.desk.adviser.best(ModelShape.guess(200_000), 0, dtype).dtype
+
+    assert models.search.pane.content.best == best("int8") != best("bfloat16")  # type: ignore[union-attr]
     choice = next(b for b in models.search.pane._files.buttons() if b.objectName() == "tiny-F16.gguf")
     choice.click()
     size = len(files["tiny-F16.gguf"])
-    assert models.search.pane.buttons["download"].text() == f"Download, {size_text(size)}"
+    assert models.search.pane.chosen_file() == "tiny-F16.gguf"
+    qtbot.waitUntil(lambda: models.search.pane.buttons["download"].text() == f"Download, {size_text(size)}")
+    assert models.search.pane.content.best == best("bfloat16"), "the verdict is of the file that is chosen"  # type: ignore[union-attr]
     press(qtbot, models.search.pane.buttons["download"])
     qtbot.waitUntil(lambda: "open" in models.search.pane.buttons, timeout=SECONDS)
     assert hub.asked("tiny-Q8_0.gguf") == []
@@ -470,3 +478,44 @@ def test_the_address_of_a_gguf_file_chooses_that_file(open_starter: OpenWindow, 
     content = models.search.pane.content
     assert content is not None
     assert content.best == models.search.desk.adviser.best(ModelShape.guess(200_000), 0, "int8").dtype, "in its bits"
+
+
+def test_a_kind_behind_a_colon_chooses_the_file_of_that_kind(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
+    info = {"tags": ["gguf", "llama"], "gguf": {"total": 200_000, "architecture": "llama"}}
+    hub.add("somebody/tiny-GGUF", {"tiny-Q4_K_M.gguf": b"4", "tiny-Q8_0.gguf": b"8"}, info=info)
+    models = open_models(open_starter(), "search")
+    find(models, qtbot, "hf.co/somebody/tiny-GGUF:q8_0")
+    assert models.search.pane.chosen_file() == "tiny-Q8_0.gguf"
+    models.search.field.setText("somebody/tiny-GGUF:Q4_K_M")
+    models.search.search_now()
+    qtbot.waitUntil(lambda: models.search.pane.chosen_file() == "tiny-Q4_K_M.gguf", timeout=SECONDS)
+
+
+def test_many_models_on_this_machine_are_filtered(
+    open_starter: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(shelf_page, "_FEW", 3)
+    for name in ("Alpha 1B", "Alpha 3B"):
+        write_tiny_llama(tmp_path / "hf" / "hub" / name)
+    models = open_models(open_starter(), "shelf")
+    page = models.shelf
+    qtbot.waitUntil(lambda: page.list.rows.rowCount() == 3, timeout=SECONDS)
+    assert not page.field.isVisible(), "three are seen at a glance"
+    write_tiny_llama(tmp_path / "hf" / "hub" / "Beta 1B")
+    page.desk.shelf.scan()
+    qtbot.waitUntil(page.field.isVisible, timeout=SECONDS)
+    page.list.select(str(tmp_path / "hf" / "hub" / "Beta 1B"))
+    qtbot.keyClicks(page.field, "1b BETA")
+    assert [row.name for row in page.list.rows.rows] == ["Beta 1B"]
+    page.field.clear()
+    assert page.list.rows.rowCount() == 4
+    assert page.list.current_key().endswith("Beta 1B"), "what was chosen stays chosen"
+    qtbot.keyClicks(page.field, "alpha")
+    assert [row.name for row in page.list.rows.rows] == ["Alpha 1B", "Alpha 3B"]
+    qtbot.keyClick(page.field, Qt.Key.Key_Down)
+    assert page.list.current_key().endswith("Alpha 3B")
+    qtbot.keyClicks(page.field, " none")
+    assert page.message.isVisible()
+    assert "“alpha none”" in page.message.text()
+    page.field.clear()
+    assert page.list.isVisible()

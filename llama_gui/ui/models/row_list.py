@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
-from PySide6.QtWidgets import QListView, QStyle, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyleOptionViewItem, QWidget
 
 from llama_gui.ui.chat_delegates import IconDelegate
 from llama_gui.ui.chat_list_view import set_up_list
@@ -136,6 +136,7 @@ class RowList(QListView):
 
     def __init__(self, icons: Icons, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._field: QLineEdit | None = None
         self.rows = RowModel(self)
         set_up_list(self, name)
         self.setModel(self.rows)
@@ -166,6 +167,21 @@ class RowList(QListView):
         if index.isValid():
             self.setCurrentIndex(index)
         return index.isValid()
+
+    def steer_by(self, field: QLineEdit) -> None:
+        """Let Down and Up move in the list while the keyboard stays with the field."""
+        self._field = field
+        field.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+            count = self.rows.rowCount()
+            if step and count:
+                row = min(max(self.currentIndex().row() + step, 0), count - 1)
+                self.setCurrentIndex(self.rows.index(row))
+                return True
+        return super().eventFilter(watched, event)
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit
 
 from llama_gui.bridge.hub_search import SearchQuery, SearchResult
@@ -38,7 +37,8 @@ class SearchPage(ModelPage):
         self._failed: dict[str, str] = {}
         self._has_searched = False
         self._make_head(icons)
-        self.pane.file_chosen.connect(self._show_actions)
+        # Later: the pane is made anew, and with it the button that was pressed.
+        self.pane.file_chosen.connect(self._show_pane, Qt.ConnectionType.QueuedConnection)
         self.message.pressed.connect(self._on_pressed)
         self.list.end_reached.connect(desk.search.more)
         desk.search.found.connect(self._on_found)
@@ -60,7 +60,7 @@ class SearchPage(ModelPage):
         self.field.setPlaceholderText(self.tr("Search the Hugging Face hub"))
         self.field.setAccessibleName(self.tr("Search the Hugging Face hub for models"))
         self.field.setClearButtonEnabled(True)
-        self.field.installEventFilter(self)
+        self.list.steer_by(self.field)
         self.field.textEdited.connect(self._on_edited)
         self.field.returnPressed.connect(self.search_now)
         self.sort = ChoiceBox(icons)
@@ -155,7 +155,9 @@ class SearchPage(ModelPage):
     @Slot(object)
     def _on_found(self, result: SearchResult) -> None:
         self._found = {found.repo: found for found in result.models}
-        self._file = result.file
+        if result.file != self._file:  # what was chosen before counts no longer
+            self._file = result.file
+            self.pane.show_content(None)
         self._count.setText(self._count_words())
         self._show_rows()
         if self._found:
@@ -230,6 +232,7 @@ class SearchPage(ModelPage):
             self.desk.search.ask_details(repo)
         self._show_pane()
 
+    @Slot()
     def _show_pane(self) -> None:
         found = self._found.get(self.list.current_key())
         if found is None:
@@ -237,7 +240,7 @@ class SearchPage(ModelPage):
         elif problem := self._failed.get(found.repo):
             self.pane.show_content(failed_content(found.repo, problem))
         elif details := self._details.get(found.repo):
-            content = details_content(details, self.desk.adviser, self._file)
+            content = details_content(details, self.desk.adviser, self._wanted(found.repo))
             if not details.problem and self.states.path_of(found.repo):
                 content = replace(content, warning="", page="")  # it was allowed
             self.pane.show_content(replace(content, actions=self._actions(details)))
@@ -245,18 +248,13 @@ class SearchPage(ModelPage):
         else:
             self.pane.show_content(waiting_content(found))
 
+    def _wanted(self, repo: str) -> str:
+        """The file that is chosen in the pane, if it shows this model; else the one that was looked for."""
+        content = self.pane.content
+        is_shown = content is not None and content.subtitle == plain(repo) and content.files
+        return self.pane.chosen_file() if is_shown else self._file
+
     def _actions(self, details: "ModelDetails") -> tuple[PaneAction, ...]:
         gguf = self.pane.chosen_file()
         size = next((file.size for file in details.gguf if file.path == gguf), details.size)
         return self.states.actions(details.found.repo, size, gguf, can_download=not details.problem)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Down and Up move in the list while the keyboard stays with the field."""
-        if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
-            count = self.list.rows.rowCount()
-            if step and count:
-                row = min(max(self.list.currentIndex().row() + step, 0), count - 1)
-                self.list.setCurrentIndex(self.list.rows.index(row))
-                return True
-        return False

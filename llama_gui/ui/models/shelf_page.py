@@ -1,11 +1,12 @@
 """What is on this machine: open it, check it, name it, delete it, see where it lies."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QInputDialog, QMessageBox
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QMessageBox
 
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.bridge.model_shelf import ShelfItem
@@ -23,6 +24,8 @@ from llama_gui.ui.widgets import plain_label
 from llama_gui.vocabulary import ModelEntry
 
 _MOST_PROBLEMS = 5
+_FEW = 8
+"""So many models are seen at a glance; with more there is a field to filter them."""
 
 
 class ShelfPage(ModelPage):
@@ -34,6 +37,14 @@ class ShelfPage(ModelPage):
     def __init__(self, desk: ModelDesk, states: ModelStates, icons: Icons) -> None:
         super().__init__(desk, states, icons, "")
         self.list.setAccessibleName(self.tr("Models on this machine"))
+        self.field = QLineEdit()
+        self.field.setPlaceholderText(self.tr("Filter by name or place"))
+        self.field.setAccessibleName(self.tr("Show only models with these words in their name or place"))
+        self.field.setClearButtonEnabled(True)
+        self.field.textChanged.connect(self.refresh)
+        self.field.hide()
+        self.list.steer_by(self.field)
+        self.head.addWidget(self.field)
         self._sum = plain_label("", "muted", SMALL_PX)
         self.head.addWidget(self._sum)
         self._current = ""
@@ -62,12 +73,18 @@ class ShelfPage(ModelPage):
     @Slot()
     def refresh(self) -> None:
         """Show what the last look has found."""
-        items = self.desk.shelf.items
-        self.list.show_rows([shelf_row(item, self.desk.adviser, self._current) for item in items])
+        items, words = self.desk.shelf.items, self.field.text().casefold().split()
+        self.field.setVisible(len(items) > _FEW or bool(words))
+        shown = [item for item in items if _has(item, words)]
+        self.list.show_rows([shelf_row(item, self.desk.adviser, self._current) for item in shown])
         total = sum(item.entry.size for item in items)
         self._sum.setText(self.tr("Models: {}, together {}").format(len(items), size_words(total)))
-        if items:
+        if shown:
             self.show_rows()
+        elif items:
+            self.say(
+                self.tr("No model on this machine has “{}” in its name or place.").format(plain(self.field.text(), 60))
+            )
         else:
             self.say(self.tr("There is no model on this machine. Download one from “Recommended”."))
         self.show_current()
@@ -197,3 +214,9 @@ class ShelfPage(ModelPage):
         if item := self._item():
             self._hints[item.entry.path] = problem_text(text)
         self.show_current()
+
+
+def _has(item: ShelfItem, words: Sequence[str]) -> bool:
+    """Whether all of these words, in small letters, are in what people know of a model."""
+    known = f"{item.entry.name} {item.entry.path} {item.keeper}".casefold()
+    return all(word in known for word in words)
