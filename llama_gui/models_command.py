@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-import psutil
-
 from llama_gui.download_command import signed_in_access
 from llama_gui.library import catalog, shelf_care
-from llama_gui.library.bandwidth import read_bandwidth
+from llama_gui.library.bandwidth import steady_bandwidth
 from llama_gui.library.fit import best_choice, choices, counted_tokens, machine_here, resolve
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.shelf_notes import note_of
@@ -69,7 +67,7 @@ def _delete(entry: ModelEntry, folders: Sequence[Path], *, is_sure: bool) -> int
 
 
 def _offer(paths: Paths) -> int:
-    machine = machine_here(read_bandwidth(psutil.cpu_count(logical=False) or 1))
+    machine = machine_here(steady_bandwidth(paths.bandwidth_file))
     rows = [("Name", "Download", "Here", "Licence", "Repository")]
     for entry in catalog.load(paths.resources / "catalog.json"):
         context = counted_tokens(entry.context)

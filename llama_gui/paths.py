@@ -84,6 +84,11 @@ class Paths:
         return self.cache / "kernels.json"
 
     @property
+    def bandwidth_file(self) -> Path:
+        """How fast this machine was found to read its memory; made anew when it is gone."""
+        return self.cache / "bandwidth.json"
+
+    @property
     def starter_model(self) -> Path:
         """The model that comes with llama-gui."""
         return self.resources / "starter_model"

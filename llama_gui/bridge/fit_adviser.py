@@ -7,7 +7,6 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.lanes import Lanes
-from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import Fit, Machine, best_choice, choices, counted_tokens, machine_here, resolve
 from llama_gui.library.model_shape import ModelShape
 
@@ -16,16 +15,10 @@ _USUALLY_FREE = 0.7
 """Of all memory, beside a desktop and a browser."""
 
 
-def _measure_bandwidth() -> float:
-    import psutil  # here: the window shows sooner
-
-    return read_bandwidth(psutil.cpu_count(logical=False) or 1)
-
-
 class FitAdviser(QObject):
     """Judges models. `freed` tells how many bytes the model that would be replaced gives back.
 
-    How fast memory is read is measured once, when `measure` is called; before that a verdict has no speed.
+    How fast memory is read is asked of `bandwidth` once, when `measure` is called; before that a verdict has no speed.
     """
 
     measured = Signal()
@@ -34,8 +27,8 @@ class FitAdviser(QObject):
         self,
         parent: QObject | None = None,
         *,
+        bandwidth: Callable[[], float],
         machine: Callable[[float | None], Machine] = machine_here,
-        bandwidth: Callable[[], float] = _measure_bandwidth,
     ) -> None:
         super().__init__(parent)
         self._machine = machine

@@ -14,6 +14,7 @@ from llama_gui.bridge.hub_search import HubSearch
 from llama_gui.bridge.load_planner import LoadPlanner
 from llama_gui.bridge.model_shelf import ModelShelf
 from llama_gui.errors import UserError
+from llama_gui.library.bandwidth import steady_bandwidth
 from llama_gui.library.catalog import CatalogEntry, load
 from llama_gui.library.sign_in import Safe, SignedIn, system_safe
 from llama_gui.paths import Paths
@@ -43,7 +44,7 @@ class ModelDesk(QObject):
         self.downloads = DownloadHost(paths.downloads_file, self.account.access, self)
         places = [paths.models, Path(self.account.cache)]
         self.shelf = ModelShelf(places, paths.starter_model, paths.shelf_file, self)
-        self.adviser = FitAdviser(self)
+        self.adviser = FitAdviser(self, bandwidth=lambda: steady_bandwidth(paths.bandwidth_file))
         self.planner = LoadPlanner(paths.starter_model, self)
         self.added_folders: tuple[str, ...] = ()
         self.apply(settings)

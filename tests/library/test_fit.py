@@ -15,8 +15,8 @@ from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import COLUMNS
 from llama_gui.engine.kv_cache import KEY_BLOCK
 from llama_gui.engine.packed_weights import CODED_BYTES, PANEL_CHANNELS, WIDTH_UNIT
-from llama_gui.library import fit
-from llama_gui.library.bandwidth import read_bandwidth
+from llama_gui.library import bandwidth, fit
+from llama_gui.library.bandwidth import read_bandwidth, steady_bandwidth
 from llama_gui.library.fit import Machine, activation_bytes, best_choice, choices, estimate, weight_bytes
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.paths import find_resources
@@ -231,3 +231,35 @@ def test_in_eight_bits_a_card_holds_a_tied_matrix_twice():
 
 def test_the_bandwidth_is_a_plausible_number():
     assert 1e8 < read_bandwidth(2, seconds=0.05) < 1e13
+
+
+def test_the_bandwidth_is_the_best_that_was_measured_in_a_month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file, day = tmp_path / "cache" / "bandwidth.json", 24 * 3600
+    clock = [1.7e9]
+    monkeypatch.setattr(bandwidth.time, "time", lambda: clock[0])
+
+    def found(now: float) -> float:
+        return steady_bandwidth(file, lambda _threads: now)
+
+    assert [found(2e10), found(5e10), found(3e10)] == [2e10, 5e10, 5e10]
+    clock[0] += 20 * day
+    assert found(4e10) == 5e10
+    clock[0] += 11 * day
+    assert found(1e10) == 4e10, "older ones are forgotten"
+    clock[0] -= 40 * day
+    assert found(1e10) == 1e10, "and those of a clock that was wrong"
+    for content in (b"", b"[]", b'{"machine": "another", "measured": [[1, 9e10]]}', b"\xff", b"[" * 100_000):
+        file.write_bytes(content)
+        assert found(1e10) == 1e10
+    file.unlink()
+    file.mkdir()
+    assert found(3e10) == 3e10, "a file that cannot be written costs nothing else"
+
+
+def test_no_number_that_is_none_is_believed(tmp_path: Path):
+    file = tmp_path / "bandwidth.json"
+    steady_bandwidth(file, lambda _threads: 1e10)
+    kept = json.loads(file.read_bytes())
+    for speed in ("1e999", "NaN", "-1", '"x"', "null", "[]"):
+        file.write_text(json.dumps(kept).replace("10000000000.0", speed), encoding="utf-8")
+        assert steady_bandwidth(file, lambda _threads: 2e10) == 2e10
