@@ -212,6 +212,13 @@ def _add_models(models: argparse.ArgumentParser) -> None:
     what.add_argument("--search", metavar="WORDS", help="models on the hub that we can run")
     what.add_argument("--verify", metavar="NAME", nargs="?", const="", help="check every byte of one model, or of all")
     what.add_argument("--delete", metavar="NAME", help="delete one model from the disk")
+    what.add_argument(
+        "--prune",
+        metavar="NAME",
+        nargs="?",
+        const="",
+        help="delete what unfinished downloads have left: of one model, or of all but those that wait in the window",
+    )
     models.add_argument("--yes", action="store_true", help="delete without asking")
 
 

@@ -1,16 +1,19 @@
-"""``llama-gui models``: what is on disk, what is offered and what the hub has; verify and delete."""
+"""``llama-gui models``: what is on disk, what is offered and what the hub has; verify, delete and prune."""
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from llama_gui.download_command import signed_in_access
+from llama_gui.errors import ShelfError
 from llama_gui.library import catalog, shelf_care
 from llama_gui.library.bandwidth import steady_bandwidth
+from llama_gui.library.download_queue import repos_in
 from llama_gui.library.fit import best_choice, choices, counted_tokens, machine_here, resolve
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
+from llama_gui.library.leftovers import Leftover, find_leftovers, free_leftover
 from llama_gui.library.shelf_notes import note_of
 from llama_gui.library.sizes import in_words
 from llama_gui.model_choice import ModelsHere
@@ -32,11 +35,24 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
     here = ModelsHere(paths)
     if options.delete is not None:
         return _delete(here.named(options.delete), here.folders, is_sure=options.yes)
+    if options.prune is not None:
+        return _prune(options.prune, here.folders, repos_in(paths.downloads_file), is_sure=options.yes)
     if options.verify is not None:
         return _verify([here.named(options.verify)] if options.verify else here.entries)
     rows = [(e.name, in_words(e.size), _day(note_of(here.notes, e.path).last_used), e.path) for e in here.entries]
     _print_table([("Name", "Size", "Last used", "Place"), *rows])
+    _tell_leftovers(find_leftovers(here.folders))
     return 0
+
+
+def _tell_leftovers(leftovers: Sequence[Leftover]) -> None:
+    if leftovers:
+        print("Unfinished downloads (to go on: llama-gui download NAME; to delete them: llama-gui models --prune):")
+        print(*(f"  {_in_short(leftover)}" for leftover in leftovers), sep="\n")
+
+
+def _in_short(leftover: Leftover) -> str:
+    return f"{printable(leftover.repo)}: {in_words(leftover.size)}, of {leftover.written:%Y-%m-%d}"
 
 
 def _verify(entries: Sequence[ModelEntry]) -> int:
@@ -54,16 +70,51 @@ def _verify(entries: Sequence[ModelEntry]) -> int:
 
 def _delete(entry: ModelEntry, folders: Sequence[Path], *, is_sure: bool) -> int:
     name, place = printable(entry.name), printable(entry.path)
-    if not is_sure:
-        print(f"Delete {name} ({in_words(entry.size)}) in {place}? [y/N] ", end="", flush=True)
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            print("Nothing was deleted.")
-            return FAILED
+    if not is_sure and not _agreed(f"Delete {name} ({in_words(entry.size)}) in {place}?"):
+        return FAILED
     deleted = shelf_care.delete(entry, folders)
     print(f"{name} is deleted; {in_words(deleted.freed)} are free again.")
     if deleted.left:
         print(f"Left in {place}, because it is no part of the model: {printable(', '.join(deleted.left))}")
     return 0
+
+
+def _prune(name: str, folders: Sequence[Path], queued: Collection[str], *, is_sure: bool) -> int:
+    """Delete what unfinished downloads have left; without a name of all but those that the window goes on with."""
+    there = find_leftovers(folders)
+    found = [
+        left for left in there if left.repo.casefold() == name.casefold() or (not name and left.repo not in queued)
+    ]
+    if name and not found:
+        others = ", ".join(leftover.repo for leftover in there) or "none"
+        raise ShelfError(f"There is no unfinished download {name}. There are: {others}.")
+    for leftover in there if not name else ():
+        if leftover.repo in queued:
+            print(f"{_in_short(leftover)}: stays, because it waits in the window. To delete it, name it.")
+    if not found:
+        print("There is nothing to delete.")
+        return 0
+    print(*map(_in_short, found), sep="\n")
+    if not is_sure and not _agreed(f"Delete these {in_words(sum(leftover.size for leftover in found))}?"):
+        return FAILED
+    freed = failed = 0
+    for leftover in found:
+        try:
+            freed += free_leftover(leftover)
+        except ShelfError as error:  # the others can go
+            failed += 1
+            print(f"llama-gui: {printable(str(error))}", file=sys.stderr)
+    if freed or not failed:
+        print(f"{in_words(freed)} are free again.")
+    return FAILED if failed else 0
+
+
+def _agreed(question: str) -> bool:
+    print(f"{question} [y/N] ", end="", flush=True)
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    print("Nothing was deleted.")
+    return False
 
 
 def _offer(paths: Paths) -> int:

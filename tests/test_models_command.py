@@ -1,9 +1,11 @@
 """``llama-gui models``: the list, the check, the deletion, the offer and the search."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from llama_gui.__main__ import main
 from llama_gui.models_command import _count
@@ -12,6 +14,7 @@ from llama_gui.settings import UserSettings, save_settings
 from tests.fakes.fake_hub import FakeHub, model_files
 from tests.library.conftest import fake_hub  # noqa: F401
 from tests.library.test_hub import info
+from tests.library.test_leftovers import leave
 from tests.library.test_shelf import make_gguf, make_model
 from tests.library.test_shelf_care import make_hub_model, needs_links
 
@@ -136,6 +139,64 @@ def test_what_cannot_be_deleted_is_told(capsys, profile: Path, name: str):
     status, out, err = models(capsys, profile, "--delete", name, "--yes")
     assert (status, out) == (1, "")
     assert err.startswith("llama-gui: ")
+
+
+@pytest.fixture
+def cache(profile: Path) -> Path:
+    """The hub's cache, with what two downloads have left; one of them waits in the window."""
+    cache = profile.parent / "home" / "hub"
+    leave(cache, "org/half", of_others=2_000_000)
+    leave(cache, "org/waits", of_others=3_000_000)
+    file = Paths.in_profile(profile).downloads_file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"version": 1, "downloads": [{"repo": "org/waits"}]}), encoding="utf-8")
+    return cache
+
+
+@needs_links
+def test_unfinished_downloads_are_listed_and_pruned(capsys, profile: Path, cache: Path):
+    _, out, _ = models(capsys, profile)
+    assert "llama-gui models --prune" in out
+    assert "  org/half: 2.0 MB, of 20" in out
+    status, out, _ = models(capsys, profile, "--prune", "--yes")
+    assert status == 0
+    assert "org/waits: 3.0 MB" in out
+    assert "stays, because it waits in the window" in out
+    assert out.endswith("2.0 MB are free again.\n")
+    assert not (cache / "models--org--half").exists()
+    assert models(capsys, profile, "--prune", "Org/Waits", "--yes")[1].endswith("3.0 MB are free again.\n")
+    assert models(capsys, profile, "--prune")[1] == "There is nothing to delete.\n"
+    assert "org/name" in models(capsys, profile)[1]
+
+
+@pytest.mark.parametrize(("answer", "is_gone"), [("y\n", True), ("n\n", False), ("", False)])
+@needs_links
+def test_prune_asks(capsys, profile: Path, cache: Path, monkeypatch, answer: str, is_gone: bool):
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    status, out, _ = models(capsys, profile, "--prune", "org/half")
+    assert "Delete these 2.0 MB? [y/N]" in out
+    assert (status == 0) is is_gone
+    assert (cache / "models--org--half").exists() != is_gone
+
+
+@needs_links
+def test_a_download_that_is_not_there_is_told(capsys, profile: Path, cache: Path):
+    status, out, err = models(capsys, profile, "--prune", "org/name", "--yes")
+    assert (status, out) == (1, "")
+    assert "There is no unfinished download org/name. There are: org/half, org/waits." in err
+
+
+@needs_links
+def test_what_runs_just_now_is_told_and_the_others_go(capsys, profile: Path, cache: Path):
+    leave(cache, "org/runs", of_others=4_000_000)
+    lock = cache / ".locks" / "models--org--runs" / "x.lock"
+    lock.parent.mkdir(parents=True)
+    with FileLock(lock):
+        status, out, err = models(capsys, profile, "--prune", "--yes")
+    assert status == 1
+    assert out.endswith("2.0 MB are free again.\n")
+    assert "org/runs is being downloaded just now" in err
+    assert (cache / "models--org--runs").exists()
 
 
 def test_what_is_offered_says_whether_it_runs_here(capsys, profile: Path):

@@ -284,6 +284,13 @@ class DownloadQueue:
             )
 
 
+def repos_in(file: Path) -> frozenset[str]:
+    """The repositories on the list that `file` keeps, for those who only look: nothing is set aside."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError), file.open("rb") as stream:
+        return frozenset(str(values["repo"]) for values in json.loads(stream.read(_MOST_BYTES))["downloads"])
+    return frozenset()
+
+
 def _load(file: Path) -> tuple[Sequence[QueuedDownload], str]:
     """The list in `file`, and what is wrong with it. A damaged file is set aside, nothing is deleted."""
     try:

@@ -13,6 +13,7 @@ from llama_gui.library.plan import DownloadPlan, RemoteFile
 
 HUB_PREFIX = "models--"
 SNAPSHOTS = "snapshots"
+BLOBS = "blobs"
 CONFIG = "config.json"
 
 
@@ -42,7 +43,7 @@ class RepoCache:
 
     def blob(self, file: RemoteFile) -> Path:
         """Where the bytes of a file lie, once they are all there and checked."""
-        return self.folder / "blobs" / file.checksum
+        return self.folder / BLOBS / file.checksum
 
     def lock(self, file: RemoteFile) -> Path:
         """The lock that every tool takes before it fetches this file."""
@@ -91,7 +92,7 @@ class RepoCache:
                 blob.with_name(file.checksum + suffix).unlink(missing_ok=True)
             if os.path.realpath(blob) not in shown:
                 blob.unlink(missing_ok=True)
-        for folder in (self.folder / "blobs", self.folder / SNAPSHOTS, self.folder):
+        for folder in (self.folder / BLOBS, self.folder / SNAPSHOTS, self.folder):
             with contextlib.suppress(OSError):  # not empty, or never made
                 folder.rmdir()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from llama_gui.errors import LoadCancelledError, ModelError, ShelfError
-from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS
+from llama_gui.library.hub_cache import BLOBS, HUB_PREFIX, SNAPSHOTS
 from llama_gui.library.part_file import new_hash
 from llama_gui.library.shelf import check_safetensors, describe
 from llama_gui.vocabulary import ModelEntry
@@ -64,7 +64,7 @@ def delete(entry: ModelEntry, folders: Sequence[Path], locks: Path | None = None
     _check_on_shelf(target, folders)
     try:
         if repository is not None:
-            with _not_downloading(repository, locks or repository.parent / ".locks"):
+            with not_downloading(repository, locks or repository.parent / ".locks"):
                 return Deleted(_remove_cached(repository, place))
         if target.is_symlink() or target.is_file():
             return Deleted(_remove_file(target))
@@ -126,7 +126,13 @@ def _check_on_shelf(target: Path, folders: Sequence[Path]) -> None:
 
 
 @contextlib.contextmanager
-def _not_downloading(repository: Path, locks: Path) -> Iterator[None]:
+def not_downloading(repository: Path, locks: Path) -> Iterator[None]:
+    """Keep everybody from downloading into a repository meanwhile. `locks`: the cache's folder of locks.
+
+    Raises:
+        ShelfError: somebody does it just now.
+        OSError: a lock cannot be opened.
+    """
     with contextlib.ExitStack() as held:
         for path in sorted((locks / repository.name).glob("*.lock")):
             try:
@@ -151,7 +157,7 @@ def _remove_cached(repository: Path, place: Path) -> int:
             continue
         blob = Path(os.path.abspath(pointer.parent / os.readlink(pointer))) if pointer.is_symlink() else None
         freed += _remove_file(pointer)
-        if blob is not None and blob.parent == repository / "blobs" and os.path.lexists(blob):
+        if blob is not None and blob.parent == repository / BLOBS and os.path.lexists(blob):
             freed += _remove_file(blob)
     return freed
 

@@ -4187,6 +4187,10 @@
 <context>
     <name>Problems</name>
     <message>
+        <source>What is left of {0} cannot be deleted: {1} ({2}).</source>
+        <translation>Was von {0} übrig ist, lässt sich nicht löschen: {1} ({2}).</translation>
+    </message>
+    <message>
         <source>The path {0} has letters that are no Unicode, and such files cannot be opened here. Rename the folder or the file.</source>
         <translation>Der Pfad {0} hat Buchstaben, die kein Unicode sind, und solche Dateien lassen sich hier nicht öffnen. Benenne den Ordner oder die Datei um.</translation>
     </message>
