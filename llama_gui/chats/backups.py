@@ -1,9 +1,12 @@
 """Copies of the chat store, made by SQLite's own backup: a copy of an open file would miss what is in its log."""
 
+import contextlib
 import filecmp
+import glob
 import logging
 import os
 import re
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterable
@@ -21,6 +24,7 @@ CLOSING_LIMIT = 50_000_000
 
 _log = logging.getLogger(__name__)
 _PARTIAL = ".partial"
+_SILENT_S = 60.0
 _ALWAYS_KEPT = 7
 _HEADER_ID = slice(68, 72)  # where SQLite's file format has the application's id
 
@@ -36,11 +40,13 @@ class Backup:
 
 
 def copy_database(connection: sqlite3.Connection, target: Path) -> None:
-    """A whole copy, or none: it gets its name when all of it is on the disk. Only the owner can read it."""
-    partial = target.with_name(target.name + _PARTIAL)
+    """A whole copy, or none: it gets its name when all of it is on the disk. Only the owner can read it.
+
+    Until then it has one of its own: another process may copy the same just now.
+    """
+    partial = target.with_name(f"{target.name}.{secrets.token_hex(4)}{_PARTIAL}")
     try:
-        partial.unlink(missing_ok=True)
-        os.close(os.open(partial, os.O_CREAT | os.O_RDWR, 0o600))
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         copy = sqlite3.connect(partial, isolation_level=None)
         try:
             connection.backup(copy)
@@ -53,6 +59,14 @@ def copy_database(connection: sqlite3.Connection, target: Path) -> None:
         raise
 
 
+def _drop_partials(folder: Path, start: str) -> None:
+    """Remove the halves of copies, by the start of their names, to which nobody writes: the computer went off then."""
+    for partial in folder.glob(f"{glob.escape(start)}*{_PARTIAL}*"):  # and SQLite's journal of it
+        with contextlib.suppress(FileNotFoundError):  # its maker was quicker
+            if abs(time.time() - partial.stat().st_mtime) > _SILENT_S:
+                partial.unlink()
+
+
 def backup_before_migration(connection: sqlite3.Connection, path: Path, number: int) -> None:
     """Copy the file beside itself before it gets the format `number`. One that was copied already is not again.
 
@@ -60,20 +74,29 @@ def backup_before_migration(connection: sqlite3.Connection, path: Path, number: 
         StoreError: the copy could not be made, so the file must stay as it is.
     """
     name = f"{path.name}.before-format-{number}"
-    copy = path.with_name(f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
-    earlier = [other for other in path.parent.glob(f"{name}-*") if other != copy]
+    copies = [other for other in path.parent.glob(f"{glob.escape(name)}-*") if _PARTIAL not in other.name]
+    copy = free_name(path.with_name(f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"))
     try:
         with plain_words(path):
-            for partial in path.parent.glob(f"{name}-*{_PARTIAL}"):  # the computer went off while it was made
-                partial.unlink()
+            _drop_partials(path.parent, name)
             copy_database(connection, copy)
     except StoreError as error:
         raise StoreError(
             f"Your chats are to be brought to a new format, but first a copy of {path} must be made, and that failed. "
             f"{error} Then start again; nothing was changed."
         ) from error
-    if any(other.is_file() and filecmp.cmp(copy, other, shallow=False) for other in earlier):
-        copy.unlink()
+    with contextlib.suppress(FileNotFoundError):
+        if any(other.is_file() and filecmp.cmp(copy, other, shallow=False) for other in copies):
+            copy.unlink()
+
+
+def free_name(path: Path) -> Path:
+    """`path`, or with a number behind it where there is something already."""
+    number, free = 1, path
+    while os.path.lexists(free):
+        number += 1
+        free = path.with_name(f"{path.name}-{number}")
+    return free
 
 
 # --- one a day
@@ -104,6 +127,7 @@ def _backup(connection: sqlite3.Connection, path: Path) -> str:
     target = _backup_of(path, date.today())
     try:
         target.parent.mkdir(mode=0o700, exist_ok=True)
+        _drop_partials(target.parent, path.stem)
         copy_database(connection, target)
         _prune(path, date.today())
     except (OSError, sqlite3.Error) as error:

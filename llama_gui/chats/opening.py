@@ -3,9 +3,10 @@
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from llama_gui.chats.backups import backup_at_opening, backup_before_migration, fullest_backup
+from llama_gui.chats.backups import backup_at_opening, backup_before_migration, free_name, fullest_backup
 from llama_gui.chats.bin import KEPT_S, purge
 from llama_gui.chats.migrations import APPLICATION_ID, check_version, is_misnumbered, migrate, version_of
 from llama_gui.chats.plain_words import means_damage, means_damaged_text, primary_code
@@ -106,8 +107,11 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
 
 def _last_used(path: Path) -> float:
     """When the store was last written to, in seconds since 1970; now, where it is new."""
-    files = [file for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()]
-    return max((file.stat().st_mtime for file in files), default=time.time())
+    times: list[float] = []
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(FileNotFoundError):  # another process may remove the log just now
+            times.append(file.stat().st_mtime)
+    return max(times, default=time.time())
 
 
 def _tidy(connection: sqlite3.Connection, last_used: float) -> None:
@@ -164,11 +168,7 @@ def _check_indexes(connection: sqlite3.Connection) -> None:
 def set_aside(path: Path) -> Path:
     """Rename the file and what belongs to it. Another file is never overwritten."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    aside = path.with_name(f"{path.name}.damaged-{stamp}")
-    number = 1
-    while aside.exists():
-        number += 1
-        aside = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
+    aside = free_name(path.with_name(f"{path.name}.damaged-{stamp}"))
     for suffix in ("-wal", "-shm", ""):
         part = path.with_name(path.name + suffix)
         if part.exists():

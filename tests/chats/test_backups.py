@@ -1,5 +1,6 @@
 """Backups: one a day, kept by age, never in the way."""
 
+import contextlib
 import os
 import sqlite3
 import stat
@@ -74,6 +75,35 @@ def test_a_backup_has_what_is_still_in_the_log(store: ChatStore, path: Path):
     backups.copy_database(store._connection, path.with_name("copy.db"))
     assert messages(path.with_name("copy.db")) == ["q"]
     assert not list(path.parent.glob("*.partial"))
+
+
+def test_two_processes_that_copy_at_once_do_not_meet(store: ChatStore, path: Path):
+    store.create_chat("chat")
+    store.save_node(question())
+    target = path.with_name("copy.db")
+
+    class Slow(sqlite3.Connection):
+        def backup(self, *values, **options):
+            backups.copy_database(store._connection, target)  # the other one begins later, and is done sooner
+            super().backup(*values, **options)
+
+    with contextlib.closing(sqlite3.connect(path, factory=Slow)) as slow:
+        backups.copy_database(slow, target)
+    assert messages(target) == ["q"]
+    assert not list(path.parent.glob("*.partial*"))
+
+
+def test_half_a_backup_of_a_day_long_past_is_removed(path: Path):
+    fill(path, "one")
+    half = today(path).with_name("chats-2020-01-01.db.12345678.partial")
+    half.write_bytes(b"half")
+    os.utime(half, (1, 1))
+    foreign = today(path).with_name("notes.partial")
+    foreign.write_bytes(b"precious")
+    os.utime(foreign, (1, 1))
+    fill(path, "two")
+    assert not half.exists()
+    assert foreign.exists()
 
 
 def test_a_backup_opens_as_a_store(path: Path, tmp_path: Path):

@@ -1,5 +1,6 @@
 """What was acknowledged survives a kill at any moment."""
 
+import os
 import random
 import signal
 import sqlite3
@@ -102,8 +103,10 @@ def test_a_kill_while_the_format_changes_loses_nothing(tmp_path: Path, kills: in
         child.send_signal(signal.SIGKILL)
         child.wait()
         child.stdout.close()
+        for half in path.parent.glob("*.partial*"):  # as when the next start is a minute later
+            os.utime(half, (1, 1))
         store = ChatStore.open(path)
         assert (store.notice, len(store.nodes("c1"))) == ("", 8003)
         assert store.search("words", limit=1)
         store.close()
-        assert not list(path.parent.glob("*.partial"))
+        assert not list(path.parent.glob("*.partial*"))

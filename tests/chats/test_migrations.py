@@ -4,6 +4,7 @@ import contextlib
 import os
 import sqlite3
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -188,12 +189,27 @@ def test_a_step_that_fails_at_any_statement_leaves_format_1(path: Path, monkeypa
     assert len(copies(path)) == 1
 
 
+def test_a_copy_never_takes_the_place_of_another(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Of another process, which makes its own in the same second."""
+    monkeypatch.setattr(time, "strftime", lambda _form: "20260101-000000")
+    write_v1(path)
+    other = path.with_name("chats.db.before-format-2-20260101-000000")
+    other.write_bytes(b"what there was before")
+    before = v1_content(path)
+    ChatStore.open(path).close()
+    assert other.read_bytes() == b"what there was before"
+    assert v1_content(path.with_name(f"{other.name}-2")) == before
+
+
 def test_half_a_copy_of_an_earlier_try_is_removed(path: Path):
     write_v1(path)
-    path.with_name("chats.db.before-format-2-20200101-000000.partial").write_text("half")
+    for name in ("20200101-000000.partial", "20200101-000000.12345678.partial-journal"):
+        half = path.with_name(f"chats.db.before-format-2-{name}")
+        half.write_text("half")
+        os.utime(half, (1, 1))
     ChatStore.open(path).close()
     assert [copy.suffix for copy in copies(path)] == [copies(path)[0].suffix]
-    assert not list(path.parent.glob("*.partial"))
+    assert not list(path.parent.glob("*.partial*"))
 
 
 def test_without_room_for_the_copy_nothing_is_changed(path: Path, monkeypatch: pytest.MonkeyPatch):
