@@ -4,8 +4,10 @@ import sqlite3
 import time
 from typing import Literal
 
+from llama_gui.chats.chat_settings import settings_to_json
 from llama_gui.chats.store_file import StoreFile
 from llama_gui.chats.tree import DEFAULT_TITLE, ChatSummary, clean_text
+from llama_gui.vocabulary import ChatSettings
 
 TitleSource = Literal["default", "first", "model", "user"]
 """Who gave a title: nobody yet, the first message, the model, the user."""
@@ -113,6 +115,10 @@ class ChatList(StoreFile):
     def set_leaf(self, chat_id: str, node_id: str | None) -> None:
         """Remember which path of the chat is shown; None: the newest."""
         self._set("leaf_id", node_id, chat_id)
+
+    def save_settings(self, chat_id: str, settings: ChatSettings) -> None:
+        """Keep what a chat asks of the model. The chat must exist."""
+        self._set("settings", settings_to_json(settings), chat_id)
 
     def _set(self, column: str, value: object, chat_id: str) -> None:
         with self._transaction() as db:

@@ -10,6 +10,7 @@ from llama_gui.chats.backups import backup_at_opening, backup_before_migration, 
 from llama_gui.chats.bin import KEPT_S, purge
 from llama_gui.chats.migrations import APPLICATION_ID, check_version, is_misnumbered, migrate, version_of
 from llama_gui.chats.plain_words import means_damage, means_damaged_text, primary_code
+from llama_gui.chats.rehearsal import rehearse
 from llama_gui.chats.restoring import offer_backup
 from llama_gui.chats.rows import readable_text
 from llama_gui.chats.salvage import salvage
@@ -17,6 +18,8 @@ from llama_gui.chats.search_schema import add_functions, mend_search
 
 BUSY_TIMEOUT_S = 2.0
 
+_OF_DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
+"""What SQLite says where a table, an index or a trigger is another than we made: a file in order says none of it."""
 _INDEXED = (("nodes", "id"), ("nodes", "chat_id"), ("nodes", "parent_id"), ("chats", "id"))
 
 
@@ -76,6 +79,7 @@ def connect(path: Path) -> sqlite3.Connection:
         check_version(connection)
         _check_soundness(connection)
         _set_up(connection, path)
+        _check_use(connection, path)
         try:
             _tidy(connection, last_used)
         except sqlite3.OperationalError as error:
@@ -163,6 +167,22 @@ def _check_indexes(connection: sqlite3.Connection) -> None:
     """
     for table, column in _INDEXED:
         connection.execute(f"SELECT MAX(LENGTH({column})) FROM {table}").fetchone()  # is read from the index alone
+
+
+def _check_use(connection: sqlite3.Connection, path: Path) -> None:
+    """Whether all that is done with a store can be done; what is wrong with the search is mended."""
+    try:
+        rehearse(connection, path)
+    except sqlite3.Error as error:
+        if primary_code(error) not in _OF_DAMAGE:
+            raise
+        try:
+            mend_search(connection)
+            rehearse(connection, path)
+        except sqlite3.Error as lasting:
+            if primary_code(lasting) not in _OF_DAMAGE:
+                raise
+            raise DamagedError(str(lasting)) from lasting
 
 
 def set_aside(path: Path) -> Path:

@@ -71,8 +71,8 @@ def give_back(backup: Path, target: sqlite3.Connection) -> Salvaged:
 def _told(damaged: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, sqlite3.Error, MemoryError) as error:
-        _log.warning("%s could not be recovered in one of two ways: %s", damaged, error)
+    except Exception as error:  # also a fault of ours: the other way may lead to something, and the file is kept
+        _log.warning("%s could not be recovered in one of two ways: %r", damaged, error)
 
 
 @contextmanager
@@ -153,9 +153,12 @@ def _copy_chat(
 def _node(row: dict[str, Any]) -> Node | None:
     row.pop("deleted", None)
     texts = all(isinstance(value, str) for name, value in row.items() if name not in ("parent_id", "created"))
-    if not texts or not isinstance(row.get("created"), float) or "content" not in row:
+    if not texts or not isinstance(row.get("created"), float):
         return None
-    return Node(**row)
+    try:
+        return Node(**row)
+    except TypeError:  # a column is not there, because its name is damaged
+        return None
 
 
 # --- reading

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -12,17 +12,16 @@ from llama_gui.chats.chat_list import ChatList
 from llama_gui.chats.chat_settings import settings_from_json, settings_to_json
 from llama_gui.chats.draft_files import DraftFiles
 from llama_gui.chats.intake import Intake
+from llama_gui.chats.messages import Messages
+from llama_gui.chats.open_tabs import OpenTabs
 from llama_gui.chats.opening import open_file
 from llama_gui.chats.plain_words import plain_words
 from llama_gui.chats.presets import Presets
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.restoring import Restoring
-from llama_gui.chats.rows import NODE_COLUMNS, SAVE_NODE, node_row
 from llama_gui.chats.search import SearchHit, search
-from llama_gui.chats.tree import DEFAULT_TITLE, Node, OpenTab, clean_text, sound_nodes
+from llama_gui.chats.tree import DEFAULT_TITLE, Node
 from llama_gui.vocabulary import ChatSettings
-
-_NODES = f"SELECT {NODE_COLUMNS} FROM nodes WHERE chat_id = ? AND deleted IS NULL ORDER BY seq"
 
 _RECORD = "SELECT created, title_source, folder, pinned, archived FROM chats WHERE id = ?"
 
@@ -40,7 +39,7 @@ class StoredChat:
     leaf_id: str | None = None
 
 
-class ChatStore(ChatList, Bin, Presets, Intake, DraftFiles, Restoring):
+class ChatStore(ChatList, Bin, Messages, OpenTabs, Presets, Intake, DraftFiles, Restoring):
     """The one writer of a chat store file. Used from the thread that opened it, and from no other.
 
     Every method raises `StoreError`, in plain words, when the file cannot be read or written; then nothing of that
@@ -91,11 +90,6 @@ class ChatStore(ChatList, Bin, Presets, Intake, DraftFiles, Restoring):
         shown = leaf_id if any(node.id == leaf_id for node in nodes) else None
         return StoredChat(title, settings_from_json(settings), nodes, shown)
 
-    def save_settings(self, chat_id: str, settings: ChatSettings) -> None:
-        """Keep what a chat asks of the model. The chat must exist."""
-        with self._transaction() as db:
-            db.execute("UPDATE chats SET settings = ? WHERE id = ?", (settings_to_json(settings), chat_id))
-
     def rename_tool_server(self, former: str, name: str) -> None:
         """Let all chats, also those in the bin, use a server of tools by its new name."""
         with self._transaction() as db:
@@ -104,19 +98,6 @@ class ChatStore(ChatList, Bin, Presets, Intake, DraftFiles, Restoring):
                 renamed = settings.with_tool_server_renamed(former, name)
                 if renamed != settings:
                     db.execute("UPDATE chats SET settings = ? WHERE id = ?", (settings_to_json(renamed), chat_id))
-
-    def nodes(self, chat_id: str) -> list[Node]:
-        """The messages of a chat that are not in the bin, oldest first."""
-        return sound_nodes(Node(*row) for row in self._read(_NODES, (chat_id,)))
-
-    def save_node(self, node: Node) -> None:
-        """Save one message, new or changed. Its chat and its parent must exist."""
-        self.save_nodes((node,))
-
-    def save_nodes(self, nodes: Iterable[Node]) -> None:
-        """Save several messages, all or none."""
-        with self._transaction() as db:
-            db.executemany(SAVE_NODE, (node_row(node) for node in nodes))
 
     def record(self, chat_id: str) -> ChatRecord | None:
         """One chat whole, to export it; None if there is none."""
@@ -150,20 +131,3 @@ class ChatStore(ChatList, Bin, Presets, Intake, DraftFiles, Restoring):
         """Chats and messages with these words, see `search.search`."""
         with plain_words(self._path):
             return search(self._connection, query, limit)
-
-    def tabs(self) -> list[OpenTab]:
-        """The open tabs in the order of the strip."""
-        rows = self._read("SELECT chat_id, position, draft, scroll, is_current FROM tabs ORDER BY position")
-        return [
-            OpenTab(chat, position, draft, scroll, bool(current)) for chat, position, draft, scroll, current in rows
-        ]
-
-    def save_tabs(self, tabs: Iterable[OpenTab]) -> None:
-        """Keep these tabs in place of those before."""
-        rows = [astuple(replace(tab, draft=clean_text(tab.draft))) for tab in tabs]
-        with self._transaction() as db:
-            db.execute("DELETE FROM tabs")
-            db.executemany(
-                "INSERT OR REPLACE INTO tabs (chat_id, position, draft, scroll, is_current) VALUES (?, ?, ?, ?, ?)",
-                rows,
-            )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from llama_gui.chats.migrations import MIGRATIONS, migrate
+from llama_gui.chats.rehearsal import rehearse
 from llama_gui.chats.search_schema import add_functions
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import OpenTab
@@ -285,3 +286,74 @@ def test_a_damaged_letter_in_what_the_opening_deletes_costs_nothing_else(store: 
     with closing(ChatStore.open(path)) as again:
         assert (again.notice, [chat.id for chat in again.chats()]) == ("", ["chat"])
         assert again.chats(deleted=True) == []
+
+
+def _change_schema(path: Path, old: str, new: str) -> None:
+    """As a wrong bit does it, which SQLite does not see."""
+    content = path.read_bytes()
+    assert len(old) == len(new)
+    assert old.encode() in content
+    path.write_bytes(content.replace(old.encode(), new.encode(), 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("leaf_id TEXT, last_seq INTEGER, updated REAL", "leaf_id TEXT, last_seq INTEGER, upeated REAL"),
+        ("title_source TEXT", "tktle_source TEXT"),
+        ("SET last_seq = new.seq", "SET lcst_seq = new.seq"),
+        ("WHERE seq = new.seq AND new.deleted IS NULL", "WHERE seq = nev.seq AND new.deleted IS NULL"),
+        ("draft TEXT NOT NULL", "drift TEXT NOT NULL"),
+        ("size INTEGER NOT NULL, text TEXT", "cize INTEGER NOT NULL, text TEXT"),
+        ("using fts5(content", "using ftr5(content"),
+        ("parent_id TEXT REFERENCES", "parent_kd TEXT REFERENCES"),
+        ("id TEXT NOT NULL UNIQUE, chat_id", "kd TEXT NOT NULL UNIQUE, chat_id"),
+    ],
+)
+def test_a_wrong_bit_in_how_a_table_is_described_is_damage(store: ChatStore, path: Path, old: str, new: str):
+    store.create_chat("chat", "A title")
+    store.save_nodes([question("1"), question("2", parent_id="1")])
+    store.save_tabs([OpenTab("chat", 0, "a draft")])
+    store.close()
+    if old.startswith("using"):
+        old, new = old.replace("using", "USING"), new.replace("using", "USING")
+    if old.startswith("id TEXT NOT NULL UNIQUE"):
+        old, new = "seq INTEGER PRIMARY KEY, " + old, "seq INTEGER PRIMARY KEY, " + new
+    _change_schema(path, old, new)
+    with closing(ChatStore.open(path)) as again:
+        assert "2 messages in 1 chats could be read from it and are here" in again.notice
+        assert [node.content for node in again.nodes("chat")] == ["text of 1", "text of 2"]
+        again.create_chat("new")
+        again.save_node(question("3", "new"))
+    assert len(_aside(path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("llama_spaced(new.content)", "llama_spaged(new.content)"),
+        ("INSERT INTO title_index (rowid, title)", "INSERT INTO title_index (rowid, titde)"),
+    ],
+)
+def test_a_wrong_bit_in_what_keeps_the_search_is_mended(store: ChatStore, path: Path, old: str, new: str):
+    store.create_chat("chat", "A title")
+    store.save_node(question("1"))
+    store.close()
+    _change_schema(path, old, new)
+    with closing(ChatStore.open(path)) as again:
+        assert again.notice == ""
+        again.create_chat("new", "Fine weather")
+        again.save_node(question("3", "new"))
+        assert [hit.chat_id for hit in again.search("weather")] == ["new"]
+        assert len(again.search("text")) == 2
+
+
+def test_the_rehearsal_leaves_nothing_behind(store: ChatStore, path: Path):
+    store.create_chat("chat", "A title")
+    store.save_node(question("1"))
+    store.save_tabs([OpenTab("chat", 0, "a draft")])
+    before = list(store._connection.iterdump())
+    for _ in range(2):
+        rehearse(store._connection, path)
+    assert list(store._connection.iterdump()) == before
+    assert not store._connection.in_transaction
