@@ -3,20 +3,24 @@
 import os
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from llama_gui.chats.backups import backup_at_opening, backup_before_migration, free_name, fullest_backup
 from llama_gui.chats.bin import KEPT_S, purge
 from llama_gui.chats.migrations import APPLICATION_ID, check_version, is_misnumbered, migrate, version_of
-from llama_gui.chats.plain_words import means_damage, means_damaged_text, primary_code
+from llama_gui.chats.plain_words import means_damage, means_damaged_text, plain_words, primary_code
 from llama_gui.chats.rehearsal import rehearse
 from llama_gui.chats.restoring import offer_backup
 from llama_gui.chats.rows import readable_text
-from llama_gui.chats.salvage import salvage
+from llama_gui.chats.salvage import Salvaged, salvage
 from llama_gui.chats.search_schema import add_functions, mend_search
+from llama_gui.errors import StoreError
+from llama_gui.files import sync_folder
 
 BUSY_TIMEOUT_S = 2.0
+_RECOVERING, _RECOVERED = ".recovering", ".recovered"
+"""Behind the name of the store: what is being read of a damaged one, and what was read of it, all of it."""
 
 _OF_DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
 """What SQLite says where a table, an index or a trigger is another than we made: a file in order says none of it."""
@@ -31,20 +35,32 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, str]:
     """The open file, and what the user should know: that it was damaged and what became of it, or ''.
 
     Raises:
-        StoreError: a newer version has written it, or there is no room for a copy before its format changes.
+        StoreError: a newer version has written it, or there is no room for a copy before its format changes, or for
+            what can be read of a damaged one.
     """
+    notice = _finish_recovery(path)
     try:
-        connection, notice = connect(path), ""
+        connection = connect(path)
     except DamagedError as error:
         connection, notice = _begin_anew(path, error)
     return connection, " ".join(filter(None, (notice, backup_at_opening(connection, path))))
 
 
 def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, str]:
-    aside = set_aside(path)
-    connection = connect(path)
-    found = salvage(aside, connection)
+    """Put what can be read of the damaged file in its place, and the file aside. It stays until all of that is read."""
     reason = " ".join(str(error).split())
+    recovering = _beside(path, _RECOVERING)
+    try:
+        with plain_words(path):
+            found = _recover(path, recovering)
+            os.replace(recovering, _beside(path, _RECOVERED))
+    except StoreError as fault:
+        raise StoreError(
+            f"The chat store {path} is damaged ({reason}), and what can be read of it cannot be saved. {fault} Then "
+            "start again; nothing was changed."
+        ) from fault
+    aside = _take_recovered(path)
+    connection = connect(path)
     notice = f"The chat store was damaged ({reason}). It was set aside as {aside}."
     if found.messages:
         notice += f" {found.messages} messages in {found.chats} chats could be read from it and are here."
@@ -58,6 +74,32 @@ def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, st
         )
         offer_backup(path)
     return connection, notice
+
+
+def _recover(path: Path, recovering: Path) -> Salvaged:
+    for part in ("-wal", "-shm", ""):  # of an earlier try
+        _beside(recovering, part).unlink(missing_ok=True)
+    with closing(connect(recovering)) as connection:
+        return salvage(path, connection)
+
+
+def _finish_recovery(path: Path) -> str:
+    """Do what an end of the process left to be done, once all of a damaged file was read; what to tell of it."""
+    if not _beside(path, _RECOVERED).exists():
+        return ""
+    aside = _take_recovered(path)
+    return f"The chat store was damaged. It was set aside as {aside}, and what could be read from it is here."
+
+
+def _take_recovered(path: Path) -> Path:
+    aside = set_aside(path)
+    os.replace(_beside(path, _RECOVERED), path)
+    sync_folder(path.parent)
+    return aside
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
 
 
 def connect(path: Path) -> sqlite3.Connection:

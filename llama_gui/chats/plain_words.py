@@ -1,5 +1,6 @@
 """What SQLite and the system say about the chat store, in words that a person can act on."""
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ def plain_words(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise StoreError(_sqlite_text(error, path)) from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+            raise StoreError(_full_text(path)) from error
         reason = error.strerror or str(error)
         raise StoreError(
             f"The chat store {path} cannot be opened: {reason}. Check the folder's permissions."
@@ -54,7 +57,7 @@ def _sqlite_text(error: sqlite3.Error, path: Path) -> str:
         return "A text in your chats is damaged, so this was not done. It was mended as far as possible; try again."
     match primary_code(error):
         case sqlite3.SQLITE_FULL:
-            return f"The disk is full, so this is not saved yet. Free some space on the disk that holds {path.parent}."
+            return _full_text(path)
         case sqlite3.SQLITE_IOERR:
             return f"The disk refused to write or read {path}. Check that it has room and works; this is not saved."
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -65,6 +68,10 @@ def _sqlite_text(error: sqlite3.Error, path: Path) -> str:
             return _damaged_text(path)
         case _:
             return f"The chat store {path} reports: {error}."
+
+
+def _full_text(path: Path) -> str:
+    return f"The disk is full, so this is not saved yet. Free some space on the disk that holds {path.parent}."
 
 
 def _damaged_text(path: Path) -> str:

@@ -19,7 +19,7 @@ from llama_gui.chats.search import search
 from llama_gui.chats.tree import Node, OpenTab
 from llama_gui.vocabulary import ChatSettings
 
-_CHAT, _QUESTION, _ANSWER = "rehearsed chat", "rehearsed question", "rehearsed answer"
+_CHAT, _QUESTION, _ANSWER = "rehearsed-chat", "rehearsed-question", "rehearsed-answer"
 
 
 class _Rehearsal(ChatList, Bin, Messages, OpenTabs, Presets, DraftFiles):

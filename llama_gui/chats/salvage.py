@@ -1,5 +1,6 @@
 """Reading what can be read of a damaged chat store, row by row, into a new one."""
 
+import errno
 import logging
 import shutil
 import sqlite3
@@ -12,6 +13,7 @@ from typing import Any
 
 from llama_gui.chats.chat_list import refresh_summary
 from llama_gui.chats.leaf_pages import gather
+from llama_gui.chats.plain_words import primary_code
 from llama_gui.chats.rows import ADD_NODE, NODE_COLUMNS, SAVE_NODE, node_row, readable_text
 from llama_gui.chats.title import title_from
 from llama_gui.chats.tree import Node, sound_nodes
@@ -40,7 +42,10 @@ class Salvaged:
 def salvage(damaged: Path, target: sqlite3.Connection) -> Salvaged:
     """Copy what can be read into the new and empty store `target`. The damaged file is not touched.
 
-    It never fails: what cannot be read is left out, and if nothing can, nothing is.
+    What cannot be read is left out, and if nothing can, nothing is.
+
+    Raises:
+        OSError, sqlite3.Error: there is no room on the disk, or it refuses. With more room there may be more to read.
     """
     if not damaged.is_file():
         return Salvaged()
@@ -72,7 +77,15 @@ def _told(damaged: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # also a fault of ours: the other way may lead to something, and the file is kept
+        if _is_of_the_disk(error):
+            raise
         _log.warning("%s could not be recovered in one of two ways: %r", damaged, error)
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)
+    return isinstance(error, sqlite3.Error) and primary_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 @contextmanager

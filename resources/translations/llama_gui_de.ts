@@ -4187,6 +4187,14 @@
 <context>
     <name>Problems</name>
     <message>
+        <source>The chat store {0} is damaged ({1}), and what can be read of it cannot be saved. {2} Then start again; nothing was changed.</source>
+        <translation>Die Ablage der Chats {0} ist beschädigt ({1}), und was sich daraus lesen lässt, kann nicht gespeichert werden. {2} Starte dann noch einmal; nichts wurde verändert.</translation>
+    </message>
+    <message>
+        <source>The chat store was damaged. It was set aside as {0}, and what could be read from it is here.</source>
+        <translation>Die Ablage der Chats war beschädigt. Sie liegt jetzt beiseite als {0}, und was sich daraus lesen ließ, ist hier.</translation>
+    </message>
+    <message>
         <source>What is left of {0} cannot be deleted: {1} ({2}).</source>
         <translation>Was von {0} übrig ist, lässt sich nicht löschen: {1} ({2}).</translation>
     </message>

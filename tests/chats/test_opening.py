@@ -1,7 +1,9 @@
 """Opening a store: newer, damaged and foreign files, folders without permission."""
 
+import errno
 import os
 import random
+import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -357,3 +359,75 @@ def test_the_rehearsal_leaves_nothing_behind(store: ChatStore, path: Path):
         rehearse(store._connection, path)
     assert list(store._connection.iterdump()) == before
     assert not store._connection.in_transaction
+
+
+def _filled_and_damaged(store: ChatStore, path: Path) -> bytes:
+    store.create_chat("chat")
+    store.save_nodes(question(str(number)) for number in range(100))
+    store.close()
+    shutil.rmtree(path.parent / "backups")
+    _zero_page(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("place", ["copyfile", "new file"])
+def test_a_damaged_file_stays_while_there_is_no_room_for_what_can_be_read_of_it(
+    store: ChatStore, path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    before = _filled_and_damaged(store, path)
+
+    def refuse(*_of: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    class Full(sqlite3.Connection):
+        def executemany(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            if "recovering" in self.execute("PRAGMA database_list").fetchone()[2]:
+                return self.execute("this is what fails")
+            return super().executemany(sql, *values)
+
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            if sql == "this is what fails":
+                super().execute("PRAGMA max_page_count = 1")
+                return super().execute("CREATE TABLE more AS SELECT zeroblob(1000000)")
+            return super().execute(sql, *values)
+
+    with monkeypatch.context() as patch:
+        if place == "copyfile":
+            patch.setattr(shutil, "copyfile", refuse)
+        else:
+            connect = sqlite3.connect
+            patch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **k, factory=Full))
+        with pytest.raises(StoreError, match=r"is damaged .* The disk is full.* nothing was changed"):
+            ChatStore.open(path)
+    assert path.read_bytes() == before
+    assert _aside(path) == []
+    with closing(ChatStore.open(path)) as again:
+        assert "100 messages in 1 chats could be read from it and are here" in again.notice
+        assert len(again.nodes("chat")) == 100
+    assert [file.read_bytes() for file in _aside(path)] == [before]
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_process_that_ends_while_a_damaged_file_is_replaced_costs_nothing(
+    store: ChatStore, path: Path, monkeypatch: pytest.MonkeyPatch, is_moved: bool
+):
+    before = _filled_and_damaged(store, path)
+    replace_file = os.replace
+
+    def end(source: Path, target: Path) -> None:
+        if target == path:  # the last step; the one before is done, or is not
+            if not is_moved:
+                _aside(path)[0].rename(path)
+            raise KeyboardInterrupt
+        replace_file(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", end)
+        with pytest.raises(KeyboardInterrupt):
+            ChatStore.open(path)
+    assert path.exists() is not is_moved
+    with closing(ChatStore.open(path)) as again:
+        assert "was damaged" in again.notice
+        assert len(again.nodes("chat")) == 100
+    assert [file.read_bytes() for file in _aside(path)] == [before]
+    assert not list(path.parent.glob("chats.db.recover*"))

@@ -158,21 +158,6 @@ def test_a_backup_that_holds_more_is_named_and_kept(path: Path):
     assert backup.read_bytes() == before
 
 
-def test_without_room_for_a_copy_the_application_starts_anyway(path: Path, monkeypatch):
-    fill(path)
-    without_backups(path)
-    break_page(path, 3)
-
-    def full(*_args: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("llama_gui.chats.salvage.shutil.copyfile", full)
-    store = ChatStore.open(path)
-    assert "Nothing could be read from it" in store.notice
-    assert store.chats() == []
-    store.close()
-
-
 def test_any_damage_gives_a_sound_store(path: Path):
     wanted = fill(path, chats=3, each=10, size=100)
     sound = path.read_bytes()
