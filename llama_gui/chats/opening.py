@@ -13,7 +13,7 @@ from llama_gui.chats.plain_words import means_damage, means_damaged_text, plain_
 from llama_gui.chats.rehearsal import rehearse
 from llama_gui.chats.restoring import offer_backup
 from llama_gui.chats.rows import readable_text
-from llama_gui.chats.salvage import Salvaged, salvage
+from llama_gui.chats.salvage import Salvaged, drop_copies, salvage
 from llama_gui.chats.search_schema import add_functions, mend_search
 from llama_gui.errors import StoreError
 from llama_gui.files import sync_folder
@@ -38,6 +38,7 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, str]:
         StoreError: a newer version has written it, or there is no room for a copy before its format changes, or for
             what can be read of a damaged one.
     """
+    drop_copies(path.parent)
     notice = _finish_recovery(path)
     try:
         connection = connect(path)
@@ -59,21 +60,22 @@ def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, st
             f"The chat store {path} is damaged ({reason}), and what can be read of it cannot be saved. {fault} Then "
             "start again; nothing was changed."
         ) from fault
+    backup = fullest_backup(path)
+    holds_more = backup is not None and backup.messages > found.messages
+    if holds_more:
+        offer_backup(path)  # now: once the damaged file is away, nothing would come back to this
     aside = _take_recovered(path)
-    connection = connect(path)
     notice = f"The chat store was damaged ({reason}). It was set aside as {aside}."
     if found.messages:
         notice += f" {found.messages} messages in {found.chats} chats could be read from it and are here."
     else:
         notice += " Nothing could be read from it, and an empty one was begun."
-    backup = fullest_backup(path)
-    if backup and backup.messages > found.messages:
+    if backup is not None and holds_more:
         notice += (
             f" The backup {backup.path} of {backup.day:%Y-%m-%d} holds more: {backup.messages} messages in "
             f"{backup.chats} chats."
         )
-        offer_backup(path)
-    return connection, notice
+    return connect(path), notice
 
 
 def _recover(path: Path, recovering: Path) -> Salvaged:

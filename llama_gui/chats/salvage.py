@@ -5,6 +5,7 @@ import logging
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ _CHAT_COLUMNS = (
     "id", "title", "title_source", "created", "settings", "pinned", "folder", "archived", "deleted", "leaf_id",
 )  # fmt: skip
 _COPY = "copy.db"
+_COPIES = ".salvage-"
+_LONGEST_S = 600.0
 _OTHER_TABLES = {
     "tabs": ("chat_id", "position", "draft", "scroll", "is_current"),
     "presets": ("name", "settings"),
@@ -88,10 +91,18 @@ def _is_of_the_disk(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and primary_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
+def drop_copies(folder: Path) -> None:
+    """Remove the copies that a process has left which ended while it read them."""
+    for copy in folder.glob(f"{_COPIES}*"):
+        with suppress(OSError):
+            if abs(time.time() - copy.stat().st_mtime) > _LONGEST_S:  # else somebody may still read it
+                shutil.rmtree(copy)
+
+
 @contextmanager
 def _opened(file: Path) -> Iterator[sqlite3.Connection]:
     """A copy, because SQLite changes a file whose log it finds."""
-    with tempfile.TemporaryDirectory(prefix=".salvage-", dir=file.parent) as folder:
+    with tempfile.TemporaryDirectory(prefix=_COPIES, dir=file.parent) as folder:
         copy = Path(folder, _COPY)
         shutil.copyfile(file, copy)
         log = file.with_name(file.name + "-wal")

@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -431,3 +432,14 @@ def test_a_process_that_ends_while_a_damaged_file_is_replaced_costs_nothing(
         assert len(again.nodes("chat")) == 100
     assert [file.read_bytes() for file in _aside(path)] == [before]
     assert not list(path.parent.glob("chats.db.recover*"))
+
+
+def test_copies_that_a_killed_process_has_left_are_removed(store: ChatStore, path: Path):
+    store.close()
+    for name, age in (("old", 3600), ("new", 1)):
+        copy = path.parent / f".salvage-{name}"
+        copy.mkdir()
+        (copy / "copy.db").write_bytes(b"private")
+        os.utime(copy, (time.time() - age,) * 2)
+    ChatStore.open(path).close()
+    assert [copy.name for copy in path.parent.glob(".salvage-*")] == [".salvage-new"]
