@@ -22,6 +22,8 @@ BUSY_TIMEOUT_S = 2.0
 _RECOVERING, _RECOVERED = ".recovering", ".recovered"
 """Behind the name of the store: what is being read of a damaged one, and what was read of it, all of it."""
 
+_PARTS = ("-wal", "-shm", "")
+"""The files of a store, the one that gives the others their meaning last."""
 _OF_DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
 """What SQLite says where a table, an index or a trigger is another than we made: a file in order says none of it."""
 _INDEXED = (("nodes", "id"), ("nodes", "chat_id"), ("nodes", "parent_id"), ("chats", "id"))
@@ -56,6 +58,8 @@ def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, st
             found = _recover(path, recovering)
             os.replace(recovering, _beside(path, _RECOVERED))
     except StoreError as fault:
+        with suppress(OSError):
+            _drop(recovering)
         raise StoreError(
             f"The chat store {path} is damaged ({reason}), and what can be read of it cannot be saved. {fault} Then "
             "start again; nothing was changed."
@@ -79,10 +83,14 @@ def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, st
 
 
 def _recover(path: Path, recovering: Path) -> Salvaged:
-    for part in ("-wal", "-shm", ""):  # of an earlier try
-        _beside(recovering, part).unlink(missing_ok=True)
+    _drop(recovering)  # what a killed process has left
     with closing(connect(recovering)) as connection:
         return salvage(path, connection)
+
+
+def _drop(recovering: Path) -> None:
+    for part in _PARTS:
+        _beside(recovering, part).unlink(missing_ok=True)
 
 
 def _finish_recovery(path: Path) -> str:
@@ -233,8 +241,8 @@ def set_aside(path: Path) -> Path:
     """Rename the file and what belongs to it. Another file is never overwritten."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     aside = free_name(path.with_name(f"{path.name}.damaged-{stamp}"))
-    for suffix in ("-wal", "-shm", ""):
-        part = path.with_name(path.name + suffix)
+    for ending in _PARTS:
+        part = _beside(path, ending)
         if part.exists():
-            part.rename(aside.with_name(aside.name + suffix))
+            part.rename(_beside(aside, ending))
     return aside
