@@ -217,7 +217,7 @@ def gated(access: HubAccess, repo: str) -> GatedModelError:
 
 def _ordered_wait(headers: Mapping[str, str]) -> float | None:
     with contextlib.suppress(ValueError, KeyError):
-        return min(max(float(headers["Retry-After"]), 0.0), _LONGEST_ORDERED_WAIT_S)
+        return min(max(0.0, float(headers["Retry-After"])), _LONGEST_ORDERED_WAIT_S)  # in this order, "nan" is 0
     return None
 
 

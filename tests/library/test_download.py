@@ -155,6 +155,7 @@ FAULTS = [
     [Fault("loop")],
     [Fault("status", status=500), Fault("status", status=502), Fault("status", status=504)],
     [Fault("status", status=429, headers={"Retry-After": "0"}), Fault("status", status=503)],
+    [Fault("status", status=429, headers={"Retry-After": "nan"}), Fault("status", status=503)],
     [Fault("drop", at=100_000), Fault("status", status=403, host="cdn")],
     [Fault("drop", at=100_000), Fault("status", status=416)],
     [Fault("status", status=200, body=b"<html>Sign in</html>", headers={"Content-Type": "text/html"})],
