@@ -83,6 +83,16 @@ def test_the_address_of_a_gguf_file_asks_for_that_file(fake_hub: FakeHub, capsys
     assert (status, Path(out.strip()).name) == (0, "m-Q4_K_M.gguf"), err
 
 
+def test_a_gguf_file_in_a_folder_is_fetched_and_then_listed(fake_hub: FakeHub, capsys, tmp_path: Path):  # noqa: F811
+    fake_hub.add(REPO, {f"{name[2:-5]}/{name}": content for name, content in gguf_files(tmp_path).items()})
+    status, out, err = download(capsys, f"{REPO}:Q8_0")
+    assert (status, Path(out.strip()).parts[-2:]) == (0, ("Q8_0", "m-Q8_0.gguf")), err
+    assert main(["--profile", str(tmp_path / "profile"), "models"]) == 0
+    assert out.strip() in capsys.readouterr().out
+    assert main(["--profile", str(tmp_path / "profile"), "models", "--delete", "m-Q8_0", "--yes"]) == 0
+    assert not Path(out.strip()).exists()
+
+
 @pytest.mark.parametrize("before", ["hf.co/", "https://huggingface.co/", ""])
 def test_an_address_as_ollama_and_llama_cpp_have_it_asks_for_a_kind(
     fake_hub: FakeHub,  # noqa: F811
@@ -95,7 +105,7 @@ def test_an_address_as_ollama_and_llama_cpp_have_it_asks_for_a_kind(
     assert (status, Path(out.strip()).name) == (0, "m-Q8_0.gguf"), err
     status, out, err = download(capsys, f"{before}{REPO}:Q2_K")
     assert (status, out) == (1, "")
-    assert f"{REPO} holds no GGUF file Q2_K. There are: m-Q4_K_M.gguf, m-Q8_0.gguf." in err
+    assert f"{REPO} holds no GGUF file Q2_K. There are: m-Q8_0.gguf, m-Q4_K_M.gguf." in err
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +17,18 @@ BLOBS = "blobs"
 CONFIG = "config.json"
 
 
-def repository_name(path: Path) -> str:
-    """``owner/name`` of the repository of which `path` is a snapshot, or a file in one; "" elsewhere."""
-    for folder in (path, path.parent):
+def snapshot_of(path: Path) -> Path | None:
+    """The snapshot of a repository that `path` is, or in which the GGUF file `path` lies; None elsewhere."""
+    for folder in path.parents if path.suffix.lower() == ".gguf" else (path,):
         if folder.parent.name == SNAPSHOTS and folder.parent.parent.name.startswith(HUB_PREFIX):
-            return folder.parent.parent.name.removeprefix(HUB_PREFIX).replace("--", "/")
-    return ""
+            return folder
+    return None
+
+
+def repository_name(path: Path) -> str:
+    """``owner/name`` of the repository of which `path` is a snapshot, or a GGUF file in one; "" elsewhere."""
+    snapshot = snapshot_of(path)
+    return snapshot.parent.parent.name.removeprefix(HUB_PREFIX).replace("--", "/") if snapshot else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,24 @@ class RepoCache:
         reference = self.folder / "refs" / plan.revision
         reference.parent.mkdir(parents=True, exist_ok=True)
         write_whole(reference, plan.commit.encode(), SHARED)
+
+
+def shown_files(repository: Path) -> Iterator[tuple[int, int]]:
+    """Device and number of all files that the snapshots of a repository show, by whatever kind of link.
+
+    Raises:
+        OSError: a snapshot cannot be read, so nobody can tell.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    snapshots = repository / SNAPSHOTS
+    for place, _, names in os.walk(snapshots, onerror=refuse) if snapshots.is_dir() else ():
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):  # its blob is gone
+                status = os.stat(Path(place, name))
+                yield status.st_dev, status.st_ino
 
 
 def unique_files(plan: DownloadPlan) -> list[RemoteFile]:

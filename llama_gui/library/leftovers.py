@@ -3,13 +3,13 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from llama_gui.errors import ShelfError
-from llama_gui.library.hub_cache import BLOBS, HUB_PREFIX, SNAPSHOTS
+from llama_gui.library.hub_cache import BLOBS, HUB_PREFIX, SNAPSHOTS, shown_files
 from llama_gui.library.shelf_care import not_downloading
 
 
@@ -79,19 +79,8 @@ def _unshown(repository: Path) -> list[Path]:
     Raises:
         OSError: a snapshot cannot be read, so nobody can tell.
     """
-    shown = set(_shown(repository / SNAPSHOTS))
+    shown = set(shown_files(repository))
     blobs = [(path, path.lstat()) for path in (repository / BLOBS).iterdir()]
     return [
         path for path, status in blobs if stat.S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) not in shown
     ]
-
-
-def _shown(snapshots: Path) -> Iterator[tuple[int, int]]:
-    def refuse(error: OSError) -> None:
-        raise error
-
-    for place, _, names in os.walk(snapshots, onerror=refuse) if snapshots.is_dir() else ():
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):  # its blob is gone
-                status = os.stat(Path(place, name))
-                yield status.st_dev, status.st_ino

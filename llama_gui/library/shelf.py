@@ -140,7 +140,8 @@ def _candidates(folder: Path) -> Iterator[Path]:
         yield from _gguf_files(inner)
         if child.name.startswith(HUB_PREFIX):
             for snapshot in _children(child / SNAPSHOTS):
-                yield from _gguf_files(_children(snapshot))
+                for folder in (snapshot, *_folders(snapshot)):  # some repositories have one for each kind
+                    yield from _gguf_files(_children(folder))
         elif not any(path.name == _CONFIG for path in inner):
             for path in _folders(child):
                 below = _children(path)

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from llama_gui.errors import LoadCancelledError, ModelError, ShelfError
-from llama_gui.library.hub_cache import BLOBS, HUB_PREFIX, SNAPSHOTS
+from llama_gui.library.hub_cache import BLOBS, HUB_PREFIX, SNAPSHOTS, shown_files, snapshot_of
 from llama_gui.library.part_file import new_hash
 from llama_gui.library.shelf import check_safetensors, describe
 from llama_gui.vocabulary import ModelEntry
@@ -59,13 +59,13 @@ def delete(entry: ModelEntry, folders: Sequence[Path], locks: Path | None = None
     place = Path(os.path.abspath(entry.path))
     if entry.is_starter:
         raise ShelfError("The starter model comes with llama-gui and cannot be deleted.")
-    repository = _repository(place)
-    target = repository or place
+    snapshot = snapshot_of(place)
+    target = snapshot.parent.parent if snapshot else place
     _check_on_shelf(target, folders)
     try:
-        if repository is not None:
-            with not_downloading(repository, locks or repository.parent / ".locks"):
-                return Deleted(_remove_cached(repository, place))
+        if snapshot is not None:
+            with not_downloading(target, locks or target.parent / ".locks"):
+                return Deleted(_remove_cached(target, place.relative_to(snapshot)))
         if target.is_symlink() or target.is_file():
             return Deleted(_remove_file(target))
         return _remove_model_files(target)
@@ -108,13 +108,6 @@ def verify(
     return Verified(counts[0], counts[1], tuple(dict.fromkeys(problems)))
 
 
-def _repository(place: Path) -> Path | None:
-    """The folder of the whole repository, for a snapshot in the hub's cache or a GGUF file in one."""
-    folder = place.parent if place.suffix.lower() == ".gguf" else place
-    repository = folder.parent.parent
-    return repository if folder.parent.name == SNAPSHOTS and repository.name.startswith(HUB_PREFIX) else None
-
-
 def _check_on_shelf(target: Path, folders: Sequence[Path]) -> None:
     """A shelf's model is one of its folders, or lies in one, at most one folder deeper; a file at most two."""
     roots = {os.path.realpath(folder) for folder in folders}
@@ -145,19 +138,23 @@ def not_downloading(repository: Path, locks: Path) -> Iterator[None]:
         yield
 
 
-def _remove_cached(repository: Path, place: Path) -> int:
-    """Remove a repository; of one with several GGUF files only the one at `place`, in all revisions."""
-    others = [path for path in repository.glob(f"{SNAPSHOTS}/*/**/*.gguf") if path.name != place.name]
-    if place.suffix.lower() != ".gguf" or not others:
+def _remove_cached(repository: Path, file: Path) -> int:
+    """Remove a repository; of one with several GGUF files only that at the path `file`, in all revisions."""
+    snapshots = list((repository / SNAPSHOTS).iterdir())
+    others = [path for one in snapshots for path in one.glob("**/*.gguf") if path.relative_to(one) != file]
+    if file.suffix.lower() != ".gguf" or not others:
         return _remove_tree(repository)
     freed = 0
     # Not by a pattern: those pass over links whose end is gone, as these are one after the other.
-    for pointer in [snapshot / place.name for snapshot in (repository / SNAPSHOTS).iterdir()]:
+    for pointer in [snapshot / file for snapshot in snapshots]:
         if not os.path.lexists(pointer):
             continue
         blob = Path(os.path.abspath(pointer.parent / os.readlink(pointer))) if pointer.is_symlink() else None
         freed += _remove_file(pointer)
-        if blob is not None and blob.parent == repository / BLOBS and os.path.lexists(blob):
+        if blob is None or blob.parent != repository / BLOBS or not os.path.lexists(blob):
+            continue
+        status = blob.lstat()
+        if (status.st_dev, status.st_ino) not in shown_files(repository):  # it may have another name, too
             freed += _remove_file(blob)
     return freed
 

@@ -74,6 +74,26 @@ def test_one_of_several_gguf_files_goes_alone(tmp_path: Path):
 
 
 @needs_links
+def test_of_a_file_with_two_names_one_goes_and_the_other_stays(tmp_path: Path):
+    """Equal files are one blob; and some repositories have a folder for each kind."""
+    repository = tmp_path / "hub" / "models--org--name-GGUF"
+    content = make_gguf(tmp_path / "x.gguf", 150).read_bytes()
+    blob = repository / "blobs" / hashlib.sha256(content).hexdigest()
+    blob.parent.mkdir(parents=True)
+    blob.write_bytes(content)
+    for name in ("name-Q4_0.gguf", "four/name-Q4_0.gguf"):
+        pointer = repository / "snapshots" / ("a" * 40) / name
+        pointer.parent.mkdir(parents=True, exist_ok=True)
+        pointer.symlink_to(os.path.relpath(blob, pointer.parent))
+    deeper = shelf.describe(repository / "snapshots" / ("a" * 40) / "four" / "name-Q4_0.gguf")
+    assert shelf_care.delete(deeper, [tmp_path / "hub"]).freed == 0
+    (left,) = shelf.scan([tmp_path / "hub"], tmp_path / "none")
+    assert Path(left.path).read_bytes() == content
+    assert shelf_care.delete(left, [tmp_path / "hub"]).freed == 150
+    assert not repository.exists()
+
+
+@needs_links
 def test_what_links_lead_to_outside_stays(tmp_path: Path):
     entry = make_hub_model(tmp_path / "hub")
     blobs = tmp_path / "hub" / "models--org--name" / "blobs"
