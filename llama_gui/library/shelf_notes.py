@@ -15,7 +15,7 @@ from pathlib import Path
 from llama_gui.errors import InvalidRequestError, ShelfError
 from llama_gui.files import write_whole
 
-_MOST_BYTES = 2**20
+_MOST_BYTES = 16 * 2**20
 _LONGEST = 80
 
 
@@ -29,15 +29,27 @@ class ShelfNote:
 
 def load_notes(file: Path) -> dict[str, ShelfNote]:
     """Real path -> note. Nothing for a file that is missing or damaged: then models have their own names."""
-    with contextlib.suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
-        with file.open("rb") as stream:
-            values = json.loads(stream.read(_MOST_BYTES))
-        return {
-            path: ShelfNote(str(note["name"]), datetime.fromisoformat(note["used"]) if note.get("used") else None)
-            for path, note in values.items()
-            if isinstance(note.get("name"), str)
-        }
+    with contextlib.suppress(OSError):
+        return _read(file)[0]
     return {}
+
+
+def _read(file: Path) -> tuple[dict[str, ShelfNote], bool]:
+    """What can be understood of the file, and whether that is all of it. Raises OSError."""
+    try:
+        with file.open("rb") as stream:
+            items = json.loads(stream.read(_MOST_BYTES)).items()
+    except FileNotFoundError:
+        return {}, True
+    except (ValueError, RecursionError, AttributeError):
+        return {}, False
+    notes: dict[str, ShelfNote] = {}
+    for path, note in items:
+        with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+            used = datetime.fromisoformat(note["used"]) if note.get("used") else None
+            if isinstance(note["name"], str):
+                notes[path] = ShelfNote(note["name"], used)
+    return notes, len(notes) == len(items)
 
 
 def names_in(notes: Mapping[str, ShelfNote]) -> dict[str, str]:
@@ -60,15 +72,28 @@ def rename(file: Path, path: str, name: str) -> dict[str, ShelfNote]:
     name = name.strip()
     if len(name) > _LONGEST or not name.isprintable():
         raise InvalidRequestError("name", name[:_LONGEST], f"one line of at most {_LONGEST} characters")
-    notes = load_notes(file)
+    notes = _to_change(file)
     return _save(file, notes | {os.path.realpath(path): replace(note_of(notes, path), name=name)})
 
 
 def note_use(file: Path, path: str, now: datetime | None = None) -> dict[str, ShelfNote]:
     """The model at `path` was loaded now; all notes that there are then. Raises as `rename` does."""
-    notes = load_notes(file)
+    notes = _to_change(file)
     used = replace(note_of(notes, path), last_used=now or datetime.now(UTC))
     return _save(file, notes | {os.path.realpath(path): used})
+
+
+def _to_change(file: Path) -> dict[str, ShelfNote]:
+    """The notes as they are. A file that is not understood is set aside, because the next save would replace it."""
+    try:
+        notes, is_whole = _read(file)
+        if not is_whole:
+            os.replace(file, file.with_name(f"{file.name}.broken"))
+    except OSError as error:
+        raise ShelfError(
+            f"What was noted in {file} cannot be read: {error.strerror or error}. Nothing was noted."
+        ) from error
+    return notes
 
 
 def _save(file: Path, notes: dict[str, ShelfNote]) -> dict[str, ShelfNote]:

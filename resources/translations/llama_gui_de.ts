@@ -4187,6 +4187,10 @@
 <context>
     <name>Problems</name>
     <message>
+        <source>What was noted in {0} cannot be read: {1}. Nothing was noted.</source>
+        <translation>Was in {0} notiert wurde, lässt sich nicht lesen: {1}. Nichts wurde notiert.</translation>
+    </message>
+    <message>
         <source>The chat store {0} is damaged ({1}), and what can be read of it cannot be saved. {2} Then start again; nothing was changed.</source>
         <translation>Die Ablage der Chats {0} ist beschädigt ({1}), und was sich daraus lesen lässt, kann nicht gespeichert werden. {2} Starte dann noch einmal; nichts wurde verändert.</translation>
     </message>

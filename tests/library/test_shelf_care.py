@@ -236,6 +236,41 @@ def test_notes_are_kept_beside_the_files(tmp_path: Path):
     assert folder.is_dir()
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"/a": {"name": "Mine", "used": "2026-11-21T00:00:00+00:00"}, "/b": {"name": "Other", "used": "yesterday"}}',
+        b'{"/a": {"name": "Mine", "used": "2026-11-21T00:00:00+00:00"}, "/b": 7}',
+        b'{"/a": {"name": "Mine"}, "/b": {"name": "Oth',
+        b"\x00\x00",
+    ],
+)
+def test_notes_that_are_damaged_are_set_aside_before_they_are_replaced(tmp_path: Path, content: bytes):
+    file = tmp_path / "shelf.json"
+    file.write_bytes(content)
+    has_whole_note = content.endswith(b"}")
+    assert names_in(load_notes(file)) == ({"/a": "Mine"} if has_whole_note else {})
+    note_use(file, "/c")
+    assert (tmp_path / "shelf.json.broken").read_bytes() == content
+    assert names_in(load_notes(file)) == ({"/a": "Mine"} if has_whole_note else {})
+
+
+def test_notes_that_cannot_be_read_are_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "shelf.json"
+    rename(file, "/a", "Mine")
+    before = file.read_bytes()
+
+    def refuse(*_of: object) -> None:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", refuse)
+        assert load_notes(file) == {}
+        with pytest.raises(ShelfError, match=r"cannot be read: Permission denied\. Nothing was noted\."):
+            note_use(file, "/b")
+    assert file.read_bytes() == before
+
+
 @pytest.mark.parametrize("name", ["a\nb", "x" * 81, "\u202eevil"])
 def test_not_everything_is_a_name(tmp_path: Path, name: str):
     with pytest.raises(InvalidRequestError, match="one line"):
