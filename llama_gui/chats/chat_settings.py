@@ -1,11 +1,15 @@
 """What a chat asks of the model, as the text that is stored. Pure."""
 
 import json
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
 from llama_gui.chats.tree import clean_settings
 from llama_gui.errors import UserError
-from llama_gui.vocabulary import OVERFLOWS, ChatSettings, sampling_from_json
+from llama_gui.vocabulary import OVERFLOWS, ChatSettings, SamplingParams, sampling_from_json
+
+_NOT_UNDERSTOOD = (ValueError, TypeError, AttributeError, UserError)
 
 
 def settings_to_json(settings: ChatSettings) -> str:
@@ -14,40 +18,65 @@ def settings_to_json(settings: ChatSettings) -> str:
 
 
 def settings_from_json(text: str) -> ChatSettings:
-    """The settings of a chat. What cannot be understood falls back to the defaults: a chat must open in any case."""
-    if not text:
-        return ChatSettings()
+    """The settings of a chat. What of them cannot be understood costs only itself: a chat must open in any case, and
+    what is read here is what is saved next.
+    """
     try:
         values = json.loads(text)
-        sampling = sampling_from_json(values.pop("sampling"))
-        lists = {name: tuple(values[name]) for name in ("stop", "tools", "allowed_tools") if name in values}
-        settings = _with_sound_parts(ChatSettings(**{**values, **lists}, sampling=sampling))
-        if not _is_sound(settings):
-            return ChatSettings()
-        return clean_settings(settings)
-    except (ValueError, TypeError, KeyError, AttributeError, UserError, RecursionError):
+    except (ValueError, RecursionError):
         return ChatSettings()
-
-
-def _is_sound(settings: ChatSettings) -> bool:
-    """Whether what no type checks itself can be shown and asked."""
-    return isinstance(settings.preset, str) and settings.overflow in (None, *OVERFLOWS)
-
-
-def _with_sound_parts(settings: ChatSettings) -> ChatSettings:
-    """What is no name or no number costs only itself: every message of the chat would be refused for it."""
-    return replace(
-        settings,
-        model=settings.model if isinstance(settings.model, str) else "",  # pyright: ignore[reportUnnecessaryIsInstance]
-        documents=settings.documents if isinstance(settings.documents, str) else "",  # pyright: ignore[reportUnnecessaryIsInstance]
-        max_tokens=settings.max_tokens if _is_count(settings.max_tokens, 1) else None,
-        min_tokens=settings.min_tokens if _is_count(settings.min_tokens, 0) else None,
-        stop=tuple(text for text in settings.stop if text),
-        thinking=settings.thinking if isinstance(settings.thinking, bool) else None,
-        tools=tuple(name for name in settings.tools if isinstance(name, str)),  # pyright: ignore[reportUnnecessaryIsInstance]
-        allowed_tools=tuple(name for name in settings.allowed_tools if isinstance(name, str)),  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(values, dict):
+        return ChatSettings()
+    overflow = values.get("overflow")
+    return clean_settings(
+        ChatSettings(
+            system_prompt=_text(values, "system_prompt"),
+            sampling=_sampling(values.get("sampling")),
+            max_tokens=_count(values, "max_tokens", 1),
+            stop=_texts(values, "stop"),
+            min_tokens=_count(values, "min_tokens", 0),
+            overflow=overflow if overflow in OVERFLOWS else None,
+            preset=_text(values, "preset"),
+            model=_text(values, "model"),
+            documents=_text(values, "documents"),
+            thinking=thinking if isinstance(thinking := values.get("thinking"), bool) else None,
+            tools=_texts(values, "tools"),
+            allowed_tools=_texts(values, "allowed_tools"),
+        )
     )
 
 
-def _is_count(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def _text(values: Mapping[str, Any], name: str) -> str:
+    value = values.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = values.get(name)
+    return tuple(text for text in value if isinstance(text, str) and text) if isinstance(value, list) else ()
+
+
+def _count(values: Mapping[str, Any], name: str, least: int) -> int | None:
+    value = values.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None
+
+
+def _sampling(values: Any) -> SamplingParams:
+    if not isinstance(values, dict):
+        return SamplingParams()
+    try:
+        return sampling_from_json(values)
+    except _NOT_UNDERSTOOD:
+        sound = {name: value for name, value in values.items() if _can_be_sampled_with(name, value)}
+    try:
+        return sampling_from_json(sound)
+    except _NOT_UNDERSTOOD:  # each alone can be, and all together cannot
+        return SamplingParams()
+
+
+def _can_be_sampled_with(name: str, value: Any) -> bool:
+    try:
+        sampling_from_json({name: value})
+    except _NOT_UNDERSTOOD:
+        return False
+    return True
