@@ -10,10 +10,10 @@ from pathlib import Path
 
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError, SettingsError, ShelfError
 from llama_gui.library import shelf
-from llama_gui.library.access import HubAccess
+from llama_gui.library.access import HubAccess, HubPlace
 from llama_gui.library.hub_cache import repository_name
 from llama_gui.library.neighbours import neighbours
-from llama_gui.library.plan import check_repo
+from llama_gui.library.plan import check_repo, named_path
 from llama_gui.library.shelf_notes import ShelfNote, load_notes, names_in
 from llama_gui.paths import Paths, check_model_is_there
 from llama_gui.settings import UserSettings, load_settings
@@ -83,7 +83,7 @@ class ModelsHere:
             path = str(Path(text).expanduser())
         except RuntimeError as error:
             raise InvalidRequestError("--model", text, "in a home folder that there is") from error
-        if not _can_be_name(text) or os.path.exists(path):
+        if os.path.exists(path) or not (_can_be_name(text) or _place(text).repo):
             check_model_is_there(path)
             return path
         return _called(text, self.entries).path
@@ -91,7 +91,7 @@ class ModelsHere:
 
 def _called(name: str, entries: Sequence[ModelEntry]) -> ModelEntry:
     """The same, also by how its name begins; what is not there may be on the hub."""
-    found = _exactly(name, entries)
+    found = _exactly(name, entries) or _at(_place(name), entries)
     if found:
         return _only(found, f"{len(found)} models are called {name}.")
     start = name.casefold()
@@ -109,6 +109,19 @@ def _exactly(name: str, entries: Sequence[ModelEntry]) -> list[ModelEntry]:
         if found:
             return found
     return []
+
+
+def _place(address: str) -> HubPlace:
+    return HubAccess.from_environment().place_at(address)
+
+
+def _at(place: HubPlace, entries: Sequence[ModelEntry]) -> list[ModelEntry]:
+    """Those that came from a place of the hub: of the GGUF files there the one that is meant."""
+    found = [entry for entry in entries if place.repo and repository_name(Path(entry.path)) == place.repo]
+    if place.file:
+        path = named_path([entry.path for entry in found if entry.path.endswith(".gguf")], place.file)
+        found = [entry for entry in found if entry.path == path]
+    return found
 
 
 def _labels(entry: ModelEntry) -> Iterable[str]:
@@ -131,7 +144,7 @@ def _advice(name: str, entries: Sequence[ModelEntry]) -> str:
     meant = _meant(name, entries)
     if not name.lower().endswith(".gguf"):  # which was meant as a path
         with contextlib.suppress(InvalidRequestError):
-            check_repo(HubAccess.from_environment().place_at(name).repo or name)
+            check_repo(_place(name).repo or name)
             return f"{meant}From the hub you get it by: llama-gui download {name}"
     return f"{meant}{_LISTED}"
 

@@ -142,3 +142,21 @@ def test_a_command_sees_one_state_of_the_shelf(paths: Paths):
     with pytest.raises(ModelNotFoundError):
         here.chosen("Another")
     assert ModelsHere(paths).name_of(str(paths.models / "Mine")) == "Renamed meanwhile"
+
+
+@needs_links
+def test_the_address_by_which_it_was_fetched_names_it(paths: Paths, tmp_path: Path):
+    snapshot = tmp_path / "home" / "hub" / "models--org--name-GGUF" / "snapshots" / ("c" * 40)
+    four = make_gguf(snapshot / "name-Q4_K_M.gguf")
+    eight = make_gguf(snapshot / "eight" / "name-Q8_0.gguf")
+    entry = make_hub_model(tmp_path / "home" / "hub", "org/plain")
+    here = ModelsHere(paths)
+    for before in ("", "hf.co/", "https://huggingface.co/"):
+        assert here.chosen(f"{before}org/name-GGUF:Q4_K_M") == str(four)
+        assert here.chosen(f"{before}org/name-GGUF:q8_0") == str(eight)
+    assert here.chosen("https://huggingface.co/org/plain") == entry.path
+    assert here.chosen("https://hf.co/org/name-GGUF/blob/main/eight/name-Q8_0.gguf") == str(eight)
+    with pytest.raises(ShelfError, match="2 models are called hf"):
+        here.chosen("hf.co/org/name-GGUF")
+    with pytest.raises(ModelNotFoundError, match=r"you get it by: llama-gui download hf.co/org/name-GGUF:Q2_K$"):
+        here.chosen("hf.co/org/name-GGUF:Q2_K")

@@ -157,6 +157,13 @@ def gguf_files(files: Iterable[RemoteFile]) -> tuple[RemoteFile, ...]:
 
 def named_gguf(files: Iterable[RemoteFile], name: str) -> RemoteFile | None:
     """The GGUF file at the path `name`, else the one that is called so, or is of that kind (Q4_K_M, q4_k_m)."""
+    by_path = {file.path: file for file in gguf_files(files)}
+    path = named_path(by_path, name)
+    return by_path[path] if path is not None else None
+
+
+def named_path(paths: Iterable[str], name: str) -> str | None:
+    """The same among the paths of GGUF files: the shortest of those that are meant."""
     if not name:
         return None
     ends = re.compile(rf"(?:^|[-./]){re.escape(name.removesuffix('.gguf'))}\.gguf$", re.IGNORECASE)
@@ -165,10 +172,10 @@ def named_gguf(files: Iterable[RemoteFile], name: str) -> RemoteFile | None:
         lambda path: ends.search(path) is not None,
         lambda path: gguf_kind(path) == name.upper(),
     )
-    whole = gguf_files(files)
+    there = list(paths)
     for is_meant in manners:
-        if found := [file for file in whole if is_meant(file.path)]:
-            return min(found, key=lambda file: (len(file.path), file.path))
+        if found := [path for path in there if is_meant(path)]:
+            return min(found, key=lambda path: (len(path), path))
     return None
 
 
