@@ -15,6 +15,7 @@ _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _METASPACE = "\u2581"
 _BROKEN = "\ufffd"
 _MOST_PENDING = 3  # bytes of a character of which more may come; some decoders write U+FFFD for each
+_BEFORE = 5  # ids of the text before that decide about a space, as vLLM has it
 _PATIENCE = 16  # tokens that may end in U+FFFD before it is believed: it may also be meant, beside a half character
 
 
@@ -128,14 +129,18 @@ class ByteDetokenizer:
 class WindowDetokenizer:
     """For every other tokenizer: decode the last tokens with and without the new one, and show the difference.
 
-    The window starts at the last place where the text was whole: the method of text-generation-inference.
+    The window starts at the last place where the text was whole: the method of text-generation-inference. `behind`: the
+    ids of ordinary text that stands before.
     """
 
-    def __init__(self, decode: Callable[[Sequence[int]], str]) -> None:
+    def __init__(self, decode: Callable[[Sequence[int]], str], behind: Sequence[int] = ()) -> None:
         self._decode = decode
-        self._ids: list[int] = []
-        self._context = 0  # ids whose text was given out before; they stay in the window, for the spaces between
-        self._given = 0  # characters of the window's text that were given out
+        before = list(behind[-_BEFORE:])
+        text = decode(before) if before else ""
+        # Behind half a character nothing can be said of where the new text begins.
+        self._ids: list[int] = [] if text.endswith(_BROKEN) else before
+        self._context = len(self._ids)  # ids whose text is known; they stay in the window, for the spaces between
+        self._given = len(text) if self._ids else 0  # characters of the window's text that are known
 
     def push(self, token_id: int) -> str:
         """See `Detokenizer.push`."""

@@ -19,8 +19,8 @@ class PromptLogprobs:
     """Collects the log-probabilities of `tokens` from the place `first` on: of each, and of the `top` likeliest there.
 
     The logits of a place are those of the token before it, so place 0 has none. `rows`: how many the network's head
-    has; the tokenizer may have fewer tokens. `kernels`: our own, where they are. `goes_on`: see
-    `Tokenizer.detokenizer`.
+    has; the tokenizer may have fewer tokens. `kernels`: our own, where they are. `goes_on`: whether the
+    text from `first` on goes on with that before it.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class PromptLogprobs:
         self._top = top
         self._kernels = kernels
         self._tokenizer = tokenizer
-        self._detokenizer = tokenizer.detokenizer(goes_on=goes_on)
+        self._detokenizer = tokenizer.detokenizer(behind=tokens[:first] if goes_on else ())
         self._most_rows = max(32, _MOST_LOGITS // rows)
         self._outputs: list[TokenOutput | None] = []
         if first == 0:

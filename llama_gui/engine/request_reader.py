@@ -290,7 +290,7 @@ class RequestReader:
             self._tokenizer,
             self._vocab_size,
             self._kernels,
-            goes_on=goes_on and first > 0,
+            goes_on=goes_on,
         )
 
     def _sampler(self, request: GenerateRequest) -> Sampler:

@@ -40,7 +40,9 @@ class Sequence:
         self._grammar = read.grammar
         self._tokenizer = tokenizer
         self._detokenizer = tokenizer.detokenizer(
-            read.shown_ids, skip_special_tokens=read.origin.skip_special_tokens, goes_on=read.goes_on
+            read.shown_ids,
+            skip_special_tokens=read.origin.skip_special_tokens,
+            behind=read.prompt if read.goes_on else (),
         )
         self._texts: list[str] = []
         self._on_output = blamed("on_output", on_output) if on_output is not None else None

@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -121,10 +121,13 @@ class Tokenizer:
         before, ids = self.encode_literally(_UNUSED), self.encode_literally(_UNUSED + text)
         return ids[len(before) :] if ids[: len(before)] == before else self.encode_literally(text)
 
-    @property
+    @cached_property
     def adds_space(self) -> bool:
         """Whether a space is put in front of a text, and taken away when it is read back."""
-        return self._spelling is not None and self._spelling.leading_spaces > 0
+        if self._spelling is not None:
+            return self._spelling.leading_spaces > 0
+        ids = self.encode_literally("a")
+        return self._library_decode(ids) == "a" and self._library_decode(ids * 2) == "a a"
 
     def encode_apart(self, parts: Sequence[tuple[str, str]]) -> list[int]:
         """Ids of a text that comes as (ordinary text, the literal text behind it), in order.
@@ -201,21 +204,22 @@ class Tokenizer:
     # --- ids -> text
 
     def detokenizer(
-        self, shown_ids: Collection[int] = (), *, skip_special_tokens: bool = True, goes_on: bool = False
+        self, shown_ids: Collection[int] = (), *, skip_special_tokens: bool = True, behind: Sequence[int] = ()
     ) -> Detokenizer:
         """A fresh one, for one answer.
 
-        Control tokens have no text but those of `shown_ids`, or all where they are not skipped. `goes_on`: ordinary
-        text stands before, so that a space at the beginning is one.
+        Control tokens have no text but those of `shown_ids`, or all where they are not skipped. `behind`: the ids of
+        ordinary text that stands before, so that a space at the beginning is one.
         """
         if self._spelling is None:
-            return WindowDetokenizer(lambda ids: self._library_decode(ids, skip_special_tokens=skip_special_tokens))
+            decode = partial(self._library_decode, skip_special_tokens=skip_special_tokens)
+            return WindowDetokenizer(decode, behind)
 
         def bytes_of(token_id: int) -> bytes:
             return (self.token_bytes(token_id) if token_id in shown_ids else None) or self._bytes_of(token_id)
 
         plain = bytes_of if shown_ids else self._bytes_of
-        spaces = 0 if goes_on else self._spelling.leading_spaces
+        spaces = 0 if behind else self._spelling.leading_spaces
         return ByteDetokenizer(plain if skip_special_tokens else self._all_bytes_of, spaces)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -157,10 +158,23 @@ def drawing(engine: Engine, text: str, **asked: Any) -> GenerateRequest:
     return GenerateRequest(max_tokens=len(words), logits_processor=process, sampling=SPACED, **asked)
 
 
-@pytest.mark.parametrize("text", [" two three", "two three", "\n two", "  two"])
-def test_behind_ordinary_text_an_answer_keeps_its_first_space(load, text):
-    """Tokenizers of Llama 2's kind put a space before a text, and take it away when they read it back."""
-    engine = load("tinyllama")
+@pytest.fixture(scope="module", params=["bpe", "bpe, unknown decoder", "unigram, unknown decoder"])
+def spaced_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose tokenizer puts a space before a text, and takes it away when it reads it back."""
+    folder = write_tiny_llama(tmp_path_factory.mktemp("spaced") / "model", "tinyllama")
+    state = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    if "unknown" in request.param:
+        state["decoder"]["decoders"].insert(1, {"type": "Replace", "pattern": {"String": "<unk>"}, "content": ""})
+    if "unigram" in request.param:
+        scores = [[token, float(-number)] for token, number in state["model"]["vocab"].items()]
+        state["model"] = {"type": "Unigram", "unk_id": 0, "vocab": scores, "byte_fallback": True}
+    (folder / "tokenizer.json").write_text(json.dumps(state))
+    return folder
+
+
+@pytest.mark.parametrize("text", [" two three", "two three", "\n two", "  two", "\U0001f999 two"])
+def test_behind_ordinary_text_an_answer_keeps_its_first_space(spaced_folder, load, text):
+    engine = load(folder=spaced_folder)
     prompt = engine.tokenizer.encode("One8")
     assert engine.tokenizer.encode(f"One8{text}") == prompt + engine.tokenizer.encode_behind(text)
     for asked in ({"prompt": "One8"}, {"token_ids": prompt}):
@@ -171,6 +185,10 @@ def test_behind_ordinary_text_an_answer_keeps_its_first_space(load, text):
         more = engine.submit(replace(request, logits_processor=None, answer_text=text, max_tokens=1))
         more.result(WAIT)
         assert more.answer_state.token_ids[:-1] == ids
+        read = engine.generate(
+            GenerateRequest(answer_token_ids=ids, max_tokens=len(ids), prompt_logprobs=0, sampling=SPACED, **asked)
+        )
+        assert "".join(output.text for output in read.prompt_logprobs if output) == text
         assert engine.resume(replace(more.answer_state, token_ids=ids)).result(WAIT).text.startswith(text)
 
 

@@ -134,3 +134,6 @@ def test_the_window_joins_to_the_whole_too():
     window = WindowDetokenizer(decode)
     shown = [*(window.push(token_id) for token_id in [0, 1, 2, 3, 1, 2]), window.flush()]
     assert shown == ["one", " two", "", " 三", " two", "", " \ufffd"]
+    assert WindowDetokenizer(decode, [0, 0, 1]).push(1) == " two"
+    half = WindowDetokenizer(decode, [0, 2])
+    assert [half.push(3), half.push(1), half.flush()] == ["三", " two", ""]
