@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import sys
 import weakref
 from types import SimpleNamespace
 
@@ -291,3 +292,19 @@ def test_lookup_is_the_last_place_that_read_the_same(tokens, count, stride):
             want = known[places[-1] : places[-1] + count]
             break
     assert got == want
+
+
+def test_the_first_look_up_does_no_more_for_a_longer_text():
+    """Nobody waits until a long prompt is indexed; what is left is one comparison, in C."""
+
+    def calls(length: int) -> int:
+        text, seen = [number % 1000 for number in range(length)], []
+        before = sys.getprofile()
+        sys.setprofile(lambda frame, event, arg: seen.append(event))
+        try:
+            assert _Grams().continuation(text, 3) == text[length - 1000 :][:3]
+        finally:
+            sys.setprofile(before)
+        return len(seen)
+
+    assert calls(20_000) == calls(2_000)
