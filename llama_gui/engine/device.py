@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import psutil
@@ -250,6 +251,20 @@ def _free_bytes(device: torch.device) -> int:
 def byte_count(*tensors: torch.Tensor | None) -> int:
     """Bytes of all that are there."""
     return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+
+
+def promises_memory() -> bool:
+    """Whether a process may reserve far more memory than it writes to, and nobody counts what it does not."""
+    if sys.platform == "win32":
+        return False
+    import resource  # which Windows lacks
+
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        return False
+    try:
+        return Path("/proc/sys/vm/overcommit_memory").read_text(encoding="ascii").strip() != "2"
+    except OSError:  # no Linux, or a sandbox
+        return True
 
 
 def keep_scratch_memory() -> None:

@@ -136,7 +136,13 @@ class Engine:
         speculator = Speculator(PromptLookup()) if draft == "ngram" else None
         if smaller is not None:
             speculator = load_draft(smaller, model, exact=exact, kernel_notes=kernel_notes, is_cancelled=is_cancelled)
-        cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device))
+        cache = KVCache(
+            network.config,
+            network.cache_dtype,
+            network.device,
+            kv_byte_budget(network.device),
+            model.info.max_context,
+        )
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model, speculator), speculator, shared)

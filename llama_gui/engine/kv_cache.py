@@ -4,6 +4,7 @@ The design follows llama.cpp's server (slots) rather than vLLM (pages): one pers
 slot costs nothing, and attention reads it without a gather.
 """
 
+import contextlib
 import itertools
 from collections.abc import Callable
 
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.device import kv_byte_budget
+from llama_gui.engine.device import kv_byte_budget, promises_memory
 from llama_gui.engine.huge_pages import keep_small_pages
 from llama_gui.errors import GenerationError
 
@@ -20,8 +21,9 @@ KEY_BLOCK = 512
 """Slots hold a multiple of this many tokens, which is the block of keys that attention works on."""
 
 _SPARE = 2
-"""On the CPU a slot reserves this many times the rows that it needs; rows that no token has reached take no memory. A
-full slot must be copied, which for a long conversation takes longer than a step."""
+"""On the CPU rows that no token has reached take no memory, so a slot has those of the longest conversation from the
+beginning: a full one must be copied, which takes longer than a step. Where that is not known, or the system counts what
+it has promised, a slot has this many times the rows that it needs."""
 _GROWTH = 1 + 1 / 16
 """On other devices all rows take memory at once: a full slot grows by this factor, and the copy is quick."""
 _STRIDE = 256
@@ -135,13 +137,24 @@ class KVCache:
     Idle slots stay until their memory is needed, or they are too many; the least recently used goes first.
     """
 
-    def __init__(self, config: NetworkConfig, dtype: torch.dtype, device: torch.device, byte_budget: int) -> None:
+    def __init__(
+        self,
+        config: NetworkConfig,
+        dtype: torch.dtype,
+        device: torch.device,
+        byte_budget: int,
+        longest: int | None = None,
+    ) -> None:
+        """`longest`: the most tokens of a conversation; None: nobody knows."""
         self._shape = (config.num_hidden_layers, config.num_key_value_heads, config.head_dim)
         self._token_bytes = token_bytes(config, dtype)
         self._dtype = dtype
         self._device = device
         self._is_lazy = device.type == "cpu"
         self.byte_budget = byte_budget
+        self._reserved = 0  # rows that each slot has at least
+        if longest is not None and self._is_lazy and promises_memory():
+            self._reserved = padded(min(longest, byte_budget // self._token_bytes), KEY_BLOCK)
         self._slots: list[Slot] = []
         self._clock = itertools.count(1)
 
@@ -304,13 +317,17 @@ class KVCache:
         """
         if not self._is_lazy:
             return *self._make(torch.zeros, rows), rows
-        try:
-            made = self._make(torch.empty, rows * _SPARE)
-        except GenerationError:
-            made = self._make(torch.empty, rows)
+        made = self._make_lazy(rows)
         for tensor in made:
             keep_small_pages(tensor)
         return *made, 0
+
+    def _make_lazy(self, rows: int) -> tuple[Tensor, Tensor]:
+        """As many rows as the system has addresses for, up to the longest conversation."""
+        for roomy in (max(rows, self._reserved or rows * _SPARE), rows * _SPARE):
+            with contextlib.suppress(GenerationError):
+                return self._make(torch.empty, roomy)
+        return self._make(torch.empty, rows)
 
     def _make(self, make: Callable[..., Tensor], rows: int) -> tuple[Tensor, Tensor]:
         layers, kv_heads, head_dim = self._shape

@@ -278,5 +278,6 @@ def load_draft(
         kernel_notes=kernel_notes,
         is_cancelled=is_cancelled,
     ).network
-    cache = KVCache(network.config, network.cache_dtype, network.device, kv_byte_budget(network.device) // 4)
+    budget = kv_byte_budget(network.device) // 4
+    cache = KVCache(network.config, network.cache_dtype, network.device, budget, model.info.max_context)
     return Speculator(DraftNetwork(network, cache))

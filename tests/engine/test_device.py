@@ -209,6 +209,25 @@ def test_conversations_get_a_share_of_what_is_free(machine):
     assert device.kv_byte_budget(torch.device("cpu")) == device.MIN_KV_BYTES
 
 
+def test_where_promised_memory_counts_nobody_relies_on_it(monkeypatch):
+    resource, asked = pytest.importorskip("resource"), device.Path.read_text
+    told, limit = "0", resource.RLIM_INFINITY
+
+    def read_text(path, **options):
+        return f"{told}\n" if path == device.Path("/proc/sys/vm/overcommit_memory") else asked(path, **options)
+
+    monkeypatch.setattr(device.Path, "read_text", read_text)
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (limit, limit))
+    assert device.promises_memory()
+    told = "2"  # Linux: never more than there is
+    assert not device.promises_memory()
+    told, limit = "1", 8 * GB  # of addresses, of which weights need some too
+    assert not device.promises_memory()
+    limit = resource.RLIM_INFINITY
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert not device.promises_memory()
+
+
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="this C library has no such choice")
 def test_what_a_step_frees_is_there_for_the_next_one():
     resource = pytest.importorskip("resource")

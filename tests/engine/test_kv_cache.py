@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.engine import kv_cache
+from llama_gui.engine import GenerateRequest, kv_cache
 from llama_gui.engine.kv_cache import KEY_BLOCK, KVCache, common_prefix
 from llama_gui.errors import GenerationError
 
@@ -18,9 +18,9 @@ BLOCK = 2 * LAYERS * KV_HEADS * DIM * KEY_BLOCK * 4
 """Bytes of keys and values of the smallest slot in float32."""
 
 
-def make_cache(blocks=8, dtype=torch.float32):
+def make_cache(blocks=8, dtype=torch.float32, longest=None):
     config = SimpleNamespace(num_hidden_layers=LAYERS, num_key_value_heads=KV_HEADS, head_dim=DIM)
-    return KVCache(config, dtype, torch.device("cpu"), blocks * BLOCK)
+    return KVCache(config, dtype, torch.device("cpu"), blocks * BLOCK, longest)
 
 
 @pytest.fixture(autouse=True)
@@ -284,14 +284,61 @@ def test_growth_keeps_the_rows_and_looks_ahead():
     assert slot.byte_count == slot.touched == 7 * BLOCK  # what nobody has written to takes no memory
 
 
+@pytest.mark.parametrize(("longest", "rows_from_the_beginning"), [(3000, 3072), (10**6, 20 * KEY_BLOCK)])
+def test_a_conversation_is_never_copied_where_memory_is_only_promised(monkeypatch, longest, rows_from_the_beginning):
+    """It would keep all others waiting: 155 ms at 15,000 tokens of a 1B model."""
+    monkeypatch.setattr(kv_cache, "promises_memory", lambda: True)
+    cache = make_cache(blocks=20, longest=longest)
+    slot = cache.acquire("a", [1] * 10)
+    place = slot.keys.data_ptr()
+    for length in (10, KEY_BLOCK + 1, 3000):
+        fill(cache, slot, [1] * length)
+        assert (slot.capacity, slot.keys.data_ptr()) == (rows_from_the_beginning, place)
+    assert slot.byte_count == slot.touched == 6 * BLOCK
+
+
+def test_where_promised_memory_counts_little_is_reserved(monkeypatch):
+    monkeypatch.setattr(kv_cache, "promises_memory", lambda: False)
+    assert make_cache(blocks=20, longest=10**6).acquire("a", [1] * 10).capacity == 2 * KEY_BLOCK
+
+
+def test_where_the_longest_conversation_cannot_be_reserved_it_grows(monkeypatch):
+    monkeypatch.setattr(kv_cache, "promises_memory", lambda: True)
+    cache, empty = make_cache(blocks=20, longest=5000), torch.empty
+
+    def least(shape, **options):
+        if shape[2] > 4 * KEY_BLOCK:
+            raise RuntimeError("can't allocate memory")
+        return empty(shape, **options)
+
+    monkeypatch.setattr(torch, "empty", least)
+    slot = cache.acquire("a", [1] * 10)
+    assert slot.capacity == 2 * KEY_BLOCK
+    fill(cache, slot, [1] * 3 * KEY_BLOCK)
+    assert slot.capacity == 3 * KEY_BLOCK
+
+
+@pytest.mark.parametrize("draft", [None, "itself"])
+def test_an_engine_knows_its_longest_conversation(monkeypatch, load, tiny_folder, draft):
+    monkeypatch.undo()
+    monkeypatch.setattr(kv_cache, "promises_memory", lambda: True)
+    engine = load(max_context=1500, draft=draft and tiny_folder())
+    engine.generate(GenerateRequest(token_ids=[1, 2, 3], max_tokens=3))
+    proposer = engine._loop._speculator.proposer if draft else None
+    for cache in (engine._cache, proposer._cache) if proposer else (engine._cache,):
+        assert [slot.capacity for slot in cache._slots] == [1536]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is in memory")
-def test_what_no_token_has_reached_takes_no_memory(monkeypatch):
+@pytest.mark.parametrize("longest", [None, 131_072])
+def test_what_no_token_has_reached_takes_no_memory(monkeypatch, longest):
     monkeypatch.undo()
     cache = KVCache(
         SimpleNamespace(num_hidden_layers=16, num_key_value_heads=8, head_dim=64),
         torch.bfloat16,
         torch.device("cpu"),
         2**33,
+        longest,
     )
     process = psutil.Process()
     before = process.memory_info().rss
