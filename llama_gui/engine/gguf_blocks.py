@@ -170,6 +170,7 @@ FACTORS = {
     "Q3_K": slice(108, 110),
     "IQ4_NL": slice(0, 2),
     "IQ4_XS": slice(0, 2),
+    "Q2_K": slice(80, 84),
 }
 """Where a block has its numbers in half precision, of those kinds that are multiplied as they are."""
 

@@ -33,14 +33,14 @@ CODED_BYTES = 1.5
 _MOST_STRAYS = 1 / 256
 """Of all numbers: more cost what the codes save."""
 
-BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0", "Q3_K", "IQ4_NL", "IQ4_XS")
+BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0", "Q3_K", "IQ4_NL", "IQ4_XS", "Q2_K")
 """What is multiplied as it lies in a GGUF file."""
 
 SEVEN_BITS = "Q7_K"
 """Our own kind, named in the manner of the others; see `seven_bits.py`."""
 
 PACKED_KINDS = (*BLOCK_KINDS, SEVEN_BITS)
-"""In the order of block_products.h."""
+"""In the order of blocks.h."""
 
 OPERAND_FORMS = ("int8", "int8_panels", "int4", "bfloat16", "float16", "codes", *PACKED_KINDS)
 """In the order of layer.h."""
@@ -59,6 +59,7 @@ _PART_BYTES = {
     "Q3_K": (64, 32, 16, 2),
     "IQ4_NL": (128, 0, 0, 16),
     "IQ4_XS": (128, 0, 8, 2),
+    "Q2_K": (64, 0, 16, 4),
     SEVEN_BITS: (256, 0, 8, 4),
 }
 

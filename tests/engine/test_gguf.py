@@ -17,7 +17,7 @@ from tests.fakes.gguf_files import write_gguf, write_twin
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, Shape, write_tiny_llama
 
 IDS = [1, 5, 90, 17, 200, 3, 64, 65, 66, 250, 8, 9, 100, 101, 7, 12] * 9  # longer than the windows
-QUANTISED = ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS")
+QUANTISED = ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS")
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES])
@@ -79,7 +79,7 @@ def test_quantised_weights_are_those_of_the_package(quantised_pair, load, monkey
     ours = load(folder=file, dtype=dtype)
     logits = ours.logits(IDS)
     same = load(folder=twin, dtype=dtype).logits(IDS)
-    kept = {"int4": ("Q4_0", "Q4_K", "Q3_K", "IQ4_NL", "IQ4_XS"), "int8": ("Q5_K", "Q6_K")}
+    kept = {"int4": ("Q4_0", "Q4_K", "Q2_K", "Q3_K", "IQ4_NL", "IQ4_XS"), "int8": ("Q5_K", "Q6_K")}
     is_kept = kind in kept.get(dtype, ())
     is_as_stored = is_kept and native_library.load() is not None
     assert torch.equal(logits, same) != is_as_stored

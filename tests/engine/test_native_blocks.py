@@ -48,6 +48,7 @@ FACTORS = {
     "Q3_K": slice(108, 110),
     "IQ4_NL": slice(0, 2),
     "IQ4_XS": slice(0, 2),
+    "Q2_K": slice(80, 84),
 }
 """The bytes of a block that are numbers in half precision."""
 
@@ -93,7 +94,8 @@ def whole_numbers(rows: Tensor, width: int, kind: str) -> list[tuple[Tensor, Ten
     blocks = rows.numpy().reshape(len(rows), -1, block_shape(kind)[0])
     halves = np.ascontiguousarray(blocks[..., FACTORS[kind]]).view(np.float16).astype(np.float32)
     readers = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k, "Q4_0": _q4_0}
-    terms = (readers | {"Q3_K": _q3_k, "IQ4_NL": _iq4_nl, "IQ4_XS": _iq4_xs})[kind](blocks, halves)
+    readers |= {"Q3_K": _q3_k, "IQ4_NL": _iq4_nl, "IQ4_XS": _iq4_xs, "Q2_K": _q2_k}
+    terms = readers[kind](blocks, halves)
     return [(torch.from_numpy(whole.reshape(len(rows), width)), torch.from_numpy(factor)) for whole, factor in terms]
 
 
@@ -170,6 +172,17 @@ def _q3_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.n
             has_third = masks[..., 16 * side + i] >> (4 * half + pair) & 1
             values[..., 16 * group + i] = (low - 4 * (1 - has_third)) * step
     return [(values, halves[..., 0])]
+
+
+def _q2_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    scales, quants = blocks[..., :16].astype(int), blocks[..., 16:80].astype(int)
+    values, lowered = np.zeros((2, *blocks.shape[:2], 256), int)
+    for group in range(16):
+        half, pair, side = group // 8, group % 8 // 2, group % 2
+        inputs, some = slice(16 * group, 16 * group + 16), slice(32 * half + 16 * side, 32 * half + 16 * side + 16)
+        values[..., inputs] = (quants[..., some] >> 2 * pair & 3) * (scales[..., group, None] & 15)
+        lowered[..., inputs] = scales[..., group, None] >> 4
+    return [(values, halves[..., 0]), (lowered, -halves[..., 1])]
 
 
 _IQ4 = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113])
@@ -435,6 +448,7 @@ def test_where_prompts_are_read_faster_written_out_it_is_rounded(
         ("Q4_K", {"ffn_down": "Q4_1", "attn_q": "Q6_K"}, "Q4_K_M GGUF, Q4_K and Q6_K as they are, Q4_1 as int4"),
         ("Q4_0", {"output": "Q6_K", "token_embd": "Q6_K"}, "Q4_0 GGUF, Q4_0 and Q6_K as they are"),
         ("Q6_K", {}, "Q6_K GGUF, Q6_K as it is"),
+        ("Q2_K", {"ffn_down": "Q3_K"}, "Q2_K GGUF, Q2_K and Q3_K as they are"),
         ("Q5_K", {"ffn_down": "Q6_K"}, "Q5_K_M GGUF, Q5_K and Q6_K as they are"),
         ("Q8_0", {}, "Q8_0 GGUF, held as int8"),
     ],
@@ -464,6 +478,7 @@ def test_what_is_done_to_a_file_is_said(
         ("Q8_0", {}, "int8"),
         ("Q4_0", {}, "int4"),
         ("Q3_K", {}, "int4"),
+        ("Q2_K", {"attn_v": "Q4_K", "ffn_down": "Q3_K"}, "int4"),
         ("Q5_0", {}, "int8"),
         ("IQ4_XS", {}, "int4"),
         ("Q4_1", {}, "int8"),  # they would be rounded again, and the loss is that of eight bits

@@ -165,6 +165,7 @@ def error_of(kernels: NativeKernels, form: object) -> float:
         ("int4", "int8"),
         (SEVEN_BITS, "Q6_K"),
         ("Q3_K", "Q6_K"),
+        ("Q2_K", "Q3_K"),
     ],
     ids=str,
 )

@@ -25,7 +25,14 @@ ARCHITECTURES = {
     "Gemma3ForCausalLM": "gemma3",
 }
 PAIRED = ("llama", "smollm3", "granite")
-_SPREADS = {"Q3_K": 2.3 * 18.5, "Q4_K": 4.6 * 32, "Q5_K": 9.2 * 32, "Q6_K": 18.5 * 64, "IQ4_XS": 68 * 18.5}
+_SPREADS = {
+    "Q2_K": 1.9 * 7.5,
+    "Q3_K": 2.3 * 18.5,
+    "Q4_K": 4.6 * 32,
+    "Q5_K": 9.2 * 32,
+    "Q6_K": 18.5 * 64,
+    "IQ4_XS": 68 * 18.5,
+}
 """Kinds of which the package makes no blocks: the spread of a quantised number, times that of a scale."""
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
@@ -274,8 +281,9 @@ def random_blocks(shape: tuple[int, ...], kind: str, generator: np.random.Genera
     elif kind == "IQ4_XS":
         blocks[..., :2] = scale
     else:
-        offset = np.array([(7.5 if kind == "Q4_K" else 15.5) / spread], np.float16).view(np.uint8)
-        blocks[..., :2], blocks[..., 2:4] = scale, offset
+        middle = {"Q2_K": 1.5, "Q4_K": 7.5, "Q5_K": 15.5}[kind]
+        at, offset = 80 if kind == "Q2_K" else 0, np.array([middle / spread], np.float16).view(np.uint8)
+        blocks[..., at : at + 2], blocks[..., at + 2 : at + 4] = scale, offset
     return blocks.reshape(*shape[:-1], -1)
 
 

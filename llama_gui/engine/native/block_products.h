@@ -4,57 +4,6 @@
  *
  * Like weights of four bits, TOGETHER channels lie side by side. */
 
-enum { K_BLOCK = 256 };
-enum { SMALL_GROUP = 16 };
-
-typedef enum { Q4_K, Q5_K, Q6_K, Q4_0, Q3_K, IQ4_NL, IQ4_XS, Q7_K, BLOCK_KINDS } BlockKind;
-
-/* What the codes of IQ4_NL and IQ4_XS stand for, and IQ4_ZERO more. */
-enum { IQ4_ZERO = 128 };
-static const uint8_t iq4_levels[16] = {1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};
-
-/* `parts` are the lower four bits of levels, as those of our own four bits lie, the upper ones, what groups have, and
- * what blocks have: factors in half precision, those of all channels side by side. */
-typedef struct {
-    uint8_t *parts[4];
-    ptrdiff_t ahead; /* bytes from what is multiplied to what the memory is to fetch meanwhile */
-} Blocks;
-
-/* Bytes that a block of a channel takes of each part. */
-static const int shares_of_parts[BLOCK_KINDS][4] = {
-    {128, 0, 16, 4}, {128, 32, 16, 4}, {128, 64, 16, 2}, {128, 0, 0, 16},
-    {64, 32, 16, 2}, {128, 0, 0, 16},  {128, 0, 8, 2},   {256, 0, 8, 4},
-};
-
-/* Whether each 16 inputs have a step, and their sums are wanted. */
-INLINE int has_small_groups(BlockKind kind) { return kind == Q6_K || kind == Q3_K; }
-
-/* Of a row; the last one of Q7_K may be shorter, but has whole pairs of groups. */
-INLINE ptrdiff_t blocks_of(ptrdiff_t width) { return (width + K_BLOCK - 1) / K_BLOCK; }
-
-/* Inputs of the block that begins at `block`. */
-INLINE ptrdiff_t inputs_of(ptrdiff_t block, ptrdiff_t width) { return block + K_BLOCK < width ? K_BLOCK : width - block; }
-
-/* Bytes that some channels take of a part. */
-INLINE ptrdiff_t part_bytes(BlockKind kind, int part, ptrdiff_t channels, ptrdiff_t width) {
-    return channels * (part == 3 ? blocks_of(width) * K_BLOCK : width) / K_BLOCK * shares_of_parts[kind][part];
-}
-
-/* The channels from `channel` on, a multiple of TOGETHER. */
-INLINE Blocks blocks_from(Blocks all, BlockKind kind, ptrdiff_t channel, ptrdiff_t width) {
-    UNROLL for (int i = 0; i < 4; i++) all.parts[i] += part_bytes(kind, i, channel, width);
-    return all;
-}
-
-/* Fill TOGETHER channels with zeros. Some kinds lack a part. */
-INLINE void clear_blocks(Blocks to, BlockKind kind, ptrdiff_t width) {
-    for (int i = 0; i < 4; i++)
-        if (to.parts[i] != NULL) memset(to.parts[i], 0, part_bytes(kind, i, TOGETHER, width));
-}
-
-/* Of TOGETHER channels. */
-INLINE __m256 factors_at(const uint8_t *at) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at)); }
-
 /* --- Q4_K and Q5_K: each group has a step and a low; of a pair of groups, [8 channels][2] steps and as many lows. A block
  * has a factor for steps and one for lows. Of Q5_K, a byte has the upper bits of four inputs of either group, four
  * apart: [channels / 8][width / 64][2][8 channels][4 inputs]. */
@@ -114,6 +63,64 @@ INLINE void add_q4_k_pair(Adding how, const int8_t *x, const Blocks *streams, in
     }
 }
 
+/* --- Q2_K: each group of 16 has a step and a low, the lower and the upper bits of a byte, which lie as the steps of Q6_K; blocks
+ * have the factors of Q4_K. Levels, two bits of them, lie as the upper ones of Q6_K. Those of the second group of a pair are
+ * multiplied where they are, four times as large, and those of the first one get steps of four times their size. */
+
+/* Of a block's small groups the sums of x, from their offsets (see `add_small_pair`): of each four of them those of the first and
+ * the third, then those of the others. */
+INLINE void small_sums(const int16_t *x_offsets, int16_t *sums) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    __m256i whole[2];
+    UNROLL for (int i = 0; i < 2; i++) {
+        whole[i] = _mm256_madd_epi16(_mm256_loadu_si256((const __m256i *)(x_offsets + i * 16)), ones);
+        whole[i] = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_srai_epi32(whole[i], 5)); /* they are -32 times as large */
+    }
+    const __m256i all = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole[0], whole[1]), 0xD8);
+    const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));
+    _mm256_storeu_si256((__m256i *)sums, _mm256_shuffle_epi8(all, order));
+}
+
+/* A byte without a sign of each four, as steps of 16 bits: twice, or for sums in fours with zeros behind it. */
+INLINE __m256i byte_steps(Adding how, __m256i bytes, int which) {
+    const int n = -128;
+    const __m256i twice = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, n, 0, n, 4, n, 4, n, 8, n, 8, n, 12, n, 12, n));
+    const __m256i once = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, n, n, n, 4, n, n, n, 8, n, n, n, 12, n, n, n));
+    const __m256i places = _mm256_add_epi8(how == IN_PAIRS ? twice : once, _mm256_set1_epi8((char)which));
+    return _mm256_shuffle_epi8(bytes, places);
+}
+
+/* `sums` are those of the block, [rows][K_BLOCK / SMALL_GROUP]. Sixteen products are at most 16 * 12 * 127, which fits in 16 bits. */
+INLINE void add_q2_k_pair(Adding how, const int8_t *x, const int16_t *sums, Blocks from, ptrdiff_t width, ptrdiff_t k, int rows,
+                          __m256i *stepped, __m256i *low) {
+    const __m256i both = _mm256_loadu_si256((const __m256i *)(from.parts[2] + k / 2));
+    const __m256i steps = moved_bits(both, 0, 0, 15), larger = moved_bits(both, 0, 2, 60), nibbles = _mm256_set1_epi32(0xF000F);
+    const __m256i lows = _mm256_and_si256(_mm256_srli_epi32(both, 4), nibbles); /* of the first and the third group */
+    const __m256i others = _mm256_and_si256(_mm256_srli_epi32(both, 12), nibbles);
+    UNROLL for (int r = 0; r < rows; r++) {
+        const int16_t *four = sums + r * (K_BLOCK / SMALL_GROUP) + k % K_BLOCK / SMALL_GROUP;
+        low[r] = _mm256_add_epi32(low[r], _mm256_add_epi32(_mm256_madd_epi16(lows, _mm256_set1_epi32(four_bytes(four))),
+                                                           _mm256_madd_epi16(others, _mm256_set1_epi32(four_bytes(four + 2)))));
+    }
+    UNROLL for (int half = 0; half < 2; half++) { /* of both groups */
+        __m256i first[4], second[4];
+        UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
+        UNROLL for (int j = half * SMALL_GROUP; j < (half + 1) * SMALL_GROUP; j += 4) {
+            const __m256i twos = _mm256_loadu_si256((const __m256i *)(from.parts[0] + k * 2 + j / 8 * 32));
+            const __m256i levels = moved_bits(twos, j % 8, 0, 3), larger_levels = moved_bits(twos, j % 8, 0, 12);
+            UNROLL for (int r = 0; r < rows; r++) {
+                const int8_t *inputs = x + r * width + k + j;
+                add_products(how, &first[r], levels, _mm256_set1_epi32(four_bytes(inputs)));
+                add_products(how, &second[r], larger_levels, _mm256_set1_epi32(four_bytes(inputs + GROUP)));
+            }
+        }
+        const __m256i first_steps = byte_steps(how, larger, half), second_steps = byte_steps(how, steps, 2 + half);
+        UNROLL for (int r = 0; r < rows; r++)
+            stepped[r] = _mm256_add_epi32(stepped[r], _mm256_add_epi32(_mm256_madd_epi16(first[r], first_steps),
+                                                                       _mm256_madd_epi16(second[r], second_steps)));
+    }
+}
+
 /* Each of `streams` weights with all rows; `sums` are those of the first one's rows, then of the next one's. */
 INLINE void stepped_channels(BlockKind kind, Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales,
                              const Blocks *streams, int count, ptrdiff_t width, int rows, __m256 *sums) {
@@ -121,10 +128,18 @@ INLINE void stepped_channels(BlockKind kind, Adding how, const int8_t *x, const 
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256i stepped[MOST_SUMS], low[MOST_SUMS];
+        int16_t small[4 * K_BLOCK / SMALL_GROUP];
         UNROLL for (int r = 0; r < count * rows; r++) stepped[r] = low[r] = _mm256_setzero_si256();
+        if (kind == Q2_K)
+            UNROLL for (int r = 0; r < rows; r++)
+                small_sums(x_sums + (r * width + block) / SMALL_GROUP * 2, small + r * (K_BLOCK / SMALL_GROUP));
         for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
             PairScales of[4];
             UNROLL for (int i = 0; i < count; i++) {
+                if (kind == Q2_K) {
+                    add_q2_k_pair(how, x, small, streams[i], width, k, rows, stepped + i * rows, low + i * rows);
+                    continue;
+                }
                 const uint8_t *groups = streams[i].parts[2] + k / 2;
                 of[i] = pair_scales(groups, groups + 16);
                 if (kind == Q5_K) add_q5_k_pair(x, streams[i], width, k, rows, of[i], stepped + i * rows);
@@ -138,6 +153,7 @@ INLINE void stepped_channels(BlockKind kind, Adding how, const int8_t *x, const 
         UNROLL for (int r = 0; r < count * rows; r++) {
             const uint8_t *factors = streams[r / rows].parts[3] + block / K_BLOCK * 4 * TOGETHER;
             const __m256 step = factors_at(factors), offset = factors_at(factors + 2 * TOGETHER);
+            if (kind == Q2_K) stepped[r] = _mm256_srai_epi32(stepped[r], 2);
             __m256 sum = _mm256_mul_ps(step, _mm256_cvtepi32_ps(stepped[r]));
             sum = _mm256_sub_ps(sum, _mm256_mul_ps(offset, _mm256_cvtepi32_ps(low[r])));
             total[r] = _mm256_add_ps(total[r], _mm256_mul_ps(sum, scale_at(x_scales, r % rows, width, block)));
@@ -434,11 +450,11 @@ INLINE void q7_k_channels(Adding how, const int8_t *x, const int16_t *x_sums, co
 
 INLINE void block_channels(BlockKind kind, Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales,
                            const Blocks *w, int count, ptrdiff_t width, int rows, __m256 *sums) {
-    if (has_small_groups(kind) || kind == IQ4_XS) factored_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
+    if (has_lows(kind)) stepped_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == IQ4_NL) iq4_nl_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == Q7_K) q7_k_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == Q4_0) q4_0_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
-    else stepped_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
+    else factored_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
 }
 
 #define BLOCK_TILE_IN(HOW, KIND, PLACES, ROWS)                                                                      \
@@ -457,14 +473,15 @@ INLINE void block_channels(BlockKind kind, Adding how, const int8_t *x, const in
 #define PAIR_TILES(KIND)                                                                                            \
     BLOCK_TILES(TILE_IN_EACH, KIND, 1) TILE_IN_EACH(KIND, 1, 5) BLOCK_TILES(TILE_IN_EACH, KIND, 2) TILE_IN_EACH(KIND, 2, 5)
 SINGLE_TILES(TILE_IN_PAIRS, Q5_K) SINGLE_TILES(TILE_IN_PAIRS, Q6_K) SINGLE_TILES(TILE_IN_PAIRS, Q3_K)
-SINGLE_TILES(TILE_IN_EACH, IQ4_NL) SINGLE_TILES(TILE_IN_EACH, IQ4_XS) PAIR_TILES(Q4_K) PAIR_TILES(Q4_0) PAIR_TILES(Q7_K)
+SINGLE_TILES(TILE_IN_EACH, IQ4_NL) SINGLE_TILES(TILE_IN_EACH, IQ4_XS) SINGLE_TILES(TILE_IN_EACH, Q2_K)
+PAIR_TILES(Q4_K) PAIR_TILES(Q4_0) PAIR_TILES(Q7_K)
 TILE_IN_EACH(Q4_K, 3, 1) TILE_IN_EACH(Q4_0, 4, 1)
 TILE_IN_EACH(Q7_K, 3, 2) TILE_IN_EACH(Q7_K, 3, 3) TILE_IN_EACH(Q7_K, 4, 1)
 
 typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
 /* Each of these places is two to four already, one for each part. */
 static const int8_t block_places[BLOCK_KINDS][FEW] = {
-    {3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 3, 3, 2},
+    {3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 3, 3, 2},
 };
 #define TILE_OF(HOW, KIND, PLACES, ROWS) tile_##KIND##_##PLACES##_##ROWS##_##HOW
 #define FOUR_OF(HOW, KIND, PLACES)                                                                                  \
@@ -475,6 +492,7 @@ static const int8_t block_places[BLOCK_KINDS][FEW] = {
     {                                                                                                               \
         [Q5_K] = {SINGLE_OF(IN_PAIRS, Q5_K)}, [Q6_K] = {SINGLE_OF(IN_PAIRS, Q6_K)},                                 \
         [Q3_K] = {SINGLE_OF(IN_PAIRS, Q3_K)}, [IQ4_NL] = {SINGLE_OF(HOW, IQ4_NL)}, [IQ4_XS] = {SINGLE_OF(HOW, IQ4_XS)}, \
+        [Q2_K] = {SINGLE_OF(HOW, Q2_K)},                                                                            \
         [Q4_K] = {PAIR_OF(HOW, Q4_K), {TILE_OF(HOW, Q4_K, 3, 1)}},                                                  \
         [Q4_0] = {PAIR_OF(HOW, Q4_0), {NULL}, {TILE_OF(HOW, Q4_0, 4, 1)}},                                          \
         [Q7_K] = {PAIR_OF(HOW, Q7_K), {NULL, TILE_OF(HOW, Q7_K, 3, 2), TILE_OF(HOW, Q7_K, 3, 3)}, {TILE_OF(HOW, Q7_K, 4, 1)}}, \

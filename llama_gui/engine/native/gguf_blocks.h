@@ -142,7 +142,7 @@ EXPORT int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_t cou
 
 /* --- laid out to be multiplied; see `block_products.h` */
 
-static const int bytes_of_block[Q7_K] = {144, 176, 210, 8 * 18, 110, 8 * 18, 136};
+static const int bytes_of_block[Q7_K] = {144, 176, 210, 8 * 18, 110, 8 * 18, 136, 84};
 
 /* A block of one of TOGETHER channels, the first of whose inputs is `k`. */
 INLINE void place_stepped(BlockKind kind, const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
@@ -190,19 +190,24 @@ INLINE void place_q6_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to
     }
 }
 
+/* The lower two bits of a pair of groups, 32 levels of the first and 32 of the second. */
+INLINE void place_twos(const uint8_t *levels, uint8_t *to) {
+    for (int j = 0; j < GROUP; j += 8)
+        for (int i = 0; i < 4; i++) {
+            const uint8_t *first = levels + j + i, *second = first + GROUP;
+            to[j / 8 * 32 + i] =
+                (uint8_t)((first[0] & 3) | (second[0] & 3) << 2 | (first[4] & 3) << 4 | (second[4] & 3) << 6);
+        }
+}
+
 INLINE void place_q3_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
     memcpy(to.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2, block + 108, 2);
     for (int pair = 0; pair < 4; pair++) {
         const ptrdiff_t from = k + pair * PAIR;
-        uint8_t levels[PAIR]; /* 32 of the first group, and 32 of the second */
+        uint8_t levels[PAIR];
         for (int i = 0; i < PAIR; i++)
             levels[i] = (uint8_t)q3_k_level(block, pair * 4 + i / SMALL_GROUP, i % SMALL_GROUP);
-        for (int j = 0; j < GROUP; j += 8)
-            for (int i = 0; i < 4; i++) {
-                const uint8_t *first = levels + j + i, *second = first + GROUP;
-                to.parts[0][from * 2 + j / 8 * 32 + channel * 4 + i] =
-                    (uint8_t)((first[0] & 3) | (second[0] & 3) << 2 | (first[4] & 3) << 4 | (second[4] & 3) << 6);
-            }
+        place_twos(levels, to.parts[0] + from * 2 + channel * 4);
         for (int i = 0; i < 8; i++) {
             const uint8_t *first = levels + i / 4 * SMALL_GROUP + i % 4, *second = first + GROUP;
             int bits = 0;
@@ -211,6 +216,20 @@ INLINE void place_q3_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to
         }
         for (int i = 0; i < 4; i++)
             to.parts[2][from / 2 + channel * 4 + i] = (uint8_t)q3_k_step(block, pair * 4 + i);
+    }
+}
+
+INLINE void place_q2_k(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
+    uint8_t *factors = to.parts[3] + k / K_BLOCK * 4 * TOGETHER + 2 * channel;
+    memcpy(factors, block + 80, 2);
+    memcpy(factors + 2 * TOGETHER, block + 82, 2);
+    for (int pair = 0; pair < 4; pair++) {
+        const ptrdiff_t from = k + pair * PAIR;
+        uint8_t levels[PAIR];
+        for (int i = 0; i < PAIR; i++)
+            levels[i] = (uint8_t)two_bits(block + 16, pair * 4 + i / SMALL_GROUP, i % SMALL_GROUP);
+        place_twos(levels, to.parts[0] + from * 2 + channel * 4);
+        memcpy(to.parts[2] + from / 2 + channel * 4, block + pair * 4, 4);
     }
 }
 
@@ -258,6 +277,7 @@ EXPORT int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t cha
                 const uint8_t *block = blocks + (channel + i) * row + k / K_BLOCK * bytes;
                 if (kind == Q6_K) place_q6_k(block, k, i, to);
                 else if (kind == Q3_K) place_q3_k(block, k, i, to);
+                else if (kind == Q2_K) place_q2_k(block, k, i, to);
                 else if (kind == IQ4_XS) place_iq4_xs(block, k, i, to);
                 else if (kind == Q4_0 || kind == IQ4_NL) place_groups(block, k, i, to);
                 else place_stepped((BlockKind)kind, block, k, i, to);
@@ -301,6 +321,17 @@ INLINE void take_q3_k(Blocks from, ptrdiff_t k, int channel, float *to) {
     }
 }
 
+INLINE void take_q2_k(Blocks from, ptrdiff_t k, int channel, float *to) {
+    const uint8_t *factors = from.parts[3] + k / K_BLOCK * 4 * TOGETHER + 2 * channel;
+    const float factor = half_at(factors), offset = half_at(factors + 2 * TOGETHER);
+    for (int i = 0; i < K_BLOCK; i++) {
+        const ptrdiff_t pair = k + i / PAIR * PAIR, group = i / GROUP % 2, j = i % GROUP;
+        const int level = from.parts[0][pair * 2 + j / 8 * 32 + channel * 4 + j % 4] >> (j / 4 % 2 * 4 + group * 2) & 3;
+        const int both = from.parts[2][pair / 2 + channel * 4 + group * 2 + j / SMALL_GROUP];
+        to[i] = (float)level * (factor * (float)(both & 15)) - offset * (float)(both >> 4);
+    }
+}
+
 /* Of IQ4_XS, groups have steps; of the others, factors of their own. */
 INLINE void take_groups(BlockKind kind, Blocks from, ptrdiff_t k, int channel, float *to) {
     const float of_block = half_at(from.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2);
@@ -335,6 +366,7 @@ EXPORT int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8
         for (ptrdiff_t k = 0; k < width; k += K_BLOCK) {
             if (kind == Q6_K) take_q6_k(from, k, channel, to + row * width + k);
             else if (kind == Q3_K) take_q3_k(from, k, channel, to + row * width + k);
+            else if (kind == Q2_K) take_q2_k(from, k, channel, to + row * width + k);
             else if (kind == Q4_0 || kind == IQ4_NL || kind == IQ4_XS)
                 take_groups((BlockKind)kind, from, k, channel, to + row * width + k);
             else if (kind == Q7_K) take_q7_k(from, k, width, channel, to + row * width + k);

@@ -35,6 +35,7 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "coded_panels.h"
 #include "wide_panels.h"
 #include "whole_calls.h"
+#include "blocks.h"
 #include "block_products.h"
 #include "wide_blocks.h"
 #include "block_calls.h"

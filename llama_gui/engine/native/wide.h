@@ -9,13 +9,15 @@
 
 /* sum += a dot product in each 32-bit lane.
  * ADD_PRODUCTS: of 4 unsigned bytes and 4 signed ones. ADD_HALVES: of 2 bfloat16. ADD_PRODUCTS_16: of 2 int16.
- * ADD_PRODUCTS_OF: as ADD_PRODUCTS, the 4 signed bytes being those in memory at `at`, for all lanes.
+ * ADD_PRODUCTS_OF: as ADD_PRODUCTS, the 4 signed bytes being those in memory at `at`, for all lanes; ADD_PRODUCTS_16_OF likewise.
  * In assembly, because gcc copies the sums between registers when it compiles the intrinsics. */
 #define ADD_PRODUCTS(sum, bytes, signed_bytes) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(bytes), "v"(signed_bytes))
 #define ADD_HALVES(sum, halves, others) __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(halves), "v"(others))
 #define ADD_PRODUCTS_16(sum, words, others) __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(words), "v"(others))
 #define ADD_PRODUCTS_OF(sum, bytes, at) \
     __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(bytes), "m"(*(const Four *)(at)))
+#define ADD_PRODUCTS_16_OF(sum, words, at) \
+    __asm__("vpdpwssd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(words), "m"(*(const Four *)(at)))
 
 typedef int32_t Four __attribute__((may_alias, aligned(1)));
 

@@ -26,6 +26,9 @@ INLINE_512 __m512i wide_moved_bits(__m512i bytes, int from, int to, int bits) {
 INLINE int has_codes_of_four(BlockKind kind) { return kind == IQ4_NL || kind == IQ4_XS; }
 INLINE int has_group_factors(BlockKind kind) { return kind == Q4_0 || kind == IQ4_NL; }
 
+/* Whether two bits of a level lie by themselves, or all that there are. */
+INLINE int has_twos(BlockKind kind) { return kind == Q3_K || kind == Q2_K; }
+
 /* What is to be taken from each level, where groups of 32 have the same. */
 INLINE int group_zero(BlockKind kind) { return kind == Q4_0 ? 8 : has_codes_of_four(kind) ? IQ4_ZERO : 0; }
 
@@ -38,6 +41,9 @@ INLINE_512 void wide_levels(BlockKind kind, const WideBlocks *of, ptrdiff_t k, i
         const __m512i twos = wide_bytes(of, 0, k * 2 + j / 8 * 32);
         first = _mm512_or_si512(wide_moved_bits(twos, at, 3, 24), wide_moved_bits(high, single, 5, 32));
         second = _mm512_or_si512(wide_moved_bits(twos, at + 2, 3, 24), wide_moved_bits(high, single + 1, 5, 32));
+    } else if (kind == Q2_K) {
+        const __m512i twos = wide_bytes(of, 0, k * 2 + j / 8 * 32);
+        first = wide_moved_bits(twos, at, 0, 3), second = wide_moved_bits(twos, at, 0, 12); /* see `add_q2_k_pair` */
     } else {
         const __m512i both = wide_bytes(of, 0, k * 4 + j * TOGETHER);
         first = wide_moved_bits(both, 0, 0, 15), second = wide_moved_bits(both, 4, 0, 15);
@@ -74,8 +80,8 @@ INLINE_512 void wide_half_pair(BlockKind kind, const int8_t *x, const WideBlocks
         const int j = half * SMALL_GROUP + i;
         __m512i low_levels, high_levels;
         wide_levels(kind, of, k, j, high, &low_levels, &high_levels);
-        if (i % (kind == Q3_K ? SMALL_GROUP : 8) == 0 && ahead.count) { /* once for each line of the cache */
-            const ptrdiff_t at = kind == Q3_K ? k * 2 + j / 8 * 32 : k * 4 + j * TOGETHER;
+        if (i % (has_twos(kind) ? SMALL_GROUP : 8) == 0 && ahead.count) { /* once for each line of the cache */
+            const ptrdiff_t at = has_twos(kind) ? k * 2 + j / 8 * 32 : k * 4 + j * TOGETHER;
             fetch_stream(ahead, 0, of->first.parts[0] + at), fetch_stream(ahead, 1, of->second.parts[0] + at);
         }
         UNROLL for (int r = 0; r < rows; r++) {
@@ -96,7 +102,7 @@ INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums
     const __m512i first_steps = _mm512_and_si512(steps, _mm512_set1_epi32(0xFFFF)), second_steps = _mm512_srli_epi32(steps, 16);
     UNROLL for (int half = 0; half < 2; half++) {
         UNROLL for (int r = 0; r < rows; r++) {
-            if (has_small_groups(kind)) {
+            if (has_small_groups(kind) && !has_lows(kind)) {
                 const int16_t *offsets = x_sums + (r * width + k) / SMALL_GROUP * 2 + 2 * half;
                 first[r] = _mm512_set1_epi32(both_sums(offsets)), second[r] = _mm512_set1_epi32(both_sums(offsets + 4));
             } else if (group_zero(kind) == 0) {
@@ -109,8 +115,13 @@ INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums
         }
         wide_half_pair(kind, x, of, ahead, width, k, half, rows, first, second);
         if (group_zero(kind)) continue;
+        const __m512i larger = _mm512_and_si512(_mm512_srli_epi32(_mm512_slli_epi32(steps, 2), 8 * half), _mm512_set1_epi32(60));
+        const __m512i others = _mm512_and_si512(_mm512_srli_epi32(steps, 16 + 8 * half), _mm512_set1_epi32(15));
         UNROLL for (int r = 0; r < rows; r++) {
-            if (kind == Q4_K) { /* sixteen products are at most 16 * 15 * 127, which fits in 16 bits */
+            if (kind == Q2_K) { /* so are those of 16 inputs */
+                ADD_PRODUCTS_16(stepped[r], first[r], larger);
+                ADD_PRODUCTS_16(stepped[r], second[r], others);
+            } else if (kind == Q4_K) { /* sixteen products are at most 16 * 15 * 127, which fits in 16 bits */
                 ADD_PRODUCTS_16(stepped[r], first[r], first_steps);
                 ADD_PRODUCTS_16(stepped[r], second[r], second_steps);
             } else {
@@ -138,16 +149,27 @@ INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums
     }
 }
 
-/* A block's numbers: stepped sums times its factors. Lows of Q4_K and Q5_K are taken from them. */
+/* Lows of a pair of groups of Q2_K times sums of x, which are those of a block. */
+INLINE_512 void wide_q2_k_lows(const int16_t *small, const WideBlocks *of, ptrdiff_t k, int rows, __m512i *low) {
+    const __m512i both = wide_bytes(of, 2, k / 2), nibbles = _mm512_set1_epi32(0xF000F);
+    const __m512i lows = _mm512_and_si512(_mm512_srli_epi32(both, 4), nibbles);
+    const __m512i others = _mm512_and_si512(_mm512_srli_epi32(both, 12), nibbles);
+    UNROLL for (int r = 0; r < rows; r++) {
+        const int16_t *four = small + r * (K_BLOCK / SMALL_GROUP) + k % K_BLOCK / SMALL_GROUP;
+        ADD_PRODUCTS_16_OF(low[r], lows, four);
+        ADD_PRODUCTS_16_OF(low[r], others, four + 2);
+    }
+}
+
+/* A block's numbers: stepped sums times its factors. Lows are taken from them, of Q2_K `low`. */
 INLINE_512 __m512 wide_scaled(BlockKind kind, const int16_t *x_sums, const WideBlocks *of, ptrdiff_t width, ptrdiff_t block,
-                              int row, __m512i stepped) {
-    const int has_lows = kind == Q4_K || kind == Q5_K;
-    const ptrdiff_t at = block / K_BLOCK * (has_lows ? 4 : 2) * TOGETHER;
+                              int row, __m512i stepped, __m512i low) {
+    const ptrdiff_t at = block / K_BLOCK * (has_lows(kind) ? 4 : 2) * TOGETHER;
     if (kind == Q3_K) stepped = _mm512_srai_epi32(stepped, 3); /* see `sixty_four_levels` */
+    if (kind == Q2_K) stepped = _mm512_srai_epi32(stepped, 2);
     const __m512 sum = _mm512_mul_ps(wide_factors(of, at), _mm512_cvtepi32_ps(stepped));
-    if (!has_lows) return sum;
-    __m512i low = _mm512_setzero_si512();
-    UNROLL for (int pair = 0; pair < K_BLOCK / PAIR; pair++) {
+    if (!has_lows(kind)) return sum;
+    UNROLL for (int pair = 0; pair < K_BLOCK / PAIR && kind != Q2_K; pair++) {
         const ptrdiff_t k = block + pair * PAIR, lows = k / 2 + 16;
         const __m512i words = _mm512_cvtepi8_epi16(both_quarters(of->first.parts[2] + lows, of->second.parts[2] + lows));
         ADD_PRODUCTS_16(low, words, broadcast(x_sums + (row * width + k) / GROUP));
@@ -160,14 +182,20 @@ INLINE_512 void wide_blocks(BlockKind kind, const int8_t *x, const int16_t *x_su
     __m512 total[WIDE_BLOCK_ROWS];
     UNROLL for (int r = 0; r < rows; r++) total[r] = _mm512_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
-        __m512i stepped[WIDE_BLOCK_ROWS];
+        __m512i stepped[WIDE_BLOCK_ROWS], low[WIDE_BLOCK_ROWS];
+        int16_t small[WIDE_BLOCK_ROWS * K_BLOCK / SMALL_GROUP];
         __m512 of_block[WIDE_BLOCK_ROWS];
-        UNROLL for (int r = 0; r < rows; r++) stepped[r] = _mm512_setzero_si512(), of_block[r] = _mm512_setzero_ps();
-        AS_A_LOOP for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
+        UNROLL for (int r = 0; r < rows; r++) {
+            stepped[r] = low[r] = _mm512_setzero_si512(), of_block[r] = _mm512_setzero_ps();
+            if (kind == Q2_K) small_sums(x_sums + (r * width + block) / SMALL_GROUP * 2, small + r * (K_BLOCK / SMALL_GROUP));
+        }
+        AS_A_LOOP for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
+            if (kind == Q2_K) wide_q2_k_lows(small, of, k, rows, low);
             wide_pair(kind, x, x_sums, of, ahead, width, k, rows, stepped, of_block);
+        }
         UNROLL for (int r = 0; r < rows; r++) {
             const __m512 scale = _mm512_set1_ps(x_scales[r * blocks_of(width) + block / K_BLOCK]);
-            if (!has_group_factors(kind)) of_block[r] = wide_scaled(kind, x_sums, of, width, block, r, stepped[r]);
+            if (!has_group_factors(kind)) of_block[r] = wide_scaled(kind, x_sums, of, width, block, r, stepped[r], low[r]);
             total[r] = _mm512_add_ps(total[r], _mm512_mul_ps(of_block[r], scale));
         }
     }
@@ -184,12 +212,12 @@ INLINE_512 void wide_blocks(BlockKind kind, const int8_t *x, const int16_t *x_su
 #define WIDE_TILES_OF(KIND)                                                                                         \
     {wide_##KIND##_1, wide_##KIND##_2, wide_##KIND##_3, wide_##KIND##_4, wide_##KIND##_5, wide_##KIND##_6}
 WIDE_BLOCK_TILES(Q4_K) WIDE_BLOCK_TILES(Q5_K) WIDE_BLOCK_TILES(Q6_K) WIDE_BLOCK_TILES(Q4_0)
-WIDE_BLOCK_TILES(Q3_K) WIDE_BLOCK_TILES(IQ4_NL) WIDE_BLOCK_TILES(IQ4_XS)
+WIDE_BLOCK_TILES(Q3_K) WIDE_BLOCK_TILES(IQ4_NL) WIDE_BLOCK_TILES(IQ4_XS) WIDE_BLOCK_TILES(Q2_K)
 
 typedef void WideBlockTile(const int8_t *, const int16_t *, const float *, const WideBlocks *, Fetched, ptrdiff_t, __m512 *);
 static WideBlockTile *const wide_block_tiles[Q7_K][WIDE_BLOCK_ROWS] = { /* [kind][rows - 1] */
     WIDE_TILES_OF(Q4_K), WIDE_TILES_OF(Q5_K),   WIDE_TILES_OF(Q6_K),   WIDE_TILES_OF(Q4_0),
-    WIDE_TILES_OF(Q3_K), WIDE_TILES_OF(IQ4_NL), WIDE_TILES_OF(IQ4_XS),
+    WIDE_TILES_OF(Q3_K), WIDE_TILES_OF(IQ4_NL), WIDE_TILES_OF(IQ4_XS), WIDE_TILES_OF(Q2_K),
 };
 #undef WIDE_BLOCK
 #undef WIDE_BLOCK_TILES
