@@ -50,15 +50,17 @@ class WeightSource(Protocol):
         """Compare the files with what the network needs."""
         ...
 
-    def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    # `part`: only this one of a stack of matrices.
+
+    def weight(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """The weight `name`, which is the caller's own."""
         ...
 
-    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """The weight `name`, to be read before the files are closed."""
         ...
 
-    def rows(self, name: str) -> WeightRows:
+    def rows(self, name: str, part: int | None = None) -> WeightRows:
         """The matrix `name`, on the CPU and in any dtype."""
         ...
 
@@ -165,17 +167,20 @@ class Checkpoint:
                 f"{file}: {name} is stored as {found.get_dtype()}. Supported: {', '.join(_DTYPES)}."
             )
 
-    def tensor(self, name: str) -> Tensor:
+    def tensor(self, name: str, part: int | None = None) -> Tensor:
         """The weight `name` in the file's dtype, on CPU. It may be a view of the file: convert or copy it.
+
+        `part`: only this one along the first dimension.
 
         Raises:
             BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
         file, handle, stored = self._files[name]
         if self._on_read is not None:
-            self._on_read(math.prod(handle.get_slice(stored).get_shape()))
+            shape = handle.get_slice(stored).get_shape()
+            self._on_read(math.prod(shape if part is None else shape[1:]))
         try:
-            tensor = handle.get_tensor(stored)
+            tensor = handle.get_tensor(stored) if part is None else handle.get_slice(stored)[part]
             extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long
         except (SafetensorError, OSError, ValueError, RuntimeError) as error:
             raise BrokenModelError(f"{file}: {name} cannot be read: {error}. {AGAIN}") from error
@@ -183,20 +188,20 @@ class Checkpoint:
             raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
         return tensor
 
-    def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    def weight(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """A copy of the weight `name`; raises what `tensor` raises.
 
         A view of the file would crash the process if somebody cut the file off while we run.
         """
-        return self.tensor(name).to(device=device, dtype=dtype, copy=True)
+        return self.tensor(name, part).to(device=device, dtype=dtype, copy=True)
 
-    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """The weight `name`, maybe a view of the file; raises what `tensor` raises."""
-        return self.tensor(name).to(device=device, dtype=dtype)
+        return self.tensor(name, part).to(device=device, dtype=dtype)
 
-    def rows(self, name: str) -> WeightRows:
+    def rows(self, name: str, part: int | None = None) -> WeightRows:
         """The matrix `name` as it is stored, a view of the file; raises what `tensor` raises."""
-        return WeightRows.of(self.tensor(name))
+        return WeightRows.of(self.tensor(name, part))
 
 
 def _text_name(stored: str) -> str | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from llama_gui.engine.expert_config import ExpertConfig, read_experts
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
 from llama_gui.engine.gating import Gate
@@ -70,6 +71,8 @@ class NetworkConfig:
     """`embedding_scale` is rounded to the dtype of the weights."""
     gate: Gate = "silu"
     """The activation in the MLP."""
+    experts: ExpertConfig | None = None
+    """In the place of every MLP; None: there are none."""
 
     @property
     def rotary_dim(self) -> int:
@@ -152,6 +155,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         reads_pictures=family.reads_pictures,
         dtype=_dtype(fields),
         eos_token_ids=fields.token_ids("eos_token_id"),
+        experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
     )
     if heads % config.num_key_value_heads:
         raise fields.wrong("num_key_value_heads", f"a divisor of num_attention_heads ({heads})")

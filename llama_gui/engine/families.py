@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from llama_gui.engine.expert_config import GRANITE_NAMES, MIXTRAL_NAMES, QWEN_NAMES, ExpertNames
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -33,9 +35,14 @@ class Family:
     """`partial_rotary_factor` says which part of each head is rotated."""
     is_gemma: bool = False
     """See `config._as_gemma`."""
+    experts: ExpertNames | None = None
+    """It is a mixture of experts, and their weights have these names in a checkpoint."""
     reads_pictures: bool = False
     """The network is what `text_config` describes; the vision network of the same checkpoint is left aside."""
 
+
+_CHOSEN_ADD_UP = {"norm_topk_prob": True}
+"""The weights of the experts of a token do; config.json does not say so."""
 
 _GEMMA3 = Family(
     "gemma3_text", mlp_bias=False, qk_norm=True, window="by pattern", is_gemma=True,
@@ -64,6 +71,29 @@ FAMILIES: dict[str, Family] = {
     ),
     # Granite 3.0 to 3.3, the dense ones
     "GraniteForCausalLM": Family("granite", multiplies=True),
+    # Mixtral 8x7B, 8x22B
+    "MixtralForCausalLM": Family(
+        "mixtral",
+        qkv_bias=False,
+        out_bias=False,
+        mlp_bias=False,
+        window="always",
+        experts=MIXTRAL_NAMES,
+        defaults={"rms_norm_eps": 1e-5, "rope_theta": 1e6, **_CHOSEN_ADD_UP},
+    ),
+    # Qwen3 30B-A3B, 235B-A22B
+    "Qwen3MoeForCausalLM": Family(
+        "qwen3_moe",
+        mlp_bias=False,
+        qk_norm=True,
+        window="when used",
+        experts=QWEN_NAMES,
+        defaults={"num_key_value_heads": 4, "sliding_window": 4096, "max_window_layers": 0},
+    ),
+    # Granite 3.0 and 3.1 1B-A400M, 3B-A800M
+    "GraniteMoeForCausalLM": Family(
+        "granitemoe", mlp_bias=False, multiplies=True, experts=GRANITE_NAMES, defaults=_CHOSEN_ADD_UP
+    ),
     # Phi-3, Phi-3.5 mini, Phi-4, Phi-4-mini
     "Phi3ForCausalLM": Family(
         "phi3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", fused=True, rotates_partly=True

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, generation_defaults, network_config
+from llama_gui.engine.expert_config import GGUF_NAMES
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, shown
 from llama_gui.engine.gguf_file import StoredTensor
@@ -25,10 +26,12 @@ ARCHITECTURES = {
     "qwen3": "Qwen3ForCausalLM",
     "smollm3": "SmolLM3ForCausalLM",
     "granite": "GraniteForCausalLM",
+    "qwen3moe": "Qwen3MoeForCausalLM",
+    "granitemoe": "GraniteMoeForCausalLM",
     "phi3": "Phi3ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
 }
-_PAIRED = ("llama", "smollm3", "granite")
+_PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 """Whose queries and keys are stored with the halves of a head in turn."""
 
 _MULTIPLIERS = {
@@ -50,6 +53,10 @@ _REFUSED: dict[str, Any] = {
     "embedding_scale": 1.0,
     "residual_scale": 1.0,
     "rope.scaling.yarn_ext_factor": 1.0,
+    "expert_shared_count": 0,
+    "expert_gating_func": 1,
+    "expert_weights_scale": 1.0,
+    "leading_dense_block_count": 0,
 }
 _GEMMA_27B = 62
 """Layers of the one whose scores are not scaled by the width of a head; no field says so."""
@@ -77,9 +84,9 @@ class GgufConfig:
                 f"{path}: the architecture {shown(name)} is not supported. Supported: {', '.join(ARCHITECTURES)}."
             )
         self._prefix = f"{name}."
-        # Mistral has the name of its parent; only the window tells it.
-        is_mistral = name == "llama" and self._slides
-        self._architecture = "MistralForCausalLM" if is_mistral else ARCHITECTURES[name]
+        # Mistral and Mixtral have the name of their parent.
+        relative = "MixtralForCausalLM" if self._has_experts else "MistralForCausalLM" if self._slides else None
+        self._architecture = (relative if name == "llama" else None) or ARCHITECTURES[name]
         self._family = FAMILIES[self._architecture]
 
     def network(self) -> NetworkConfig:
@@ -92,6 +99,7 @@ class GgufConfig:
             qkv_bias=self._has("self_attn.q_proj.bias"),
             out_bias=self._has("self_attn.o_proj.bias"),
             mlp_bias=self._has("mlp.gate_proj.bias"),
+            experts=config.experts and replace(config.experts, names=GGUF_NAMES),
             norm_shift=0.0,  # what Gemma adds to the weights of norms is in the file
         )
         divisors = self._tensors.get(ROPE_DIVISORS)
@@ -119,6 +127,7 @@ class GgufConfig:
             **self._window(),
             **self._multipliers(),
             **(self._gemma(layers, hidden) if self._family.is_gemma else {}),
+            **(self._experts() if self._family.experts is not None else {}),
         }
 
     def _gemma(self, layers: int, hidden: int) -> dict[str, Any]:
@@ -128,6 +137,21 @@ class GgufConfig:
         return {
             "rope_parameters": {"full_attention": self._rope(), "sliding_attention": {"rope_theta": local}},
             "query_pre_attn_scalar": hidden // self._integer("attention.head_count") if layers == _GEMMA_27B else width,
+        }
+
+    @property
+    def _has_experts(self) -> bool:
+        """Whether it is a mixture; some files write 0 for none."""
+        value = self._get("expert_count")
+        return value is not None and not (isinstance(value, int) and value == 0)
+
+    def _experts(self) -> dict[str, Any]:
+        """As llama.cpp has them: in these architectures the weights of the chosen ones always add up to 1."""
+        return {
+            "num_experts": self._integer("expert_count"),
+            "num_experts_per_tok": self._integer("expert_used_count"),
+            "moe_intermediate_size": self._integer("expert_feed_forward_length", self._integer("feed_forward_length")),
+            "norm_topk_prob": True,
         }
 
     def _multipliers(self) -> dict[str, float]:
@@ -176,9 +200,10 @@ class GgufConfig:
         return generation_defaults(Fields({**values, "eos_token_id": self._enders()}, self._path))
 
     def _refuse_options(self) -> None:
-        multipliers = _MULTIPLIERS.values() if self._family.multiplies else ()
+        known = [*(_MULTIPLIERS.values() if self._family.multiplies else ())]
+        known += ["expert_count"] if self._family.experts is not None else []
         for key, harmless in _REFUSED.items():
-            value = None if key in multipliers else self._get(key)
+            value = None if key in known else self._get(key)
             if value is not None and (isinstance(value, np.ndarray | list) or value != harmless):
                 raise UnsupportedModelError(
                     f"{self._path}: {self._prefix}{key} is {shown(value)}, which is not supported. "

@@ -6,6 +6,7 @@ They are read, not mapped: a file that somebody cuts off meanwhile is an error, 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -97,55 +98,63 @@ class GgufWeights:
             )
         check_kind(tensor)
 
-    def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    # `part`: only this one of a stack of matrices.
+
+    def weight(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """The weight `name`; besides it, only a piece of a few megabytes is in memory.
 
         Raises:
             BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
-        tensor = self._tensors[name]
+        tensor = self._tensor(name, part)
         weight = torch.empty(tensor.shape, dtype=dtype, device=device)
         flat, done = weight.view(-1), 0
-        for numbers in self._pieces(name, _PIECE):
+        for numbers in self._pieces(tensor, _PIECE):
             flat[done : done + len(numbers)] = numbers.to(device)
             done += len(numbers)
         heads = self._turned_heads.get(name)
         return weight if heads is None else _in_halves(weight, heads)
 
-    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """As `weight`."""
-        return self.weight(name, dtype, device)
+        return self.weight(name, dtype, device, part)
 
-    def rows(self, name: str) -> WeightRows:
+    def rows(self, name: str, part: int | None = None) -> WeightRows:
         """The matrix `name`, a few megabytes at a time, and in float32 if need be; raises what `weight` raises."""
-        tensor = self._tensors[name]
+        tensor = self._tensor(name, part)
         out, width = tensor.shape
-        return WeightRows(out, width, self._parts(name), tensor.kind, self._blocks(name))
+        return WeightRows(out, width, self._parts(name, tensor), tensor.kind, self._blocks(name, tensor))
 
-    def _parts(self, name: str) -> Iterator[Tensor]:
-        width = self._tensors[name].shape[1]
+    def _tensor(self, name: str, part: int | None) -> StoredTensor:
+        whole = self._tensors[name]
+        if part is None:
+            return whole
+        size = whole.size // whole.shape[0]
+        return replace(whole, shape=whole.shape[1:], offset=whole.offset + part * size, size=size)
+
+    def _parts(self, name: str, tensor: StoredTensor) -> Iterator[Tensor]:
+        width = tensor.shape[1]
         if name in self._turned_heads:
             yield self.weight(name, torch.float32, torch.device("cpu"))
         else:
-            for numbers in self._pieces(name, _rows_at_once(width) * width):
+            for numbers in self._pieces(tensor, _rows_at_once(width) * width):
                 yield numbers.view(-1, width)
 
-    def _blocks(self, name: str) -> Iterator[Tensor]:
-        tensor, heads = self._tensors[name], self._turned_heads.get(name)
+    def _blocks(self, name: str, tensor: StoredTensor) -> Iterator[Tensor]:
+        heads = self._turned_heads.get(name)
         out, width = tensor.shape
         at_once = _rows_at_once(width) if heads is None else out
-        for data in _bytes(self._stream(name), tensor, at_once * width):
+        for data in _bytes(self._stream(tensor), tensor, at_once * width):
             if not _is_finite(data, tensor.kind):
                 raise _not_finite(tensor)
             rows = data.view(-1, tensor.size // out)
             yield rows if heads is None else _in_halves(rows, heads)
 
-    def _pieces(self, name: str, size: int) -> Iterator[Tensor]:
-        yield from _pieces(self._stream(name), self._tensors[name], size, self._numbers_of)
+    def _pieces(self, tensor: StoredTensor, size: int) -> Iterator[Tensor]:
+        yield from _pieces(self._stream(tensor), tensor, size, self._numbers_of)
 
-    def _stream(self, name: str) -> BinaryIO:
-        """The file that all of the weight `name` is about to be read from."""
-        tensor = self._tensors[name]
+    def _stream(self, tensor: StoredTensor) -> BinaryIO:
+        """The file that all of `tensor` is about to be read from."""
         if self._on_read is not None:
             self._on_read(math.prod(tensor.shape))
         if tensor.file not in self._streams:

@@ -7,6 +7,7 @@ for each row anyway, whatever the size of the row.
 from torch import Tensor
 
 from llama_gui.engine.gating import ACTIVATIONS, Gate, blocks_of_rows
+from llama_gui.engine.linear import Linear
 from llama_gui.engine.quantised_linear import QuantisedLinear, quantise_into, room_for_levels
 
 
@@ -17,6 +18,11 @@ class Int8MLP:
         self.gate_up = gate_up
         self.down = down
         self.gate: Gate = gate
+
+    @property
+    def linears(self) -> list[Linear]:
+        """Both of them."""
+        return [self.gate_up, self.down]
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""

@@ -175,6 +175,11 @@ class MLP:
         self.down = down
         self.gate: Gate = gate
 
+    @property
+    def linears(self) -> list[Linear]:
+        """Both of them."""
+        return [self.gate_up, self.down]
+
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
         return self.down(gated_rows(self.gate_up(x), self.gate))

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from llama_gui.engine.attention_blocks import causal_mask
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.experts import Experts
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, RMSNorm, Span, Spans
@@ -44,7 +45,7 @@ class Block:
     attention_norm: RMSNorm
     attention: Attention
     mlp_norm: RMSNorm
-    mlp: MLP | Int8MLP
+    mlp: MLP | Int8MLP | Experts
     native: NativeLayer | None = None
     rope: int = 0
     post_norms: tuple[RMSNorm, RMSNorm] | None = None
@@ -126,7 +127,7 @@ class Llama:
     @property
     def linears(self) -> list[Linear]:
         """Every linear, the vocabulary projection last."""
-        inner = [(b.attention.qkv, b.attention.out, b.mlp.gate_up, b.mlp.down) for b in self.blocks]
+        inner = [(block.attention.qkv, block.attention.out, *block.mlp.linears) for block in self.blocks]
         return [linear for block in inner for linear in block] + [self.head]
 
     @property

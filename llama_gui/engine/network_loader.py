@@ -10,6 +10,8 @@ from llama_gui.engine.attention_blocks import LARGEST, find_blocks
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
+from llama_gui.engine.expert_config import ExpertConfig
+from llama_gui.engine.experts import Experts, Router
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
@@ -63,6 +65,7 @@ class NetworkLoader:
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
+        self._router_linear = LinearFactory(Precision(torch.float32), device)
         self._blocks = LARGEST  # until the weights are checked: a config alone may claim any size
 
     def load(self) -> Llama:
@@ -127,19 +130,36 @@ class NetworkLoader:
             self._head_norms(prefix) if config.qk_norm else None,
             config.sliding_window if layer in config.sliding_layers else None,
         )
-        gate_up = self._fused(prefix + "mlp.", GATE_UP_FUSED if config.fused else GATE_UP, config.mlp_bias)
-        down = self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias)
+        mlp = self._mlp(prefix) if config.experts is None else self._experts(prefix, config.experts)
         norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
         before_mlp = "pre_feedforward" if config.post_norms else "post_attention"
-        mlp_norm = self._norm(prefix + before_mlp + "_layernorm.weight", gate_up)
+        mlp_norm = self._norm(prefix + before_mlp + "_layernorm.weight", mlp.linears[-2])
         post_norms = self._post_norms(prefix) if config.post_norms else None
-        operands = [operands_of(linear) for linear in (attention.qkv, attention.out, gate_up, down)]
         native = None
-        if self._kernels is not None and all(operands):
+        operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears)]
+        if self._kernels is not None and not isinstance(mlp, Experts) and all(operands):
             native = NativeLayer(self._kernels, attention, operands, (norm, mlp_norm), post_norms, config.gate)
-        mlp = _mlp(gate_up, down, config.gate)
         rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
         return Block(norm, attention, mlp_norm, mlp, native, rope, post_norms)
+
+    def _mlp(self, prefix: str) -> MLP | Int8MLP:
+        config = self._config
+        gate_up = self._fused(prefix + "mlp.", GATE_UP_FUSED if config.fused else GATE_UP, config.mlp_bias)
+        return _mlp(gate_up, self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias), config.gate)
+
+    def _experts(self, prefix: str, config: ExpertConfig) -> Experts:
+        names = config.names
+
+        def linear(number: int, of: Sequence[str]) -> Linear:
+            stored = [prefix + name.format(number) for name in of]
+            return self._joined(stored, None, number if names.is_stacked else None)
+
+        def expert(number: int) -> MLP | Int8MLP:
+            return _mlp(linear(number, names.gate_up), linear(number, (names.down,)), self._config.gate)
+
+        weight = self._checkpoint.weight(prefix + names.router, torch.float32, self._device)
+        router = Router(self._router_linear(weight), config.chosen, normalises=config.normalises)
+        return Experts(router, [expert(number) for number in range(config.count)])
 
     def _post_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         names = "post_attention_layernorm", "post_feedforward_layernorm"
@@ -152,12 +172,15 @@ class NetworkLoader:
     def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
         weights = [f"{prefix}{name}.weight" for name in names]
         biases = [f"{prefix}{name}.bias" for name in names] if has_bias else []
-        bias = torch.cat([self._weight(name) for name in biases]) if biases else None
-        if self._linear.takes_rows(self._shapes[weights[0]][1]):
-            return self._linear.of_rows([self._checkpoint.rows(name) for name in weights], bias)
-        if len(weights) == 1:
-            return self._linear(self._table(weights[0]), bias)
-        borrowed = [self._checkpoint.borrowed(name, self._table_dtype, self._device) for name in weights]
+        return self._joined(weights, torch.cat([self._weight(name) for name in biases]) if biases else None)
+
+    def _joined(self, names: Sequence[str], bias: Tensor | None, part: int | None = None) -> Linear:
+        """The weights `names` behind one another; `part`: of each only this one of a stack."""
+        if self._linear.takes_rows(self._shapes[names[0]][-1]):
+            return self._linear.of_rows([self._checkpoint.rows(name, part) for name in names], bias)
+        if len(names) == 1:
+            return self._linear(self._checkpoint.weight(names[0], self._table_dtype, self._device, part), bias)
+        borrowed = [self._checkpoint.borrowed(name, self._table_dtype, self._device, part) for name in names]
         return self._linear(torch.cat(borrowed), bias)
 
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:

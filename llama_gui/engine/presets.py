@@ -118,15 +118,15 @@ class RandomWeights:
     def check(self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = ()) -> None:
         """They are made to measure."""
 
-    def weight(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
-        """The weight `name`. Every call gives the same numbers."""
-        shape = self._shapes[name]
+    def weight(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
+        """The weight `name`. Every call gives the same numbers, and so does each part of a stack."""
+        shape = self._shapes[name][0 if part is None else 1 :]
         tensor = torch.empty(shape, dtype=dtype)
         if self._on_read is not None:
             self._on_read(tensor.numel())
         if name.endswith("norm.weight"):
             return tensor.fill_(self._norm).to(device)
-        start = sum(name.encode()) * 7919 % _DRAWN
+        start = (sum(name.encode()) + (part or 0)) * 7919 % _DRAWN
         flat, filled = tensor.view(-1), 0
         while filled < len(flat):
             piece = self._drawn[start : start + len(flat) - filled]
@@ -134,11 +134,11 @@ class RandomWeights:
             filled, start = filled + len(piece), 0
         return tensor.to(device)
 
-    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    def borrowed(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """As `weight`."""
-        return self.weight(name, dtype, device)
+        return self.weight(name, dtype, device, part)
 
-    def rows(self, name: str) -> WeightRows:
+    def rows(self, name: str, part: int | None = None) -> WeightRows:
         """The matrix `name` in bfloat16, as models come."""
-        out, width = self._shapes[name]
-        return WeightRows(out, width, (self.weight(one, torch.bfloat16, torch.device("cpu")) for one in (name,)))
+        out, width = self._shapes[name][-2:]
+        return WeightRows(out, width, (self.weight(one, torch.bfloat16, torch.device("cpu"), part) for one in (name,)))

@@ -1,7 +1,10 @@
 """What the weights of a network are called in a checkpoint (Hugging Face's names), and their shapes."""
 
+from collections.abc import Iterator
+
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.expert_config import ExpertConfig
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 QKV, QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
@@ -24,9 +27,10 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     parts: dict[str, tuple[Shape, bool]] = {
         **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in attention.items()},
         "self_attn.o_proj": ((hidden, q), config.out_bias),
-        **{f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in mlp.items()},
-        "mlp.down_proj": ((hidden, inner), config.mlp_bias),
     }
+    if config.experts is None:
+        parts |= {f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in mlp.items()}
+        parts["mlp.down_proj"] = ((hidden, inner), config.mlp_bias)
     norms: dict[str, Shape] = {"input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)}
     if config.post_norms:
         norms |= {"pre_feedforward_layernorm": (hidden,), "post_feedforward_layernorm": (hidden,)}
@@ -37,4 +41,18 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in norms.items()}
         shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
         shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
+        if config.experts is not None:
+            shapes |= {f"{prefix}{name}": shape for name, shape in _expert_shapes(config.experts, hidden)}
     return shapes
+
+
+def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
+    """Of one layer."""
+    names = experts.names
+    yield names.router, (experts.count, hidden)
+    matrices = {name: (2 * experts.inner // len(names.gate_up), hidden) for name in names.gate_up}
+    for name, shape in {**matrices, names.down: (hidden, experts.inner)}.items():
+        if names.is_stacked:
+            yield name, (experts.count, *shape)
+        else:
+            yield from ((name.format(number), shape) for number in range(experts.count))

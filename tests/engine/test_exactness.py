@@ -23,6 +23,11 @@ SHAPES_AND_DTYPES = [
     *(("mistral", "float32"), ("mistral", "bfloat16"), ("qwen2", "bfloat16"), ("qwen3", "float32")),
     *itertools.product(("smollm3", "phi4-mini"), ("bfloat16",)),
     *itertools.product(("gemma3",), ("float32", "bfloat16", "int8", "int4")),
+    *(
+        (shape, dtype)
+        for shape in ("mixtral", "qwen3-moe", "granite-moe")
+        for dtype in ("float32", "bfloat16", "int8", "int4")
+    ),
 ]
 PROMPT = torch.randint(0, 250, (300,), generator=torch.Generator().manual_seed(5)).tolist()
 

@@ -21,11 +21,12 @@ from tests.fakes.tiny_tokenizers import (
 
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
-    "phi3", "phi4-mini", "gemma3",
+    "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
+    "mixtral", "qwen3-moe", "granite-moe",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -101,6 +102,17 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 36,
                "rope_theta": 1e6, "rope_local_base_freq": 1e4,
                "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+    # Mixtures: as older and newer files name their numbers, one with a weight for each expert, one with stacks.
+    "mixtral": {"architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "sliding_window": None,
+                "num_local_experts": 4, "num_experts_per_tok": 2, "rope_theta": 1e6, "pad_token_id": None},
+    "qwen3-moe": {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "head_dim": 24,
+                  "rope_theta": 1e6, "moe_intermediate_size": 48, "num_experts": 16, "num_experts_per_tok": 4,
+                  "norm_topk_prob": True, "decoder_sparse_step": 1, "mlp_only_layers": [],
+                  "use_sliding_window": False, "sliding_window": None},
+    "granite-moe": {"architectures": ["GraniteMoeForCausalLM"], "model_type": "granitemoe", "num_local_experts": 8,
+                    "num_experts_per_tok": 3, "intermediate_size": 64, "tie_word_embeddings": True, "rope_theta": 1e4,
+                    "rope_scaling": None, "embedding_multiplier": 12.0, "residual_multiplier": 0.22,
+                    "attention_multiplier": 0.015625, "logits_scaling": 6.0},
 }  # fmt: skip
 
 
@@ -114,7 +126,7 @@ def write_tiny_llama(
     folder.mkdir(parents=True, exist_ok=True)
     if shape == "gemma3":
         tokenizer, bos, eos, template = gemma_tokenizer(), "<bos>", "<eos>", GEMMA_TEMPLATE
-    elif shape in ("tinyllama", "llama-2", "mistral"):
+    elif shape in ("tinyllama", "llama-2", "mistral", "mixtral"):
         tokenizer, bos, eos, template = sentencepiece_tokenizer(), "<s>", "</s>", ZEPHYR_TEMPLATE
     else:
         tokenizer, bos, eos = byte_level_tokenizer(), "<|begin_of_text|>", "<|eot_id|>"
@@ -145,7 +157,7 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
         if len(shape) == 1:
             weights[name] = 0.1 * noise if name.endswith("bias") else 1 - config.norm_shift + 0.1 * noise
         else:
-            weights[name] = noise / shape[1] ** 0.5
+            weights[name] = noise / shape[-1] ** 0.5
     head = "model.embed_tokens.weight" if config.tie_word_embeddings else "lm_head.weight"
     weights[head] *= 2  # logits spread out, as those of a trained model do
     if config.post_norms:  # what is looked up, and scaled, would be the answer, too
