@@ -285,7 +285,7 @@ def test_a_name_that_cannot_be_a_part(tmp_path, name):
     ("fields", "text"),
     [
         ({"general.architecture": "gemma4"}, "the architecture 'gemma4' is not supported. Supported: llama, qwen2"),
-        ({"llama.expert_count": 8}, "llama.expert_count is 8, which is not supported"),
+        ({"llama.expert_gating_func": 2}, "llama.expert_gating_func is 2, which is not supported"),
         ({"llama.rope.dimension_count": 4}, "llama.rope.dimension_count is 4 beside heads of 8"),
         ({"llama.attention.head_count_kv": [1, 1, 2]}, "llama.attention.head_count_kv is not the same for all layers"),
         ({"llama.rope.scaling.type": "mrope"}, "the rope type 'mrope' is not supported"),

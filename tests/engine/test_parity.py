@@ -131,6 +131,15 @@ def test_switches(tmp_path, load, changes):
     assert (engine.logits(ids) - want).abs().max() < 1e-4
 
 
+def test_experts_whose_weights_do_not_add_up_to_one(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "model", "qwen3-moe", norm_topk_prob=False)
+    ids = random_ids(100, reference(folder).config.vocab_size)
+    want = logits_of(reference(folder), ids)
+    assert (load(folder=folder).logits(ids) - want).abs().max() < 1e-4
+    other = load(folder=write_tiny_llama(tmp_path / "other", "qwen3-moe"))
+    assert (other.logits(ids) - want).abs().max() > 0.1
+
+
 def test_shards_and_one_file_are_the_same_model(tmp_path, load):
     whole = load(folder=write_tiny_llama(tmp_path / "whole"))
     shards = load(folder=write_tiny_llama(tmp_path / "shards", shards=3))

@@ -23,8 +23,11 @@ ARCHITECTURES = {
     "GraniteForCausalLM": "granite",
     "Phi3ForCausalLM": "phi3",
     "Gemma3ForCausalLM": "gemma3",
+    "MixtralForCausalLM": "llama",
+    "Qwen3MoeForCausalLM": "qwen3moe",
+    "GraniteMoeForCausalLM": "granitemoe",
 }
-PAIRED = ("llama", "smollm3", "granite")
+PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 _SPREADS = {
     "Q2_K": 1.9 * 7.5,
     "Q3_K": 2.3 * 18.5,
@@ -35,6 +38,7 @@ _SPREADS = {
 }
 """Kinds of which the package makes no blocks: the spread of a quantised number, times that of a scale."""
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
+_EXPERT = re.compile(r"(model\.layers\.[0-9]+\..*\.experts)\.([0-9]+)\.(.*)")
 
 
 def write_gguf(
@@ -63,6 +67,8 @@ def write_gguf(
     generator = np.random.default_rng(seed)
 
     def kind_of(name: str) -> str:
+        if "ffn_gate_inp" in name:  # stays as it is in files of all kinds
+            return "F32"
         return next((other for word, other in (others or {}).items() if word in name), kind)
 
     weights = stored_tensors(folder, config, arch)
@@ -147,7 +153,11 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         factor = config["max_position_embeddings"] / config["original_max_position_embeddings"]
         original = config["original_max_position_embeddings"]
         values["rope.scaling.attn_factor"] = float(np.sqrt(1 + np.log(factor) / np.log(original)))
-    if arch == "granite":
+    if experts := config.get("num_local_experts", config.get("num_experts")):
+        values |= {"expert_count": experts, "expert_used_count": config["num_experts_per_tok"]}
+    if arch == "qwen3moe":
+        values["expert_feed_forward_length"] = config["moe_intermediate_size"]
+    if arch in ("granite", "granitemoe"):
         values |= {
             "embedding_scale": config["embedding_multiplier"],
             "residual_scale": config["residual_multiplier"],
@@ -216,7 +226,7 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
     heads, kv_heads = config["num_attention_heads"], config.get("num_key_value_heads", config["num_attention_heads"])
     stored: dict[str, torch.Tensor] = {}
     for file in sorted(folder.glob("*.safetensors")):
-        for name, weight in load_file(file).items():
+        for name, weight in _stacked(load_file(file)).items():
             if arch in PAIRED and ".q_proj." in name:
                 weight = _paired(weight, heads)
             if arch in PAIRED and ".k_proj." in name:
@@ -235,6 +245,22 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
         if f"{length}_factor" in scaling:
             stored[f"rope_factors_{length}.weight"] = torch.tensor(scaling[f"{length}_factor"])
     return stored
+
+
+def _stacked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """With the experts of a layer in one tensor, and Granite's gate apart from up, by names that the package knows."""
+    whole: dict[str, torch.Tensor] = {}
+    stacks: dict[str, dict[int, torch.Tensor]] = {}
+    for name, weight in weights.items():
+        if match := _EXPERT.fullmatch(name):
+            stacks.setdefault(f"{match[1]}.{match[3]}", {})[int(match[2])] = weight
+        elif name.endswith(".input_linear.weight"):
+            before = name.removesuffix("block_sparse_moe.input_linear.weight")
+            for part, half in zip(("gate", "up"), weight.chunk(2, 1), strict=True):
+                whole[f"{before}mlp.experts.{part}_proj.weight"] = half.contiguous()
+        else:
+            whole[name] = weight
+    return whole | {name: torch.stack([stack[n] for n in sorted(stack)]) for name, stack in stacks.items()}
 
 
 def _arch(name: str) -> gguf.MODEL_ARCH:
