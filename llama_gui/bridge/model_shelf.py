@@ -188,7 +188,7 @@ def _shape_of(entry: ModelEntry) -> tuple[ModelShape | None, int, bool]:
     if entry.path.lower().endswith(".gguf"):
         name = os.path.basename(entry.path).lower()
         bits = next((bits for kind, bits in _GGUF_BITS.items() if kind in name), 0.0)
-        return (ModelShape.guess(round(entry.size * 8 / bits)) if bits else None), 0, True
+        return (ModelShape.guess(round(entry.size * 8 / bits), name) if bits else None), 0, True
     try:
         with open(os.path.join(entry.path, "config.json"), "rb") as file:
             config = json.loads(file.read(_MOST_JSON_BYTES))

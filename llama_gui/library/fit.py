@@ -3,6 +3,7 @@
 `tests/benchmarks/fit.py` compares it with what the engine really takes.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -40,6 +41,9 @@ _RUNTIME = {"float32": 60 * 10**6, "bfloat16": 60 * 10**6, "int8": 20 * 10**6, "
 """What the engine's libraries come to hold beside the weights: kernels, scratch, the tokenizer."""
 
 _ROUNDED_NUMBERS = 2**19
+
+_ROUTER_BYTES = 4
+"""Of a number of those, whatever the rest is."""
 
 _SCALE_BYTES = 4
 """Of a row in eight bits, and the factor of a block."""
@@ -202,7 +206,7 @@ def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
     else:
         is_shared = shape.is_tied and (machine.device != "cpu" or (dtype != "float32" and machine.holds_halves))
         embedding = _plain_bytes(shape.head, dtype, machine)
-    return _read_bytes(shape, dtype, machine) + (0 if is_shared else embedding)
+    return _linear_bytes(shape, shape.matrices, dtype, machine) + (0 if is_shared else embedding)
 
 
 def cache_bytes(shape: ModelShape, tokens: int, width: int) -> int:
@@ -227,9 +231,11 @@ def machine_here(bandwidth: float | None = None) -> Machine:
     )
 
 
-def _read_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
-    """What is read for each token: all weights but the embedding, unless it is the vocabulary projection, too."""
-    linears = sum(_matrix_bytes(matrix, dtype, machine) for matrix in shape.matrices)
+def _linear_bytes(shape: ModelShape, matrices: Iterable[Matrix], dtype: str, machine: Machine) -> int:
+    """`matrices` and all that is beside them, but for the embedding, unless it is the vocabulary projection, too."""
+    counts = Counter(matrices)  # a mixture has thousands of the same
+    linears = sum(count * _matrix_bytes(matrix, dtype, machine) for matrix, count in counts.items())
+    linears += shape.router_numbers * _ROUTER_BYTES
     head = _matrix_bytes(shape.head, "int8" if dtype == "int4" else dtype, machine)
     return linears + head + shape.norms * activation_bytes(dtype, machine)
 
@@ -297,11 +303,15 @@ def _loading_bytes(shape: ModelShape, dtype: str, machine: Machine, weights: int
 
 
 def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int) -> float | None:
-    """Tokens per second of one chat: each token reads every weight but the embedding, and half a context's cache."""
+    """Tokens per second of one chat: each token reads every weight but the embedding, and half a context's cache.
+
+    Of a mixture, the weights of those experts that it goes through.
+    """
     if machine.bandwidth is None:
         return None
     efficiency, layer_s = _pace(dtype, machine)
-    seconds = _read_bytes(shape, dtype, machine) / (machine.bandwidth * efficiency) + layer_s * shape.layers
+    read = _linear_bytes(shape, shape.read_matrices, dtype, machine)
+    seconds = read / (machine.bandwidth * efficiency) + layer_s * shape.layers
     cache = cache_bytes(shape, context, cache_width(dtype, machine))
     return 1 / (seconds + cache / 2 / machine.bandwidth)
 

@@ -36,6 +36,9 @@ ARCHITECTURES = frozenset(
         "Qwen3ForCausalLM",
         "SmolLM3ForCausalLM",
         "GraniteForCausalLM",
+        "MixtralForCausalLM",
+        "Qwen3MoeForCausalLM",
+        "GraniteMoeForCausalLM",
         "Phi3ForCausalLM",
         "Gemma3ForCausalLM",
         "Gemma3ForConditionalGeneration",
@@ -43,7 +46,25 @@ ARCHITECTURES = frozenset(
 )
 """What the engine runs, see `engine.families`; a test keeps the two together."""
 
-MODEL_TYPES = frozenset({"llama", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "gemma3", "gemma3_text"})
+MODEL_TYPES = frozenset(
+    {
+        "llama",
+        "mistral",
+        "qwen2",
+        "qwen3",
+        "smollm3",
+        "granite",
+        "mixtral",
+        "qwen3_moe",
+        "granitemoe",
+        "phi3",
+        "gemma3",
+        "gemma3_text",
+    }
+)
+
+_GGUF_TYPES = frozenset({"qwen3moe"})
+"""What GGUF files call those whose model type is another; the hub names either."""
 
 _WHO = {"user-agent": "llama-gui"}
 """The client would tell the versions of Python and torch, too."""
@@ -175,7 +196,7 @@ class Hub:
             files=chosen,
             gguf=gguf_files(files),
             config=config,
-            shape=shape or (ModelShape.guess(found.parameters) if found.parameters else None),
+            shape=shape or (ModelShape.guess(found.parameters, repo) if found.parameters else None),
             is_guessed=shape is None,
             excerpt=plain_excerpt(self._beginning(repo, info.sha or "main", "README.md")) if with_card else "",
             page=self._access.page(repo),
@@ -340,7 +361,7 @@ def _problem(model: FoundModel) -> str:
         return (
             f"{model.repo} holds weights that are quantised already, in a way we do not run. Choose the plain version."
         )
-    known = model.architecture is None or model.architecture in ARCHITECTURES | MODEL_TYPES
+    known = model.architecture is None or model.architecture in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
     if not known:
         return f"{model.repo} is a {model.architecture}; we run {', '.join(sorted(ARCHITECTURES))}."
     return ""

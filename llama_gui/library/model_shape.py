@@ -1,7 +1,8 @@
 """The numbers that decide how large a network is and how much it reads: from config.json, or from the catalogue."""
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from llama_gui.errors import BrokenModelError
@@ -10,6 +11,17 @@ _MOST = 2**31 - 1
 
 _GEMMA3 = {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208}
 """What its config.json need not say."""
+
+
+_ACTIVE = re.compile(r"\ba(\d+(?:\.\d+)?)([bm])\b", re.ASCII | re.IGNORECASE)
+"""As in Qwen3-30B-A3B or granite-3.1-1b-a400m: the parameters that a token goes through."""
+
+_EXPERTS_OF_ALL = re.compile(r"\b(\d+)x\d+(?:\.\d+)?b\b", re.ASCII | re.IGNORECASE)
+"""As in Mixtral-8x7B, of whose experts a token goes through two."""
+
+_USUAL_CHOSEN = 8
+
+_MIXTURES = ("mixtral", "qwen3_moe", "granitemoe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +42,8 @@ class Matrix:
 class ModelShape:
     """A Llama or a relative. `is_tied`: one matrix is both embedding and vocabulary projection on disk.
 
-    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma 3 does.
+    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma 3 does. `experts`: how
+    many MLPs of width `inner` a layer has, of which a token goes through `chosen`.
     """
 
     vocabulary: int
@@ -44,6 +57,8 @@ class ModelShape:
     has_qkv_bias: bool = False
     has_head_norms: bool = False
     has_post_norms: bool = False
+    experts: int = 1
+    chosen: int = 1
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -58,23 +73,34 @@ class ModelShape:
             config = {**_GEMMA3, **(inner if isinstance(inner, dict) else config)}
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
         default_head = 128 if kind == "qwen3" else hidden // heads
+        default_kv_heads = 4 if kind == "qwen3_moe" else heads
+        experts = _experts(config) if kind in _MIXTURES else (1, 1)
+        inner = "moe_intermediate_size" if kind in _MIXTURES and "moe_intermediate_size" in config else None
         return cls(
             vocabulary=_integer(config, "vocab_size"),
             hidden=hidden,
-            inner=_integer(config, "intermediate_size"),
+            inner=_integer(config, inner or "intermediate_size"),
             layers=_integer(config, "num_hidden_layers"),
             heads=heads,
-            kv_heads=_integer(config, "num_key_value_heads", heads),
+            kv_heads=_integer(config, "num_key_value_heads", default_kv_heads),
             head_dim=_integer(config, "head_dim", default_head),
             is_tied=config.get("tie_word_embeddings", kind == "smollm3" or is_gemma) is True,
             has_qkv_bias=kind == "qwen2" or config.get("attention_bias") is True,
-            has_head_norms=kind == "qwen3" or is_gemma,
+            has_head_norms=kind in ("qwen3", "qwen3_moe") or is_gemma,
             has_post_norms=is_gemma,
+            experts=experts[0],
+            chosen=experts[1],
         )
 
     @classmethod
-    def guess(cls, parameters: int) -> Self:
-        """The shape that a Llama of about so many parameters has as a rule, where nobody tells the real one."""
+    def guess(cls, parameters: int, name: str = "") -> Self:
+        """The shape that a Llama of about so many parameters has as a rule, where nobody tells the real one.
+
+        `name`: that of the model or its file, which tells of a mixture how many of them a token goes through.
+        """
+        active = _active(name, parameters)
+        if active is not None:
+            return cls.guess(active)._with_experts(parameters)
 
         def shape_of(hidden: int) -> Self:
             layers, heads = max(hidden // 128, 1), max(hidden // 64, 4)
@@ -84,15 +110,27 @@ class ModelShape:
             next(h for h in range(128, 1 << 17, 64) if h >= 1 << 16 or shape_of(h).parameters >= parameters)
         )
 
-    @property
-    def layer_matrices(self) -> tuple[Matrix, ...]:
-        """The weights of one layer, as the engine holds them: queries, keys and values in one, gate and up in one."""
+    def _with_experts(self, parameters: int) -> Self:
+        """The same for a token, but of so many parameters."""
+        inner = max(self.inner // _USUAL_CHOSEN, 1)
+        others = (parameters - self.parameters) // (self.layers * self.hidden * 3 * inner)
+        return replace(self, inner=inner, experts=_USUAL_CHOSEN + max(others, 0), chosen=_USUAL_CHOSEN)
+
+    def layer_matrices(self, experts: int) -> tuple[Matrix, ...]:
+        """The weights of one layer, as the engine holds them: queries, keys and values in one, gate and up in one.
+
+        `experts`: of so many. The router is not among them, see `router_numbers`.
+        """
         return (
             Matrix((self.heads + 2 * self.kv_heads) * self.head_dim, self.hidden, self.has_qkv_bias),
             Matrix(self.hidden, self.heads * self.head_dim),
-            Matrix(2 * self.inner, self.hidden),
-            Matrix(self.hidden, self.inner),
+            *experts * (Matrix(2 * self.inner, self.hidden), Matrix(self.hidden, self.inner)),
         )
+
+    @property
+    def router_numbers(self) -> int:
+        """Numbers in all routers, which are float32 whatever the rest is."""
+        return self.layers * self.experts * self.hidden if self.experts > 1 else 0
 
     @property
     def head(self) -> Matrix:
@@ -108,8 +146,8 @@ class ModelShape:
     @property
     def parameters(self) -> int:
         """Numbers in a checkpoint; a tied matrix counts once."""
-        layer = sum(m.numbers + (m.rows if m.has_bias else 0) for m in self.layer_matrices)
-        return self.layers * layer + self.norms + self.head.numbers * (1 if self.is_tied else 2)
+        layer = sum(m.numbers + (m.rows if m.has_bias else 0) for m in self.layer_matrices(self.experts))
+        return self.layers * layer + self.router_numbers + self.norms + self.head.numbers * (1 if self.is_tied else 2)
 
     @property
     def kv_numbers(self) -> int:
@@ -118,9 +156,32 @@ class ModelShape:
 
     @property
     def matrices(self) -> Iterator[Matrix]:
-        """Every linear layer but the vocabulary projection."""
+        """Every linear layer but routers and the vocabulary projection."""
         for _ in range(self.layers):
-            yield from self.layer_matrices
+            yield from self.layer_matrices(self.experts)
+
+    @property
+    def read_matrices(self) -> Iterator[Matrix]:
+        """Those of them that a token goes through."""
+        for _ in range(self.layers):
+            yield from self.layer_matrices(self.chosen)
+
+
+def _experts(config: Mapping[str, Any]) -> tuple[int, int]:
+    count = _integer(config, "num_local_experts" if "num_local_experts" in config else "num_experts")
+    return count, _integer(config, "num_experts_per_tok")
+
+
+def _active(name: str, parameters: int) -> int | None:
+    """How many of the `parameters` of the mixture `name` a token goes through; None: it is none by its name."""
+    name = name.replace("_", "-")
+    if match := _ACTIVE.search(name):
+        active = round(float(match[1]) * {"b": 1e9, "m": 1e6}[match[2].lower()])
+    elif match := _EXPERTS_OF_ALL.search(name):
+        active = parameters * 2 // max(int(match[1]), 2)
+    else:
+        return None
+    return active if 0 < active < parameters else None
 
 
 def _integer(config: Mapping[str, Any], name: str, default: int | None = None) -> int:

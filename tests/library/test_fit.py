@@ -34,12 +34,13 @@ OLDER = Machine(16 * GB, 8 * GB, has_kernels=True, bandwidth=50e9)
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The starter model, and shapes that are tied and not, with and without what Qwen adds."""
     folder = tmp_path_factory.mktemp("models")
-    made = {shape: write_tiny_llama(folder / shape, shape) for shape in ("llama-3.1", "smollm2", "qwen2", "qwen3")}
+    shapes = ("llama-3.1", "smollm2", "qwen2", "qwen3", "qwen3-moe", "granite-moe")
+    made = {shape: write_tiny_llama(folder / shape, shape) for shape in shapes}
     return {"starter": find_resources() / "starter_model", **made}
 
 
 @pytest.mark.parametrize("dtype", fit.OFFERED_DTYPES)
-@pytest.mark.parametrize("name", ["starter", "llama-3.1", "smollm2", "qwen2", "qwen3"])
+@pytest.mark.parametrize("name", ["starter", "llama-3.1", "smollm2", "qwen2", "qwen3", "qwen3-moe", "granite-moe"])
 def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path], name: str, dtype: str):
     shape = ModelShape.from_config(json.loads((models[name] / "config.json").read_text(encoding="utf-8")))
     machine = fit.machine_here()
@@ -52,6 +53,16 @@ def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path
     # The engine leaves out the norms; how many numbers have no code is seen when they are read.
     counted = weight_bytes(shape, dtype, machine) - shape.norms * activation_bytes(dtype, machine)
     assert counted <= held <= counted * (1.002 if dtype == "bfloat16" else 1)
+
+
+def test_a_mixture_is_as_large_as_all_experts_and_as_fast_as_those_that_a_token_needs():
+    dense = ModelShape(151936, 2048, 768 * 8, 48, 32, 4, 128, has_head_norms=True)
+    mixture = replace(dense, inner=768, experts=128, chosen=8)
+    assert mixture.parameters == 30_532_122_624  # Qwen3 30B-A3B
+    one, other = (estimate(shape, OLDER, "int4") for shape in (dense, mixture))
+    assert other.weights > 7 * one.weights
+    routers = 4 * mixture.router_numbers / OLDER.bandwidth
+    assert 1 / other.tokens_per_second - 1 / one.tokens_per_second == pytest.approx(routers, rel=0.5)
 
 
 def test_this_machine_is_seen_as_the_engine_sees_it():

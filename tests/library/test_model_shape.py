@@ -57,3 +57,21 @@ def test_a_guess_is_near(parameters: float):
     if 1e9 < parameters < 1e12:
         assert guessed.parameters == pytest.approx(parameters, rel=0.2)
     assert guessed.kv_numbers > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "active"),
+    [
+        ("Qwen/Qwen3-30B-A3B-GGUF", 30.5e9, 3e9),
+        ("qwen_qwen3-30b-a3b-instruct-2507-q4_k_m.gguf", 30.5e9, 3e9),
+        ("granite-3.1-1b-a400m-instruct-Q8_0.gguf", 1.3e9, 0.4e9),
+        ("Mixtral-8x7B-Instruct-v0.1-GGUF", 46.7e9, 11.7e9),
+        ("Llama-3.2-3B-Instruct", 3.2e9, 3.2e9),
+        ("Some-A7B-chat", 3.2e9, 3.2e9),  # cannot be
+    ],
+)
+def test_a_name_tells_what_a_token_of_a_mixture_reads(name: str, parameters: float, active: float):
+    shape = ModelShape.guess(round(parameters), name)
+    assert shape.parameters == pytest.approx(parameters, rel=0.2)
+    read = sum(matrix.numbers for matrix in shape.read_matrices) + (2 - shape.is_tied) * shape.head.numbers
+    assert read == pytest.approx(active, rel=0.25)

@@ -121,7 +121,7 @@ def found_row(found: "FoundModel", adviser: FitAdviser) -> ModelRow:
     facts += [plain(found.licence, 30)] if found.licence else []
     facts += [translate("Models", "licence to accept")] if found.is_gated else []
     facts += [downloads_words(found.downloads)]
-    shape = ModelShape.guess(found.parameters) if found.parameters else None
+    shape = ModelShape.guess(found.parameters, found.repo) if found.parameters else None
     fit = adviser.best(shape) if shape else None
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
     return ModelRow(found.repo, plain(name, 100), " · ".join(facts), "", note, role)
