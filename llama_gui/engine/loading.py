@@ -30,6 +30,7 @@ from llama_gui.engine.device import (
     thread_count,
     torch_threads,
 )
+from llama_gui.engine.expert_config import ExpertConfig
 from llama_gui.engine.fields import brief
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import token_bytes
@@ -240,7 +241,8 @@ def plan_load(path: str | Path, dtype: str = "auto", device: str = "auto", freed
 def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
     config = model.config
     vocabulary = config.vocab_size * config.hidden_size
-    linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2)
+    routers = _router_count(config)
+    linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2) - routers
     # The head is a separate linear, unless our kernels multiply by the embedding table itself.
     has_native_int8 = _has_native_int8(precision, kernels)
     is_ours = precision.held is not None or has_native_int8
@@ -248,7 +250,8 @@ def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernel
     rounded = _rounded_bytes(config, kernels, has_native_int8)
     table, head = (model.number_bytes(part, precision, rounded) for part in ("table", "head"))
     vocabulary_bytes = vocabulary * (table if is_shared else table + head)
-    return round(vocabulary_bytes + linears * model.number_bytes("layers", precision, rounded))
+    layers_bytes = linears * model.number_bytes("layers", precision, rounded)
+    return round(vocabulary_bytes + layers_bytes + routers * torch.float32.itemsize)
 
 
 def _rounded_bytes(config: NetworkConfig, kernels: NativeKernels | None, has_native_int8: bool) -> RoundedBytes:
@@ -394,7 +397,20 @@ def _trained_context(config: NetworkConfig) -> int:
 def _layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
     """About how many bytes are multiplied for each token, which decides the number of threads."""
     rounded = _rounded_bytes(model.config, kernels, _has_native_int8(precision, kernels))
-    return round(_parameter_count(model.config) * model.number_bytes("layers", precision, rounded))
+    config = model.config
+    read = _parameter_count(config) - (0 if config.experts is None else _idle_count(config, config.experts))
+    return round(read * model.number_bytes("layers", precision, rounded))
+
+
+def _idle_count(config: NetworkConfig, experts: ExpertConfig) -> int:
+    """Numbers of the experts that a token does not go through."""
+    one = 3 * experts.inner * config.hidden_size
+    return config.num_hidden_layers * (experts.count - experts.chosen) * one
+
+
+def _router_count(config: NetworkConfig) -> int:
+    """Numbers of the routers, which are held in float32."""
+    return 0 if config.experts is None else config.num_hidden_layers * config.experts.count * config.hidden_size
 
 
 def _parameter_count(config: NetworkConfig) -> int:

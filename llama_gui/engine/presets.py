@@ -50,6 +50,13 @@ _CONFIGS: dict[str, dict[str, Any]] = {
     "llama-3.1-8b": _shape(32, 4096, 14336, 32, 8, 128256, **_LLAMA3),
     "gemma-3-270m": _shape(18, 640, 2048, 4, 1, 262144, **_GEMMA3),
     "gemma-3-1b": _shape(26, 1152, 6912, 4, 1, 262144, **_GEMMA3),
+    "granite-3.1-1b-a400m": _shape(
+        24, 1024, 512, 16, 8, 49152, architectures=["GraniteMoeForCausalLM"], num_local_experts=32,
+        num_experts_per_tok=8, tie_word_embeddings=True, rope_theta=1.5e6, max_position_embeddings=131072,
+        embedding_multiplier=12.0, residual_multiplier=0.22, attention_multiplier=0.015625, logits_scaling=6.0),
+    "qwen3-30b-a3b": _shape(
+        48, 2048, 6144, 32, 4, 151936, architectures=["Qwen3MoeForCausalLM"], num_experts=128, num_experts_per_tok=8,
+        moe_intermediate_size=768, norm_topk_prob=True, head_dim=128, rope_theta=1e6, max_position_embeddings=40960),
 }  # fmt: skip
 
 PRESETS = tuple(_CONFIGS)

@@ -9,7 +9,7 @@ from tests.fakes.gguf_files import write_gguf
 
 
 @pytest.mark.parametrize("dtype", ["auto", "float32", "bfloat16", "int8", "int4"])
-@pytest.mark.parametrize("shape", ["llama-3.1", "tinyllama"])
+@pytest.mark.parametrize("shape", ["llama-3.1", "tinyllama", "qwen3-moe"])
 def test_the_plan_comes_true(tiny_folder, load, shape, dtype):
     plan = plan_load(tiny_folder(shape), dtype, "cpu")
     engine = load(shape, dtype=dtype, threads=None)
