@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 from torch import Tensor
@@ -33,6 +34,14 @@ class _Linear(ctypes.Structure):
     _fields_ = (("parts", ctypes.POINTER(_Part)), ("count", _Number), ("channels", _Number), ("width", _Number))
 
 
+class _Experts(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.POINTER(_Linear)) for name in ("gate_up", "down")),
+        ("router", _Address),
+        *((name, _Number) for name in ("count", "chosen", "normalises")),
+    )
+
+
 class _Layer(ctypes.Structure):
     _fields_ = (
         *((name, _Linear) for name in ("qkv", "out", "gate_up", "down")),
@@ -42,6 +51,7 @@ class _Layer(ctypes.Structure):
         ),
         ("eps", ctypes.c_double),
         *((name, _Number) for name in ("heads", "kv_heads", "dim", "window", "rotary_dim", "gate")),
+        ("experts", ctypes.POINTER(_Experts)),
     )
 
 
@@ -57,6 +67,30 @@ Turns = tuple[Tensor, Tensor]
 """Cosines and sines, float32 ``[rows, 1, rotary_dim]``; see `Rotary.rows`."""
 
 
+@dataclass(frozen=True, slots=True)
+class NativeExperts:
+    """A mixture in the place of the MLP of a `NativeLayer`.
+
+    `router`: float32 ``[experts, hidden]``, contiguous. `linears`: the operands of gate and up, and of down, of each
+    expert; see `fit_together`. For the others see `ExpertConfig`.
+    """
+
+    router: Tensor
+    linears: Sequence[tuple[Sequence[Operand], Sequence[Operand]]]
+    chosen: int
+    normalises: bool
+
+    @property
+    def fit_together(self) -> bool:
+        """Whether a native layer can multiply all of them, as one that needs the same scratch memory for each."""
+        shapes = {tuple(_shapes(part) for part in expert) for expert in self.linears}
+        return len(shapes) == 1 and all(next(iter(shapes)))
+
+
+def _shapes(operands: Sequence[Operand]) -> tuple[tuple[str, int, int], ...]:
+    return tuple((operand.form, operand.channels, operand.width) for operand in operands)
+
+
 class NativeLayer:
     """Attention and the feed-forward part, each behind its norm, on rows of float32."""
 
@@ -68,13 +102,14 @@ class NativeLayer:
         norms: tuple[RMSNorm, RMSNorm],
         post_norms: tuple[RMSNorm, RMSNorm] | None = None,
         gate: Gate = "silu",
+        experts: NativeExperts | None = None,
     ) -> None:
         """`linears`: what `operands_of` says of queries, keys and values, of out, of gate and up, and of down.
 
-        `post_norms`: see `Block`.
+        Of the last two those of one expert, where there are `experts`. `post_norms`: see `Block`.
         """
         self._kernels = kernels
-        self._kept = linears, norms, post_norms, attention  # whose memory is used
+        self._kept = linears, norms, post_norms, attention, experts  # whose memory is used
         more = (attention.norms or (None, None)), (post_norms or (None, None))
         self._layer = _Layer(
             *(_linear(operands) for operands in linears),
@@ -86,6 +121,7 @@ class NativeLayer:
             attention.window or 0,
             attention.heads.rotary_dim or attention.heads.dim,
             _GATES.index(gate),
+            None if experts is None else ctypes.pointer(_experts(experts)),
         )
 
     @property
@@ -127,6 +163,12 @@ def operands_of(linear: Linear) -> list[Operand]:
         operand = linear.operand
         return [] if operand is None or operand.width % LANES else [operand]
     return []
+
+
+def _experts(experts: NativeExperts) -> _Experts:
+    count = len(experts.linears)
+    gate_ups, downs = ((_Linear * count)(*(_linear(parts[which]) for parts in experts.linears)) for which in range(2))
+    return _Experts(gate_ups, downs, experts.router.data_ptr(), count, experts.chosen, experts.normalises)
 
 
 def _linear(operands: Sequence[Operand]) -> _Linear:

@@ -16,11 +16,11 @@ from llama_gui.engine.gating import Gate
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
-from llama_gui.engine.linear import Linear, LinearFactory
+from llama_gui.engine.linear import Linear, LinearFactory, PlacesTried, PlainLinear
 from llama_gui.engine.llama import Block, Llama
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, serves
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_layer import NativeLayer, operands_of
+from llama_gui.engine.native_layer import NativeExperts, NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import MOST_WIDTH, QuantisedLinear
@@ -65,7 +65,7 @@ class NetworkLoader:
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
-        self._router_linear = LinearFactory(Precision(torch.float32), device)
+        self._router_linear, self._places_tried = LinearFactory(device=device), PlacesTried()
         self._blocks = LARGEST  # until the weights are checked: a config alone may claim any size
 
     def load(self) -> Llama:
@@ -135,12 +135,25 @@ class NetworkLoader:
         before_mlp = "pre_feedforward" if config.post_norms else "post_attention"
         mlp_norm = self._norm(prefix + before_mlp + "_layernorm.weight", mlp.linears[-2])
         post_norms = self._post_norms(prefix) if config.post_norms else None
-        native = None
-        operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears)]
-        if self._kernels is not None and not isinstance(mlp, Experts) and all(operands):
-            native = NativeLayer(self._kernels, attention, operands, (norm, mlp_norm), post_norms, config.gate)
+        native = self._native(attention, mlp, (norm, mlp_norm), post_norms)
         rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
         return Block(norm, attention, mlp_norm, mlp, native, rope, post_norms)
+
+    def _native(
+        self,
+        attention: Attention,
+        mlp: MLP | Int8MLP | Experts,
+        norms: tuple[RMSNorm, RMSNorm],
+        post_norms: tuple[RMSNorm, RMSNorm] | None,
+    ) -> NativeLayer | None:
+        """All of the layer in one call, where our own kernels can do that."""
+        if self._kernels is None:
+            return None
+        experts = native_experts(mlp) if isinstance(mlp, Experts) else None
+        operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears[-2:])]
+        if not all(operands) or (isinstance(mlp, Experts) and (experts is None or post_norms is not None)):
+            return None
+        return NativeLayer(self._kernels, attention, operands, norms, post_norms, self._config.gate, experts)
 
     def _mlp(self, prefix: str) -> MLP | Int8MLP:
         config = self._config
@@ -158,8 +171,14 @@ class NetworkLoader:
             return _mlp(linear(number, names.gate_up), linear(number, (names.down,)), self._config.gate)
 
         weight = self._checkpoint.weight(prefix + names.router, torch.float32, self._device)
-        router = Router(self._router_linear(weight), config.chosen, normalises=config.normalises)
-        return Experts(router, [expert(number) for number in range(config.count)])
+        if self._kernels is None:
+            router = self._router_linear(weight)
+        else:  # they multiply it as it is
+            router = PlainLinear(weight, None, tried=self._places_tried)
+        return Experts(
+            Router(router, config.chosen, normalises=config.normalises),
+            [expert(number) for number in range(config.count)],
+        )
 
     def _post_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         names = "post_attention_layernorm", "post_feedforward_layernorm"
@@ -208,6 +227,14 @@ def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
     ):
         return Int8MLP(gate_up, down, gate)
     return MLP(gate_up, down, gate)
+
+
+def native_experts(experts: Experts) -> NativeExperts | None:
+    """As a native layer takes them; None: it cannot."""
+    linears = [(operands_of(gate_up), operands_of(down)) for gate_up, down in (one.linears for one in experts.experts)]
+    router = experts.router
+    native = NativeExperts(router.linear.packed[0], linears, router.chosen, router.normalises)
+    return native if native.fit_together else None
 
 
 def _table_of(linear: NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear) -> TokenTable:

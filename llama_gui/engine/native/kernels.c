@@ -51,6 +51,7 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "wide_half_attention.h"
 #include "attention_calls.h"
 #include "layer.h"
+#include "experts.h"
 
 /* What this CPU has and the system keeps the registers of: a bit for each name in `library/processor.py`, in its order.
  * Not every compiler's own question for this is answered: __builtin_cpu_supports says no to all with Zig's. */

@@ -22,8 +22,16 @@ typedef struct {
 
 typedef enum { SILU = 0, GELU = 1 } Activation;
 
+/* In the place of an MLP; see experts.h. */
 typedef struct {
-    Linear qkv, out, gate_up, down;
+    const Linear *gate_up, *down; /* of each expert, all of the same sizes and forms */
+    const float *router;          /* [count][hidden] */
+    int64_t count, chosen;        /* a row goes through so many of them */
+    int64_t normalises;           /* the weights of the chosen ones add up to 1 */
+} Experts;
+
+typedef struct {
+    Linear qkv, out, gate_up, down; /* the last two those of one expert, where there are some */
     const float *attention_norm, *mlp_norm;
     const float *q_norm, *k_norm; /* of each head, before it is rotated; or NULL */
     const float *post_attention_norm, *post_mlp_norm; /* of what is added to x; or NULL */
@@ -31,6 +39,7 @@ typedef struct {
     int64_t heads, kv_heads, dim, window;
     int64_t rotary_dim; /* the first numbers of each head that are rotated */
     int64_t gate;       /* an Activation */
+    const Experts *experts; /* or NULL */
 } Layer;
 
 /* Rows as the products need them: with a scale for each row, with one for each block of it, and arranged (`arrange_row`). */
@@ -47,8 +56,20 @@ typedef struct {
     char *for_codes;
 } Prepared;
 
+/* What is found out about the rows of a call. A row and one of its experts are a pair. */
+typedef struct {
+    float *normed;         /* [rows][hidden] */
+    float *weights;        /* of all experts: [rows][padded_count] */
+    int32_t *number;       /* of those of a row, in ascending order: [rows][chosen] */
+    int32_t *place;        /* the pair that each of them is: [rows][chosen] */
+    int32_t *row, *expert; /* of each pair */
+    int32_t *begins;       /* the first pair of each expert: [count + 1] */
+} Routing;
+
 /* The scratch memory of a call. */
 typedef struct {
+    ptrdiff_t rows;      /* of which there is room for a linear's */
+    Routing routing;
     Prepared prepared;
     float *y, *inner;    /* results of the products, and of attention or the gate */
     float *own;          /* a row for each thread */
@@ -75,6 +96,25 @@ static int has(const Linear *linear, int first, int last) {
     return 0;
 }
 
+enum { LEAST_PAIRS = 64 }; /* that are in memory at once */
+
+/* As many as any expert can have, and all of few rows. */
+static ptrdiff_t pairs_at_once(const Experts *experts, ptrdiff_t rows) {
+    const ptrdiff_t most = rows > LEAST_PAIRS ? rows : LEAST_PAIRS, all = rows * experts->chosen;
+    return most < all ? most : all;
+}
+
+INLINE ptrdiff_t padded_count(const Experts *experts) { return up_to(experts->count, 8); }
+
+static Routing routing_for(const Experts *experts, ptrdiff_t rows, ptrdiff_t hidden, Stock *from) {
+    const size_t pairs = rows * experts->chosen * sizeof(int32_t);
+    return (Routing){
+        take(from, rows * hidden * sizeof(float)), take(from, rows * padded_count(experts) * sizeof(float)),
+        take(from, pairs), take(from, pairs), take(from, pairs), take(from, pairs),
+        take(from, (experts->count + 1) * sizeof(int32_t)),
+    };
+}
+
 static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_FLOAT16; }
 
 /* From two stocks, because glibc keeps freed memory only in pieces of at most 32 MiB: the system hands out larger ones page by page
@@ -91,6 +131,13 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *f
         has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM), has_codes |= has(all[i], IN_CODES, IN_CODES);
     }
     Space space = {.own_width = up_to(width, STEP)};
+    if (layer->experts) {
+        space.routing = routing_for(layer->experts, rows, layer->gate_up.width, from);
+        const ptrdiff_t pairs = pairs_at_once(layer->experts, rows);
+        if (pairs > rows) rows = pairs;
+        if (layer->down.channels > made) made = layer->down.channels;
+    }
+    space.rows = rows;
     if (has_rows)
         space.prepared.of_rows = (Levels){take(from, rows * width), take(from, rows * sizeof(float)),
                                           take(from, rows * (width / GROUP) * sizeof(int16_t)), NULL,
@@ -139,8 +186,9 @@ static void prepare_row(const Linear *linear, const float *x, ptrdiff_t r, ptrdi
         arrange_row(x, r, rows, width, linear->parts[0].form == HALF_FLOAT16 ? FLOAT16 : BFLOAT16, to->arranged);
 }
 
-/* The rows that `prepare_row` made, times all parts, into `y` [rows][channels]; `adds` to what is there. */
-static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_t rows, float *y, int adds) {
+/* For all threads of a team, which do not wait for each other: the rows that `prepare_row` made, times all parts, into `y`
+ * [rows][channels]; `adds` to what is there. */
+static void multiply_parts(const Linear *linear, const Space *space, ptrdiff_t rows, float *y, int adds) {
     const ptrdiff_t width = linear->width;
     const Levels *of_rows = &space->prepared.of_rows, *of_blocks = &space->prepared.of_blocks;
     for (int64_t i = 0; i < linear->count; i++) {
@@ -179,6 +227,10 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
         }
         y += part->channels;
     }
+}
+
+static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_t rows, float *y, int adds) {
+    multiply_parts(linear, space, rows, y, adds);
 #pragma omp barrier
 }
 
@@ -299,6 +351,8 @@ static ptrdiff_t attending(const Span *spans, ptrdiff_t count) {
     return rows;
 }
 
+static void pass_experts(const Layer *layer, float *x, ptrdiff_t rows, const Space *space);
+
 /* For all threads of a team. Only rows that attend come out, at the front of x. */
 static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, int *failed) {
     const Layer *const layer = pass->layer;
@@ -325,6 +379,10 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
         }
     }
     leave(&layer->out, all->x, layer->post_attention_norm, layer->eps, rows, space);
+    if (layer->experts) {
+        pass_experts(layer, all->x, rows, space);
+        return;
+    }
     enter(&layer->gate_up, all->x, layer->mlp_norm, layer->eps, rows, space);
     multiply_prepared(&layer->gate_up, space, rows, space->y, 0);
     gate_rows(space->y, rows, layer->down.width, (Activation)layer->gate, space->inner);
