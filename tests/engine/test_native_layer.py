@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
+from llama_gui.engine.experts import Experts, Router
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape
 from llama_gui.engine.kv_cache import Slot
@@ -24,6 +25,7 @@ from llama_gui.engine.native_linear import (
     NativeInt8Linear,
     NativeSevenBitLinear,
 )
+from llama_gui.engine.network_loader import native_experts
 from llama_gui.engine.packed_weights import BLOCK_KINDS, SEVEN_BITS
 from llama_gui.engine.weight_rows import WeightRows
 
@@ -65,6 +67,8 @@ class Fixture:
         window: int | None = None,
         gemma: bool = False,
         inner: int = INNER,
+        experts: int = 0,
+        chosen: int = 3,
     ) -> None:
         self._kernels = kernels
         self._seed = 0
@@ -72,15 +76,24 @@ class Fixture:
         widths = heads.count * heads.dim, heads.kv_count * heads.dim
         qkv = self._linear(form, widths[0] + 2 * widths[1], HIDDEN, bias)
         out = self._linear(form, HIDDEN, widths[0], bias)
-        gate_up, down = self._linear(form, 2 * inner, HIDDEN, bias), self._linear(form, HIDDEN, inner, bias)
+        mlps = [
+            MLP(self._linear(form, 2 * inner, HIDDEN, bias), self._linear(form, HIDDEN, inner, bias))
+            for _ in range(experts or 1)
+        ]
         norms = self._norm(HIDDEN), self._norm(HIDDEN)
         of_heads = (self._norm(heads.dim), self._norm(heads.dim)) if head_norms else None
         attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window)
-        operands = [operands_of(linear) for linear in (qkv, out, gate_up, down)]
+        operands = [operands_of(linear) for linear in (qkv, out, mlps[0].gate_up, mlps[0].down)]
         after: tuple[RMSNorm, RMSNorm] | None = (self._norm(HIDDEN), self._norm(HIDDEN)) if gemma else None
         gate: Gate = "gelu" if gemma else "silu"
-        native = NativeLayer(kernels, attention, operands, norms, after, gate)
-        self.block = Block(norms[0], attention, norms[1], MLP(gate_up, down, gate), native, post_norms=after)
+        mlp, mixture = MLP(mlps[0].gate_up, mlps[0].down, gate), None
+        if experts:
+            router = Router(PlainLinear(numbers(experts, HIDDEN, seed=1), None), chosen, normalises=experts % 2 == 0)
+            mlp = Experts(router, mlps)
+            mixture = native_experts(mlp)
+            assert mixture is not None
+        native = NativeLayer(kernels, attention, operands, norms, after, gate, mixture)
+        self.block = Block(norms[0], attention, norms[1], mlp, native, post_norms=after)
         self.plain = replace(self.block, native=None)
 
     def _linear(self, form: str | tuple[str, str], out: int, width: int, has_bias: bool) -> Linear:
@@ -225,6 +238,45 @@ def test_heads_of_all_kinds(kernels: NativeKernels, heads: Heads, head_norms: bo
     assert near(got, want, error_of(kernels, "bfloat16"))
 
 
+@pytest.mark.parametrize("form", [*FORMS, ("Q4_K", "Q6_K")], ids=str)
+@pytest.mark.parametrize(("experts", "chosen"), [(12, 3), (5, 5), (3, 1)])
+def test_a_mixture_as_its_operations_do_it(
+    kernels: NativeKernels, form: str | tuple[str, str], experts: int, chosen: int
+):
+    layer = Fixture(kernels, form, inner=256, experts=experts, chosen=chosen, bias=experts == 5)
+    rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    ours, theirs = torch.cat(got), torch.cat(want)
+    errors = (ours - theirs).norm(dim=1) / theirs.norm(dim=1)
+    # Where two experts are nearly equal, a rounding that falls apart decides.
+    assert (errors < error_of(kernels, form)).float().mean() > (0.9 if chosen < experts else 0.999)
+
+
+@pytest.mark.parametrize("form", [*FORMS, ("Q5_K", "Q6_K")], ids=str)
+def test_a_row_of_a_mixture_has_the_same_bits_in_any_step(kernels: NativeKernels, form: str | tuple[str, str]):
+    layer = Fixture(kernels, form, inner=256, experts=11)
+    rows = conversations(81, 9, 30)
+    want, _ = layer.run(layer.block, rows, [(81, 9, 30)])
+    one_by_one = [(1, 0, 0)] * 81 + [(0, 1, 0)] * 9 + [(0, 0, 1)] * 30
+    mixed = [(53, 1, 0), (1, 1, 1), (2, 1, 3), (1, 0, 1), (24, 6, 25)]
+    for cuts, threads in ((one_by_one, 2), (mixed, 1), (mixed, 3)):
+        with torch_threads(threads):
+            got, _ = layer.run(layer.block, rows, cuts)
+        assert all(torch.equal(ours, theirs) for ours, theirs in zip(got, want, strict=True))
+    last, _ = layer.run(layer.block, rows, [(81, 9, 30)], last=4)
+    assert all(torch.equal(ours, theirs[-4:]) for ours, theirs in zip(last, want, strict=True))
+
+
+def test_experts_of_different_forms_have_no_layer(kernels: NativeKernels):
+    one, other = Fixture(kernels, "int4").plain.mlp, Fixture(kernels, "int8").plain.mlp
+    assert isinstance(one, MLP)
+    assert isinstance(other, MLP)
+    router = Router(PlainLinear(numbers(2, HIDDEN, seed=1), None), 1, normalises=True)
+    assert native_experts(Experts(router, [one, one])) is not None
+    assert native_experts(Experts(router, [one, other])) is None
+
+
 @pytest.mark.parametrize("kept", [torch.bfloat16, torch.float16], ids=str)
 def test_keys_and_values_in_half_precision(kernels: NativeKernels, kept: torch.dtype):
     layer = Fixture(kernels)
@@ -295,8 +347,9 @@ def test_layers_of_all_kinds_in_one_call(kernels: NativeKernels, threads: int):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("odd", [float("nan"), float("inf")], ids=str)
-def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels, form: str, odd: float):
-    layer = Fixture(kernels, form)
+@pytest.mark.parametrize("experts", [0, 6], ids=["", "mixture"])
+def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels, form: str, odd: float, experts: int):
+    layer = Fixture(kernels, form, experts=experts)
     rows = conversations(5, 6)
     (_, want), _ = layer.run(layer.block, rows, [(5, 6)])
     rows[0][2, 7] = odd
