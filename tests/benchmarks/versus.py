@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +29,10 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine import int8_linear, native_library
+from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import physical_cores, resolve_precision
 from llama_gui.engine.huge_pages import HugePages
-from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
+from llama_gui.engine.presets import PRESETS, RandomModel, RandomWeights, preset_config
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.weight_shapes import weight_shapes
 from tests.benchmarks.peers import STARTER
@@ -42,6 +43,10 @@ _GGUF_NAMES = {
     "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
     "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+    "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm",
+}  # fmt: skip
+_ARCHITECTURES = {
+    "Qwen2ForCausalLM": "qwen2", "Qwen3MoeForCausalLM": "qwen3moe", "GraniteMoeForCausalLM": "granitemoe",
 }  # fmt: skip
 
 
@@ -88,7 +93,7 @@ def write_gguf(preset: str, target: Path) -> None:
 
     model = RandomModel(preset, preset_config(preset), STARTER)
     config = model.config
-    arch = "qwen2" if config.architecture == "Qwen2ForCausalLM" else "llama"
+    arch = _ARCHITECTURES.get(config.architecture, "llama")
     writer = gguf.GGUFWriter(target, arch)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
@@ -99,22 +104,53 @@ def write_gguf(preset: str, target: Path) -> None:
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(config.rope.theta)
     writer.add_rope_dimension_count(config.head_dim)
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    if config.experts is not None:
+        writer.add_expert_count(config.experts.count)
+        writer.add_expert_used_count(config.experts.chosen)
+        writer.add_expert_feed_forward_length(config.experts.inner)
+    if arch == "granitemoe":  # what they are does not change the speed
+        writer.add_embedding_scale(1.0)
+        writer.add_residual_scale(1.0)
+        writer.add_attention_scale(config.head_dim**-0.5)
+        writer.add_logit_scale(1.0)
     writer.add_vocab_size(config.vocab_size)
     writer.add_tokenizer_model("none")
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
-    weights = model.weights()
-    for name in sorted(weights.names):
-        tensor = weights.weight(name, torch.bfloat16, torch.device("cpu"))
-        if tensor.dim() == 1:
-            writer.add_tensor(_gguf_name(name), tensor.float().numpy())
+    for name, tensor in _their_tensors(config, model.weights()):
+        if tensor.dim() == 1 or "ffn_gate_inp" in name:
+            writer.add_tensor(name, tensor.float().numpy())
         else:
             raw = tensor.view(torch.uint8).numpy()
             kind = gguf.GGMLQuantizationType.BF16
-            writer.add_tensor(_gguf_name(name), np.ascontiguousarray(raw), raw_shape=raw.shape, raw_dtype=kind)
+            writer.add_tensor(name, np.ascontiguousarray(raw), raw_shape=raw.shape, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def _their_tensors(config: NetworkConfig, weights: RandomWeights) -> Iterator[tuple[str, Tensor]]:
+    """Under their names, in bfloat16; of mixtures one for all experts of a layer."""
+    experts, cpu = config.experts, torch.device("cpu")
+    mixed = (".experts.", "mlp.gate.", "block_sparse_moe.") if experts is not None else ()
+    for name in sorted(name for name in weights.names if not any(part in name for part in mixed)):
+        yield _gguf_name(name), weights.weight(name, torch.bfloat16, cpu)
+    for layer in range(config.num_hidden_layers if experts is not None else 0):
+        assert experts is not None
+        ours, theirs = f"model.layers.{layer}.", f"blk.{layer}.ffn_"
+        yield f"{theirs}gate_inp.weight", weights.weight(ours + experts.names.router, torch.bfloat16, cpu)
+
+        def stack(name: str, before: str = ours) -> Tensor:
+            if experts.names.is_stacked:
+                return weights.weight(before + name, torch.bfloat16, cpu)
+            numbers = range(experts.count)
+            return torch.stack([weights.weight(before + name.format(n), torch.bfloat16, cpu) for n in numbers])
+
+        both = [half for name in experts.names.gate_up for half in stack(name).split(experts.inner, 1)]
+        for part, tensor in zip(("gate", "up", "down"), [*both, stack(experts.names.down)], strict=True):
+            yield f"{theirs}{part}_exps.weight", tensor.contiguous()
 
 
 def _gguf_name(name: str) -> str:
@@ -208,6 +244,9 @@ def bytes_per_step(preset: str, dtype: str) -> float:
     vocabulary = config.vocab_size * config.hidden_size
     names = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
     layers = sum(size for name, size in names.items() if name.startswith("model.layers."))
+    if config.experts is not None:
+        idle = config.experts.count - config.experts.chosen
+        layers -= config.num_hidden_layers * idle * 3 * config.experts.inner * config.hidden_size
     kernels = native_library.load()
     has_seven_bits = kernels is not None and not kernels.is_wide and not int8_linear.is_preferred()
     rounded = RoundedBytes.of(config.hidden_size, has_kernels=kernels is not None, has_seven_bits=has_seven_bits)
