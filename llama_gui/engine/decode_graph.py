@@ -191,5 +191,9 @@ def _shown(segment: Segment, network: Llama) -> int:
 
 
 def decode_graphs(network: Llama) -> DecodeGraphs | None:
-    """The graphs for the device of `network`; None: launches are too cheap there to be worth it."""
-    return DecodeGraphs(network, CudaRecorder()) if network.device.type == "cuda" else None
+    """The graphs for the device of `network`; None: launches are too cheap there to be worth it.
+
+    None for mixtures of experts, too: what is launched depends on where the rows go.
+    """
+    can_record = network.device.type == "cuda" and network.config.experts is None
+    return DecodeGraphs(network, CudaRecorder()) if can_record else None

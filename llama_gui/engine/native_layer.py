@@ -3,13 +3,14 @@
 import ctypes
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Self, get_args
 
 from torch import Tensor
 
+from llama_gui.engine.experts import Experts
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.layers import Attention, RMSNorm
-from llama_gui.engine.linear import Linear, StackedLinear
+from llama_gui.engine.linear import Linear, PlainLinear, StackedLinear
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeQuantisedLinear
@@ -72,19 +73,26 @@ class NativeExperts:
     """A mixture in the place of the MLP of a `NativeLayer`.
 
     `router`: float32 ``[experts, hidden]``, contiguous. `linears`: the operands of gate and up, and of down, of each
-    expert; see `fit_together`. For the others see `ExpertConfig`.
+    expert. For the others see `ExpertConfig`.
     """
 
     router: Tensor
-    linears: Sequence[tuple[Sequence[Operand], Sequence[Operand]]]
+    linears: Sequence[Sequence[Sequence[Operand]]]
     chosen: int
     normalises: bool
 
-    @property
-    def fit_together(self) -> bool:
-        """Whether a native layer can multiply all of them, as one that needs the same scratch memory for each."""
-        shapes = {tuple(_shapes(part) for part in expert) for expert in self.linears}
-        return len(shapes) == 1 and all(next(iter(shapes)))
+    @classmethod
+    def of(cls, experts: Experts) -> Self | None:
+        """`experts`, whose router is a `PlainLinear`; None: a native layer cannot multiply all of them.
+
+        It needs the same scratch memory for each.
+        """
+        router = experts.router
+        linears = [tuple(map(operands_of, expert.linears)) for expert in experts.experts]
+        shapes = {tuple(map(_shapes, expert)) for expert in linears}
+        if not isinstance(router.linear, PlainLinear) or len(shapes) > 1 or not all(next(iter(shapes))):
+            return None
+        return cls(router.linear.weight, linears, router.chosen, router.normalises)
 
 
 def _shapes(operands: Sequence[Operand]) -> tuple[tuple[str, int, int], ...]:

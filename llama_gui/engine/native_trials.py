@@ -1,6 +1,7 @@
 """Whether our own kernels compute what they should on this CPU: asked when the library is loaded."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 import torch
 import torch.nn.functional as F
@@ -8,14 +9,16 @@ from torch import Tensor
 
 from llama_gui.engine import seven_bits
 from llama_gui.engine.device import torch_threads
+from llama_gui.engine.experts import Experts, Router
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
+from llama_gui.engine.linear import PlainLinear
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
-from llama_gui.engine.native_layer import NativeLayer, operands_of
+from llama_gui.engine.native_layer import NativeExperts, NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeHalfLinear
 from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
@@ -189,11 +192,12 @@ def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:
 
 def passes_right(kernels: NativeKernels) -> bool:
     """Whether a whole layer gives the same as its operations one by one."""
-    return _passes_right(kernels, "silu") and _passes_right(kernels, "gelu")
+    plain = all(_passes_right(kernels, gate) for gate in get_args(Gate))
+    return plain and _passes_right(kernels, "silu", experts=5)
 
 
-def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
-    """With GELU, as Gemma has it, also with norms behind attention and MLP."""
+def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
+    """With GELU, as Gemma has it, also with norms behind attention and MLP. `experts`: so many, or an MLP."""
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner, heads = 7, 64, 96, Heads(4, 2, 16)
 
@@ -206,8 +210,13 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
     norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
     after = (RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)) if gate == "gelu" else None
     attention = Attention(linear(128, hidden), linear(hidden, hidden), heads, NATIVE_BLOCKS)
-    mlp = MLP(linear(2 * inner, hidden), linear(hidden, inner), gate)
-    linears = (attention.qkv, attention.out, mlp.gate_up, mlp.down)
+    mlps = [MLP(linear(2 * inner, hidden), linear(hidden, inner), gate) for _ in range(experts or 1)]
+    mlp, mixture = mlps[0], None
+    if experts:
+        # All are chosen: among some, a rounding could decide.
+        mlp = Experts(Router(PlainLinear(numbers(experts, hidden), None), experts, normalises=False), mlps)
+        mixture = NativeExperts.of(mlp)
+    linears = (attention.qkv, attention.out, *mlp.linears[-2:])
     x, cos, sin = numbers(rows, hidden), numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim)
     shape = (1, heads.kv_count, rows, heads.dim)
     slots = [Slot(None, torch.zeros(shape), torch.zeros(shape)) for _ in range(2)]
@@ -216,9 +225,11 @@ def _passes_right(kernels: NativeKernels, gate: Gate) -> bool:
     want = x + (after[0](seen) if after else seen)
     made = mlp(norms[1](want))
     want += after[1](made) if after else made
-    native = NativeLayer(kernels, attention, [operands_of(linear) for linear in linears], norms, after, gate)
+    native = NativeLayer(kernels, attention, [operands_of(linear) for linear in linears], norms, after, gate, mixture)
     error = 0.02 if kernels.rounds_rows else 1e-4  # bfloat16's, to which rows may be rounded
     if not torch.allclose(kernels.norm(x, norms[0].weight, norms[0].eps), norms[0](x), atol=1e-5):
+        return False
+    if experts and mixture is None:
         return False
     return torch.allclose(native(x, 0, cos, sin, ours), want, rtol=error, atol=error)
 

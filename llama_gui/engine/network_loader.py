@@ -149,7 +149,7 @@ class NetworkLoader:
         """All of the layer in one call, where our own kernels can do that."""
         if self._kernels is None:
             return None
-        experts = native_experts(mlp) if isinstance(mlp, Experts) else None
+        experts = NativeExperts.of(mlp) if isinstance(mlp, Experts) else None
         operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears[-2:])]
         if not all(operands) or (isinstance(mlp, Experts) and (experts is None or post_norms is not None)):
             return None
@@ -227,14 +227,6 @@ def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
     ):
         return Int8MLP(gate_up, down, gate)
     return MLP(gate_up, down, gate)
-
-
-def native_experts(experts: Experts) -> NativeExperts | None:
-    """As a native layer takes them; None: it cannot."""
-    linears = [(operands_of(gate_up), operands_of(down)) for gate_up, down in (one.linears for one in experts.experts)]
-    router = experts.router
-    native = NativeExperts(router.linear.packed[0], linears, router.chosen, router.normalises)
-    return native if native.fit_together else None
 
 
 def _table_of(linear: NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear) -> TokenTable:

@@ -15,7 +15,7 @@ from llama_gui.engine import engine as engine_module
 from llama_gui.engine.decode_graph import DecodeGraphs, FixedStep, decode_graphs
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.llama import Segment
+from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import load_model
 from tests.engine.this_machine import needs_torch_int8
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
@@ -216,6 +216,14 @@ def test_a_whole_engine_writes_the_same(load, dtype, monkeypatch):
 
 def test_on_a_cpu_nothing_is_recorded(networks):
     assert decode_graphs(networks("llama-3.2", "float32")) is None
+
+
+def test_of_a_mixture_nothing_is_recorded(networks, monkeypatch):
+    usual, mixture = networks("llama-3.2", "float32"), networks("qwen3-moe", "float32")
+    monkeypatch.setattr(Llama, "device", torch.device("cuda"))
+    monkeypatch.setattr(decode_graph, "CudaRecorder", Recorder)
+    assert decode_graphs(usual) is not None
+    assert decode_graphs(mixture) is None
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

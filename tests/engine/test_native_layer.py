@@ -17,7 +17,7 @@ from llama_gui.engine.linear import Linear, PlainLinear, StackedLinear
 from llama_gui.engine.llama import Block
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_layer import NativeLayer, NativeLayers, operands_of
+from llama_gui.engine.native_layer import NativeExperts, NativeLayer, NativeLayers, operands_of
 from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
     NativeHalfLinear,
@@ -25,7 +25,6 @@ from llama_gui.engine.native_linear import (
     NativeInt8Linear,
     NativeSevenBitLinear,
 )
-from llama_gui.engine.network_loader import native_experts
 from llama_gui.engine.packed_weights import BLOCK_KINDS, SEVEN_BITS
 from llama_gui.engine.weight_rows import WeightRows
 
@@ -90,7 +89,7 @@ class Fixture:
         if experts:
             router = Router(PlainLinear(numbers(experts, HIDDEN, seed=1), None), chosen, normalises=experts % 2 == 0)
             mlp = Experts(router, mlps)
-            mixture = native_experts(mlp)
+            mixture = NativeExperts.of(mlp)
             assert mixture is not None
         native = NativeLayer(kernels, attention, operands, norms, after, gate, mixture)
         self.block = Block(norms[0], attention, norms[1], mlp, native, post_norms=after)
@@ -273,8 +272,8 @@ def test_experts_of_different_forms_have_no_layer(kernels: NativeKernels):
     assert isinstance(one, MLP)
     assert isinstance(other, MLP)
     router = Router(PlainLinear(numbers(2, HIDDEN, seed=1), None), 1, normalises=True)
-    assert native_experts(Experts(router, [one, one])) is not None
-    assert native_experts(Experts(router, [one, other])) is None
+    assert NativeExperts.of(Experts(router, [one, one])) is not None
+    assert NativeExperts.of(Experts(router, [one, other])) is None
 
 
 @pytest.mark.parametrize("kept", [torch.bfloat16, torch.float16], ids=str)
