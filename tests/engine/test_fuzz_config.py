@@ -46,6 +46,12 @@ FULL: dict[str, Any] = {
     "use_sliding_window": True,
     "max_window_layers": 1,
     "layer_types": None,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 32,
+    "norm_topk_prob": True,
+    "mlp_only_layers": [],
+    "decoder_sparse_step": 1,
     "dtype": "float32",
     "eos_token_id": 2,
 }
@@ -70,7 +76,7 @@ numbers = st.one_of(
 )  # fmt: skip
 texts = st.sampled_from(
     ["", "x", "7", "1e3", "nan", "true", "\ud800", "\0", "\n\x1b[31m", "x" * 10_000, "llama3", "yarn", "linear",
-     "dynamic", "default", "MistralForCausalLM", "Qwen3ForCausalLM"]
+     "dynamic", "default", "MistralForCausalLM", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM"]
 )  # fmt: skip
 scalars = st.one_of(st.none(), st.booleans(), numbers, texts)
 junk = st.recursive(
@@ -131,6 +137,8 @@ def assert_can_be_run(config: NetworkConfig) -> None:
     frequencies = inverse_frequencies(min(config.head_dim, 1024), config.rope)
     assert frequencies.isfinite().all()
     assert (frequencies * 2**20).isfinite().all()
+    if config.experts is not None:
+        assert 1 <= config.experts.chosen <= config.experts.count <= 1024
     if config.num_hidden_layers <= 100:
         assert all(size >= 1 for shape in weight_shapes(config).values() for size in shape)
 
