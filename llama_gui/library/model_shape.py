@@ -112,7 +112,7 @@ class ModelShape:
 
     def _with_experts(self, parameters: int) -> Self:
         """The same for a token, but of so many parameters."""
-        inner = max(self.inner // _USUAL_CHOSEN, 1)
+        inner = max(self.inner // _USUAL_CHOSEN // 64, 1) * 64  # as wide as those that can have four bits
         others = (parameters - self.parameters) // (self.layers * self.hidden * 3 * inner)
         return replace(self, inner=inner, experts=_USUAL_CHOSEN + max(others, 0), chosen=_USUAL_CHOSEN)
 

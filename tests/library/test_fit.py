@@ -61,6 +61,9 @@ def test_a_mixture_is_as_large_as_all_experts_and_as_fast_as_those_that_a_token_
     assert mixture.parameters == 30_532_122_624  # Qwen3 30B-A3B
     one, other = (estimate(shape, OLDER, "int4") for shape in (dense, mixture))
     assert other.weights > 7 * one.weights
+    guessed = estimate(ModelShape.guess(mixture.parameters, "Qwen3-30B-A3B-Q4_K_M.gguf"), OLDER, "int4")
+    assert guessed.weights == pytest.approx(other.weights, rel=0.1)
+    assert guessed.tokens_per_second == pytest.approx(other.tokens_per_second, rel=0.3)
     routers = 4 * mixture.router_numbers / OLDER.bandwidth
     assert 1 / other.tokens_per_second - 1 / one.tokens_per_second == pytest.approx(routers, rel=0.5)
 
