@@ -77,8 +77,8 @@ def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertCo
             f"{fields.file}: {name} is {shown(values[name])}, so some layers have no experts, which is not supported. "
             "Choose another model."
         )
-    name = "num_local_experts" if "num_local_experts" in values else "num_experts"  # transformers 5 and older files
-    count = fields.integer(name, most=min(_MOST, max(_MOST_IN_ALL // layers, 1)))
+    number = "num_local_experts" if "num_local_experts" in values else "num_experts"  # transformers 5, older files
+    count = fields.integer(number, most=min(_MOST, max(_MOST_IN_ALL // layers, 1)))
     chosen = fields.integer("num_experts_per_tok")
     if chosen > count:
         raise fields.wrong("num_experts_per_tok", f"at most {count}, as there are experts")

@@ -4695,6 +4695,18 @@
         <translation>Mit {0} rechnet {1} ohne Verlust am schnellsten.</translation>
     </message>
     <message>
+        <source>at most {0}, as there are experts</source>
+        <translation>höchstens {0}, so viele Experten, wie da sind</translation>
+    </message>
+    <message>
+        <source>{0}: decoder_sparse_step is {1}, so some layers have no experts, which is not supported. Choose another model.</source>
+        <translation>{0}: decoder_sparse_step ist {1}, also haben manche Schichten keine Experten, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: mlp_only_layers is {1}, so some layers have no experts, which is not supported. Choose another model.</source>
+        <translation>{0}: mlp_only_layers ist {1}, also haben manche Schichten keine Experten, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>Download the file again.</source>
         <translation>Lade die Datei noch einmal herunter.</translation>
     </message>
