@@ -86,6 +86,7 @@ class NativeKernels:
         self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
         self._mass = _function(library.llama_gui_mass, _POINTER, _SIZE, _POINTER)
         self._norm = _function(library.llama_gui_norm, *rows, _POINTER, ctypes.c_double, _POINTER)
+        self._dots = _function(library.llama_gui_dots, *rows, *weight, _POINTER)
         conversations = (_POINTER, _SIZE, _INT)
         self._layers = _function(library.llama_gui_layers, _POINTER, _SIZE, *rows[:2], _POINTER, *conversations)
         heads = (_POINTER, _SIZE)
@@ -367,6 +368,17 @@ class NativeKernels:
         """RMS norm of float32 ``[rows, width]``, its width a multiple of `LANES`, as between the parts of a layer."""
         x, y = x.contiguous(), torch.empty(x.shape)
         _check(self._norm(x.data_ptr(), *x.shape, weight.data_ptr(), eps, y.data_ptr()))
+        return y
+
+    def dots(self, x: Tensor, weight: Tensor) -> Tensor:
+        """Float32 ``[rows, in]`` times a weight of float32 ``[out, in]``, its width a multiple of `LANES`.
+
+        As a layer multiplies the router of a mixture; slower than other products.
+        """
+        if x.shape[1] != weight.shape[1] or x.shape[1] % LANES:
+            raise ValueError(f"rows of {x.shape[1]} for a weight of {weight.shape[1]}, a multiple of {LANES}")
+        y = torch.empty(len(x), len(weight))
+        _check(self._dots(x.data_ptr(), *x.shape, weight.data_ptr(), len(weight), y.data_ptr()))
         return y
 
     def layers(self, passes: int, count: int, x: Tensor, turns: int, spans: Tensor, kept: torch.dtype) -> None:

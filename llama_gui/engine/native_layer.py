@@ -10,10 +10,15 @@ from torch import Tensor
 from llama_gui.engine.experts import Experts
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.layers import Attention, RMSNorm
-from llama_gui.engine.linear import Linear, PlainLinear, StackedLinear
+from llama_gui.engine.linear import Linear, StackedLinear
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.native_kernels import LANES, NativeKernels
-from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeQuantisedLinear
+from llama_gui.engine.native_linear import (
+    NativeBlocksLinear,
+    NativeHalfLinear,
+    NativeQuantisedLinear,
+    NativeRouterLinear,
+)
 from llama_gui.engine.packed_weights import OPERAND_FORMS, Operand
 
 _GATES: tuple[Gate, ...] = get_args(Gate)
@@ -83,14 +88,14 @@ class NativeExperts:
 
     @classmethod
     def of(cls, experts: Experts) -> Self | None:
-        """`experts`, whose router is a `PlainLinear`; None: a native layer cannot multiply all of them.
+        """`experts`, whose router is a `NativeRouterLinear`; None: a native layer cannot multiply all of them.
 
         It needs the same scratch memory for each.
         """
         router = experts.router
         linears = [tuple(map(operands_of, expert.linears)) for expert in experts.experts]
         shapes = {tuple(map(_shapes, expert)) for expert in linears}
-        if not isinstance(router.linear, PlainLinear) or len(shapes) > 1 or not all(next(iter(shapes))):
+        if not isinstance(router.linear, NativeRouterLinear) or len(shapes) > 1 or not all(next(iter(shapes))):
             return None
         return cls(router.linear.weight, linears, router.chosen, router.normalises)
 

@@ -279,6 +279,39 @@ class NativeHalfLinear:
         return self.kernels.half(x.contiguous(), self.weight, self._bias)
 
 
+class NativeRouterLinear:
+    """``y = x W^T`` for float32 rows and a small weight of float32, its width a multiple of `LANES`."""
+
+    def __init__(self, weight: Tensor, kernels: NativeKernels) -> None:
+        """`weight` ``[out, in]``, kept without a copy."""
+        self.weight = weight.contiguous()
+        self.kernels = kernels
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self.weight,)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight takes."""
+        return byte_count(self.weight)
+
+    @property
+    def is_batch_invariant(self) -> bool:
+        """True: the order of the sums does not depend on the number of rows."""
+        return True
+
+    @property
+    def overhead(self) -> int:
+        """0: a call costs nothing beside its rows."""
+        return 0
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``, float32."""
+        return self.kernels.dots(x.contiguous(), self.weight)
+
+
 def _coded(weight: WeightRows, kernels: NativeKernels) -> CodedPanels | Tensor:
     """In codes, or as it is if too much of it has no code."""
     coded = kernels.coded(weight)

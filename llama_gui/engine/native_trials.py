@@ -15,11 +15,10 @@ from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
-from llama_gui.engine.linear import PlainLinear
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.native_layer import NativeExperts, NativeLayer, operands_of
-from llama_gui.engine.native_linear import NativeHalfLinear
+from llama_gui.engine.native_linear import NativeHalfLinear, NativeRouterLinear
 from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
@@ -214,7 +213,7 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
     mlp, mixture = mlps[0], None
     if experts:
         # All are chosen: among some, a rounding could decide.
-        mlp = Experts(Router(PlainLinear(numbers(experts, hidden), None), experts, normalises=False), mlps)
+        mlp = Experts(Router(NativeRouterLinear(numbers(experts, hidden), kernels), experts, normalises=False), mlps)
         mixture = NativeExperts.of(mlp)
     linears = (attention.qkv, attention.out, *mlp.linears[-2:])
     x, cos, sin = numbers(rows, hidden), numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim)

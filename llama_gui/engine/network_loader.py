@@ -16,12 +16,12 @@ from llama_gui.engine.gating import Gate
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
-from llama_gui.engine.linear import Linear, LinearFactory, PlacesTried, PlainLinear
+from llama_gui.engine.linear import Linear, LinearFactory
 from llama_gui.engine.llama import Block, Llama
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, serves
-from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.native_layer import NativeExperts, NativeLayer, operands_of
-from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear
+from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear, NativeRouterLinear
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import MOST_WIDTH, QuantisedLinear
 from llama_gui.engine.token_table import BlocksTable, CodedTable, Int8Table, PanelsTable, PlainTable, TokenTable
@@ -65,7 +65,7 @@ class NetworkLoader:
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
-        self._router_linear, self._places_tried = LinearFactory(device=device), PlacesTried()
+        self._router_linear = LinearFactory(device=device)
         self._blocks = LARGEST  # until the weights are checked: a config alone may claim any size
 
     def load(self) -> Llama:
@@ -171,10 +171,10 @@ class NetworkLoader:
             return _mlp(linear(number, names.gate_up), linear(number, (names.down,)), self._config.gate)
 
         weight = self._checkpoint.weight(prefix + names.router, torch.float32, self._device)
-        if self._kernels is None:
+        if self._kernels is not None and weight.shape[1] % LANES == 0:
+            router = NativeRouterLinear(weight, self._kernels)
+        else:
             router = self._router_linear(weight)
-        else:  # they multiply it as it is
-            router = PlainLinear(weight, None, tried=self._places_tried)
         return Experts(
             Router(router, config.chosen, normalises=config.normalises),
             [expert(number) for number in range(config.count)],

@@ -23,6 +23,7 @@ from llama_gui.engine.native_linear import (
     NativeHalfLinear,
     NativeInt4Linear,
     NativeInt8Linear,
+    NativeRouterLinear,
     NativeSevenBitLinear,
 )
 from llama_gui.engine.packed_weights import BLOCK_KINDS, SEVEN_BITS
@@ -87,7 +88,9 @@ class Fixture:
         gate: Gate = "gelu" if gemma else "silu"
         mlp, mixture = MLP(mlps[0].gate_up, mlps[0].down, gate), None
         if experts:
-            router = Router(PlainLinear(numbers(experts, HIDDEN, seed=1), None), chosen, normalises=experts % 2 == 0)
+            router = Router(
+                NativeRouterLinear(numbers(experts, HIDDEN, seed=1), kernels), chosen, normalises=experts % 2 == 0
+            )
             mlp = Experts(router, mlps)
             mixture = NativeExperts.of(mlp)
             assert mixture is not None
@@ -271,9 +274,11 @@ def test_experts_of_different_forms_have_no_layer(kernels: NativeKernels):
     one, other = Fixture(kernels, "int4").plain.mlp, Fixture(kernels, "int8").plain.mlp
     assert isinstance(one, MLP)
     assert isinstance(other, MLP)
-    router = Router(PlainLinear(numbers(2, HIDDEN, seed=1), None), 1, normalises=True)
+    router = Router(NativeRouterLinear(numbers(2, HIDDEN, seed=1), kernels), 1, normalises=True)
     assert NativeExperts.of(Experts(router, [one, one])) is not None
     assert NativeExperts.of(Experts(router, [one, other])) is None
+    torchs = Router(PlainLinear(router.linear.packed[0], None), 1, normalises=True)
+    assert NativeExperts.of(Experts(torchs, [one, one])) is None
 
 
 @pytest.mark.parametrize("kept", [torch.bfloat16, torch.float16], ids=str)

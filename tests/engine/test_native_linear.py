@@ -27,6 +27,7 @@ from llama_gui.engine.native_linear import (
     NativeHalfLinear,
     NativeInt4Linear,
     NativeInt8Linear,
+    NativeRouterLinear,
     NativeSevenBitLinear,
     _multiply_written_out,
     is_faster_written_out,
@@ -548,4 +549,27 @@ def test_so_they_are_in_seven_bits(kernels: NativeKernels, old_cpu: None, tmp_pa
     folder = write_tiny_llama(tmp_path, "llama-3.2", hidden_size=256, intermediate_size=512)
     network = load_model(folder, dtype="int8", device="cpu", threads=1).network
     assert type(network.head) is NativeSevenBitLinear
+    assert _token_budget(network).tokens(1) == 2 * FINE_TILE
+
+
+@pytest.mark.parametrize("width", [8, 24, 64, 2048])
+def test_a_router_has_the_same_bits_in_calls_of_any_size(kernels: NativeKernels, width: int):
+    linear = NativeRouterLinear(numbers(13, width), kernels)
+    x = numbers(90, width, seed=2)
+    want = linear(x)
+    torch.testing.assert_close(want, x @ linear.weight.t(), atol=1e-4, rtol=1e-5)
+    for count in COUNTS:
+        assert torch.equal(linear(x[90 - count :]), want[90 - count :])
+    with torch_threads(3):
+        assert torch.equal(linear(x), want)
+    with pytest.raises(ValueError, match="rows of 12 for a weight of"):
+        linear(x[:, :1].expand(90, 12))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8", "int4"])
+def test_a_mixture_is_cut_as_finely_as_others(tmp_path: Path, kernels: NativeKernels, dtype: str):
+    network = load_model(write_tiny_llama(tmp_path, "qwen3-moe"), dtype=dtype).network
+    if device_module.has_tiles():
+        pytest.skip("torch's products take larger tiles here")
+    assert network.is_exact
     assert _token_budget(network).tokens(1) == 2 * FINE_TILE

@@ -18,6 +18,20 @@ INLINE float dot(const float *x, const float *w, ptrdiff_t width) {
     return sum_of_floats(_mm256_add_ps(first, second));
 }
 
+/* For all threads of a team: rows of float32 times a weight [channels][width] of float32, into y [rows][stride]. */
+static void dots_in_team(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *w, ptrdiff_t channels, ptrdiff_t stride,
+                         float *y) {
+#pragma omp for
+    for (ptrdiff_t c = 0; c < channels; c++)
+        for (ptrdiff_t r = 0; r < rows; r++) y[r * stride + c] = dot(x + r * width, w + c * width, width);
+}
+
+EXPORT int llama_gui_dots(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *w, ptrdiff_t channels, float *y) {
+#pragma omp parallel if (rows * width * channels > WORTH_SHARING)
+    dots_in_team(x, rows, width, w, channels, channels, y);
+    return 0;
+}
+
 /* The softmax over all experts, in place; `all` is a multiple of eight. */
 static void weigh(float *logits, ptrdiff_t count, ptrdiff_t all) {
     float largest = logits[0];
@@ -76,10 +90,7 @@ static void route(const Layer *layer, const float *x, ptrdiff_t rows, const Rout
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++)
         norm_row(x + r * hidden, layer->mlp_norm, hidden, layer->eps, to->normed + r * hidden);
-#pragma omp for
-    for (ptrdiff_t e = 0; e < experts->count; e++)
-        for (ptrdiff_t r = 0; r < rows; r++)
-            to->weights[r * all + e] = dot(to->normed + r * hidden, experts->router + e * hidden, hidden);
+    dots_in_team(to->normed, rows, hidden, experts->router, experts->count, all, to->weights);
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) {
         float *const weights = to->weights + r * all;
