@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from llama_gui.server.asgi import Receive, Scope, header_values
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.refusal import RefusedError
-from llama_gui.server.security import Receive, Scope, header_values
 
 T = TypeVar("T")
 

@@ -1,7 +1,6 @@
 """One connection: uvicorn's protocol with limits on how long a head, an idle wait and a reader may take."""
 
 import asyncio
-import contextlib
 import sys
 from http import HTTPStatus
 from typing import Any
@@ -14,13 +13,18 @@ from uvicorn.server import ServerState
 from llama_gui.server.json_body import dump
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.refusal import RefusedError
+from llama_gui.server.visits import Reception, visit_of
 
 
-def connection_class(limits: ServerLimits) -> type[H11Protocol]:
-    """The protocol of a server with these limits, in the form in which uvicorn takes it."""
+def connection_class(limits: ServerLimits, reception: Reception) -> type[H11Protocol]:
+    """The protocol of a server with these limits, in the form in which uvicorn takes it.
+
+    `reception`: is told of what is no HTTP, and comes to no application.
+    """
 
     class Connection(_Connection):
         _limits = limits
+        _reception = reception
 
     return Connection
 
@@ -29,6 +33,7 @@ class _Connection(H11Protocol):
     """Ends a connection that sends its head too slowly, waits too long for its next request, or reads too slowly."""
 
     _limits: ServerLimits
+    _reception: Reception
 
     def __init__(
         self,
@@ -85,17 +90,35 @@ class _Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         status = getattr(sys.exception(), "error_status_hint", 400)  # h11's, which uvicorn hands on to nobody
-        body = dump(RefusedError(status, msg, code="invalid_http").body)
-        headers = [("content-type", "application/json"), ("content-length", str(len(body))), ("connection", "close")]
+        refused = RefusedError(status, msg, code="invalid_http")
         # What is wrong may be the body of a request whose answer has begun: then there is no other answer.
-        with contextlib.suppress(h11.LocalProtocolError):
-            for part in (
-                h11.Response(status_code=status, headers=headers, reason=HTTPStatus(status).phrase.encode()),
-                h11.Data(data=body),
-                h11.EndOfMessage(),
-            ):
-                self.transport.write(self.conn.send(part) or b"")
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self._refuse(refused, self._note(refused))
         self.transport.close()
+
+    def _note(self, refused: RefusedError) -> str:
+        """Have it in the log; the id under which it is there."""
+        if self.conn.our_state is h11.IDLE:
+            return self._reception.note_unreadable(self.client, refused).id
+        visit = visit_of(self.scope)  # type: ignore[arg-type] # its head was sound, and it is on its way already
+        visit.status, visit.code = refused.status, refused.code
+        return visit.id
+
+    def _refuse(self, refused: RefusedError, request_id: str) -> None:
+        body = dump(refused.body)
+        headers = {
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+            "connection": "close",
+            "x-request-id": request_id,
+        }
+        reason = HTTPStatus(refused.status).phrase.encode()
+        for part in (
+            h11.Response(status_code=refused.status, headers=[*headers.items()], reason=reason),
+            h11.Data(data=body),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(part) or b"")
 
     def _make_room(self) -> None:
         """The longest idle connection makes room for a new one; where none is idle, the new one ends."""

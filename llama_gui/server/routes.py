@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from llama_gui.server.about import load, tokenizer_info, version
+from llama_gui.server.asgi import App, Receive, Scope, Send
 from llama_gui.server.body import HungUpError, read_body, unless_gone
 from llama_gui.server.elsewhere import why_not
 from llama_gui.server.generating import Generator, send_json
@@ -23,10 +24,9 @@ from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.responses.request import read_response, renamed
 from llama_gui.server.schema import Asked, read_chat, read_completion
-from llama_gui.server.security import App, Receive, Scope, Send, send_refusal
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.tokens import detokenize, tokenize
-from llama_gui.server.visits import visit_of
+from llama_gui.server.visits import refuse, visit_of
 
 Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -48,14 +48,14 @@ class RouteApp:
         try:
             await self._handler(scope, receive, send)
         except HungUpError:
-            visit.hung_up = True
-            self._metrics.hung_up += 1
+            visit.hung_up = visit.code is None  # else we did, because its body was no HTTP
+            self._metrics.hung_up += visit.hung_up
         except Exception as error:
             refused = refusal_of(error)
-            visit.code = refused.code
             if visit.status:  # the answer has begun, so it cannot be another one; the connection ends in the middle
+                visit.code = refused.code
                 raise
-            await send_refusal(refused, send)
+            await refuse(refused, scope, send)
 
 
 class Routes:
@@ -85,7 +85,7 @@ class Routes:
             self._route("POST", "/tokenize", self._asking(tokenize)),
             self._route("POST", "/detokenize", self._asking(detokenize)),
         ]
-        app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_exception})
+        app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse_unknown})
         app.router.redirect_slashes = False
         return _without_end_slash(app)
 
@@ -180,7 +180,7 @@ def _without_end_slash(app: App) -> App:
     return answer
 
 
-async def _on_http_exception(request: Request, error: Exception) -> Response:
+async def _refuse_unknown(request: Request, error: Exception) -> Response:
     """What Starlette refuses by itself: unknown routes and wrong methods."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     path, method = request.url.path[:100], request.method
@@ -188,4 +188,5 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     words = why_not(path) or words if status == 404 else words
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     refused = RefusedError(status, words, code="not_found" if status == 404 else "method_not_allowed")
+    visit_of(request.scope).code = refused.code
     return Response(dump(refused.body), status, headers, media_type="application/json")

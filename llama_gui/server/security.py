@@ -8,17 +8,13 @@ import contextlib
 import hmac
 import ipaddress
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
+from collections.abc import Collection, Iterable, MutableMapping
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.server.json_body import dump
+from llama_gui.server.asgi import App, Receive, Scope, Send, header_values
 from llama_gui.server.refusal import RefusedError
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from llama_gui.server.visits import refuse
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 WILDCARDS = ("0.0.0.0", "::")
@@ -79,7 +75,7 @@ class Guard:
                 self._check_key(scope)
             _check_body_kind(scope)
         except RefusedError as refused:
-            await send_refusal(refused, send if origin is None else _with_origin(send, origin))
+            await refuse(refused, scope, send if origin is None else _with_origin(send, origin))
             return
         await self._app(scope, receive, send if origin is None else _with_origin(send, origin))
 
@@ -157,11 +153,6 @@ def _check_body_kind(scope: Scope) -> None:
         raise RefusedError(415, "The body must not be compressed.", code="compressed_body")
 
 
-def header_values(scope: Scope, name: bytes) -> list[bytes]:
-    """All values of a header, given in lower case."""
-    return [value for key, value in scope["headers"] if key == name]
-
-
 def read_host(text: str) -> str:
     """A name or address of this machine, with a port or without.
 
@@ -215,20 +206,6 @@ def _names_of_address(scope: Scope) -> frozenset[str]:
 
 def _bracketed(address: str) -> str:
     return f"[{address}]" if ":" in address else address
-
-
-async def send_refusal(refused: RefusedError, send: Send) -> None:
-    """Answer with a refusal. Where the body was not read and is too large to be, the connection ends."""
-    body = dump(refused.body)
-    headers = {
-        "content-type": "application/json",
-        "content-length": str(len(body)),
-        "x-content-type-options": "nosniff",
-        **{name.lower(): value for name, value in refused.headers.items()},
-    }
-    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": refused.status, "headers": encoded})
-    await send({"type": "http.response.body", "body": body})
 
 
 async def _send_preflight(scope: Scope, send: Send, origin: str) -> None:

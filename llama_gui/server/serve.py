@@ -168,9 +168,10 @@ class ApiServer:
             header_bytes=options.limits.header_bytes,
             own_address=is_wild,
         )
+        reception = Reception(guard, routes.metrics)
         return uvicorn.Config(
-            Reception(guard, routes.metrics),  # type: ignore[arg-type]
-            http=connection_class(options.limits),
+            reception,  # type: ignore[arg-type]
+            http=connection_class(options.limits, reception),
             ws="none",
             lifespan="off",
             loop="asyncio",

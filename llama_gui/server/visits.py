@@ -8,8 +8,10 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from llama_gui.server.asgi import App, Receive, Scope, Send, header_values
+from llama_gui.server.json_body import dump
 from llama_gui.server.metrics import Metrics
-from llama_gui.server.security import App, Receive, Scope, Send, header_values
+from llama_gui.server.refusal import RefusedError
 
 access_log = logging.getLogger("llama_gui.server.access")
 """A line for each request, at INFO: no key is in it, no text, and nothing that could be taken for another line."""
@@ -43,8 +45,25 @@ class Visit:
 
 
 def visit_of(scope: Scope) -> Visit:
-    """That of a request which came through the `Reception`."""
+    """That of a request. It begins with the first who asks for it, before any layer makes a scope of its own."""
+    if _VISIT not in scope:
+        scope[_VISIT] = Visit(_id_of(scope))
     return scope[_VISIT]
+
+
+async def refuse(refused: RefusedError, scope: Scope, send: Send) -> None:
+    """Answer a request with a refusal. Where the body was not read and is too large to be, the connection ends."""
+    visit_of(scope).code = refused.code
+    body = dump(refused.body)
+    headers = {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        "x-content-type-options": "nosniff",
+        **{name.lower(): value for name, value in refused.headers.items()},
+    }
+    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": refused.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})
 
 
 class Reception:
@@ -58,7 +77,7 @@ class Reception:
         """Pass a request on."""
         if scope["type"] != "http":
             return
-        visit = Visit(_id_of(scope))
+        visit = visit_of(scope)
 
         async def noting_send(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
@@ -67,11 +86,20 @@ class Reception:
             await send(message)
 
         try:
-            await self._app({**scope, _VISIT: visit}, receive, noting_send)
+            await self._app(scope, receive, noting_send)
         finally:
-            self._metrics.requests[visit.route, visit.status] += 1
-            if access_log.isEnabledFor(logging.INFO):
-                access_log.info("%s", _line(scope, visit))
+            self._end(visit, scope.get("client"), _asked_for(scope))
+
+    def note_unreadable(self, client: tuple[str, int] | None, refused: RefusedError) -> Visit:
+        """A request that is no HTTP, and was refused before anybody could look at it."""
+        visit = Visit(_new_id(), status=refused.status, code=refused.code)
+        self._end(visit, client, "-")
+        return visit
+
+    def _end(self, visit: Visit, client: tuple[str, int] | None, asked_for: str) -> None:
+        self._metrics.requests[visit.route, visit.status] += 1
+        if access_log.isEnabledFor(logging.INFO):
+            access_log.info("%s", _line(visit, client, asked_for))
 
 
 def _id_of(scope: Scope) -> str:
@@ -79,15 +107,22 @@ def _id_of(scope: Scope) -> str:
     given = header_values(scope, b"x-request-id")
     if len(given) == 1 and _ID.fullmatch(given[0]):
         return given[0].decode()
+    return _new_id()
+
+
+def _new_id() -> str:
     return f"req_{secrets.token_hex(16)}"
 
 
-def _line(scope: Scope, visit: Visit) -> str:
-    host, port = (scope.get("client") or ("-", 0))[:2]
+def _asked_for(scope: Scope) -> str:
     # As it came, so that no %0A begins a line; what stands behind a question mark may be a key.
     path = scope["raw_path"].split(b"?")[0].decode("ascii", "backslashreplace")
-    what = f"{scope['method']} {path}"[:_LONGEST]
-    parts = [f'{host}:{port} "{what}" {visit.status or "-"}']
+    return f"{scope['method']} {path}"[:_LONGEST]
+
+
+def _line(visit: Visit, client: tuple[str, int] | None, asked_for: str) -> str:
+    host, port = (client or ("-", 0))[:2]
+    parts = [f'{host}:{port} "{asked_for}" {visit.status or "-"}']
     parts += [visit.code] if visit.code else []
     parts += ["hung up"] if visit.hung_up else []
     parts += [f"{visit.seconds:.3f} s"]

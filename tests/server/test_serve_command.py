@@ -93,7 +93,7 @@ def test_the_starter_model_answers_curl_until_ctrl_c(start: Start, tmp_path: Pat
     first, _, refused, *_ = err.splitlines()
     chat = r'"POST /v1/chat/completions" 200, \d+\.\d{3} s, \d+ \+ \d+ tokens, req_[0-9a-f]{32}'
     assert re.fullmatch(told + chat, first)
-    assert re.fullmatch(told + r'"GET /v1/models" 401, \d+\.\d{3} s, req_[0-9a-f]{32}', refused)
+    assert re.fullmatch(told + r'"GET /v1/models" 401, invalid_api_key, \d+\.\d{3} s, req_[0-9a-f]{32}', refused)
     assert key not in err
     assert "application" not in err
     # As any other process of this machine answers.

@@ -7,7 +7,19 @@ import socket
 import pytest
 
 from llama_gui.server.serve import ApiServer
-from tests.server.conftest import CHAT, KEY, Serve, ServedScript, client_of, connect, exchange, head, post, question
+from tests.server.conftest import (
+    CHAT,
+    KEY,
+    Serve,
+    ServedScript,
+    client_of,
+    connect,
+    exchange,
+    head,
+    post,
+    question,
+    read_reply,
+)
 from tests.server.test_connection import eventually
 
 
@@ -53,10 +65,58 @@ def test_a_line_tells_how_a_request_went(serve: Serve, log):
     assert lines(log, 4) == [
         f'"POST {CHAT}" 200, 3 + 3 tokens',
         f'"POST {CHAT}" 400, invalid_value',
-        '"GET /v1/models" 401',
-        '"GET /nothing%0a127.0.0.1:1%20%22GET%20/" 404',
+        '"GET /v1/models" 401, invalid_api_key',
+        '"GET /nothing%0a127.0.0.1:1%20%22GET%20/" 404, not_found',
     ]
     assert not any(KEY in line or "secret" in line for line in log.messages)
+
+
+def test_a_line_tells_why_a_request_came_to_no_route(plain_server: ApiServer, log):
+    exchange(plain_server, head("/v1/models", plain_server, Host="evil.example"))
+    exchange(plain_server, head("/v1/models", plain_server, Origin="https://evil.example"))
+    exchange(plain_server, post(CHAT, plain_server, question(), Content_Type="text/plain"))
+    exchange(plain_server, post("/v1/models", plain_server, {}))
+    assert lines(log, 4) == [
+        '"GET /v1/models" 403, host_not_allowed',
+        '"GET /v1/models" 403, origin_not_allowed',
+        f'"POST {CHAT}" 415, no_json',
+        '"POST /v1/models" 405, method_not_allowed',
+    ]
+
+
+def test_what_is_no_http_has_a_line_and_is_counted(serve: Serve, log):
+    server = serve()
+    _, headers, _ = exchange(server, b"GET /?key=secret\r\n\r\n")
+    exchange(server, b"GET / HTTP/1.1\r\n" + b"X: " + b"a" * 70_000)
+    assert log.messages[0].endswith(f", {headers['x-request-id']}")
+    assert lines(log, 2) == ['"-" 400, invalid_http', '"-" 431, invalid_http']
+    assert b'requests_total{route="none",status="431"} 1' in exchange(server, head("/metrics", server))[2]
+
+
+def test_a_body_that_is_no_http_is_told_in_the_line_of_its_request(serve: Serve, log):
+    server = serve()
+    chunked = head(CHAT, server, method="POST", Content_Type="application/json", Transfer_Encoding="chunked")
+    status, headers, _ = exchange(server, chunked + b"no size\r\n")
+    with connect(server) as client:
+        client.sendall(chunked)
+        eventually(lambda: server._server.server_state.tasks)
+        client.sendall(b"no size\r\n")
+        assert read_reply(client)[0] == status == 400
+    assert lines(log, 2) == [f'"POST {CHAT}" 400, invalid_http'] * 2
+    assert log.messages[0].endswith(f", {headers['x-request-id']}")
+
+
+def test_the_rest_of_a_refused_body_has_no_line_of_its_own(serve: Serve, log):
+    server = serve()
+    with connect(server) as client:
+        fields = {"Authorization": "Bearer wrong", "Transfer_Encoding": "chunked"}
+        client.sendall(head(CHAT, server, method="POST", Content_Type="application/json", **fields))
+        assert read_reply(client)[0] == 401
+        client.sendall(b"no size\r\n")
+        while client.recv(65536):
+            pass
+    exchange(server, head("/health", server))
+    assert lines(log, 2) == [f'"POST {CHAT}" 401, invalid_api_key', '"GET /health" 200']
 
 
 def test_a_line_is_short_whatever_is_asked_for(plain_server: ApiServer, log):
