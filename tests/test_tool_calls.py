@@ -75,6 +75,10 @@ CASES = {
         '<think>Hm.</think>\n{"name": "weather", "parameters": {"city": "Oslo"}}', "<think>Hm.</think>", (OSLO,),
     ),
     "arguments as text": ('{"name": "weather", "arguments": "{\\"city\\": \\"Oslo\\"}"}', "", (OSLO,)),
+    "arguments first": ('{"arguments": {"city": "Oslo"}, "name": "weather"}', "", (OSLO,)),
+    "its kind first": (
+        '[{\n  "type" : "function",\n  "name" : "weather", "parameters": {"city": "Oslo"}}]', "", (OSLO,),
+    ),
     "no arguments": ('{"name": "time.now"}', "", (call("time.now"),)),
     "letters of all kinds": (
         '<tool_call>{"name": "weather", "arguments": {"city": "東京 }]</x>"}}</tool_call>',
@@ -94,6 +98,9 @@ NO_CALLS = [
     '{"name": "weather", "parameters": {"city": "Oslo"}',
     '{"name": "weather", "parameters": {"city": "Oslo"}} is what I would call',
     '{"name": ["weather"]}',
+    '{"name": "weather report", "parameters": {}}',
+    '{"title": "a", "name": "weather", "parameters": {}}',  # begins as no call
+    '[{"city": "Oslo"}, {"name": "weather", "parameters": {}}]',
     '<tool_call>{"name": "rm", "arguments": {}}</tool_call>',
     "<tool_call>not json</tool_call>",
     "[weather(open('/etc/passwd').read())]",
@@ -156,6 +163,31 @@ def test_plain_words_are_not_held_back():
     assert watch.push(", a < b") == ", a < b"
     assert watch.push(" <tool") == " "
     assert watch.push("box>") == "<toolbox>"
+
+
+@pytest.mark.parametrize(
+    ("begins", "goes_on"),
+    [
+        ('{"', 'answer": '),
+        ('\n{ "name"', ': "Ada", '),
+        (
+            '{"name": "weather',
+            " report",
+        ),
+        ('{"type": "fun', 'nel"'),
+        ("[", "1, "),
+        ('[{"', 'title": '),
+        ("[weather", ", "),
+        ('{"arguments": ', '"none"'),
+    ],
+)
+def test_an_answer_in_json_is_held_back_only_while_it_can_become_a_call(begins: str, goes_on: str):
+    watch = CallWatch(NAMES)
+    assert [watch.push(letter) for letter in begins] == [""] * len(begins)
+    assert "".join(map(watch.push, goes_on)) == begins + goes_on
+    assert watch.push('{"name": "weather"}') == '{"name": "weather"}'
+    assert watch.push(CASES["hermes"][0]) == ""
+    assert watch.finish() == SaidAndCalled("", (OSLO,))
 
 
 @given(

@@ -1,7 +1,7 @@
 """Calls taken out of what a model wrote, in each of the `manners`.
 
 Control tokens may be missing in an answer's text, and with them the marks. What stands alone is a call only when it
-calls a function that was offered: an answer may be JSON for its own sake.
+begins as one, and calls a function that was offered: an answer may be JSON for its own sake.
 """
 
 import ast
@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from llama_gui.tool_calls.bare import BareBeginnings
 from llama_gui.tool_calls.manners import MANNERS, Manner
 from llama_gui.tool_calls.thoughts import Thoughts
 
@@ -54,6 +55,8 @@ def parse_answer(text: str, names: Collection[str]) -> SaidAndCalled:
     if manner is not None:
         return _parse_closed(text, manner, names)
     said, mark, rest = _split_at_mark(text)
+    if not mark and not BareBeginnings(names).are_in(text):
+        return SaidAndCalled(text, ())
     for read in (_read_json_calls, _read_pythonic):
         calls = read(rest.strip(), names)
         if calls:

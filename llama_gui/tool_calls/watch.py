@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from llama_gui.tool_calls.bare import BareBeginnings
 from llama_gui.tool_calls.manners import MANNERS
 from llama_gui.tool_calls.reading import SaidAndCalled, parse_answer
 from llama_gui.tool_calls.thoughts import Thoughts, overlap
@@ -17,6 +18,7 @@ class CallWatch:
 
     def __init__(self, names: Collection[str], opening: str = "") -> None:
         self._names = names
+        self._bare = BareBeginnings(names)
         self._thoughts = Thoughts(opening)
         self._held = ""
         self._holds_all = False
@@ -32,11 +34,10 @@ class CallWatch:
         if self._holds_all:
             return ""
         if not self._began:
-            start = self._held.lstrip()
-            if not start:
+            if self._bare.may_come(self._held):
                 return ""
             self._began = True
-            self._holds_all = start[0] in "{["  # a call without its mark, or an answer in JSON
+            self._holds_all = self._bare.are_in(self._held)
             if self._holds_all:
                 return ""
         safe = len(self._held)
