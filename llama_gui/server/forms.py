@@ -4,15 +4,14 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
+from llama_gui.errors import InvalidRequestError
 from llama_gui.server.json_body import read_object
-from llama_gui.server.refusal import RefusedError
+from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
-
-T = TypeVar("T")
 
 MOST_TEXTS = 1024
 _ANY_OBJECT = {"type": "object"}
@@ -21,10 +20,16 @@ _SPECIAL = re.compile(r"[\\.^$|?*+()\[\]{}]")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A JSON schema, or an expression; None: the answer is free."""
+    """A JSON schema, or an expression; None: the answer is free. `field` asks for it, with what is `given` there."""
 
     schema: Mapping[str, Any] | None = None
     regex: str | None = None
+    field: str = ""
+    given: Any = None
+
+    def refusal(self, error: InvalidRequestError) -> RefusedError | None:
+        """What to say of an error of the engine's that is about the form; None: it is about something else."""
+        return wrong(self.field, self.given, error.allowed) if error.field in ("json_schema", "regex") else None
 
 
 def read_form(fields: Fields) -> Form:
@@ -54,16 +59,16 @@ def read_form(fields: Fields) -> Form:
         "structured_outputs.regex": outputs.text("regex"),
         "structured_outputs.choice": _choice(outputs, "choice"),
     }
-    return Form(_the_one(schemas.items()), _the_one(expressions.items()))
+    forms = [Form(schema, None, name, schema) for name, schema in schemas.items() if schema is not None]
+    forms += [Form(None, regex, name, regex) for name, regex in expressions.items() if regex is not None]
+    if len(forms) > 1:
+        raise other_form(forms[1].field, forms[0].field)
+    return forms[0] if forms else Form()
 
 
-def _the_one(named: Iterable[tuple[str, T | None]]) -> T | None:
-    found: T | None = None
-    for name, value in named:
-        if found is not None and value is not None:
-            raise RefusedError(400, f"{name} asks for another form of the answer than a second field does.", param=name)
-        found = found if value is None else value
-    return found
+def other_form(field: str, former: str) -> RefusedError:
+    """What to raise where two fields ask for two forms."""
+    return RefusedError(400, f"{field} asks for another form of the answer than {former}: leave one out.", param=field)
 
 
 def _schema(fields: Fields, name: str) -> Mapping[str, Any] | None:

@@ -15,7 +15,7 @@ from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
 from llama_gui.server.loads import EngineLoads
 from llama_gui.server.metrics import Metrics
-from llama_gui.server.refusal import RefusedError, refusal_of, wrong
+from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
 from llama_gui.server.responses.events import ResponseEvents
 from llama_gui.server.responses.reply import ResponseForm, whole_response
@@ -180,9 +180,9 @@ class _Task:
 async def _refusal(error: Exception, engine: ServedEngine | None, asked: Asked) -> RefusedError:
     if engine is None or isinstance(error, RefusedError):
         return refusal_of(error)
-    if asked.tools is not None and isinstance(error, InvalidRequestError) and error.field == "json_schema":
-        # Their parameters became the form of the answer, of which the caller has said nothing.
-        return wrong("tools", [dict(values) for values in asked.tools.parameters.values()], error.allowed)
+    of_form = asked.form.refusal(error) if isinstance(error, InvalidRequestError) else None
+    if of_form is not None:
+        return of_form
     return await asyncio.to_thread(refusal_by, engine, error, asked.requests[0], is_chat=asked.is_chat)
 
 

@@ -22,8 +22,6 @@ OUR_FIELDS = {
     "role": "messages",
     "content": "messages",
     "repetition_penalty": "repetition_penalty",
-    "json_schema": "response_format",
-    "regex": "guided_regex",
     "logprobs": "top_logprobs",
     "request": "prompt",
     "token id": "prompt",

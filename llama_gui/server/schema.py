@@ -5,7 +5,7 @@ answer, is refused: see `refused_fields`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
@@ -41,7 +41,7 @@ class Asked:
     """A request, read. One of `requests` for each choice of the answer, in order.
 
     `logprobs`: whether the answer tells the probability of each token. `prompts`: how many different ones there are.
-    `choices`: how many answers to each prompt are told, of all that are written the likeliest.
+    `choices`: how many answers to each prompt are told, of all that are written the likeliest. `form`: theirs.
     `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
     `token_ids`: the ids of prompt and answer are told, too; `tokens_as_ids`: tokens are named by their ids;
     `prompt_logprobs`: how likely the tokens of the prompt are is told. `documents`: the template must read them.
@@ -56,6 +56,7 @@ class Asked:
     is_chat: bool
     prompts: int = 1
     choices: int = 1
+    form: Form = field(default_factory=Form)
     tools: Tools | None = None
     echo: bool = False
     only_prompt: bool = False
@@ -84,8 +85,7 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     if top and not wants_logprobs:
         raise fields.wrong("top_logprobs", "left out, unless logprobs is true")
     form = read_form(fields)
-    if tools is not None:
-        form = replace(form, schema=tools.grammar_with(form.schema))
+    form = form if tools is None else tools.form_with(form)
     prompt = {
         "messages": messages,
         "tools": tools.schemas if tools else None,
@@ -195,6 +195,8 @@ def _asked(
             400, f"{len(prompts)} prompts with {written} answers each are more than {MOST_ANSWERS}.", param="prompt"
         )
     stream, usage = fields.flag("stream"), _include_usage(fields)
+    if form.field and fields.flag("ignore_eos"):
+        raise fields.wrong("ignore_eos", f"false where {form.field} gives the answer a form")
     common: dict[str, Any] = {
         "max_tokens": max_tokens,
         "logprobs": logprobs or 0,
@@ -212,7 +214,7 @@ def _asked(
             for choice in range(written)
         )
     except InvalidRequestError as error:
-        raise refusal_of(error, is_chat="messages" in prompts[0]) from error
+        raise form.refusal(error) or refusal_of(error, is_chat="messages" in prompts[0]) from error
     return Asked(
         fields.text("model"),
         requests,
@@ -222,6 +224,7 @@ def _asked(
         is_chat="messages" in prompts[0],
         prompts=len(prompts),
         choices=choices,
+        form=form,
         tools=tools,
         token_ids=fields.flag("return_token_ids"),
         tokens_as_ids=fields.flag("return_tokens_as_token_ids"),

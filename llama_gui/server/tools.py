@@ -1,9 +1,10 @@
 """The functions that a request lets the model call, and how much it must."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from llama_gui.server.forms import Form, other_form
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
 from llama_gui.tool_calls import as_object, call_or, call_schema
@@ -43,11 +44,17 @@ class Tools:
             return call_schema(self.parameters)
         return None
 
-    def grammar_with(self, schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """The same where what is said, instead of a call, must follow `schema`: agents ask for both."""
-        if self.grammar is not None or schema is None:
-            return self.grammar
-        return call_or(self.parameters, schema)
+    def form_with(self, form: Form) -> Form:
+        """That of an answer in which what is said, instead of a call, must have `form`: agents ask for both.
+
+        Raises:
+            RefusedError: a call is a must, and cannot have that form.
+        """
+        if self.grammar is not None:
+            if form.regex is not None:
+                raise other_form(form.field, "the call for which tool_choice asks")
+            return Form(self.grammar, None, "tools", [dict(values) for values in self.parameters.values()])
+        return form if form.schema is None else replace(form, schema=call_or(self.parameters, form.schema))
 
 
 def read_tools(fields: Fields) -> Tools | None:

@@ -258,6 +258,8 @@ def test_what_an_answer_goes_on_from_belongs_to_the_prompt(client, model, starte
         ({"logit_bias": {"99999999": 1}}, openai.BadRequestError, "logit_bias"),
         ({"tools": [{"type": "function", "function": {"name": "f"}}]}, openai.BadRequestError, "tools"),
         ({"extra_body": {"echo": True}}, openai.BadRequestError, "echo"),
+        ({"extra_body": {"guided_json": {"type": "digit"}}}, openai.BadRequestError, "guided_json"),
+        ({"extra_body": {"structured_outputs": {"regex": "("}}}, openai.BadRequestError, "structured_outputs.regex"),
     ],
 )
 def test_errors_name_the_field(client, model, change, error, param):
@@ -399,6 +401,20 @@ def test_arguments_that_are_no_object_are_refused(serve: Serve, tool_engine: Eng
         with pytest.raises(openai.BadRequestError, match='a schema of "type": "object"') as caught:
             client.chat.completions.create(**asked)
         assert caught.value.param == "tools[0].function.parameters"
+
+
+@pytest.mark.parametrize(
+    ("choice", "param"), [("auto", "response_format"), ("required", "tools"), ("none", "response_format")]
+)
+def test_of_tools_and_a_form_that_is_refused_which_cannot_be_followed(serve: Serve, tool_engine: Engine, choice, param):
+    cannot = {"properties": {"a": {"$ref": "#/$defs/missing"}}}
+    form: dict = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object", **cannot}}}
+    tool = {"type": "function", "function": {"name": "add", "parameters": cannot if param == "tools" else {}}}
+    with client_of(serve(tool_engine)) as client:
+        asked: dict = {"model": "tiny", "messages": ASKED, "tools": [tool], "tool_choice": choice}
+        with pytest.raises(openai.BadRequestError, match=f"{param} is .* but it must be one that can be ") as caught:
+            client.chat.completions.create(**asked, response_format=form)
+        assert caught.value.param == param
 
 
 class Forcing:

@@ -280,7 +280,7 @@ def allowed_tools(mode: str, *names: str) -> dict:
         ({"guided_json": "[]"}, "guided_json"),
         ({"structured_outputs": {"choice": []}}, "structured_outputs.choice"),
         ({"structured_outputs": {"regex": "a", "choice": ["a"]}}, "structured_outputs.choice"),
-        ({"structured_outputs": {"regex": "a"}, "guided_json": {}}, "guided_regex"),
+        ({"structured_outputs": {"regex": "a"}, "guided_json": {}}, "structured_outputs.regex"),
         ({"guided_choice": [""]}, "guided_choice"),
         ({"guided_choice": "a"}, "guided_choice"),
     ],
@@ -364,6 +364,35 @@ def test_arguments_are_an_object_whatever_their_schema_says(schema: dict[str, An
     required = read_chat(question(tools=[tool], tool_choice="required")).requests[0].json_schema
     assert required is not None
     assert required["$defs"]["0"] == grammar
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"guided_regex": "a"}, "guided_regex"),
+        ({"regex": "a"}, "regex"),
+        ({"guided_choice": ["a"]}, "guided_choice"),
+        ({"structured_outputs": {"choice": ["a"]}}, "structured_outputs.choice"),
+    ],
+)
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "f"}}])
+def test_a_call_that_must_be_made_has_no_second_form(fields, field: str, choice):
+    error = refused(read_chat, question(tools=[TOOL], tool_choice=choice, **fields))
+    assert error.param == field
+    assert error.message == (
+        f"{field} asks for another form of the answer than the call for which tool_choice asks: leave one out."
+    )
+    auto = read_chat(question(tools=[TOOL], **fields))
+    assert (auto.requests[0].regex, auto.requests[0].json_schema) == (auto.form.regex, None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [({"tool_choice": "required"}, "tools"), ({"json_schema": {}}, "json_schema"), ({"regex": "a"}, "regex")],
+)
+def test_an_answer_with_a_form_ends(fields, field: str):
+    error = refused(read_chat, question(tools=[TOOL], ignore_eos=True, **fields))
+    assert error.message == f"ignore_eos is True, but it must be false where {field} gives the answer a form."
 
 
 def test_a_form_beside_tools_is_that_of_what_is_said():
