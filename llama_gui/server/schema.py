@@ -40,7 +40,8 @@ _TAKEN_VARIABLES = ("messages", "tools", "now", "tokenize", "self")
 class Asked:
     """A request, read. One of `requests` for each choice of the answer, in order.
 
-    `logprobs`: whether the answer tells the probability of each token. `prompts`: how many different ones there are.
+    `logprobs`: whether the answer tells the probability of each token. `include_usage`: a stream tells at its end how
+    many tokens there were; `continuous_usage`: each of its chunks does. `prompts`: how many different ones there are.
     `choices`: how many answers to each prompt are told, of all that are written the likeliest. `form`: theirs.
     `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
     `token_ids`: the ids of prompt and answer are told, too; `tokens_as_ids`: tokens are named by their ids;
@@ -51,9 +52,10 @@ class Asked:
     model: str | None
     requests: tuple[GenerateRequest, ...]
     stream: bool
-    include_usage: bool
     logprobs: bool
     is_chat: bool
+    include_usage: bool = False
+    continuous_usage: bool = False
     prompts: int = 1
     choices: int = 1
     form: Form = field(default_factory=Form)
@@ -194,7 +196,7 @@ def _asked(
         raise RefusedError(
             400, f"{len(prompts)} prompts with {written} answers each are more than {MOST_ANSWERS}.", param="prompt"
         )
-    stream, usage = fields.flag("stream"), _include_usage(fields)
+    stream, usage = fields.flag("stream"), _usage(fields)
     if form.field and fields.flag("ignore_eos"):
         raise fields.wrong("ignore_eos", f"false where {form.field} gives the answer a form")
     common: dict[str, Any] = {
@@ -219,7 +221,6 @@ def _asked(
         fields.text("model"),
         requests,
         stream,
-        usage,
         logprobs=logprobs is not None,
         is_chat="messages" in prompts[0],
         prompts=len(prompts),
@@ -229,6 +230,7 @@ def _asked(
         token_ids=fields.flag("return_token_ids"),
         tokens_as_ids=fields.flag("return_tokens_as_token_ids"),
         prompt_logprobs=fields.has("prompt_logprobs"),
+        **usage,
     )
 
 
@@ -255,9 +257,11 @@ def _nth(sampling: SamplingParams, choice: int) -> SamplingParams:
     return replace(sampling, seed=(sampling.seed + choice) % (MAX_SEED + 1))
 
 
-def _include_usage(fields: Fields) -> bool:
-    options = fields.inner("stream_options")
-    return options is not None and options.flag("include_usage")
+def _usage(fields: Fields) -> dict[str, Any]:
+    """How much a stream tells of its tokens; one that tells nothing at its end tells nothing before, as vLLM's."""
+    options = fields.inner("stream_options") or Fields({})
+    is_told, is_told_always = options.flag("include_usage"), options.flag("continuous_usage_stats")
+    return {"include_usage": is_told, "continuous_usage": is_told and is_told_always}
 
 
 def _prompts(fields: Fields) -> list[Mapping[str, Any]]:

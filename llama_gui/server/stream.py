@@ -47,6 +47,8 @@ class ChunkMaker:
         self._engine = engine
         self._echoes = echoes
         self._usages: dict[int, Usage] = {}
+        self._prompt_sizes = [len(prompt) for prompt in prompts]
+        self._drawn = [0] * len(asked.requests)
         self._offsets = [len(echo.text) for echo in echoes] or [0] * len(asked.requests)
         self._splits = [CallSplit(asked, opening(asked, engine, n)) for n in range(len(asked.requests))]
 
@@ -74,7 +76,10 @@ class ChunkMaker:
         """
         if isinstance(arrived.item, GenerateResult):
             return self._finish(arrived.choice, arrived.item)
-        return self._prompt(arrived) + (b"" if self._asked.only_prompt else self._token(arrived.choice, arrived.item))
+        if self._asked.only_prompt:
+            return self._prompt(arrived)
+        self._drawn[arrived.choice] += 1
+        return self._prompt(arrived) + self._token(arrived.choice, arrived.item)
 
     def end(self) -> bytes:
         """The events behind the last token: usage, when it was asked for, and the end."""
@@ -159,7 +164,14 @@ class ChunkMaker:
             part["stop_reason"] = stop_reason
         if token_id is not None:
             part["token_ids"] = [token_id]
-        more: dict[str, Any] = {"usage": None} if self._asked.include_usage else {}
+        more: dict[str, Any] = {"usage": self._usage(choice)} if self._asked.include_usage else {}
         if prompt is not None:
             (more if self._asked.is_chat else part)["prompt_token_ids"] = list(prompt)
         return event(self._envelope.wrap([part], is_chunk=True, **more))
+
+    def _usage(self, choice: int) -> Mapping[str, int] | None:
+        """The tokens of one choice so far, where that is asked for; what of them the cache held is known at the end."""
+        if not self._asked.continuous_usage:
+            return None
+        prompt, drawn = self._prompt_sizes[choice], self._drawn[choice]
+        return {"prompt_tokens": prompt, "completion_tokens": drawn, "total_tokens": prompt + drawn}

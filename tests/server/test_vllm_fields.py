@@ -9,6 +9,7 @@ from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from tests.engine.test_middle import write_coder
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.server.conftest import Serve, ask, question
+from tests.server.test_routes import events
 
 PROMPT = "The side bar"
 ASKED = "What is this application?"
@@ -250,3 +251,38 @@ def test_the_middle_of_a_text(serve: Serve, starter: Engine, kernel_notes, tmp_p
         server.stop()
     status, reply = ask(serve(starter), asked, PATHS[1])
     assert (status, reply["error"]["param"]) == (400, "suffix")
+
+
+# --- what a stream tells of its tokens
+
+
+USAGE = {"include_usage": True, "continuous_usage_stats": True}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_each_chunk_tells_how_many_tokens_there_were(server, path: str):
+    body: dict = {"max_tokens": 4, "ignore_eos": True, "n": 2, "seed": 1, "stream": True, "stream_options": USAGE}
+    prompt: dict = question(ASKED) if path == PATHS[0] else {"prompt": [PROMPT, "Hi there, all"]}
+    *chunks, last, _ = events(server, {**prompt, **body}, path)
+    last = last["usage"]
+    counts: dict[int, list[tuple[int, int]]] = {}
+    for chunk in chunks:
+        usage = chunk["usage"]
+        assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+        counts.setdefault(chunk["choices"][0]["index"], []).append((usage["prompt_tokens"], usage["completion_tokens"]))
+    assert all(told == sorted(told) and told[-1][1] == 4 for told in counts.values())
+    assert sum(counts[choice][0][0] for choice in range(0, len(counts), 2)) == last["prompt_tokens"]
+    assert last["completion_tokens"] == 4 * len(counts)
+    assert all(len({count for _, count in told}) > 2 for told in counts.values())
+
+
+def test_a_message_that_is_continued_counts_as_prompt_from_the_first_chunk(server):
+    messages = [{"role": "user", "content": ASKED}, {"role": "assistant", "content": "This is"}]
+    body = {"messages": messages, "continue_final_message": True, "max_tokens": 3, "stream": True}
+    first, *_, last, _ = events(server, {**body, "stream_options": USAGE})
+    assert first["usage"]["prompt_tokens"] == last["usage"]["prompt_tokens"]
+
+
+def test_a_stream_that_tells_no_tokens_at_its_end_tells_none_before(server):
+    chunks = events(server, question(ASKED, max_tokens=2, stream=True, stream_options={"continuous_usage_stats": True}))
+    assert not any("usage" in chunk for chunk in chunks[:-1])
