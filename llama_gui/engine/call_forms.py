@@ -35,12 +35,12 @@ class CallForms:
 
     def of(self, tools: Sequence[Mapping[str, Any]]) -> tuple[CallForm, ...]:
         """The grammars of calls of these tools; () where there are none."""
-        parameters = dict(filter(None, map(parameters_of, tools)))
-        if not parameters or not self._manners:
-            return ()
         try:
+            parameters = dict(filter(None, map(parameters_of, tools)))
             key = json.dumps(list(parameters.items()))
         except (TypeError, ValueError, RecursionError):  # no JSON
+            return ()
+        if not parameters or not self._manners:
             return ()
         with self._lock:
             if key not in self._kept:

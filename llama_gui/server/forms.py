@@ -12,6 +12,7 @@ from llama_gui.errors import InvalidRequestError
 from llama_gui.server.json_body import read_object
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
+from llama_gui.tool_calls import closed
 
 MOST_TEXTS = 1024
 _ANY_OBJECT = {"type": "object"}
@@ -42,7 +43,7 @@ def read_form(fields: Fields) -> Form:
     for name in ("grammar", "structural_tag"):
         if outputs.has(name):
             raise outputs.wrong(name, "left out: json, regex and choice are known here")
-    for name in ("whitespace_pattern", "disable_any_whitespace", "disable_additional_properties"):
+    for name in ("whitespace_pattern", "disable_any_whitespace"):
         if outputs.get(name):
             raise outputs.wrong(name, "left out: JSON is written as its schema and few spaces allow")
     schemas = {
@@ -59,7 +60,7 @@ def read_form(fields: Fields) -> Form:
         "structured_outputs.regex": outputs.text("regex"),
         "structured_outputs.choice": _choice(outputs, "choice"),
     }
-    forms = [Form(schema, None, name, schema) for name, schema in schemas.items() if schema is not None]
+    forms = [Form(closed(schema), None, name, schema) for name, schema in schemas.items() if schema is not None]
     forms += [Form(None, regex, name, regex) for name, regex in expressions.items() if regex is not None]
     if len(forms) > 1:
         raise other_form(forms[1].field, forms[0].field)

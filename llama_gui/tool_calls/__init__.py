@@ -1,5 +1,6 @@
 """Calls of functions in what models write: how they look, what they must be, and how they are taken out of a text."""
 
+from llama_gui.tool_calls.closing import closed
 from llama_gui.tool_calls.forced import ForcedCall
 from llama_gui.tool_calls.forms import (
     ANY_OBJECT,
@@ -29,6 +30,7 @@ __all__ = [
     "call_or",
     "call_schema",
     "calls_schema",
+    "closed",
     "parameters_of",
     "parse_tool_calls",
 ]

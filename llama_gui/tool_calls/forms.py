@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from llama_gui.tool_calls.closing import closed
+
 Parameters = Mapping[str, Mapping[str, Any]]
 """Functions by their names: the JSON schemas of their arguments."""
 
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 _NOTHING: Mapping[str, Any] = {}
-_SAYS_WHAT_ELSE = (
-    "additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref", "if",
-)  # fmt: skip
 
 
 def call_schema(parameters: Parameters, key: str = "arguments") -> dict[str, Any]:
@@ -43,17 +42,12 @@ def parameters_of(tool: Any) -> tuple[str, Mapping[str, Any]] | None:
 
 
 def as_object(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of arguments, which are an object; where it does not say what else may be in it, nothing is.
-
-    JSON Schema means anything then, and small models make use of that.
-    """
+    """The schema of arguments, which are an object, and `closed`."""
     if "type" not in schema and not any(name in schema for name in ("$ref", "allOf", "anyOf", "oneOf")):
         schema = {"type": "object", **schema}
     if schema.get("type", "object") != "object":  # no function takes that
         return ANY_OBJECT
-    if "properties" in schema and not any(name in schema for name in _SAYS_WHAT_ELSE):
-        return {**schema, "additionalProperties": False}
-    return schema
+    return closed(schema)
 
 
 def _definitions(

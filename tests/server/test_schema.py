@@ -306,6 +306,23 @@ def test_forms_of_answers():
     assert read_chat(question(guided_regex="[ab]+")).requests[0].regex == "[ab]+"
 
 
+def test_objects_of_an_answer_hold_what_their_schema_names():
+    """As with vLLM and llama.cpp: a small model would write more and more properties."""
+    schema = {"type": "object", "properties": {"a": {"properties": {"b": {}}}, "c": {"additionalProperties": True}}}
+    made = read_chat(question(guided_json=schema)).requests[0].json_schema
+    assert made == {
+        "type": "object",
+        "properties": {
+            "a": {"properties": {"b": {}}, "additionalProperties": False},
+            "c": {"additionalProperties": True},
+        },
+        "additionalProperties": False,
+    }
+    named = {"json": schema, "disable_additional_properties": True}
+    assert read_chat(question(structured_outputs=named)).requests[0].json_schema == made
+    assert read_chat(question(response_format={"type": "json_object"})).requests[0].json_schema == {"type": "object"}
+
+
 def test_forms_as_vllm_has_them():
     def form(**fields):
         (request,) = read_chat(question(**fields)).requests
@@ -407,7 +424,7 @@ def test_a_form_beside_tools_is_that_of_what_is_said():
     )
     assert must.requests == alone.requests  # nothing is said then
     none = read_chat(question(tools=[TOOL], tool_choice="none", response_format=form))
-    assert none.requests[0].json_schema == place
+    assert none.requests[0].json_schema == {**place, "additionalProperties": False}
 
 
 @pytest.mark.parametrize(
