@@ -6,7 +6,8 @@ from llama_gui.server.refusal import RefusedError
 from llama_gui.server.request_fields import Fields
 from llama_gui.vocabulary import MAX_SEED, SAMPLING_RANGES, SamplingParams
 
-MOST_STOPS = 16
+MOST_STOPS = 64
+"""OpenAI has 4; programs for stories send the name of everybody who could speak next."""
 MOST_BIASES = 1024
 MOST_WORDS = 256
 MOST_TOKENS = 2**31 - 1
@@ -106,7 +107,9 @@ def _biases(fields: Fields) -> dict[int, float] | None:
 def _stops(fields: Fields) -> tuple[str, ...]:
     value = fields.get("stop")
     if isinstance(value, str):
-        value = [value] if value else []
+        value = [value]
+    if isinstance(value, list):  # an empty one ends nothing, as llama.cpp has it
+        value = [text for text in value if text != ""]
     return read_texts(Fields({"stop": value}), "stop", MOST_STOPS)
 
 

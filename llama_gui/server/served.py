@@ -219,13 +219,15 @@ def _is_bound(request: GenerateRequest) -> bool:
 
 
 def name_for(models: Models, asked: str | None) -> str:
-    """The name of the model that a request means. What is not a known name is never looked for anywhere.
+    """The name of the model that a request means; without one, or with "", the first, as vLLM and llama.cpp have it.
+
+    What is not a known name is never looked for anywhere.
 
     Raises:
         RefusedError: there is no such model.
     """
     names = models.names()
-    if asked is None and names:
+    if not asked and names:
         return names[0]
     if asked in names:
         return str(asked)

@@ -14,6 +14,7 @@ from llama_gui.errors import ChatTemplateError, EngineClosedError
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.refusal import refusal_of
 from llama_gui.server.serve import ApiServer
+from llama_gui.server.served import FixedModels
 from tests.server.conftest import (
     CHAT,
     Serve,
@@ -87,7 +88,7 @@ def test_unknown_routes_and_methods_have_the_shape_of_errors(plain_server: ApiSe
     assert "POST" in headers["allow"]
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "../Scripted", "/models/Scripted", "scripted", "", "Scripted\u0000"])
+@pytest.mark.parametrize("name", ["/etc/passwd", "../Scripted", "/models/Scripted", "scripted", " ", "Scripted\u0000"])
 def test_only_known_names_are_models(plain_server: ApiServer, name: str):
     status, reply = ask(plain_server, question(model=name))
     assert (status, reply["error"]["param"], reply["error"]["code"]) == (404, "model", "model_not_found")
@@ -318,6 +319,12 @@ def test_silence_is_filled_with_comments(serve: Serve):
         data = b""
         while data.count(b": still here\n\n") < 3:
             data += client.recv(65536)
+
+
+def test_who_names_no_model_gets_the_first(serve: Serve):
+    first, second = ServedScript(), ServedScript()
+    server = serve(first, models=FixedModels({"a": first, "b": second}))
+    assert [ask(server, question(**named))[1]["model"] for named in ({}, {"model": None}, {"model": ""})] == ["a"] * 3
 
 
 # --- tools

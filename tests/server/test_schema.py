@@ -146,6 +146,7 @@ def test_the_newer_name_of_the_limit_counts():
 def test_one_stop_text_is_a_list_of_one():
     assert read_chat(question(stop="\n")).requests[0].stop == ("\n",)
     assert read_chat(question(stop="")).requests[0].stop == ()
+    assert read_chat(question(stop=["a", "", "b"])).requests[0].stop == ("a", "b")
 
 
 def test_messages_in_all_their_forms():
@@ -208,8 +209,8 @@ def allowed_tools(mode: str, *names: str) -> dict:
         ({"max_completion_tokens": "9"}, "max_completion_tokens"),
         ({"min_tokens": 9, "max_tokens": 2}, "min_tokens"),
         ({"stop": 5}, "stop"),
-        ({"stop": ["a", ""]}, "stop"),
-        ({"stop": ["a"] * 17}, "stop"),
+        ({"stop": ["a", 5]}, "stop"),
+        ({"stop": ["a"] * 65}, "stop"),
         ({"stop": ["a" * 1001]}, "stop"),
         ({"stream": "yes"}, "stream"),
         ({"stream": 1}, "stream"),
