@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from llama_gui.tool_calls import (
     CallWatch,
-    ForcedCall,
+    ForcedCalls,
     SaidAndCalled,
     ToolCall,
     call_schema,
@@ -246,21 +246,36 @@ def test_arguments_are_an_object_with_nothing_that_it_does_not_name(parameters, 
 # --- calls that had to be made
 
 FORCED = [
-    ("", '{"name": "f", "arguments": {"a": "}\\\\"}}', ("f", '{"a": "}\\\\"}')),
-    ("", '{"name":"f","arguments":{"a":{"b":["]",{}]}}}', ("f", '{"a":{"b":["]",{}]}}')),
-    ("", '{\n  "name": "f",\n  "arguments": []}', ("f", "[]")),
-    ("", '{"name": "a \\"b\\" \\u00e4", "arguments": {"a": "\\""}}', ('a "b" \u00e4', '{"a": "\\""}')),
-    ("", '{"name": "f", "arguments": {"a": {}', ("f", '{"a": {}')),
-    ("", '{"name": "f", "argum', ("", "")),
-    ("g", '{"a": {"b": 1}}', ("g", '{"a": {"b": 1}}')),
-    ("g", '{"a": {"b', ("g", '{"a": {"b')),
+    ("", '{"name": "f", "arguments": {"a": "}\\\\"}}', [("f", '{"a": "}\\\\"}')]),
+    ("", '{"name":"f","arguments":{"a":{"b":["]",{}]}}}', [("f", '{"a":{"b":["]",{}]}}')]),
+    ("", '{\n  "name": "f",\n  "arguments": []}', [("f", "[]")]),
+    ("", '{"name": "a \\"b\\" \\u00e4", "arguments": {"a": "\\""}}', [('a "b" \u00e4', '{"a": "\\""}')]),
+    ("", '{"name": "f", "arguments": {"a": {}', [("f", '{"a": {}')]),
+    ("", '{"name": "f", "argum', []),
+    ("", '{"name": "f", "arguments": ', []),
+    ("g", '{"a": {"b": 1}}', [("g", '{"a": {"b": 1}}')]),
+    ("g", ' {"a": {"b', [("g", '{"a": {"b')]),
+    ("g", '{"name": "f", "arguments": {}}', [("g", '{"name": "f", "arguments": {}}')]),
+    # a list of them
+    ("", '[{"name": "f", "arguments": {}}]', [("f", "{}")]),
+    (
+        "",
+        '[ {"name":"f","arguments":{"a":"]},{"}},\n{"name": "g", "arguments": {"name": "f", "arguments": []}} ]',
+        [("f", '{"a":"]},{"}'), ("g", '{"name": "f", "arguments": []}')],
+    ),
+    ("", '[{"name": "f", "arguments": {}}, {"name": "f", "arguments": {"b', [("f", "{}"), ("f", '{"b')]),
+    ("", '[{"name": "f", "arguments": {}}, {"name": "f", "arg', [("f", "{}")]),
 ]
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), FORCED)
 @pytest.mark.parametrize("size", [1, 2, 5, 1000])
 def test_a_call_that_had_to_be_made_is_read_while_it_is_written(name, text, expected, size):
-    forced = ForcedCall(name)
-    written = [forced.push(text[at : at + size]) for at in range(0, len(text), size)]
-    assert (forced.name, forced.arguments, forced.has_begun) == (*expected, bool(expected[1]))
-    assert "".join(written) == expected[1]
+    forced = ForcedCalls(name)
+    pieces = [piece for at in range(0, len(text), size) for piece in forced.push(text[at : at + size])]
+    assert forced.calls == tuple(ToolCall(*call) for call in expected)
+    for index, (function, arguments) in enumerate(expected):
+        of_call = [piece for piece in pieces if piece.index == index]
+        assert {piece.name for piece in of_call} == {function}
+        assert [piece.begins for piece in of_call] == [True] + [False] * (len(of_call) - 1)
+        assert "".join(piece.arguments for piece in of_call) == arguments

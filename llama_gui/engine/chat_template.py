@@ -17,7 +17,7 @@ from jinja2.utils import pass_context
 
 from llama_gui.engine.fields import check_regular, read_json, shown
 from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
-from llama_gui.engine.template_manners import manners_of
+from llama_gui.engine.template_manners import are_lists, manners_of
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.template_turns import Turn, calls_as_text, has_calls, others, with_told_tools
@@ -214,14 +214,19 @@ class ChatTemplate:
     def call_manners(self) -> tuple[Manner, ...]:
         """How the model writes calls; () where it knows no tools."""
 
-        def prompt(called: Message | None) -> str:
-            messages = [Message("user", "?"), *([called] if called is not None else [])]
-            return self.render(messages, now=datetime.min, tools=[_SOME_TOOL], add_generation_prompt=called is None)
-
         def has(text: str) -> bool:
             return text in self._source or self._tokenizer.id_of(text) is not None
 
-        return manners_of(has, prompt, are_told=self._wants_told_tools) if self.knows_tools else ()
+        return manners_of(has, self._called, are_told=self._wants_told_tools) if self.knows_tools else ()
+
+    @cached_property
+    def lists_calls(self) -> bool:
+        """Whether the model writes several calls as one list."""
+        return self.knows_tools and are_lists(self.call_manners, self._called)
+
+    def _called(self, answer: Message | None) -> str:
+        messages = [Message("user", "?"), *([answer] if answer is not None else [])]
+        return self.render(messages, now=datetime.min, tools=[_SOME_TOOL], add_generation_prompt=answer is None)
 
     @cached_property
     def _control_texts(self) -> ControlTexts:

@@ -315,6 +315,7 @@ def load_model(
         thinking=thinking,
         thinking_tag=thinking_tag,
         tools=template is not None and template.knows_tools,
+        lists_calls=template is not None and template.lists_calls,
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)

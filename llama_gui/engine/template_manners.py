@@ -1,12 +1,14 @@
 """How a model writes calls, as its chat template and its tokens tell."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 
 from llama_gui.errors import ChatTemplateError
 from llama_gui.tool_calls import MANNERS, Manner
 from llama_gui.tool_calls.manners import BARE, FUNCTOOLS, TOOL_CALL_TOKEN
 from llama_gui.vocabulary import Message
 
+_LIST = re.compile(r'\[\s*\{\s*"(name|type|id|arguments)"')
 _CALL = {"type": "function", "id": "abcdefghi", "function": {"name": "f", "arguments": {"a": 1}}}
 
 
@@ -21,13 +23,19 @@ def manners_of(
     found = [manner for manner in MANNERS if manner.mark and has(manner.mark) and not any(map(has, manner.others))]
     if are_told:
         found += [manner for manner in (TOOL_CALL_TOKEN, FUNCTOOLS) if manner not in found]
-    return (*found, BARE) if _is_bare(prompt) else tuple(found)
+    is_bare = _answer(prompt, 1).lstrip().startswith('{"name"')
+    return (*found, BARE) if is_bare else tuple(found)
 
 
-def _is_bare(prompt: Callable[[Message | None], str]) -> bool:
-    """Whether a call is written as an answer that is nothing else, and has no mark."""
+def are_lists(manners: Sequence[Manner], prompt: Callable[[Message | None], str]) -> bool:
+    """Whether a model of these `manners` was taught to write several calls as one list. `prompt`: as above."""
+    return any(not manner.has_one for manner in manners) or _LIST.search(_answer(prompt, 2)) is not None
+
+
+def _answer(prompt: Callable[[Message | None], str], calls: int) -> str:
+    """So many calls as the template writes them; "": it does not."""
     try:
-        before, whole = prompt(None), prompt(Message("assistant", "", tool_calls=[_CALL]))
+        before, whole = prompt(None), prompt(Message("assistant", "", tool_calls=[_CALL] * calls))
     except ChatTemplateError:  # whoever asks for an answer is told
-        return False
-    return whole.startswith(before) and whole[len(before) :].lstrip().startswith('{"name"')
+        return ""
+    return whole[len(before) :] if whole.startswith(before) else ""

@@ -6,18 +6,18 @@ from typing import Any
 from llama_gui.server.replies import call_fields
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
-from llama_gui.tool_calls import CallWatch, ForcedCall, SaidAndCalled, ToolCall, parse_tool_calls
+from llama_gui.tool_calls import CallWatch, ForcedCalls, SaidAndCalled, ToolCall, parse_tool_calls
 
 
 class CallSplit:
-    """Tells calls from text while one answer comes: those that the model makes by itself, or the one that it must.
+    """Tells calls from text while one answer comes: those that the model makes by itself, or those that it must.
 
-    `forced`: that one, which takes the whole answer; None: none must be.
+    `forced`: these, which take the whole answer; None: none must be.
     """
 
     def __init__(self, asked: Asked, opening: str = "") -> None:
         tools = asked.tools
-        self.forced = forced_call(asked)
+        self.forced = forced_calls(asked)
         self._watch = CallWatch(tools.names, opening) if tools is not None and self.forced is None else None
 
     def push(self, text: str) -> str:
@@ -43,21 +43,21 @@ def opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
 
 def said_and_called(asked: Asked, engine: ServedEngine, choice: int, text: str) -> tuple[str, Sequence[ToolCall]]:
     """A whole answer with the tag that its prompt ends with, but without the calls in it; and those."""
-    begun, forced = opening(asked, engine, choice), forced_call(asked)
+    begun, forced = opening(asked, engine, choice), forced_calls(asked)
     if asked.tools is None:
         return begun + text, ()
     if forced is not None:
         forced.push(text)
-        return begun, (ToolCall(forced.name, forced.arguments),) if forced.has_begun else ()
+        return begun, forced.calls
     found = parse_tool_calls(begun + text, asked.tools.names)
     return found.text, found.calls
 
 
-def forced_call(asked: Asked) -> ForcedCall | None:
-    """What reads the call that the answer must be; None: it need not be one."""
+def forced_calls(asked: Asked) -> ForcedCalls | None:
+    """What reads the calls that the answer must be; None: it need not be any."""
     if asked.tools is None or asked.tools.grammar is None:
         return None
-    return ForcedCall(asked.tools.named)
+    return ForcedCalls(asked.tools.named)
 
 
 def limited(asked: Asked, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:

@@ -19,7 +19,7 @@ from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
 from llama_gui.server.responses.events import ResponseEvents
 from llama_gui.server.responses.reply import ResponseForm, whole_response
-from llama_gui.server.schema import Asked
+from llama_gui.server.schema import Asked, fitted
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.stream import PING, ChunkMaker
 from llama_gui.server.visits import Visit
@@ -81,6 +81,7 @@ class Generator:
 
     async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, visit: Visit, send: Send) -> None:
         """Raises EngineClosedError only before anything was sent."""
+        asked = fitted(asked, engine.info)
         if asked.tools is not None:
             await asyncio.to_thread(check_knows_tools, asked, engine)
         if asked.documents:

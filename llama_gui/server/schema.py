@@ -23,7 +23,7 @@ from llama_gui.server.sampling_fields import (
 )
 from llama_gui.server.tools import Tools, read_tools
 from llama_gui.server.turns import read_messages
-from llama_gui.vocabulary import MAX_SEED, GenerateRequest, Message, SamplingParams
+from llama_gui.vocabulary import MAX_SEED, GenerateRequest, Message, ModelInfo, SamplingParams
 
 MOST_CHOICES = 16
 MOST_ANSWERS = 64
@@ -43,6 +43,7 @@ class Asked:
     `logprobs`: whether the answer tells the probability of each token. `include_usage`: a stream tells at its end how
     many tokens there were; `continuous_usage`: each of its chunks does. `prompts`: how many different ones there are.
     `choices`: how many answers to each prompt are told, of all that are written the likeliest. `form`: theirs.
+    `several_calls`: the schema that they follow instead, if the model writes several calls as one list.
     `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
     `token_ids`: the ids of prompt and answer are told, too; `tokens_as_ids`: tokens are named by their ids;
     `prompt_logprobs`: how likely the tokens of the prompt are is told. `documents`: the template must read them.
@@ -60,6 +61,7 @@ class Asked:
     choices: int = 1
     form: Form = field(default_factory=Form)
     tools: Tools | None = None
+    several_calls: Mapping[str, Any] | None = None
     echo: bool = False
     only_prompt: bool = False
     token_ids: bool = False
@@ -67,6 +69,13 @@ class Asked:
     prompt_logprobs: bool = False
     documents: bool = False
     response: Mapping[str, Any] | None = None
+
+
+def fitted(asked: Asked, info: ModelInfo) -> Asked:
+    """The request as this model can answer it."""
+    if asked.several_calls is None or not info.lists_calls:
+        return asked
+    return replace(asked, requests=tuple(replace(one, json_schema=asked.several_calls) for one in asked.requests))
 
 
 def read_chat(body: Mapping[str, Any]) -> Asked:
@@ -86,8 +95,9 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     wants_logprobs = fields.flag("logprobs")
     if top and not wants_logprobs:
         raise fields.wrong("top_logprobs", "left out, unless logprobs is true")
-    form = read_form(fields)
-    form = form if tools is None else tools.form_with(form)
+    form, several = read_form(fields), None
+    if tools is not None:
+        form, several = tools.form_with(form), tools.several(form)
     prompt = {
         "messages": messages,
         "tools": tools.schemas if tools else None,
@@ -104,7 +114,7 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
         form=form,
         tools=tools,
     )
-    return replace(asked, documents=bool(fields.get("documents")))
+    return replace(asked, documents=bool(fields.get("documents")), several_calls=several)
 
 
 def template_variables(fields: Fields) -> Mapping[str, Any] | None:

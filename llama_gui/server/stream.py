@@ -10,6 +10,7 @@ from llama_gui.server.json_body import dump
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import (
     Envelope,
+    call_fields,
     chat_logprobs,
     completion_logprobs,
     is_told,
@@ -18,7 +19,7 @@ from llama_gui.server.replies import (
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 from llama_gui.server.whole_reply import told_reason, told_stop, told_usage
-from llama_gui.tool_calls import ToolCall
+from llama_gui.tool_calls import CallPiece, ToolCall
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
 
 DONE = b"data: [DONE]\n\n"
@@ -28,6 +29,12 @@ PING = b": still here\n\n"
 def event(value: Any) -> bytes:
     """One event."""
     return b"data: " + dump(value) + b"\n\n"
+
+
+def _call_delta(piece: CallPiece) -> dict[str, Any]:
+    if piece.begins:
+        return {"index": piece.index, **call_fields(ToolCall(piece.name, piece.arguments))}
+    return {"index": piece.index, "function": {"arguments": piece.arguments}}
 
 
 class ChunkMaker:
@@ -117,12 +124,8 @@ class ChunkMaker:
         if split.forced is None:
             said = split.push(text)
             return {"content": said} if said else {}
-        is_first, arguments = not split.forced.has_begun, split.forced.push(text)
-        if not arguments:
-            return {}
-        if is_first:
-            return {"tool_calls": numbered([ToolCall(split.forced.name, arguments)])}
-        return {"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]}
+        pieces = split.forced.push(text)
+        return {"tool_calls": [*map(_call_delta, pieces)]} if pieces else {}
 
     def _logprobs(self, choice: int, output: TokenOutput) -> dict[str, Any] | None:
         if not self._asked.logprobs:
@@ -141,7 +144,7 @@ class ChunkMaker:
         out = self._chunk(choice, {"content": left.text}) if left.text else b""
         if left.calls:
             out += self._chunk(choice, {"tool_calls": numbered(limited(self._asked, left.calls))})
-        if reason == "stop" and (left.calls or (split.forced is not None and split.forced.has_begun)):
+        if reason == "stop" and (left.calls or (split.forced is not None and split.forced.calls)):
             reason = "tool_calls"
         return out + self._chunk(
             choice, {} if self._asked.is_chat else "", reason=reason, stop_reason=told_stop(self._asked, result)

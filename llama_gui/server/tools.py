@@ -7,7 +7,7 @@ from typing import Any, Literal
 from llama_gui.server.forms import Form, other_form
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
-from llama_gui.tool_calls import as_object, call_or, call_schema
+from llama_gui.tool_calls import answer_or_calls, as_object
 
 MOST_TOOLS = 128
 
@@ -41,8 +41,15 @@ class Tools:
         if self.choice == "named":
             return self.parameters[self.named]
         if self.choice == "required":
-            return call_schema(self.parameters)
+            return answer_or_calls(self.parameters)
         return None
+
+    def several(self, form: Form) -> Mapping[str, Any] | None:
+        """The schema for models that write several calls as a list, where that is more than `form_with` allows."""
+        is_bound = self.choice == "required" or (self.choice == "auto" and form.schema is not None)
+        if not self.parallel or not is_bound:
+            return None
+        return answer_or_calls(self.parameters, form.schema if self.choice == "auto" else None, several=True)
 
     def form_with(self, form: Form) -> Form:
         """That of an answer in which what is said, instead of a call, must have `form`: agents ask for both.
@@ -54,7 +61,7 @@ class Tools:
             if form.regex is not None:
                 raise other_form(form.field, "the call for which tool_choice asks")
             return Form(self.grammar, None, "tools", [dict(values) for values in self.parameters.values()])
-        return form if form.schema is None else replace(form, schema=call_or(self.parameters, form.schema))
+        return form if form.schema is None else replace(form, schema=answer_or_calls(self.parameters, form.schema))
 
 
 def read_tools(fields: Fields) -> Tools | None:

@@ -1,12 +1,12 @@
 """Calls of functions in what models write: how they look, what they must be, and how they are taken out of a text."""
 
 from llama_gui.tool_calls.closing import closed
-from llama_gui.tool_calls.forced import ForcedCall
+from llama_gui.tool_calls.forced import CallPiece, ForcedCalls
 from llama_gui.tool_calls.forms import (
     ANY_OBJECT,
     Parameters,
+    answer_or_calls,
     as_object,
-    call_or,
     call_schema,
     calls_schema,
     parameters_of,
@@ -19,15 +19,16 @@ from llama_gui.tool_calls.watch import CallWatch
 __all__ = [
     "ANY_OBJECT",
     "MANNERS",
+    "CallPiece",
     "CallWatch",
-    "ForcedCall",
+    "ForcedCalls",
     "Manner",
     "Parameters",
     "SaidAndCalled",
     "Thoughts",
     "ToolCall",
+    "answer_or_calls",
     "as_object",
-    "call_or",
     "call_schema",
     "calls_schema",
     "closed",

@@ -1,49 +1,92 @@
-"""A call that had to be made, while it is written: the answer is its arguments, or follows a `call_schema`. Pure."""
+"""Calls that had to be made, while they are written: the answer is the arguments of one, or follows a `call_schema`.
+
+A list of such calls is read as well. Pure.
+"""
 
 import json
 import re
+from dataclasses import dataclass
 
-_HEAD = re.compile(r'\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"arguments"\s*:')
+from llama_gui.tool_calls.reading import ToolCall
+
+_HEAD = re.compile(r'[\s\[\]},]*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"arguments"\s*:')
 
 
-class ForcedCall:
-    """Takes name and arguments out of it. `name`: of the one function that may be called, where it is only arguments.
+@dataclass(frozen=True, slots=True)
+class CallPiece:
+    """More of the call with this number. `begins`: nothing of it was told before."""
 
-    `name` is "" until it is known. `arguments`: what of them was written, which is no JSON where the answer was cut.
+    index: int
+    name: str
+    arguments: str
+    begins: bool
+
+
+class ForcedCalls:
+    """Takes names and arguments out of an answer. `name`: of the one function that may be called, where it is only
+    the arguments of that.
     """
 
     def __init__(self, name: str = "") -> None:
-        self.name = name
-        self.arguments = ""
         self._is_bare = bool(name)
+        self._name = name  # of the call that is being written; "": its head is not whole yet
         self._head = ""
+        self._told: list[ToolCall] = []
+        self._is_told = False  # whether the call that is being written is the last of these
+        self._arguments = _Arguments()
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """What was told of them; the arguments of the last are no JSON where the answer was cut."""
+        return tuple(self._told)
+
+    def push(self, text: str) -> list[CallPiece]:
+        """More of the answer; what of it is arguments."""
+        if self._is_bare:
+            return self._tell(text)
+        pieces: list[CallPiece] = []
+        while text:
+            if not self._name:
+                text = self._read_head(text)
+                continue
+            written, text = self._arguments.split(text)
+            pieces += self._tell(written)
+            if self._arguments.are_over:
+                self._name, self._is_told = "", False
+        return pieces
+
+    def _read_head(self, text: str) -> str:
+        """What stands behind the head of the next call, once it is whole."""
+        self._head += text
+        head = _HEAD.match(self._head)
+        if head is None:
+            return ""
+        rest, self._head = self._head[head.end() :], ""
+        self._name, self._arguments = json.loads(head[1]), _Arguments()
+        return rest
+
+    def _tell(self, written: str) -> list[CallPiece]:
+        begins = not self._is_told
+        written = written.lstrip() if begins else written
+        if not written:
+            return []
+        former = "" if begins else self._told.pop().arguments
+        self._told.append(ToolCall(self._name, former + written))
+        self._is_told = True
+        return [CallPiece(len(self._told) - 1, self._name, written, begins)]
+
+
+class _Arguments:
+    """Knows where an object ends that is written piece by piece."""
+
+    def __init__(self) -> None:
         self._depth = 0
         self._in_string = False
         self._is_escaped = False
-        self._is_over = False
+        self.are_over = False
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether something is there that can be told."""
-        return bool(self.name and self.arguments)
-
-    def push(self, text: str) -> str:
-        """More of the answer; what of it is arguments."""
-        if not self.name:
-            self._head += text
-            head = _HEAD.match(self._head)
-            if head is None:
-                return ""
-            self.name, text = json.loads(head[1]), self._head[head.end() :]
-        written = text if self._is_bare else self._before_the_end(text)
-        written = written if self.arguments else written.lstrip()
-        self.arguments += written
-        return written
-
-    def _before_the_end(self, text: str) -> str:
-        """As much of it as stands before the brace that closes the call."""
-        if self._is_over:
-            return ""
+    def split(self, text: str) -> tuple[str, str]:
+        """What of the text stands before the brace that closes the call, and the rest."""
         for at, letter in enumerate(text):
             if self._is_escaped:
                 self._is_escaped = False
@@ -54,6 +97,6 @@ class ForcedCall:
             elif letter in "{}[]":
                 self._depth += 1 if letter in "{[" else -1
                 if self._depth < 0:
-                    self._is_over = True
-                    return text[:at]
-        return text
+                    self.are_over = True
+                    return text[:at], text[at:]
+        return text, ""

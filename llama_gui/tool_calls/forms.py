@@ -10,25 +10,38 @@ Parameters = Mapping[str, Mapping[str, Any]]
 
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 _NOTHING: Mapping[str, Any] = {}
+_CALL: Mapping[str, Any] = {"$ref": "#/$defs/call"}
+_MOST_CALLS = 32
+"""Of one answer: a weak model would write them to the end of its context."""
 
 
 def call_schema(parameters: Parameters, key: str = "arguments") -> dict[str, Any]:
     """One call of any of these functions, as an object of `name` and `key`."""
     # Llama's say of what type they are, if they like.
     first = {"type": {"const": "function"}} if key == "parameters" else {}
-    return {"$ref": "#/$defs/call", "$defs": _definitions(parameters, key, first=first)}
-
-
-def call_or(parameters: Parameters, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """One such call, or what follows `schema`."""
-    definitions = {**call_schema(parameters)["$defs"], "answer": _moved(schema, "#/$defs/answer")}
-    return {"anyOf": [{"$ref": "#/$defs/call"}, {"$ref": "#/$defs/answer"}], "$defs": definitions}
+    return {**_CALL, "$defs": _definitions(parameters, key, first=first)}
 
 
 def calls_schema(parameters: Parameters, key: str = "arguments") -> dict[str, Any]:
     """A list of such calls; each may have an id, as Mistral's."""
     definitions = _definitions(parameters, key, last={"id": {"type": "string", "maxLength": 64}})
-    return {"type": "array", "items": {"$ref": "#/$defs/call"}, "minItems": 1, "$defs": definitions}
+    return {"type": "array", "items": _CALL, "minItems": 1, "$defs": definitions}
+
+
+def answer_or_calls(
+    parameters: Parameters, answer: Mapping[str, Any] | None = None, *, several: bool = False
+) -> dict[str, Any]:
+    """One such call; or, with `several`, a list of them; or what follows the schema `answer`.
+
+    A model that was taught to write calls as a list begins one, and the others write one call.
+    """
+    definitions, ways = _definitions(parameters, "arguments"), [_CALL]
+    if several:
+        ways.append({"type": "array", "items": _CALL, "minItems": 1, "maxItems": _MOST_CALLS})
+    if answer is not None:
+        definitions["answer"] = _moved(answer, "#/$defs/answer")
+        ways.append({"$ref": "#/$defs/answer"})
+    return {"anyOf": ways, "$defs": definitions}
 
 
 def parameters_of(tool: Any) -> tuple[str, Mapping[str, Any]] | None:

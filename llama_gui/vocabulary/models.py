@@ -106,7 +106,8 @@ class ModelInfo:
     `reason`: why it has this dtype, in a sentence.
     `thinking`: whether it reasons before it answers when nobody says (`GenerateRequest.thinking`); None: that cannot be
     chosen. `thinking_tag`: what the prompt of an answer ends with that reasons, as in "<think>\\n"; "" where the model
-    writes that itself. `tools`: whether its chat template has a place for tools.
+    writes that itself. `tools`: whether its chat template has a place for tools; `lists_calls`: whether it was taught
+    to write several calls of them as one list.
     """
 
     name: str
@@ -123,6 +124,7 @@ class ModelInfo:
     thinking: bool | None = None
     thinking_tag: str = ""
     tools: bool = False
+    lists_calls: bool = False
 
     def opening(self, thinking: bool | None) -> str:
         """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""

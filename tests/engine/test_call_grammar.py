@@ -394,13 +394,19 @@ def test_without_the_package_everything_is_as_it_was(load, model: Path, monkeypa
 def test_which_manners_a_model_has(tmp_path: Path):
     templates = Path(__file__).parents[1] / "fakes" / "chat_templates"
 
-    def manners(name: str, *tokens: str) -> tuple[Manner, ...]:
+    def template_of(name: str, *tokens: str) -> ChatTemplate:
         tokenizer = read_tokenizer(tmp_path / name, byte_level_tokenizer(), tokens, special=True)
         (tmp_path / name / "chat_template.jinja").write_text((templates / f"{name}.jinja").read_text(encoding="utf-8"))
         template = ChatTemplate.load(tmp_path / name, tokenizer)
         assert template is not None
-        return template.call_manners
+        return template
 
+    def manners(name: str, *tokens: str) -> tuple[Manner, ...]:
+        return template_of(name, *tokens).call_manners
+
+    assert [template_of(name).lists_calls for name in ("qwen3", "mistral-v0.3", "llama-3.2", "gemma3")] == [
+        False, True, False, False,
+    ]  # fmt: skip
     assert manners("qwen2.5") == manners("qwen3") == (HERMES,)
     assert manners("mistral-v0.3") == (MISTRAL,)
     assert manners("llama-3.2") == (BARE,)

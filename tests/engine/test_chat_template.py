@@ -456,3 +456,21 @@ def test_phi_4_mini_is_told_of_tools_in_the_system_turn(tmp_path: Path):
     assert "[Called now: {}]" in text
     assert "Noon." in text
     assert template.call_manners == (TOOL_CALL_TOKEN, FUNCTOOLS)
+    assert template.lists_calls
+
+
+@pytest.mark.parametrize(
+    ("calls", "lists"),
+    [
+        ("<|tool_call|>{{ message.tool_calls | map(attribute='function') | list | tojson(indent=4) }}", True),
+        ("<tool_call>{{ message.tool_calls | tojson }}", True),
+        ("{% for call in message.tool_calls %}<tool_call>{{ call.function | tojson }}</tool_call>{% endfor %}", False),
+        ("{{ raise_exception('one at a time') if message.tool_calls | length > 1 }}{{ message.tool_calls[0] }}", False),
+    ],
+)
+def test_whether_it_writes_calls_as_a_list(tmp_path: Path, calls: str, lists: bool):
+    told = "{% if tools %}{{ tools | tojson }}{% endif %}"
+    turns = "{% for message in messages %}{% if message.tool_calls %}CALLS{% else %}?{% endif %}{% endfor %}"
+    template = make(tmp_path, told + turns.replace("CALLS", calls))
+    assert template is not None
+    assert template.lists_calls is lists

@@ -1,6 +1,7 @@
 """OpenAI's own client against our server over the starter model: what it expects is what we send."""
 
 import asyncio
+import contextlib
 import functools
 import json
 import re
@@ -343,9 +344,16 @@ ADD: dict = {
 @pytest.fixture(scope="module")
 def tool_engine(kernel_notes: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A tiny model whose template shows tools and calls."""
-    folder = write_tiny_llama(tmp_path_factory.mktemp("tools") / "tiny")
-    (folder / "chat_template.jinja").write_text(TOOL_TEMPLATE)
-    with Engine.load(folder, dtype="float32", kernel_notes=kernel_notes) as engine:
+    with tiny_with(TOOL_TEMPLATE, kernel_notes, tmp_path_factory.mktemp("tools")) as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def tiny_with(template: str, kernel_notes: Path, folder: Path) -> Iterator[Engine]:
+    """A tiny model with this chat template."""
+    model = write_tiny_llama(folder / "tiny")
+    (model / "chat_template.jinja").write_text(template)
+    with Engine.load(model, dtype="float32", kernel_notes=kernel_notes) as engine:
         engine.warmup()
         yield engine
 
@@ -437,6 +445,31 @@ class Forcing:
             return logits
 
         return self._engine.submit(replace(request, logits_processor=process), *callbacks)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_calls_that_must_be_are_several_where_the_model_writes_lists(serve: Serve, tmp_path, kernel_notes, stream):
+    pytest.importorskip("llguidance")
+    lists = "{% if message.tool_calls %}[TOOL_CALLS]{{ message.tool_calls | tojson }}{% endif %}"
+    template = TOOL_TEMPLATE.replace("{{ message.content }}", f"{{{{ message.content }}}}{lists}", 1)
+    said = ({"a": 1, "b": 3}, {"a": 2, "b": 4})
+    text = json.dumps([{"name": "add", "arguments": arguments} for arguments in said])
+    asked: dict = {"model": "tiny", "messages": ASKED, "tools": [ADD], "tool_choice": "required", "max_tokens": 200}
+    with tiny_with(template, kernel_notes, tmp_path) as engine, client_of(serve(Forcing(engine, text))) as client:
+        if stream:
+            with client.chat.completions.stream(**asked) as events:
+                events.until_done()
+            choice = events.get_final_completion().choices[0]
+        else:
+            choice = client.chat.completions.create(**asked).choices[0]
+        calls = choice.message.tool_calls or []
+        assert choice.finish_reason == "tool_calls"
+        assert [(call.function.name, json.loads(call.function.arguments)) for call in calls] == [
+            ("add", arguments) for arguments in said
+        ]
+        assert len({call.id for call in calls}) == 2
+        one = client.chat.completions.create(**asked, parallel_tool_calls=False).choices[0].message
+        assert len(one.tool_calls or []) == 1
 
 
 @pytest.mark.parametrize("strict", [True, None])

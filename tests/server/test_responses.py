@@ -203,6 +203,22 @@ def test_a_call_that_must_be_is_told_as_it_is_written(serve: Serve, choice: Any,
     assert len(deltas) == (1 if is_cut else 2)
 
 
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_of_calls_that_must_be_only_the_last_can_be_cut(serve: Serve, is_cut: bool):
+    call = '{"name": "weather", "arguments": {}}'
+    engine = ServedScript({"Rain?": [f"[{call}, {call[:-2]}", "}}]"]})
+    server = serve(engine)
+    body = {"input": "Rain?", "tools": [WEATHER], "tool_choice": "required", "max_output_tokens": 1 if is_cut else None}
+    last = ("{", "incomplete") if is_cut else ("{}", "completed")
+    whole, events = ask(server, body, PATH)[1], read_events(server, body)
+    for response in (whole, events[-1]["response"]):
+        told = [(call["arguments"], call["status"]) for call in response["output"]]
+        assert told == [("{}", "completed"), last]
+        assert len({call["id"] for call in response["output"]}) == 2
+    places = [event["output_index"] for event in events if event["type"].startswith("response.function_call")]
+    assert places == ([0, 0, 1, 1] if is_cut else [0, 0, 1, 1, 1])
+
+
 def test_of_the_tools_only_some_are_allowed(serve: Serve):
     engine = ServedScript({"Rain?": ["No."]})
     other = {**WEATHER, "name": "tides"}

@@ -3,6 +3,7 @@
 import math
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ from hypothesis import strategies as st
 
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.refusal import RefusedError
-from llama_gui.server.schema import read_chat, read_completion
-from llama_gui.vocabulary import Message
-from tests.server.conftest import question
+from llama_gui.server.schema import fitted, read_chat, read_completion
+from llama_gui.vocabulary import Message, ModelInfo
+from tests.server.conftest import ServedScript, question
+
+NAMED = {"type": "function", "function": {"name": "f"}}
 
 
 def refused(read, body) -> RefusedError:
@@ -384,6 +387,22 @@ def test_arguments_are_an_object_whatever_their_schema_says(schema: dict[str, An
     assert required["$defs"]["0"] == grammar
 
 
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_models_that_write_lists_may_make_several_calls(choice: str):
+    body = question(tools=[TOOL], tool_choice=choice, response_format={"type": "json_object"})
+    one_by_one, listing = (replace(ServedScript().info, lists_calls=lists) for lists in (False, True))
+
+    def ways(info: ModelInfo, **fields: Any) -> list[str]:
+        schema = fitted(read_chat({**body, **fields}), info).requests[0].json_schema
+        return [way.get("$ref", "a list") for way in schema["anyOf"]]
+
+    answer = ["#/$defs/answer"] if choice == "auto" else []
+    assert ways(listing) == ["#/$defs/call", "a list", *answer]
+    assert ways(one_by_one) == ways(listing, parallel_tool_calls=False) == ["#/$defs/call", *answer]
+    for free in (question(tools=[TOOL]), question(), question(tools=[TOOL], tool_choice=NAMED)):
+        assert fitted(read_chat(free), listing) == read_chat(free)
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -393,7 +412,7 @@ def test_arguments_are_an_object_whatever_their_schema_says(schema: dict[str, An
         ({"structured_outputs": {"choice": ["a"]}}, "structured_outputs.choice"),
     ],
 )
-@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "f"}}])
+@pytest.mark.parametrize("choice", ["required", NAMED])
 def test_a_call_that_must_be_made_has_no_second_form(fields, field: str, choice):
     error = refused(read_chat, question(tools=[TOOL], tool_choice=choice, **fields))
     assert error.param == field

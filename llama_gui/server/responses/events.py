@@ -20,7 +20,7 @@ from llama_gui.server.responses.reply import (
 )
 from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
-from llama_gui.tool_calls import ForcedCall, ToolCall
+from llama_gui.tool_calls import CallPiece, ToolCall
 from llama_gui.vocabulary import GenerateResult, Usage
 
 
@@ -58,7 +58,7 @@ class ResponseEvents:
         if isinstance(arrived.item, GenerateResult):
             return self._finish(arrived.item)
         if self._split.forced is not None:
-            return self._forced(self._split.forced, arrived.item.text)
+            return self._forced(self._split.forced.push(arrived.item.text))
         self._likelihoods.push(arrived.item)
         return self._said(self._split.push(arrived.item.text))
 
@@ -117,13 +117,15 @@ class ResponseEvents:
 
     # --- calls
 
-    def _forced(self, forced: ForcedCall, text: str) -> bytes:
-        """More of the call that the answer must be."""
-        arguments = forced.push(text)
-        if not arguments:
-            return b""
-        out = self._open_call(forced.name) if self._call is None else b""
-        return out + self._more_of_call(arguments)
+    def _forced(self, pieces: Sequence[CallPiece]) -> bytes:
+        """More of the calls that the answer must be; each is whole when the next begins."""
+        out = b""
+        for piece in pieces:
+            if piece.begins:
+                out += b"" if self._call is None else self._close_call("completed")
+                out += self._open_call(piece.name)
+            out += self._more_of_call(piece.arguments)
+        return out
 
     def _whole_call(self, call: ToolCall) -> bytes:
         return self._open_call(call.name) + self._more_of_call(call.arguments) + self._close_call("completed")

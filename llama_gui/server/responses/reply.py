@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from llama_gui.server.calling import forced_call, limited, opening, said_and_called
+from llama_gui.server.calling import forced_calls, limited, opening, said_and_called
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import call_fields, chat_logprobs, finish_reason, is_told
 from llama_gui.server.schema import Asked
@@ -139,9 +139,9 @@ def whole_response(
     for output in outputs:
         likelihoods.push(output)
     logprobs = likelihoods.take(text.removeprefix(opening(asked, engine, 0)))
-    # Calls that need not be made are read only where they are whole.
-    status = "completed" if forced_call(asked) is None else status_of(reason)
-    items: list[Item] = [call_item(call, status) for call in limited(asked, calls)]
+    items: list[Item] = [*map(call_item, limited(asked, calls))]
+    if items and forced_calls(asked) is not None:  # those that need not be made are read only where they are whole
+        items[-1] = {**items[-1], "status": status_of(reason)}
     if text or not items:
         items.insert(0, message_item(new_id("msg"), status_of(reason), [text_part(text, logprobs)]))
     return form.ended(items, result.usage, reason)
