@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +14,7 @@ from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
 from llama_gui.server.loads import EngineLoads
 from llama_gui.server.metrics import Metrics
+from llama_gui.server.places import check_places
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
 from llama_gui.server.responses.events import ResponseEvents
@@ -82,10 +82,8 @@ class Generator:
     async def _answer_with(self, engine: ServedEngine, name: str, asked: Asked, visit: Visit, send: Send) -> None:
         """Raises EngineClosedError only before anything was sent."""
         asked = fitted(asked, engine.info)
-        if asked.tools is not None:
-            await asyncio.to_thread(check_knows_tools, asked, engine)
-        if asked.documents:
-            await asyncio.to_thread(check_knows_documents, asked, engine)
+        if asked.tools is not None or asked.documents:
+            await asyncio.to_thread(check_places, asked, engine)
         echoes = await asyncio.to_thread(read_echoes, asked, engine.tokenizer) if asked.echo else []
         answers = Answers(engine, asked.requests)
         self._running.add(answers)
@@ -185,47 +183,6 @@ async def _refusal(error: Exception, engine: ServedEngine | None, asked: Asked) 
     if of_form is not None:
         return of_form
     return await asyncio.to_thread(refusal_by, engine, error, asked.requests[0], is_chat=asked.is_chat)
-
-
-def check_knows_tools(asked: Asked, engine: ServedEngine) -> None:
-    """Some models were never told of tools: their template has no place for them.
-
-    Raises:
-        RefusedError: the prompt is the same with tools and without.
-    """
-    request = asked.requests[0]
-    assert request.messages is not None
-    assert asked.tools is not None
-    variables = {**(request.chat_template_kwargs or {}), "now": datetime.now()}
-    with_tools = engine.apply_chat_template(request.messages, **{**variables, "tools": asked.tools.schemas})
-    if with_tools == engine.apply_chat_template(request.messages, **variables):
-        raise RefusedError(
-            400,
-            "The chat template of this model has no place for tools. Leave them out, or ask another model.",
-            param="tools",
-            code="unsupported_parameter",
-        )
-
-
-def check_knows_documents(asked: Asked, engine: ServedEngine) -> None:
-    """Few templates have a place for documents.
-
-    Raises:
-        RefusedError: the prompt is the same with them and without.
-    """
-    request = asked.requests[0]
-    assert request.messages is not None
-    variables = {**(request.chat_template_kwargs or {}), "now": datetime.now()}
-    without = {name: value for name, value in variables.items() if name != "documents"}
-    if engine.apply_chat_template(request.messages, **variables) == engine.apply_chat_template(
-        request.messages, **without
-    ):
-        raise RefusedError(
-            400,
-            "The chat template of this model has no place for documents. Put their texts into a message.",
-            param="documents",
-            code="unsupported_parameter",
-        )
 
 
 async def send_json(send: Send, body: bytes, status: int = 200) -> None:
