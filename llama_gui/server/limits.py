@@ -11,10 +11,14 @@ from llama_gui.server.refusal import RefusedError, StoppingError
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """Counts, bytes and seconds. `streams` answers run at once, `queue` requests wait for their turn."""
+    """Counts, bytes and seconds. `streams` answers run at once, `queue` requests wait for their turn.
+
+    Programs that evaluate or batch send some hundred requests at once, because other servers let all of them wait, and
+    give up what is refused three times. `connections` are more than both: there must be room for who asks how it is.
+    """
 
     streams: int = 64
-    queue: int = 64
+    queue: int = 384
     connections: int = 512
     body_bytes: int = 4 * 2**20
     header_bytes: int = 32 * 2**10

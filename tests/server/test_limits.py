@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 
 import pytest
 
-from llama_gui.server.limits import Gate
+from llama_gui.server.limits import Gate, ServerLimits
 from llama_gui.server.refusal import RefusedError, StoppingError
 
 
@@ -44,6 +44,20 @@ def test_in_order_and_not_more_than_fit():
         events[2].set(), events[3].set()
         await asyncio.gather(*tasks)
         assert gate.taken == 0
+
+    run(work())
+
+
+def test_some_hundred_requests_at_once_wait():
+    async def work() -> None:
+        limits = ServerLimits()
+        assert limits.streams + limits.queue < limits.connections
+        gate = Gate(limits.streams, limits.queue)
+        tasks = [asyncio.create_task(gate.enter(1)) for _ in range(400)]
+        await settle()
+        assert (gate.taken, gate.waiting) == (limits.streams, 400 - limits.streams)
+        gate.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     run(work())
 
