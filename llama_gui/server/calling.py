@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from llama_gui.server.asked import Asked
 from llama_gui.server.replies import call_fields
-from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 from llama_gui.tool_calls import CallWatch, ForcedCalls, SaidAndCalled, ToolCall, parse_tool_calls
 

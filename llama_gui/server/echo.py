@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from llama_gui.server.asked import Asked
 from llama_gui.server.replies import logprob_lists
-from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedTokenizer
 from llama_gui.vocabulary import GenerateRequest, TokenOutput
 

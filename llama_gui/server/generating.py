@@ -9,6 +9,7 @@ from llama_gui.errors import EngineClosedError, InvalidRequestError
 from llama_gui.server.about import fingerprint
 from llama_gui.server.answers import Answers, Arrived
 from llama_gui.server.asgi import Send
+from llama_gui.server.asked import Asked, fitted
 from llama_gui.server.echo import Echo, read_echoes
 from llama_gui.server.json_body import dump
 from llama_gui.server.limits import Gate, ServerLimits
@@ -19,7 +20,6 @@ from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
 from llama_gui.server.responses.events import ResponseEvents
 from llama_gui.server.responses.reply import ResponseForm, whole_response
-from llama_gui.server.schema import Asked, fitted
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.stream import PING, ChunkMaker
 from llama_gui.server.visits import Visit

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from llama_gui.server.asked import Asked
 from llama_gui.server.refusal import RefusedError
-from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 
 _INSTEAD = {"tools": "Leave them out, or ask another model.", "documents": "Put their texts into a message."}

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from llama_gui.server.about import load, tokenizer_info, version
 from llama_gui.server.asgi import App, Receive, Scope, Send
+from llama_gui.server.asked import Asked
 from llama_gui.server.body import HungUpError, read_body, unless_gone
 from llama_gui.server.elsewhere import why_not
 from llama_gui.server.generating import Generator, send_json
@@ -23,7 +24,7 @@ from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.responses.request import read_response, renamed
-from llama_gui.server.schema import Asked, read_chat, read_completion
+from llama_gui.server.schema import read_chat, read_completion
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.tokens import detokenize, tokenize
 from llama_gui.server.visits import refuse, visit_of

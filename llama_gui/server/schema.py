@@ -4,78 +4,26 @@ What we do not know is ignored: clients send their own extras. What we know and 
 answer, is refused: see `refused_fields`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from llama_gui.errors import InvalidRequestError
-from llama_gui.server.forms import Form, read_form
-from llama_gui.server.refusal import RefusedError, refusal_of
+from llama_gui.server.asked import MOST_ANSWERS, Asked, read_asked
+from llama_gui.server.forms import read_form
+from llama_gui.server.refusal import RefusedError
 from llama_gui.server.refused_fields import refuse_what_we_cannot
 from llama_gui.server.request_fields import Fields
-from llama_gui.server.sampling_fields import (
-    MOST_TOKENS,
-    read_endings,
-    read_ids,
-    read_limit,
-    read_sampling,
-    spelled,
-)
-from llama_gui.server.tools import Tools, read_tools
+from llama_gui.server.sampling_fields import read_ids, read_limit
+from llama_gui.server.tools import read_tools
 from llama_gui.server.turns import read_messages
-from llama_gui.vocabulary import MAX_SEED, GenerateRequest, Message, ModelInfo, SamplingParams
+from llama_gui.vocabulary import Message
 
-MOST_CHOICES = 16
-MOST_ANSWERS = 64
-"""Of one request: its prompts, each as often as it wants choices. LangChain sends 20 prompts at once."""
 MOST_DOCUMENTS = 128
 COMPLETION_TOKENS = 16
 """What the protocol has for a completion that says nothing; a chat answer is as long as it likes."""
 
 _TAKEN_VARIABLES = ("messages", "tools", "now", "tokenize", "self")
 """What the engine calls by these names has a field of its own, or is none of the caller's business."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request, read. One of `requests` for each choice of the answer, in order.
-
-    `logprobs`: whether the answer tells the probability of each token. `include_usage`: a stream tells at its end how
-    many tokens there were; `continuous_usage`: each of its chunks does. `prompts`: how many different ones there are.
-    `choices`: how many answers to each prompt are told, of all that are written the likeliest. `form`: theirs.
-    `several_calls`: the schema that they follow instead, if the model writes several calls as one list.
-    `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
-    `token_ids`: the ids of prompt and answer are told, too; `tokens_as_ids`: tokens are named by their ids;
-    `prompt_logprobs`: how likely the tokens of the prompt are is told. `documents`: the template must read them.
-    `response`: what a response repeats of its request (/v1/responses); None: it is asked for in another protocol.
-    """
-
-    model: str | None
-    requests: tuple[GenerateRequest, ...]
-    stream: bool
-    logprobs: bool
-    is_chat: bool
-    include_usage: bool = False
-    continuous_usage: bool = False
-    prompts: int = 1
-    choices: int = 1
-    form: Form = field(default_factory=Form)
-    tools: Tools | None = None
-    several_calls: Mapping[str, Any] | None = None
-    echo: bool = False
-    only_prompt: bool = False
-    token_ids: bool = False
-    tokens_as_ids: bool = False
-    prompt_logprobs: bool = False
-    documents: bool = False
-    response: Mapping[str, Any] | None = None
-
-
-def fitted(asked: Asked, info: ModelInfo) -> Asked:
-    """The request as this model can answer it."""
-    if asked.several_calls is None or not info.lists_calls:
-        return asked
-    return replace(asked, requests=tuple(replace(one, json_schema=asked.several_calls) for one in asked.requests))
 
 
 def read_chat(body: Mapping[str, Any]) -> Asked:
@@ -106,7 +54,7 @@ def read_chat(body: Mapping[str, Any]) -> Asked:
     }
     if fields.flag("continue_final_message"):
         prompt |= _continued(fields, messages)
-    asked = _asked(
+    asked = read_asked(
         fields,
         [prompt],
         logprobs=top or 0 if wants_logprobs else None,
@@ -179,7 +127,7 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
     limit = COMPLETION_TOKENS if name is None else read_limit(fields, name, 0 if echo else 1)
     scored = logprobs if echo and scored is None else scored
     prompts = [{**prompt, "prompt_logprobs": scored, "suffix": suffix} for prompt in _prompts(fields)]
-    asked = _asked(
+    asked = read_asked(
         fields,
         prompts,
         logprobs=logprobs,
@@ -189,89 +137,11 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
     return replace(asked, echo=echo, only_prompt=limit == 0)
 
 
-def _asked(
-    fields: Fields,
-    prompts: Sequence[Mapping[str, Any]],
-    *,
-    logprobs: int | None,
-    max_tokens: int | None,
-    form: Form,
-    tools: Tools | None = None,
-) -> Asked:
-    choices = fields.whole(spelled(fields, "n"), 1, MOST_CHOICES) or 1
-    written = fields.whole("best_of", 1, MOST_CHOICES) or choices
-    if written < choices or (written > choices and fields.flag("stream")):
-        raise fields.wrong("best_of", f"left out, n ({choices}), or without stream more than n")
-    if len(prompts) * written > MOST_ANSWERS:
-        raise RefusedError(
-            400, f"{len(prompts)} prompts with {written} answers each are more than {MOST_ANSWERS}.", param="prompt"
-        )
-    stream, usage = fields.flag("stream"), _usage(fields)
-    if form.field and fields.flag("ignore_eos"):
-        raise fields.wrong("ignore_eos", f"false where {form.field} gives the answer a form")
-    common: dict[str, Any] = {
-        "max_tokens": max_tokens,
-        "logprobs": logprobs or 0,
-        **read_endings(fields),
-        **_prompt_reading(fields),
-        "json_schema": form.schema,
-        "regex": form.regex,
-        "overflow": "error",  # to leave out messages in silence is for a person who sees it
-    }
-    try:
-        first = read_sampling(fields)
-        requests = tuple(
-            GenerateRequest(**prompt, **common, sampling=_nth(first, choice))
-            for prompt in prompts
-            for choice in range(written)
-        )
-    except InvalidRequestError as error:
-        raise form.refusal(error) or refusal_of(error, is_chat="messages" in prompts[0]) from error
-    return Asked(
-        fields.text("model"),
-        requests,
-        stream,
-        logprobs=logprobs is not None,
-        is_chat="messages" in prompts[0],
-        prompts=len(prompts),
-        choices=choices,
-        form=form,
-        tools=tools,
-        token_ids=fields.flag("return_token_ids"),
-        tokens_as_ids=fields.flag("return_tokens_as_token_ids"),
-        prompt_logprobs=fields.has("prompt_logprobs"),
-        **usage,
-    )
-
-
-def _prompt_reading(fields: Fields) -> dict[str, Any]:
-    """How much of the prompt is read, and whether the tokenizer's beginning is added to it."""
-    special = fields.flag("add_special_tokens") if fields.has("add_special_tokens") else None
-    return {
-        "add_special_tokens": special,
-        "truncate_prompt_tokens": fields.whole("truncate_prompt_tokens", -1, MOST_TOKENS),
-    }
-
-
 def _prompt_logprobs(fields: Fields) -> int | None:
     count = fields.whole("prompt_logprobs", 0, 20)
     if count is not None and fields.flag("stream"):
         raise fields.wrong("prompt_logprobs", "left out when stream is true")
     return count
-
-
-def _nth(sampling: SamplingParams, choice: int) -> SamplingParams:
-    """The same seed twice would give the same answer twice: each choice has the next one."""
-    if sampling.seed is None or choice == 0:
-        return sampling
-    return replace(sampling, seed=(sampling.seed + choice) % (MAX_SEED + 1))
-
-
-def _usage(fields: Fields) -> dict[str, Any]:
-    """How much a stream tells of its tokens; one that tells nothing at its end tells nothing before, as vLLM's."""
-    options = fields.inner("stream_options") or Fields({})
-    is_told, is_told_always = options.flag("include_usage"), options.flag("continuous_usage_stats")
-    return {"include_usage": is_told, "continuous_usage": is_told and is_told_always}
 
 
 def _prompts(fields: Fields) -> list[Mapping[str, Any]]:

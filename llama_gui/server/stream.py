@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_gui.server.answers import Arrived
+from llama_gui.server.asked import Asked
 from llama_gui.server.calling import CallSplit, limited, numbered, opening
 from llama_gui.server.echo import Echo, echo_logprobs
 from llama_gui.server.json_body import dump
@@ -16,7 +17,6 @@ from llama_gui.server.replies import (
     is_told,
     usage_fields,
 )
-from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 from llama_gui.server.whole_reply import told_reason, told_stop, told_usage
 from llama_gui.tool_calls import CallPiece, ToolCall

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from llama_gui.server.asked import Asked
 from llama_gui.server.calling import limited, said_and_called
 from llama_gui.server.echo import Echo, echo_logprobs
 from llama_gui.server.replies import (
@@ -17,7 +18,6 @@ from llama_gui.server.replies import (
     prompt_logprobs,
     usage_fields,
 )
-from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
 

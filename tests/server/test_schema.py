@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llama_gui.server.asked import fitted
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.refusal import RefusedError
-from llama_gui.server.schema import fitted, read_chat, read_completion
+from llama_gui.server.schema import read_chat, read_completion
 from llama_gui.vocabulary import Message, ModelInfo
 from tests.server.conftest import ServedScript, question
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llama_gui.server.answers import Arrived
+from llama_gui.server.asked import Asked
 from llama_gui.server.calling import CallSplit, limited, opening
 from llama_gui.server.json_body import dump
 from llama_gui.server.refusal import RefusedError
@@ -18,7 +19,6 @@ from llama_gui.server.responses.reply import (
     status_of,
     text_part,
 )
-from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 from llama_gui.tool_calls import CallPiece, ToolCall
 from llama_gui.vocabulary import GenerateResult, Usage

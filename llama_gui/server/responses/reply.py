@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from llama_gui.server.asked import Asked
 from llama_gui.server.calling import forced_calls, limited, opening, said_and_called
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import call_fields, chat_logprobs, finish_reason, is_told
-from llama_gui.server.schema import Asked
 from llama_gui.server.served import ServedEngine
 from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from llama_gui.server.asked import Asked
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.responses.items import chat_messages, chat_tool, chat_tool_choice, functions
-from llama_gui.server.schema import Asked, read_chat
+from llama_gui.server.schema import read_chat
 
 _CANNOT: dict[str, str] = {
     "previous_response_id": "this server keeps no responses: send the whole conversation as input",
