@@ -91,7 +91,7 @@ class Grammar:
 
     def _check(self) -> None:
         if self._matcher.is_error():
-            raise GenerationError(f"The answer cannot follow its grammar: {_first_line(self._matcher.get_error())}")
+            raise GenerationError(f"The answer cannot follow its grammar: {_reason(self._matcher.get_error())}")
 
 
 def mask_of(matcher: Any, size: int) -> Tensor:
@@ -126,12 +126,12 @@ class GrammarCompiler:
             else:
                 text = llguidance.LLMatcher.grammar_from_regex(regex)
         except (ValueError, TypeError) as error:
-            raise InvalidRequestError(name, _short(value), f"one that can be read: {_first_line(error)}") from error
+            raise InvalidRequestError(name, _short(value), f"one that can be read: {_reason(error)}") from error
         with self._lock:
             tokenizer = self._library_tokenizer
         matcher = llguidance.LLMatcher(tokenizer, text, log_level=0)
         if matcher.is_error():
-            raise InvalidRequestError(name, _short(value), f"one that can be used: {_first_line(matcher.get_error())}")
+            raise InvalidRequestError(name, _short(value), f"one that can be used: {_reason(matcher.get_error())}")
         return Grammar(matcher, self._size)
 
     def matcher(self, text: str) -> Any:
@@ -166,7 +166,7 @@ class GrammarCompiler:
             # Rust panics arrive as a BaseException.
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
-            raise UserError(f"This model's tokenizer cannot be used with a grammar: {_first_line(error)}.") from error
+            raise UserError(f"This model's tokenizer cannot be used with a grammar: {_reason(error)}.") from error
 
 
 class _Vocabulary:
@@ -198,8 +198,11 @@ def _import() -> Any:
     return llguidance
 
 
-def _first_line(error: object) -> str:
-    return (str(error).strip().splitlines() or ["unknown"])[0][:300]
+def _reason(error: object) -> str:
+    """What is wrong, in a line: the first, and of an expression the one that says what cannot be in it."""
+    first, *more = str(error).strip().splitlines() or ["unknown"]
+    cause = next((line.removeprefix("error: ") for line in more if line.startswith("error: ")), "")
+    return f"{first} {cause}".strip()[:300] if first.endswith(":") else first[:300]
 
 
 def _short(value: Any) -> str:

@@ -93,7 +93,10 @@ def refusal_of(error: BaseException, model_path: str = "", *, is_chat: bool = Tr
         text = "The last message cannot be continued: a stop text is in it, or it does not begin the form asked for."
         return RefusedError(400, text, param="continue_final_message")
     if isinstance(error, InvalidRequestError):
-        return RefusedError(400, text, param=_param(error.field, prompt), code="invalid_value")
+        param = _param(error.field, prompt)
+        if error.field == "token_ids":  # nobody has sent a field of that name
+            text = text.replace(error.field, param, 1)
+        return RefusedError(400, text, param=param, code="invalid_value")
     if isinstance(error, ChatTemplateError):
         return RefusedError(400, text, param="messages", code="chat_template")
     if isinstance(error, EngineClosedError):

@@ -130,6 +130,13 @@ def test_what_cannot_be_a_grammar(load, options: dict[str, Any], field: str):
     assert caught.value.field == field
 
 
+def test_why_an_expression_cannot_be_one(load):
+    with pytest.raises(
+        InvalidRequestError, match="look-around, including look-ahead and look-behind, is not supported"
+    ):
+        load().submit(request(regex="(?<=a)b"))
+
+
 @pytest.mark.parametrize("asked", [{"regex": "[0-9]+"}, {"json_schema": PERSON}])
 def test_an_answer_that_cannot_go_on_as_its_grammar_asks(load, asked: dict[str, Any]):
     engine = load()

@@ -272,7 +272,7 @@ def test_errors_name_the_field(client, model, change, error, param):
 
 
 def test_a_token_that_is_none_is_one_of_the_prompt(client, model):
-    with pytest.raises(openai.BadRequestError, match="99999999") as caught:
+    with pytest.raises(openai.BadRequestError, match="prompt is 99999999, but it must be") as caught:
         client.completions.create(model=model, prompt=[1, 99999999])
     assert caught.value.param == "prompt"
 
