@@ -1,7 +1,7 @@
 """The tools of a request, and the formats in which a model writes calls, as grammars for llguidance.
 
-No caller asks for these grammars explicitly, so they never cause an error: a schema that the library cannot follow is
-replaced by "any JSON object", and if that does not help there is no grammar.
+No caller asks for these grammars explicitly, so they never cause an error: of a schema the library follows what it
+knows; one that it cannot read is replaced by "any JSON object", and if that does not help there is no grammar.
 """
 
 import json
@@ -102,4 +102,4 @@ class CallForms:
 
 
 def _json(schema: Mapping[str, Any]) -> str:
-    return f"%json {json.dumps({**schema, 'x-guidance': WHITESPACE})}"
+    return f"%json {json.dumps({**schema, 'x-guidance': {**WHITESPACE, 'lenient': True}})}"

@@ -105,7 +105,7 @@ def _requests(
     common |= {
         **read_endings(fields),
         **_prompt_reading(fields),
-        "json_schema": form.schema,
+        "json_schema": form.json_schema,
         "regex": form.regex,
         "overflow": "error",  # to leave out messages in silence is for a person who sees it
     }

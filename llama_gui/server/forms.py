@@ -12,7 +12,7 @@ from llama_gui.errors import InvalidRequestError
 from llama_gui.server.json_body import read_object
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
-from llama_gui.tool_calls import closed
+from llama_gui.tool_calls import closed, lenient
 
 MOST_TEXTS = 1024
 _ANY_OBJECT = {"type": "object"}
@@ -21,12 +21,21 @@ _SPECIAL = re.compile(r"[\\.^$|?*+()\[\]{}]")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A JSON schema, or an expression; None: the answer is free. `field` asks for it, with what is `given` there."""
+    """A JSON schema, or an expression; None: the answer is free. `field` asks for it, with what is `given` there.
+
+    `is_strict`: the schema is followed in all it says, or refused; else as far as it can be followed.
+    """
 
     schema: Mapping[str, Any] | None = None
     regex: str | None = None
     field: str = ""
     given: Any = None
+    is_strict: bool = True
+
+    @property
+    def json_schema(self) -> Mapping[str, Any] | None:
+        """The schema as the engine gets it."""
+        return self.schema if self.schema is None or self.is_strict else lenient(self.schema)
 
     def refusal(self, error: InvalidRequestError) -> RefusedError | None:
         """What to say of an error of the engine's that is about the form; None: it is about something else."""
@@ -60,11 +69,23 @@ def read_form(fields: Fields) -> Form:
         "structured_outputs.regex": outputs.text("regex"),
         "structured_outputs.choice": _choice(outputs, "choice"),
     }
-    forms = [Form(closed(schema), None, name, schema) for name, schema in schemas.items() if schema is not None]
+    forms = [
+        Form(closed(schema), None, name, schema, is_strict=_is_strict(fields, name))
+        for name, schema in schemas.items()
+        if schema is not None
+    ]
     forms += [Form(None, regex, name, regex) for name, regex in expressions.items() if regex is not None]
     if len(forms) > 1:
         raise other_form(forms[1].field, forms[0].field)
     return forms[0] if forms else Form()
+
+
+def _is_strict(fields: Fields, name: str) -> bool:
+    """vLLM follows its own fields or refuses them, llama.cpp passes over what it does not know, OpenAI lets one say."""
+    if name != "response_format":
+        return name != "json_schema"
+    form = fields.inner("response_format") or Fields({})
+    return (form.inner("json_schema") or form).get("strict") is True
 
 
 def other_form(field: str, former: str) -> RefusedError:

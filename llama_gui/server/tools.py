@@ -20,8 +20,8 @@ class Tools:
 
     Where the choice is the model's, the engine sees to it that a call which it has begun is one of these functions,
     with arguments that follow their schema, if llguidance is installed. So it does also without `strict`: OpenAI's
-    models do as well as they can then, and nothing is better than to follow it. A schema that cannot be followed is any
-    object there, and no error, `strict` or not; for a call that must be made it is refused.
+    models do as well as they can then, and nothing is better than to follow it. A schema is followed as far as it can
+    be there, `strict` or not; for a call that must be made one that is `strict` is followed in all, or refused.
     """
 
     schemas: Sequence[Mapping[str, Any]]
@@ -29,6 +29,7 @@ class Tools:
     choice: Choice = "auto"
     named: str = ""
     parallel: bool = True
+    strict: bool = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -49,7 +50,8 @@ class Tools:
         is_bound = self.choice == "required" or (self.choice == "auto" and form.schema is not None)
         if not self.parallel or not is_bound:
             return None
-        return answer_or_calls(self.parameters, form.schema if self.choice == "auto" else None, several=True)
+        answer = form.schema if self.choice == "auto" else None
+        return replace(self.form_with(form), schema=answer_or_calls(self.parameters, answer, several=True)).json_schema
 
     def form_with(self, form: Form) -> Form:
         """That of an answer in which what is said, instead of a call, must have `form`: agents ask for both.
@@ -60,8 +62,12 @@ class Tools:
         if self.grammar is not None:
             if form.regex is not None:
                 raise other_form(form.field, "the call for which tool_choice asks")
-            return Form(self.grammar, None, "tools", [dict(values) for values in self.parameters.values()])
-        return form if form.schema is None else replace(form, schema=answer_or_calls(self.parameters, form.schema))
+            given = [dict(values) for values in self.parameters.values()]
+            return Form(self.grammar, None, "tools", given, is_strict=self.strict)
+        if form.schema is None:
+            return form
+        is_strict = form.is_strict or self.strict
+        return replace(form, schema=answer_or_calls(self.parameters, form.schema), is_strict=is_strict)
 
 
 def read_tools(fields: Fields) -> Tools | None:
@@ -86,7 +92,8 @@ def read_tools(fields: Fields) -> Tools | None:
         for entry, (name, _) in zip(entries, functions, strict=True)
         if name in shown
     ]
-    return Tools(schemas, shown, choice, names[0] if choice == "named" else "", parallel)
+    strict = any(s["function"].get("strict") is True for s in schemas if s["function"]["name"] in names)
+    return Tools(schemas, shown, choice, names[0] if choice == "named" else "", parallel, strict)
 
 
 def _function(entry: Fields) -> tuple[str, Mapping[str, Any]]:

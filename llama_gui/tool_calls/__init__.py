@@ -1,6 +1,6 @@
 """Calls of functions in what models write: how they look, what they must be, and how they are taken out of a text."""
 
-from llama_gui.tool_calls.closing import closed
+from llama_gui.tool_calls.closing import closed, lenient
 from llama_gui.tool_calls.forced import CallPiece, ForcedCalls
 from llama_gui.tool_calls.forms import (
     ANY_OBJECT,
@@ -32,6 +32,7 @@ __all__ = [
     "call_schema",
     "calls_schema",
     "closed",
+    "lenient",
     "parameters_of",
     "parse_tool_calls",
 ]

@@ -1,4 +1,4 @@
-"""JSON schemas whose objects hold what they name, and nothing else. Pure.
+"""JSON schemas as answers are to follow them: their objects hold what they name, and nothing else. Pure.
 
 JSON Schema means anything where a schema does not say what else may be in an object, and small models make use of that.
 OpenAI wants it said, vLLM's and llama.cpp's servers take nothing for the answer.
@@ -20,6 +20,11 @@ def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     It stays as it is where several parts of it describe one object.
     """
     return schema if any(map(_is_put_together, _all_in(schema))) else _closed(schema)
+
+
+def lenient(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema, of which the engine's grammars (llguidance's) follow what they know: else the rest is an error."""
+    return {**schema, "x-guidance": {"lenient": True}}
 
 
 def _closed(schema: Any) -> Any:

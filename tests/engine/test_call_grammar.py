@@ -252,6 +252,19 @@ def test_a_schema_that_cannot_be_followed_is_any_object(tmp_path: Path, paramete
     assert not mask[tokenizer.encode_literally("z")[0]]  # the other one is still followed
 
 
+def test_of_a_schema_is_followed_what_can_be(tmp_path: Path):
+    tokenizer = read_tokenizer(tmp_path, byte_level_tokenizer(), [], special=False)
+    set_of_paths = {"type": "array", "items": {"type": "string", "format": "path"}, "uniqueItems": True}
+    parameters = {"type": "object", "properties": {"paths": set_of_paths}, "required": ["paths"]}
+    odd = {"type": "function", "function": {"name": "odd", "parameters": parameters}}
+    grammar = grammar_of(tokenizer, HERMES, [odd])
+    for token_id in tokenizer.encode_literally('<tool_call>{"name": "odd", "arguments": {"'):
+        assert grammar.accept(token_id)
+    mask = grammar.allowed()
+    assert mask is not None
+    assert [mask[tokenizer.encode_literally(letter)[0]] for letter in "pq"] == [True, False]
+
+
 @pytest.mark.parametrize(
     "tools", [[], [{"type": "function"}], [{"name": 3}], [{"name": "f", "parameters": {"a": {1}}}]]
 )

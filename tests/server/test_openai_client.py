@@ -425,6 +425,31 @@ def test_of_tools_and_a_form_that_is_refused_which_cannot_be_followed(serve: Ser
         assert caught.value.param == param
 
 
+@pytest.mark.parametrize("is_strict", [False, True])
+def test_what_a_schema_says_that_nobody_here_can_follow_is_passed_over_unless_it_is_strict(
+    serve: Serve, tool_engine: Engine, is_strict: bool
+):
+    """Pydantic says `uniqueItems` of a set, and `path` of a path."""
+    pytest.importorskip("llguidance")
+    one = {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 2, "uniqueItems": True}
+    schema = {"type": "object", "properties": {"one": one}, "required": ["one"]}
+    form: dict = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema, "strict": is_strict}}
+    tool = {"type": "function", "function": {"name": "add", "parameters": schema, "strict": is_strict}}
+    asked: dict = {"model": "tiny", "messages": ASKED, "max_tokens": 300, "seed": 1}
+    with client_of(serve(tool_engine)) as client:
+
+        def answers() -> list[str | None]:
+            said = client.chat.completions.create(**asked, response_format=form).choices[0].message
+            called = client.chat.completions.create(**asked, tools=[tool], tool_choice="required").choices[0].message
+            return [said.content, *(call.function.arguments for call in called.tool_calls or ())]
+
+        if is_strict:
+            with pytest.raises(openai.BadRequestError, match="uniqueItems"):
+                answers()
+        else:
+            assert [set(json.loads(text or "")) for text in answers()] == [{"one"}] * 2
+
+
 class Forcing:
     """An engine whose answers say a text first; the rest is the model's own."""
 

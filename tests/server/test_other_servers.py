@@ -197,8 +197,8 @@ def test_schemas_where_llama_cpp_has_them():
         {"type": "json_object", "schema": {"type": "array"}},
         {"type": "json_schema", "schema": {"type": "array"}},
     ):
-        assert read_chat(question(response_format=form)).requests[0].json_schema == {"type": "array"}
-    assert read_chat(question(json_schema='{"type": "array"}')).requests[0].json_schema == {"type": "array"}
+        assert read_chat(question(response_format=form)).form.schema == {"type": "array"}
+    assert read_chat(question(json_schema='{"type": "array"}')).form.schema == {"type": "array"}
     with pytest.raises(RefusedError):
         read_chat(question(json_schema={}, guided_json={}))
 

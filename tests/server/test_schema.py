@@ -14,10 +14,13 @@ from llama_gui.server.asked import fitted
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.schema import read_chat, read_completion
+from llama_gui.tool_calls import lenient
 from llama_gui.vocabulary import Message, ModelInfo
 from tests.server.conftest import ServedScript, question
 
 NAMED = {"type": "function", "function": {"name": "f"}}
+STRICT = {"type": "function", "function": {"name": "f", "strict": True}}
+PLAIN = {"type": "object", "properties": {"a": {"type": "string", "format": "path"}}}
 
 
 def refused(read, body) -> RefusedError:
@@ -304,17 +307,17 @@ def test_what_asks_for_nothing_is_no_fault(change):
 
 
 def test_forms_of_answers():
-    assert read_chat(question(response_format={"type": "text"})).requests[0].json_schema is None
-    assert read_chat(question(response_format={"type": "json_object"})).requests[0].json_schema == {"type": "object"}
+    assert read_chat(question(response_format={"type": "text"})).form.schema is None
+    assert read_chat(question(response_format={"type": "json_object"})).form.schema == {"type": "object"}
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "array"}}}
-    assert read_chat(question(response_format=form)).requests[0].json_schema == {"type": "array"}
+    assert read_chat(question(response_format=form)).form.schema == {"type": "array"}
     assert read_chat(question(guided_regex="[ab]+")).requests[0].regex == "[ab]+"
 
 
 def test_objects_of_an_answer_hold_what_their_schema_names():
     """As with vLLM and llama.cpp: a small model would write more and more properties."""
     schema = {"type": "object", "properties": {"a": {"properties": {"b": {}}}, "c": {"additionalProperties": True}}}
-    made = read_chat(question(guided_json=schema)).requests[0].json_schema
+    made = read_chat(question(guided_json=schema)).form.schema
     assert made == {
         "type": "object",
         "properties": {
@@ -324,8 +327,31 @@ def test_objects_of_an_answer_hold_what_their_schema_names():
         "additionalProperties": False,
     }
     named = {"json": schema, "disable_additional_properties": True}
-    assert read_chat(question(structured_outputs=named)).requests[0].json_schema == made
-    assert read_chat(question(response_format={"type": "json_object"})).requests[0].json_schema == {"type": "object"}
+    assert read_chat(question(structured_outputs=named)).form.schema == made
+    assert read_chat(question(response_format={"type": "json_object"})).form.schema == {"type": "object"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_strict"),
+    [
+        ({"guided_json": PLAIN}, True),
+        ({"structured_outputs": {"json": PLAIN}}, True),
+        ({"json_schema": PLAIN}, False),
+        ({"response_format": {"type": "json_object", "schema": PLAIN}}, False),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": PLAIN}}}, False),
+        ({"response_format": {"type": "json_schema", "json_schema": {"schema": PLAIN, "strict": False}}}, False),
+        ({"response_format": {"type": "json_schema", "json_schema": {"schema": PLAIN, "strict": True}}}, True),
+        ({"tools": [TOOL], "tool_choice": "required"}, False),
+        ({"tools": [TOOL], "tool_choice": NAMED}, False),
+        ({"tools": [STRICT], "tool_choice": "required"}, True),
+        ({"tools": [TOOL, {**STRICT, "function": {**STRICT["function"], "name": "g"}}], "tool_choice": NAMED}, False),
+        ({"tools": [STRICT], "json_schema": PLAIN}, True),
+    ],
+)
+def test_schemas_are_followed_in_all_only_where_that_is_asked_for(fields, is_strict: bool):
+    asked = read_chat(question(**fields))
+    assert asked.form.schema is not None
+    assert asked.requests[0].json_schema == (asked.form.schema if is_strict else lenient(asked.form.schema))
 
 
 def test_forms_as_vllm_has_them():
@@ -359,14 +385,14 @@ def test_tools_and_how_much_they_must_be_called():
     auto = read_chat(question(tools=[TOOL]))
     assert auto.tools is not None
     assert (auto.tools.choice, auto.tools.names, auto.requests[0].tools) == ("auto", {"f"}, [TOOL])
-    assert auto.requests[0].json_schema is None
+    assert auto.form.schema is None
     assert read_chat(question(tools=[TOOL], tool_choice="none")).tools is None
     assert read_chat(question(tools=[TOOL], tool_choice="none")).requests[0].tools is None
     assert read_chat(question(tools=[])).tools is None
     named = read_chat(question(tools=[TOOL, OTHER], tool_choice={"type": "function", "function": {"name": "f"}}))
     # A small model would write what nobody asked for; so it is where the call is the model's choice, too.
-    assert named.requests[0].json_schema == {**TOOL["function"]["parameters"], "additionalProperties": False}
-    required = read_chat(question(tools=[TOOL, OTHER], tool_choice="required")).requests[0].json_schema
+    assert named.form.schema == {**TOOL["function"]["parameters"], "additionalProperties": False}
+    required = read_chat(question(tools=[TOOL, OTHER], tool_choice="required")).form.schema
     calls = required["$defs"]["call"]["anyOf"]
     assert [entry["properties"]["name"] for entry in calls] == [{"const": "f"}, {"const": "g"}]
 
@@ -382,8 +408,8 @@ def test_tools_and_how_much_they_must_be_called():
 def test_arguments_are_an_object_whatever_their_schema_says(schema: dict[str, Any], grammar: dict[str, Any]):
     tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
     named = read_chat(question(tools=[tool], tool_choice={"type": "function", "function": {"name": "f"}}))
-    assert named.requests[0].json_schema == grammar
-    required = read_chat(question(tools=[tool], tool_choice="required")).requests[0].json_schema
+    assert named.form.schema == grammar
+    required = read_chat(question(tools=[tool], tool_choice="required")).form.schema
     assert required is not None
     assert required["$defs"]["0"] == grammar
 
@@ -437,7 +463,7 @@ def test_a_form_beside_tools_is_that_of_what_is_said():
     """OpenAI's Agents SDK and LangChain's agents ask for both."""
     place = {"type": "object", "properties": {"at": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"type": "string"}}}
     form = {"type": "json_schema", "json_schema": {"name": "place", "schema": place}}
-    schema = read_chat(question(tools=[TOOL], response_format=form)).requests[0].json_schema
+    schema = read_chat(question(tools=[TOOL], response_format=form)).form.schema
     assert schema["anyOf"] == [{"$ref": "#/$defs/call"}, {"$ref": "#/$defs/answer"}]
     assert schema["$defs"]["answer"]["properties"] == {"at": {"$ref": "#/$defs/answer/$defs/x"}}
     must, alone = (
@@ -445,7 +471,7 @@ def test_a_form_beside_tools_is_that_of_what_is_said():
     )
     assert must.requests == alone.requests  # nothing is said then
     none = read_chat(question(tools=[TOOL], tool_choice="none", response_format=form))
-    assert none.requests[0].json_schema == {**place, "additionalProperties": False}
+    assert none.form.schema == {**place, "additionalProperties": False}
 
 
 @pytest.mark.parametrize(
