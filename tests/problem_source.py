@@ -13,7 +13,7 @@ from tests.translations import ROOT
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
 _MOST_NAMESAKES = 4
 """Functions that share a name with more others than this are called `get` or `read`: who calls which is not known."""
-_WRAPPERS = ("str", "repr", "brief", "shown", "_short", "_first_line", "map", "sorted", "list", "tuple", "join")
+_WRAPPERS = ("str", "repr", "brief", "shown", "_short", "_reason", "map", "sorted", "list", "tuple", "join")
 """Functions that give back what they are given, as far as its words are meant."""
 
 

@@ -38,6 +38,7 @@ NOT_SHOWN = {
     ),
     "the server answers its clients in English": (
         "server/answers",
+        "server/asked",
         "server/body",
         "server/calling",
         "server/connection",
@@ -49,6 +50,7 @@ NOT_SHOWN = {
         "server/limits",
         "server/loads",
         "server/metrics",
+        "server/places",
         "server/refusal",
         "server/replies",
         "server/request_fields",
