@@ -262,19 +262,19 @@ class FindBar(QFrame):
     @Slot()
     def _light(self) -> None:
         """Light up the hits that are in sight: of thousands, Qt would look at each one at each painting."""
-        if not self._hits:
+        finder, document = self._finder, self._view.document()
+        if finder is None or not self._hits:
             self._view.setExtraSelections([])
             return
         top = self._view.top_position()
         bottom = self._view.cursorForPosition(self._view.viewport().rect().bottomRight()).position()
         first = bisect.bisect_left(self._hits, top - 200, key=lambda hit: hit.position)
         last = bisect.bisect_right(self._hits, bottom + 200, key=lambda hit: hit.position)
-        end = self._view.document().characterCount() - 1  # while it is drawn anew, it is shorter than it was
         theme = theme_of(self)
         selections: list[QTextEdit.ExtraSelection] = []
         for index in range(first, last):
             hit = self._hits[index]
-            if hit.hidden is not None or hit.position + hit.length > end:
+            if hit.hidden is not None or not finder.is_at(document, hit):
                 continue
             selection = QTextEdit.ExtraSelection()
             selection.cursor = self._view.cursor_at(hit.position)  # pyright: ignore[reportAttributeAccessIssue]

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QTextCursor, QTextDocument
 
 from llama_gui.ui.markdown.breaks import BREAK
 from llama_gui.ui.markdown.formats import Property
@@ -59,6 +59,16 @@ class Finder:
         found = [*self._in_document(document), *self._in_hidden(hidden)]
         found.sort(key=lambda hit: hit.position)
         return found[:MAX_HITS]
+
+    def is_at(self, document: QTextDocument, hit: Hit) -> bool:
+        """Whether the words still stand where they were found: the document may have been drawn anew since."""
+        block = document.findBlock(hit.position)
+        if hit.position + hit.length >= document.characterCount() or block.blockFormat().property(Property.CHROME):
+            return False
+        cursor = QTextCursor(block)
+        cursor.setPosition(hit.position)
+        cursor.setPosition(hit.position + hit.length, QTextCursor.MoveMode.KeepAnchor)
+        return self._pattern.search(_units(cursor.selectedText())) is not None
 
     def _in_document(self, document: QTextDocument) -> list[Hit]:
         found: list[Hit] = []
