@@ -27,9 +27,12 @@ from llama_gui.ui.theme import TINY_PX, TRANSCRIPT_PX, frame_font, theme_of
 from llama_gui.ui.think_button import ThinkButton
 from llama_gui.ui.tools.button import ToolsButton
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
+from llama_gui.ui.writing_side import WritingSide
 
 _MAX_LINES = 10
 _RADIUS = 12
+_CARET = 1
+"""Room for it behind a line that ends at the edge, or begins there on the right."""
 _HINT_WIDTH = 560
 _TIGHT_WIDTH = 400
 """Below it the numbers of the meter need the room of what is said elsewhere, too."""
@@ -60,9 +63,10 @@ class MessageEdit(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # lines wrap anywhere if they must
         self.viewport().setAutoFillBackground(False)
-        self.document().setDocumentMargin(0)
+        self.document().setDocumentMargin(_CARET)
         self.setAccessibleName(self.tr("Message"))
         self.textChanged.connect(self.fit)
+        WritingSide(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -177,6 +181,7 @@ class Composer(QWidget):
         self._key = plain_label(self.tr("Esc"), "muted", TINY_PX)
         row = QHBoxLayout()
         row.setSpacing(8)
+        row.addSpacing(8)
         row.addWidget(self.clip_button)
         row.addWidget(self.folder_button)
         row.addWidget(self.think_button)
@@ -188,13 +193,14 @@ class Composer(QWidget):
         row.addSpacing(4)
         row.addWidget(self.queue_button)
         row.addWidget(self.button)
+        row.addSpacing(10)  # as below it; margins would not be mirrored
         inner = QVBoxLayout()
-        inner.setContentsMargins(8, 0, 0, 0)
+        inner.setContentsMargins(16 - _CARET, 0, 16 - _CARET, 0)
         inner.setSpacing(8)
         inner.addWidget(self.files)
         inner.addWidget(self.edit)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 13, 10, 10)
+        layout.setContentsMargins(0, 13 - _CARET, 0, 10)
         layout.setSpacing(6)
         layout.addLayout(inner)
         layout.addLayout(row)

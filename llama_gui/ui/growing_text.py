@@ -6,6 +6,8 @@ from PySide6.QtCore import QSizeF, Slot
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit
 
+from llama_gui.ui.writing_side import WritingSide
+
 MOST_LINES = 12
 _EDGES = 20  # frame, padding and the document's margins, of both sides together
 
@@ -19,6 +21,7 @@ class GrowingText(QPlainTextEdit):
         self._most = most
         self.setFixedHeight(least)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        WritingSide(self)
 
     @Slot(QSizeF)
     def _fit(self, size: QSizeF) -> None:

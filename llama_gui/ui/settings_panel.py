@@ -106,7 +106,7 @@ class SettingsPanel(Surface):
 
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 0, 0, 0)
+        layout.setContentsMargins(1, 0, 1, 0)
         layout.setSpacing(0)
         inner = QWidget()
         layout.addWidget(self._scrolling(inner), 1)  # still empty: what moves is dressed anew with all that is in it

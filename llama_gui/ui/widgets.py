@@ -86,7 +86,7 @@ class RoleLabel(QLabel):
 
 
 class Surface(QWidget):
-    """A plain area in the colour of a role, with hairlines on the named edges."""
+    """A plain area in the colour of a role, with hairlines on the named edges; mirrored as the window is."""
 
     def __init__(self, role: str, edges: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -97,9 +97,10 @@ class Surface(QWidget):
         painter = QPainter(self)
         theme = theme_of(self)
         painter.fillRect(event.rect(), theme.color(self._role))
+        first, last = (0, 0, 1, self.height()), (self.width() - 1, 0, 1, self.height())
         lines = {
-            "left": (0, 0, 1, self.height()),
-            "right": (self.width() - 1, 0, 1, self.height()),
+            "left": last if self.isRightToLeft() else first,
+            "right": first if self.isRightToLeft() else last,
             "top": (0, 0, self.width(), 1),
             "bottom": (0, self.height() - 1, self.width(), 1),
         }
@@ -240,8 +241,9 @@ class Notice(QFrame):
         close.setToolTip(plain_tip(self.tr("Dismiss")))
         close.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(36, 6, 6, 6)
+        layout.setContentsMargins(6, 6, 6, 6)
         layout.setSpacing(8)
+        layout.addSpacing(30)  # for the picture
         layout.addWidget(self._label, 1)
         layout.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
@@ -289,7 +291,8 @@ class Notice(QFrame):
         painter.setPen(QPen(theme.color("error"), 1))
         painter.setBrush(theme.color("raised"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
-        painter.drawPixmap(12, 10, self._icons.pixmap("alert", theme.color("error"), 16, self.devicePixelRatioF()))
+        x = self.width() - 28 if self.isRightToLeft() else 12
+        painter.drawPixmap(x, 10, self._icons.pixmap("alert", theme.color("error"), 16, self.devicePixelRatioF()))
 
 
 def problem_label() -> RoleLabel:

@@ -3,7 +3,8 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from llama_gui.ui.widgets import Button, Notice, plain_label
+from llama_gui.ui.theme import theme_of
+from llama_gui.ui.widgets import Button, Notice, Surface, plain_label
 
 
 @pytest.fixture
@@ -43,3 +44,14 @@ def test_a_label_of_a_mirrored_window_begins_on_the_right_wherever_its_lines_sta
     left = plain_label("English words")
     qtbot.addWidget(left)
     assert left.alignment() == Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
+
+
+def test_hairlines_are_mirrored(qapp, qtbot):
+    surface = Surface("side", "left")
+    qtbot.addWidget(surface)
+    surface.resize(20, 20)
+    line = theme_of(surface).color("line")
+    for direction, x in ((Qt.LayoutDirection.LeftToRight, 0), (Qt.LayoutDirection.RightToLeft, 19)):
+        surface.setLayoutDirection(direction)
+        picture = surface.grab().toImage()
+        assert [column for column in range(20) if picture.pixelColor(column, 10) == line] == [x]
