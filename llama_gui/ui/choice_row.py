@@ -46,6 +46,11 @@ class ChoiceRow(QWidget):
         self.reset_button.clicked.connect(self.reset)
         self._show()
 
+    @property
+    def field(self) -> QWidget:
+        """Where the value is chosen."""
+        return self.box
+
     def value(self) -> str | None:
         """The user's choice, or None."""
         return self._value

@@ -1,6 +1,7 @@
 """The command palette, the sheet of keys, and the question before a link is opened."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import (
@@ -13,7 +14,6 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import (
-    QAction,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -35,7 +35,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from llama_gui.ui.actions import Actions, ActionSpec
+from llama_gui.ui.actions import Actions
 from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.rows import NOTE_ROLE, ROW_HEIGHT, NoteDelegate
 from llama_gui.ui.screen_room import fitted
@@ -44,7 +44,6 @@ from llama_gui.ui.theme import FRAME_PX, SMALL_PX, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import plain_label
 
-_ACTION_ROLE = Qt.ItemDataRole.UserRole + 1
 _MORE_KEYS = (
     ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Send the message"), QT_TRANSLATE_NOOP("KeysDialog", "Enter")),
     ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Start a new line"), QT_TRANSLATE_NOOP("KeysDialog", "Shift+Enter")),
@@ -64,23 +63,53 @@ _COLUMNS = (
 )
 
 
-def _other_names(spec: ActionSpec) -> str:
-    """What else an action may be called; before each word there is a space."""
-    return f" {spec.name.replace('_', ' ')} {spec.text} {SYNONYMS.get(spec.name, '')}".lower()
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A row of the palette: its words, the note beside them, what else it may be called, and what it runs."""
+
+    text: str
+    note: str
+    other_names: str
+    run: Callable[[], object]
+    group: str = ""
+    can_run: Callable[[], bool] = lambda: True
+
+    def is_named(self, words: Sequence[str]) -> bool:
+        """Whether all of these small words are in its name."""
+        name = f"{self.group} {self.text}".lower()
+        return all(word in name for word in words)
+
+    def is_meant(self, words: Sequence[str]) -> bool:
+        """Whether these small words are in its name, or begin one of its other names."""
+        name, others = f"{self.group} {self.text}".lower(), f" {self.other_names}".lower()
+        return all(word in name or f" {word}" in others for word in words)
+
+
+def commands_of(actions: Actions) -> list[Command]:
+    """What the window can do."""
+    return [
+        Command(
+            action.text(),
+            action.shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+            f"{spec.name.replace('_', ' ')} {spec.text} {SYNONYMS.get(spec.name, '')}",
+            action.trigger,
+            spec.group_shown,
+            action.isEnabled,
+        )
+        for spec, action in actions
+        if spec.in_palette
+    ]
 
 
 class CommandPalette(QWidget):
-    """Type to find an action, Enter to run it, Esc to leave. It lies over the window and goes with the focus."""
+    """Type to find a command, Enter to run it, Esc to leave. It lies over the window and goes with the focus."""
 
-    def __init__(self, actions: Actions, window: QWidget) -> None:
+    def __init__(self, commands: Sequence[Command], window: QWidget) -> None:
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(self.tr("All actions"))
-        self._entries = [
-            (action, f"{spec.group_shown} {action.text()}".lower(), _other_names(spec))
-            for spec, action in actions
-            if spec.in_palette
-        ]
+        self._commands = commands
+        self._found: list[Command] = []
         self._before = FormerFocus(window.focusWidget())
         self._nothing = plain_label(self.tr("No action has this name."), "muted", FRAME_PX)
         self.field = QLineEdit()
@@ -125,23 +154,18 @@ class CommandPalette(QWidget):
 
     @Slot(str)
     def _filter(self, text: str) -> None:
+        words = text.lower().split()
+        able = [command for command in self._commands if command.can_run()]
+        # What is called so, then what is called so elsewhere.
+        self._found = [command for command in able if command.is_named(words)]
+        self._found += [command for command in able if command.is_meant(words) and not command.is_named(words)]
         self._model.clear()
-        for action in self._found(text.lower().split()):
-            item = QStandardItem(action.text())
-            item.setData(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), NOTE_ROLE)
-            item.setData(action, _ACTION_ROLE)
+        for command in self._found:
+            item = QStandardItem(command.text)
+            item.setData(command.note, NOTE_ROLE)
             self._model.appendRow(item)
         self.view.setCurrentIndex(self._model.index(0, 0))
-        self._fit(self._model.rowCount())
-
-    def _found(self, words: list[str]) -> list[QAction]:
-        """The actions that have all these words in their names, then those that are meant by them elsewhere."""
-        named: list[QAction] = []
-        meant: list[QAction] = []
-        for action, name, others in self._entries:
-            if action.isEnabled() and all(word in name or f" {word}" in others for word in words):
-                (named if all(word in name for word in words) else meant).append(action)
-        return named + meant
+        self._fit(len(self._found))
 
     def _fit(self, found: int) -> None:
         """No longer than what was found."""
@@ -155,10 +179,11 @@ class CommandPalette(QWidget):
 
     @Slot()
     def _run(self) -> None:
-        action = self.view.currentIndex().data(_ACTION_ROLE)
+        index = self.view.currentIndex()
+        command = self._found[index.row()] if index.isValid() else None
         self._leave()
-        if isinstance(action, QAction):
-            action.trigger()
+        if command is not None:
+            command.run()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusOut:

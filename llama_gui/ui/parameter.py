@@ -276,6 +276,11 @@ class ParameterRow(QWidget):
         self._default, self._default_words = default, words
         self._show()
 
+    @property
+    def field(self) -> QWidget:
+        """Where the number is written."""
+        return self.edit
+
     def value(self) -> Number | None:
         """The user's number, or None."""
         return self._value

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
@@ -136,6 +137,7 @@ class SettingsPanel(Surface):
         area.viewport().setAutoFillBackground(False)
         area.verticalScrollBar().rangeChanged.connect(self._keep_width)
         inner.setAutoFillBackground(False)
+        self._area = area
         return area
 
     @Slot(int, int)
@@ -184,6 +186,26 @@ class SettingsPanel(Surface):
 
     def _say_help(self, text: str) -> None:
         self.help.setText(text or self.tr("Changes apply from the next answer."))
+
+    # The fields, by name
+
+    def field_names(self) -> dict[str, str]:
+        """What each field is called, in the user's language, by its name in `ChatSettings` or `SamplingParams`."""
+        texts = {"system_prompt": self.system_prompt, "stop": self.stops}
+        return {name: field.accessibleName() for name, field in texts.items()} | {
+            name: row.spec.name_text for name, row in self.rows.items()
+        }
+
+    def go_to(self, name: str) -> None:
+        """Put the keyboard into a field, which is unfolded and scrolled to."""
+        texts: dict[str, QWidget] = {"system_prompt": self.system_prompt, "stop": self.stops}
+        field = texts.get(name) or self.rows[name].field
+        for group in self.groups.values():
+            if group.isAncestorOf(field):
+                group.open()
+        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        # Later: what was just shown or unfolded has no place yet.
+        QTimer.singleShot(0, self, partial(self._area.ensureWidgetVisible, field, 0, 40))
 
     # What is shown
 

@@ -34,8 +34,7 @@ SYNONYMS = {
     "endpoints": "api openai ollama vllm lm studio connect provider key schlüssel entfernte",
     "tool_servers": "mcp functions plugins funktionen",
     "server": "local api openai http port network phone netzwerk handy schnittstelle",
-    "settings_panel": "temperature top-p top-k min-p seed sampling penalty parameters max tokens system prompt stop "
-    "temperatur zufall parameter systemprompt",
+    "settings_panel": "sampling parameters parameter",
     "rename_chat": "title titel umbenennen",
     "pin_chat": "favourite favorite star favorit anheften",
     "archive_chat": "hide put away weglegen",

@@ -224,9 +224,11 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_palette(self) -> None:
-        from llama_gui.ui.dialogs import CommandPalette  # here: the window shows sooner
+        from llama_gui.ui.dialogs import CommandPalette, commands_of  # here: the window shows sooner
+        from llama_gui.ui.settings_places import settings_places
 
-        CommandPalette(self.actions_, self).open()
+        places = settings_places(self.panel, self._sides.go_to_setting)
+        CommandPalette([*commands_of(self.actions_), *places], self).open()
 
     @Slot()
     def _show_help(self) -> None:

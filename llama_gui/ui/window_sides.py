@@ -68,6 +68,11 @@ class WindowSides(QObject):
         self._show_panel(True)
         self._panel.presets.open_menu()
 
+    def go_to_setting(self, name: str) -> None:
+        """Put the keyboard into a field of the settings, where it stands."""
+        self._show_panel(True)
+        self._panel.go_to(name)
+
     @Slot()
     def search(self) -> None:
         """Put the keyboard into the search of all chats."""

@@ -810,6 +810,10 @@
         <translation>Keine Aktion heißt so.</translation>
     </message>
     <message>
+        <source>Settings of this chat</source>
+        <translation>Einstellungen dieses Chats</translation>
+    </message>
+    <message>
         <source>Type to find an action</source>
         <translation>Tippen, um eine Aktion zu finden</translation>
     </message>

@@ -315,7 +315,7 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
     [
         ("sprache", "preferences"),
         ("settings", "settings_panel"),
-        ("temperature", "settings_panel"),
+        ("sampling", "settings_panel"),
         ("dark", "scheme_dark"),
         ("schrift", "zoom_in"),
         ("rag", "folder"),
@@ -334,6 +334,23 @@ def test_the_palette_finds_by_other_words(open_window, words, first):
     palette.field.setText(words)
     found = palette.view.model().index(0, 0).data()
     assert (found or "") == (window.actions_[first].text() if first else "")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [("temperature", "temperature"), ("creativity", "temperature"), ("dry base", "dry_base"), ("overflow", "overflow")],
+)
+@pytest.mark.parametrize("is_open", [True, False])
+def test_the_palette_leads_to_a_field_of_the_settings(open_window, qtbot, words, name, is_open):
+    window = open_window(ScriptedEngine(), settings=UserSettings(settings_panel_open=is_open))
+    trigger(window, "palette")
+    palette = window.findChild(CommandPalette)
+    palette.field.setText(words)
+    row = window.panel.rows[name]
+    assert palette.view.model().index(0, 0).data() == row.label.text()
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert row.field.hasFocus()
+    qtbot.waitUntil(lambda: row.field.visibleRegion().boundingRect().size() == row.field.size())
 
 
 def test_nothing_stands_in_for_a_model_that_is_gone(open_window, qtbot):

@@ -5,6 +5,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from llama_gui.ui.actions import ACTIONS, Actions
 from llama_gui.ui.dialogs import KeysDialog, confirm_link
+from llama_gui.ui.settings_panel import SettingsPanel
+from llama_gui.ui.settings_places import FIELD_SYNONYMS, settings_places
 from llama_gui.ui.synonyms import SYNONYMS
 
 
@@ -39,3 +41,10 @@ def test_a_link_is_shown_as_it_is(qtbot):
 
 def test_only_actions_have_synonyms():
     assert SYNONYMS.keys() <= {spec.name for spec in ACTIONS}
+
+
+def test_only_fields_have_synonyms(qtbot, icons):
+    panel = SettingsPanel(icons)
+    qtbot.addWidget(panel)
+    assert FIELD_SYNONYMS.keys() <= panel.field_names().keys()
+    assert len(settings_places(panel, lambda _: None)) == len(panel.field_names())
