@@ -6,6 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
     QFocusEvent,
     QFontMetricsF,
     QInputMethodEvent,
@@ -16,7 +18,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QVBoxLayout, QWidget
 
 from llama_gui.chats.attachments import Attachment, Draft, pasted_attachment
 from llama_gui.ui.attachment_bar import MOST_FILES, AttachmentBar
@@ -78,15 +80,40 @@ class MessageEdit(QPlainTextEdit):
         if event.key() == Qt.Key.Key_Up and is_bare and not self.toPlainText():
             self.edit_last_requested.emit()
             return
-        if event.matches(QKeySequence.StandardKey.Undo) and self.document().revision() == self._revision:
-            self._revision = -1
-            self.unpaste_requested.emit()
+        if event.matches(QKeySequence.StandardKey.Undo) and self._is_file_new:
+            self._unpaste()
             return
         super().keyPressEvent(event)
 
     def note_file(self) -> None:
         """What was pasted has become a file: undo is about that, until something else is written."""
         self._revision = self.document().revision()
+
+    @property
+    def _is_file_new(self) -> bool:
+        return self.document().revision() == self._revision
+
+    @Slot()
+    def _unpaste(self) -> None:
+        self._revision = -1
+        self.unpaste_requested.emit()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.make_menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def make_menu(self) -> QMenu:
+        """Qt's own, whose Undo knows of files, too."""
+        menu = self.createStandardContextMenu()
+        undo = next((action for action in menu.actions() if action.objectName() == "edit-undo"), None)
+        if undo is not None and self._is_file_new:
+            own = QAction(undo.icon(), undo.text(), menu)
+            own.setObjectName(undo.objectName())
+            own.triggered.connect(self._unpaste)
+            menu.insertAction(undo, own)
+            menu.removeAction(undo)
+        return menu
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         # Enter ends the choice of an input method; it must not send half a word.

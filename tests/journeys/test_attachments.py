@@ -339,6 +339,20 @@ def test_undo_makes_text_of_a_long_paste(tab: ChatTab, qtbot):
     assert undo(tab, qtbot) == ("", ["Pasted text 1.txt"])
 
 
+def test_the_menu_of_the_field_undoes_a_long_paste_too(tab: ChatTab, qtbot):
+    long = "line\n" * 41
+    paste(tab, "short")
+    paste(tab, long)
+    for text in (f"short{long}", "short"):
+        menu = tab.composer.edit.make_menu()
+        action = next(action for action in menu.actions() if action.objectName() == "edit-undo")
+        assert action.isEnabled()
+        assert action.text() == "&Undo\tCtrl+Z"
+        action.trigger()
+        menu.close()
+        assert (tab.composer.text(), names(tab)) == (text, [])
+
+
 def test_a_long_paste_beside_as_many_files_as_can_be_stays_text(tab: ChatTab):
     tab.composer.files.set_files(tuple(Attachment(f"{number}.txt", "text", 4) for number in range(MOST_FILES)))
     paste(tab, "line\n" * 41)
