@@ -177,13 +177,19 @@ def _in_unicode(content: bytes) -> str:
     return content.decode("utf-8")
 
 
-def pasted_attachment(text: str, names: Iterable[str] = ()) -> Attachment | None:
-    """Long pasted text as an attachment with a name that is none of `names`; None for text that is short enough."""
+PASTED_NAME = "Pasted text {}.txt"
+
+
+def pasted_attachment(text: str, names: Iterable[str] = (), called: str = PASTED_NAME) -> Attachment | None:
+    """Long pasted text as an attachment with a name that is none of `names`; None for text that is short enough.
+
+    `called`: its name in the user's language, with {} for the number.
+    """
     if len(text) <= LONG_PASTE and text.count("\n") < LONG_PASTE_LINES:
         return None
     text = _clean(text)
     taken, number = set(names), 1
-    while (name := f"Pasted text {number}.txt") in taken:
+    while (name := called.format(number)) in taken:
         number += 1
     return Attachment(name, text, len(text.encode()))
 

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QVBoxL
 from llama_gui.chats.attachments import Attachment, Draft, pasted_attachment
 from llama_gui.ui.attachment_bar import MOST_FILES, AttachmentBar
 from llama_gui.ui.context_meter import ContextMeter
+from llama_gui.ui.file_chip import pasted_name
 from llama_gui.ui.folder_button import FolderButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import TINY_PX, TRANSCRIPT_PX, frame_font, theme_of
@@ -315,7 +316,7 @@ class Composer(QWidget):
     def _paste(self, text: str) -> None:
         file = None
         if self._takes_files and self.files.count() < MOST_FILES:  # else it would be lost
-            file = pasted_attachment(text, [known.name for known in self.files.files()])
+            file = pasted_attachment(text, [known.name for known in self.files.files()], pasted_name())
         if file is None:
             self.edit.insertPlainText(text)
         else:

@@ -2,12 +2,12 @@
 
 import re
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from llama_gui.bridge.attachments import FileReading
-from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.attachments import PASTED_NAME, Attachment
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import counted
 from llama_gui.ui.sizes import size_text
@@ -17,7 +17,17 @@ from llama_gui.ui.widgets import Button, paint_focus, plain_tip
 CHIP_HEIGHT = 30
 _MOST_NAME = 220
 _PREVIEW = 400
-_PASTED = re.compile(r"Pasted text \d+\.txt")
+
+
+def pasted_name() -> str:
+    """What a pasted text is called as a file, with {} for its number."""
+    return QCoreApplication.translate("Chip", "Pasted text {}.txt")
+
+
+def _is_pasted(name: str) -> bool:
+    """In the language of the window, or in English, in which drafts of before may be."""
+    patterns = (re.escape(called).replace(r"\{\}", r"\d+") for called in (pasted_name(), PASTED_NAME))
+    return any(re.fullmatch(pattern, name) for pattern in patterns)
 
 
 class Chip(QAbstractButton):
@@ -33,7 +43,7 @@ class Chip(QAbstractButton):
         self.file = file if isinstance(file, Attachment) else None
         self.reading = file if isinstance(file, FileReading) else None
         self.tokens: int | None = None
-        self.can_open = _PASTED.fullmatch(file.name) is not None
+        self.can_open = _is_pasted(file.name)
         self._name = file.name
         self._icons = icons
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

@@ -714,6 +714,10 @@
 <context>
     <name>Chip</name>
     <message>
+        <source>Pasted text {}.txt</source>
+        <translation>Eingefügter Text {}.txt</translation>
+    </message>
+    <message>
         <source>{} token</source>
         <translation>{} Token</translation>
     </message>

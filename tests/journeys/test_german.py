@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from llama_gui.chats.attachments import Attachment
 from llama_gui.ui.actions import ACTIONS
 from llama_gui.ui.load_dialog import LoadDialog
 from llama_gui.ui.picker import Picker
@@ -182,3 +183,16 @@ def test_the_keys_are_those_of_the_english_window(window):
         portable = window.actions_[spec.name].shortcut().toString(QKeySequence.SequenceFormat.PortableText)
         assert portable == (spec.keys[0] if spec.keys else ""), spec.name
     assert window.actions_.keys("new_tab") == "Strg+T"
+
+
+def test_a_long_paste_has_a_german_name_and_is_known_by_it(window, qtbot):
+    composer = window.deck.current().composer
+    long = "Zeile\n" * 41
+    old = Attachment("Pasted text 7.txt", "from before", 11)  # in a draft, from when the window was English
+    composer.files.add(old)
+    composer.edit.pasted.emit(long)
+    first, second = composer.files.chips()
+    assert second.file.name == "Eingefügter Text 1.txt"
+    for chip, text in ((second, long), (first, f"{long}{old.text}")):
+        qtbot.mouseClick(chip, Qt.MouseButton.LeftButton)
+        assert composer.text() == text
