@@ -108,6 +108,7 @@ class ChatTab(Surface):
 
     def _connect(self) -> None:
         self.drafts.changed.connect(self.draft_changed)
+        self.composer.draft_changed.connect(self._on_draft)
         self.drafts.about_to_send.connect(self.about_to_send)
         self.files.model_dropped.connect(self.model_dropped)
         self.files.folder_dropped.connect(self.folder.use)
@@ -132,6 +133,10 @@ class ChatTab(Surface):
     def draft(self) -> Draft:
         """All that was written and not sent: the queue too, and what an edit has put aside."""
         return self.drafts.draft()
+
+    @Slot()
+    def _on_draft(self) -> None:
+        self.transcript.set_has_draft(not self.composer.draft().is_empty)
 
     def restore(self, draft: str, scroll: float) -> None:
         """Bring back what was typed, and the place that was read."""

@@ -353,6 +353,17 @@ def test_the_palette_leads_to_a_field_of_the_settings(open_window, qtbot, words,
     qtbot.waitUntil(lambda: row.field.visibleRegion().boundingRect().size() == row.field.size())
 
 
+def test_a_refused_question_stands_in_the_composer_or_is_offered_and_never_both(open_window, qtbot):
+    gone = UserError("There is no folder /gone.")
+    window = open_window(gone, gone, settings=UserSettings(model_path="/gone", recent_models=("/gone",)))
+    tab = window.deck.current()
+    ask(qtbot, tab, "hello")
+    qtbot.waitUntil(lambda: tab.composer.text() == "hello" and "This message was not answered." in shown(tab))
+    qtbot.waitUntil(lambda: "Ask again" not in shown(tab))
+    tab.composer.set_text("")
+    qtbot.waitUntil(lambda: "Ask again" in shown(tab))
+
+
 def test_nothing_stands_in_for_a_model_that_is_gone(open_window, qtbot):
     settings = UserSettings(model_path="/gone", recent_models=("/gone",))
     gone = UserError("There is no folder /gone.")

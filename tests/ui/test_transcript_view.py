@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
@@ -66,6 +67,20 @@ def test_a_question_says_what_it_waits_for(view):
     view.set_waiting("")
     view.replace_node(answer(1, "Text"))
     assert "Waiting" not in view.toPlainText()
+    assert "Ask again" not in view.toPlainText()
+
+
+def test_a_refused_question_is_not_offered_while_a_draft_would_take_its_place(view):
+    view.set_has_draft(True)
+    view.show_path([user(1)])
+    assert "Ask again" in view.toPlainText()  # stopped, not refused: the draft comes behind it
+    view.replace_node(replace(user(1), status="failed"))
+    assert "Ask again" not in view.toPlainText()
+    view.set_has_draft(False)
+    view.flush()
+    assert view.toPlainText().endswith("Ask again")
+    view.set_has_draft(True)
+    view.flush()
     assert "Ask again" not in view.toPlainText()
 
 

@@ -14,6 +14,7 @@ from llama_gui.ui.markdown.formats import Formats
 from llama_gui.ui.markdown.shelf import Fold
 from llama_gui.ui.transcript.finding import Hidden
 from llama_gui.ui.transcript.page import Page
+from llama_gui.ui.transcript.page_end import is_refused
 from llama_gui.ui.transcript.place import Reading
 from llama_gui.ui.transcript.sheet import Sheet
 from llama_gui.ui.transcript.sources import sources_key
@@ -41,6 +42,7 @@ class DrawnChat(Sheet):
         self._unfolded: set[str] = set()  # the answers whose reasoning is shown, or by `sources_key` their sources
         self._arrived: list[str] = []
         self._waiting = ""
+        self._has_draft = False
         self._zoom = 1.0
         self._is_stale = False
         self._wanted_node = ""  # to go to as soon as there is a page
@@ -99,6 +101,14 @@ class DrawnChat(Sheet):
             self._waiting = text
             if not self._page.has_streamed and not self._timer.isActive():
                 self._timer.start()
+
+    def set_has_draft(self, has_draft: bool) -> None:
+        """Whether something is written that can be sent; in the place of a refused question, so that is not offered."""
+        if has_draft == self._has_draft:
+            return
+        self._has_draft = self._page.has_draft = has_draft
+        if self._nodes and is_refused(self._nodes[-1]) and not self._timer.isActive():
+            self._timer.start()
 
     @property
     def zoom(self) -> float:
@@ -215,6 +225,7 @@ class DrawnChat(Sheet):
     def _write_all(self) -> None:
         self._is_stale = False
         self._page = self._new_page()
+        self._page.has_draft = self._has_draft
         self._page.write(self._nodes, self._waiting, self._versions)
 
     @Slot()

@@ -58,6 +58,7 @@ class PageEnd:
         self._nodes: Sequence[Node] = ()
         self._items: list[Item] = []  # as they stand in the document
         self._waiting = ""
+        self.has_draft = False  # which takes the place of a question that was refused
         self.versions: Mapping[str, tuple[int, int]] = {}
 
     # Where things are
@@ -149,7 +150,7 @@ class PageEnd:
         self._waiting_mark = self._writer.mark()
         if waiting:
             self._muted(waiting, _WAITING_GAP)
-        else:
+        elif not (self.has_draft and is_refused(self._nodes[-1])):
             write_again(self._writer)
 
     def _write_last(self, index: int, *, is_last: bool) -> None:
@@ -228,6 +229,11 @@ class PageEnd:
 def is_asked(node: Node) -> bool:
     """Whether an answer comes behind a message: one of the user, or what a tool has replied."""
     return node.role == "user" or (node.role == "tool" and node.status != "streaming")
+
+
+def is_refused(node: Node) -> bool:
+    """Whether a message of the user was not answered; what is sent next takes its place."""
+    return node.role == "user" and node.status == "failed"
 
 
 def begin_of_chunk(nodes: Sequence[Node], end: int, characters: int, most: int | None = None) -> int:
