@@ -52,7 +52,8 @@ class StatusLine(Surface):
         self.costs = plain_label("", "muted", TINY_PX)
         self._name = ""
         self._own = 0
-        self._wait = LongWait()
+        self._info: ModelInfo | None = None
+        self._wait = LongWait()  # of this model only
         self._over = QTimer(self, singleShot=True, interval=_READING_MS)
         self._over.timeout.connect(self._clear)
         layout = QHBoxLayout(self)
@@ -107,12 +108,18 @@ class StatusLine(Surface):
 
     def show_model(self, info: ModelInfo) -> None:
         """Show what a model runs on, until the engine's numbers come."""
+        self._begin(info)
         self._name = info.name
         self._show_costs(_machine(info.device, info.dtype))
         self.costs.setToolTip(plain_tip(info.source))
 
+    def _begin(self, info: ModelInfo | None) -> None:
+        if info != self._info:
+            self._info, self._wait = info, LongWait()
+
     def show_no_model(self, name: str, state: ModelState) -> None:
         """Show that a model is not in memory, or not yet; "": there is none at all."""
+        self._begin(None)
         self._name = name
         self.work.setText("")
         words = {"absent": self.tr("not in memory"), "failed": self.tr("not available")}

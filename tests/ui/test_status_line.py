@@ -7,7 +7,9 @@ from PySide6.QtTest import QTest
 
 from llama_gui.ui import long_wait, status_line
 from llama_gui.ui.status_line import StatusLine
-from llama_gui.vocabulary import EngineStats
+from llama_gui.vocabulary import EngineStats, ModelInfo, SamplingParams
+
+MODEL = ModelInfo("First", "/first", "llama", 10, 2048, "bfloat16", "cpu", SamplingParams(), has_chat_template=True)
 
 
 @pytest.fixture
@@ -77,3 +79,16 @@ def test_who_waits_for_the_end_of_a_step_lacks_no_memory(status, monkeypatch):
     status.show_stats(replace(queued, waiting=0))
     status.show_stats(queued)
     assert "waiting" not in status.work.text()
+
+
+def test_a_wait_of_one_model_is_none_of_another(status, monkeypatch):
+    monkeypatch.setattr(long_wait, "STEP_MS", 300)
+    queued = EngineStats(20, 1, 1, 1, 0, 0, "bfloat16", "cpu", 1, batch_invariant=True)
+    status.set_answering(2)
+    first, second = (replace(MODEL, name=name) for name in ("First", "Second"))
+    for info, waits in ((first, False), (first, True), (second, False), (second, True), (None, False)):
+        status.show_model(info) if info else status.show_no_model("Third", "loading")
+        if waits:
+            QTest.qWait(320)
+        status.show_stats(queued)
+        assert ("waiting for memory" in status.work.text()) == waits
