@@ -1,7 +1,9 @@
 """The transcript: what it shows, what it never reads, where it stands."""
 
+import itertools
 import json
 import os
+import re
 import sys
 from dataclasses import replace
 
@@ -11,7 +13,7 @@ from PySide6.QtGui import QGuiApplication, QImage, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication
 
 from llama_gui.chats.tree import Node
-from llama_gui.ui.theme import DARK, apply_theme
+from llama_gui.ui.theme import DARK, apply_theme, theme_of
 from llama_gui.ui.transcript.message import footer_of
 from llama_gui.ui.transcript.view import TranscriptView
 from tests.ui.transcripts import answer, command_of, user
@@ -242,6 +244,18 @@ def test_a_link_says_where_it_leads_letter_for_letter(view):
 def test_tasks_are_boxes(view):
     view.show_path([user(1), answer(1, "- [ ] open\n- [x] done\n- [y] text\n\n[x] no list")])
     assert view.toPlainText().split("\n")[2:6] == ["☐ open", "☑ done", "[y] text", "[x] no list"]
+
+
+def test_the_box_of_a_task_is_its_only_bullet(view):
+    view.show_path([answer(1, "- word\n- [ ] word")])
+    picture = view.viewport().grab().toImage()
+    muted = theme_of(view).color("muted")
+    bullets = []
+    for place in (m.start() for m in re.finditer("(☐ )?word", view.toPlainText())):
+        start = view.cursorRect(view.cursor_at(place))
+        beside = itertools.product(range(start.left() - 20, start.left() - 1), range(start.top(), start.bottom()))
+        bullets.append(any(picture.pixelColor(x, y) == muted for x, y in beside))
+    assert bullets == [True, False]
 
 
 def test_it_follows_the_end_only_when_it_stands_there(view):

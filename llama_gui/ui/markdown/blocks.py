@@ -19,7 +19,7 @@ from llama_gui.ui.markdown.tables import WIDEST_IN_CELL, Cell, table_look
 from llama_gui.ui.theme import TRANSCRIPT_PX
 
 PARSER = add_maths(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
-_TASKS = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
+TASK_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
 _ALIGNMENTS = {
     "text-align:left": Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute,
     "text-align:right": Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute,
@@ -246,8 +246,8 @@ def _has_maths(children: Sequence[Token]) -> bool:
 def _tick(children: Sequence[Token]) -> None:
     """A task in a list: its brackets become a box."""
     first = children[0] if children else None
-    if first is not None and first.type == "text" and first.content[:4] in _TASKS:
-        first.content = _TASKS[first.content[:4]] + first.content[4:]
+    if first is not None and first.type == "text" and first.content[:4] in TASK_BOXES:
+        first.content = TASK_BOXES[first.content[:4]] + first.content[4:]
 
 
 def _closing(tokens: Sequence[Token], start: int) -> int:

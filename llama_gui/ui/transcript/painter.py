@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QTextBlock, QTextCursor, QTextDocument, QTextListFormat
 from PySide6.QtWidgets import QTextEdit
 
+from llama_gui.ui.markdown.blocks import TASK_BOXES
 from llama_gui.ui.markdown.formats import BOX_PADDING, QUOTE_INDENT, Box, Property
 from llama_gui.ui.theme import Theme
 
@@ -111,6 +112,8 @@ class BackgroundPainter:
         item_of = block.textList()
         if item_of is None or item_of.format().style() != QTextListFormat.Style.ListStyleUndefined:
             return
+        if block.text().startswith(tuple(TASK_BOXES.values())):
+            return  # the box is its bullet
         line = block.layout().lineAt(0)
         if not line.isValid():
             return
