@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from llama_gui.chats.attachments import split
+from llama_gui.chats.reasoning import answer_text
+from llama_gui.chats.snippet import snippet
 from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.vocabulary import Role
 
@@ -90,12 +92,19 @@ class ShownPath:
             node, parent, row, lane = waiting.pop()
             if lane < 0:
                 lane, lanes = lanes, lanes + 1
-            said = (node.attachments and split(node.content, node.attachments)[0]) or node.content
-            text = " ".join(said[: 4 * _MAP_TEXT].split())[:_MAP_TEXT]
-            found.append(MapDot(node.id, parent, row, lane, node.role, text, node.id in shown))
+            found.append(MapDot(node.id, parent, row, lane, node.role, _beginning(node), node.id in shown))
             here = len(found) - 1
             children = [
                 (child, here, row + 1, lane if n == 0 else -1) for n, child in enumerate(self.tree.children(node.id))
             ]
             waiting += reversed(children)
         return found
+
+
+def _beginning(node: Node) -> str:
+    """How a message begins: what was said of a question, what was answered of an answer, without marks."""
+    if node.role == "assistant":
+        text, _ = snippet(answer_text(node.content), (), 0, is_markdown=True)
+        return text[:_MAP_TEXT].strip()
+    said = (node.attachments and split(node.content, node.attachments)[0]) or node.content
+    return " ".join(said[: 4 * _MAP_TEXT].split())[:_MAP_TEXT]

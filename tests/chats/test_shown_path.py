@@ -101,6 +101,22 @@ def test_the_map_has_the_words_of_the_user_and_not_those_of_files():
     assert ShownPath([asked]).map_dots()[0].text.startswith("File “a.txt”")
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (
+            "<think>\nThe user wants a table.\n</think>\n\n## Two **bold** words\n\n```python\nx\n```",
+            "Two bold words x",
+        ),
+        ("<think>\nStill", "Still"),
+        ("word " * 40, ("word " * 16).strip()),
+    ],
+)
+def test_the_map_has_the_words_of_an_answer_and_not_its_thoughts_and_marks(content, text):
+    answered = replace(node("a1", None), content=content)
+    assert ShownPath([answered]).map_dots()[0].text == text
+
+
 def test_a_very_long_chat_has_a_map():
     nodes = [node(f"u{n}", f"u{n - 1}" if n else None) for n in range(20_000)]
     dots = ShownPath(nodes).map_dots()
