@@ -13,6 +13,7 @@ from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.rows import LEADING, ROW_HEIGHT, Index, RowDelegate
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
 _HIT, _TITLE_HIT = 72, 52
@@ -60,7 +61,7 @@ class ChatDelegate(IconDelegate):
         room = _inset(rect, 28 if can_fold else 10, 8, self._view)
         if not can_fold:
             room.translate(0, 4)
-        painter.drawText(room, LEADING, _elided(words, painter.font(), room.width()))
+        draw_words(painter, room, LEADING, _elided(words, painter.font(), room.width()))
         if can_fold:
             folded_icon = "chevron-left" if self._view.isRightToLeft() else "chevron-right"
             self.icon(painter, folded_icon if index.data(ChatRole.FOLDED) else "chevron-down", 8, rect.y() + 9)
@@ -72,7 +73,7 @@ class ChatDelegate(IconDelegate):
         painter.setFont(frame_font(FRAME_PX))
         painter.setPen(theme.color("text"))
         room = _inset(rect, 28 if in_group else 10, 28 if is_answering else 10, self._view)
-        painter.drawText(room, LEADING, _elided(str(index.data()), painter.font(), room.width()))
+        draw_words(painter, room, LEADING, _elided(str(index.data()), painter.font(), room.width()))
         if is_answering:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color("accent"))
@@ -109,8 +110,8 @@ class HitDelegate(IconDelegate):
         if hit.node_id is None:  # the title itself is the find
             self._paint_marked(painter, room.adjusted(0, 8, 0, 0), hit, painter.font(), "text")
             return
-        painter.drawText(
-            room.adjusted(0, 7, 0, 7 + 18 - _HIT), LEADING, _elided(hit.title, painter.font(), room.width())
+        draw_words(
+            painter, room.adjusted(0, 7, 0, 7 + 18 - _HIT), LEADING, _elided(hit.title, painter.font(), room.width())
         )
         self._paint_marked(painter, room.adjusted(0, 27, 0, 0), hit, frame_font(SMALL_PX), "muted")
 
@@ -120,6 +121,8 @@ class HitDelegate(IconDelegate):
         layout = QTextLayout(text, font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        if self._view.isRightToLeft():
+            option.setAlignment(Qt.AlignmentFlag.AlignRight)
         layout.setTextOption(option)
         mark = QTextCharFormat()
         mark.setForeground(theme.color("accent"))

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QComboBox
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import RADIUS, theme_of
 
 _HEIGHT = 32
@@ -43,4 +44,4 @@ class ChoiceBox(QComboBox):
         painter.setPen(theme.color("text" if self.isEnabled() else "muted"))
         room = self.rect().adjusted(34 if mirrored else 10, 0, -10 if mirrored else -34, 0)
         text = QFontMetrics(self.font()).elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+        draw_words(painter, room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)

@@ -39,6 +39,8 @@ _CARET = 1
 _HINT_WIDTH = 560
 _TIGHT_WIDTH = 400
 """Below it the numbers of the meter need the room of what is said elsewhere, too."""
+_ISOLATED, _END = "\u2068", "\u2069"
+"""Between them a text is read in its own direction."""
 _PALETTE_KEY = QKeyCombination(Qt.Modifier.CTRL, Qt.Key.Key_K)
 
 
@@ -286,7 +288,7 @@ class Composer(QWidget):
 
     def set_placeholder(self, text: str) -> None:
         """What stands in the empty field."""
-        self.edit.setPlaceholderText(text)
+        self.edit.setPlaceholderText(f"{_ISOLATED}{text}{_END}" if text and self.isRightToLeft() else text)
         self.edit.viewport().update()  # Qt paints it anew only where none was shown before
 
     def type_on(self, event: QKeyEvent) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from llama_gui.ui.numbers import counted, in_marks, number_text
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import plain_tip
 from llama_gui.vocabulary import ContextUse
@@ -136,7 +137,7 @@ class ContextMeter(QWidget):
         painter.setPen(color)
         room = QRectF(0 if mirrored else _BAR + _GAP, 0, max(0, self.width() - _BAR - _GAP), self.height())
         text = self.text_within(int(room.width()))
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+        draw_words(painter, room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
 
 
 def short_count(count: int) -> str:

@@ -11,6 +11,7 @@ from llama_gui.chats.attachments import PASTED_NAME, Attachment
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import counted
 from llama_gui.ui.sizes import size_text
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import SMALL_PX, TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, paint_focus, plain_tip
 
@@ -134,10 +135,10 @@ class Chip(QAbstractButton):
         painter.setFont(frame_font(SMALL_PX))
         painter.setPen(theme.color("text"))
         name = painter.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, int(room.width()) - width - 8)
-        painter.drawText(room, middle | Qt.AlignmentFlag.AlignLeading, name)
+        draw_words(painter, room, middle | Qt.AlignmentFlag.AlignLeading, name)
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
-        painter.drawText(room, middle | Qt.AlignmentFlag.AlignTrailing, facts)
+        draw_words(painter, room, middle | Qt.AlignmentFlag.AlignTrailing, facts)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import paint_focus
 
@@ -39,7 +40,7 @@ class _Headline(QAbstractButton):
         x = self.width() - text - 2 if mirrored else 0
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setPen(color)
-        painter.drawText(QRectF(x, 0, text + 2, self.height()), middle, self.text())
+        draw_words(painter, QRectF(x, 0, text + 2, self.height()), middle, self.text())
         arrow = self._icons.pixmap("chevron-down", color, 12, self.devicePixelRatioF())
         at = x - 18 if mirrored else text + 12
         painter.translate(at, self.height() / 2)
@@ -49,7 +50,7 @@ class _Headline(QAbstractButton):
         painter.resetTransform()
         if self.changed and not self.isChecked():
             painter.setPen(theme.color("accent"))
-            painter.drawText(self.rect(), middle | Qt.AlignmentFlag.AlignTrailing, str(self.changed))
+            draw_words(painter, self.rect(), middle | Qt.AlignmentFlag.AlignTrailing, str(self.changed))
         if self.hasFocus():
             paint_focus(painter, QRectF(self.rect()).adjusted(-1, 2, 1, -2), theme.color("accent"))
 

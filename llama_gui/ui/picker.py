@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.widgets import paint_focus
 
@@ -62,10 +63,10 @@ class Picker(QAbstractButton):
         note = QFontMetrics(small).horizontalAdvance(self._note) + 8 if self._note else 0
         painter.setPen(theme.color("text"))
         text = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideMiddle, int(room.width()) - note)
-        painter.drawText(room, middle | ahead, text)
+        draw_words(painter, room, middle | ahead, text)
         if self._note:
             painter.setFont(small)
             painter.setPen(theme.color("accent"))
-            painter.drawText(room, middle | Qt.AlignmentFlag.AlignTrailing, self._note)
+            draw_words(painter, room, middle | Qt.AlignmentFlag.AlignTrailing, self._note)
         pixmap = self._icons.pixmap(self._icon, theme.color("muted"), 14, self.devicePixelRatioF())
         painter.drawPixmap(10 if mirrored else self.width() - 24, (self.height() - 14) // 2, pixmap)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 from llama_gui.bridge.message_queue import MessageQueue
 from llama_gui.chats.attachments import Draft
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import RADIUS, SMALL_PX, TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, plain_label, plain_tip
 
@@ -30,7 +31,7 @@ class _Words(QWidget):
         painter = QPainter(self)
         painter.setPen(theme_of(self).color("text"))
         text = QFontMetrics(self.font()).elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+        draw_words(painter, self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
 
 
 class QueueList(QFrame):

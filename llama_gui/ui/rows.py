@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QToolTip,
 )
 
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.widgets import paint_focus, plain_tip
 
@@ -73,10 +74,10 @@ class NoteDelegate(RowDelegate):
         words = QFontMetrics(plain).elidedText(words, self._view.textElideMode(), inner.width() - taken)
         painter.setFont(plain)
         painter.setPen(theme.color("text" if index.flags() & Qt.ItemFlag.ItemIsSelectable else "muted"))
-        painter.drawText(inner, LEADING, words)
+        draw_words(painter, inner, LEADING, words)
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
-        painter.drawText(inner, _TRAILING, note)
+        draw_words(painter, inner, _TRAILING, note)
 
 
 class NotedList(QListWidget):

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QTabBar, QToolButton, QToolTip, QWidget
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import FRAME_PX, frame_font, theme_of
 from llama_gui.ui.widgets import paint_focus, plain_action, plain_tip
 
@@ -221,7 +222,7 @@ class TabBar(QTabBar):
         end = close.left() - 4 if shows_close else rect.right() - _PAD
         room = QRect(x, rect.top() + _TAB_TOP, end - x, rect.height() - _TAB_TOP)
         text = painter.fontMetrics().elidedText(self.title(index), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        draw_words(painter, room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         if shows_close:
             self._paint_close(painter, close)
 

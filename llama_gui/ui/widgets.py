@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QAbstractButton, QDialog, QFrame, QHBoxLayout, QLa
 from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.problem_words import problem_text
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
 
 _FAINT = 0.45
@@ -172,7 +173,7 @@ class Button(QAbstractButton):
             x = start + content - 16 if self.isRightToLeft() else start
             painter.drawPixmap(round(x), (self.height() - 16) // 2, pixmap)
         painter.setPen(color)
-        painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute | side, self.text())
+        draw_words(painter, words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute | side, self.text())
 
     def _ink(self) -> str:
         if self._look == "filled":

@@ -1,15 +1,13 @@
 """On which side a field of several lines is written: as its text begins, or as the window does while it is empty."""
 
 from collections.abc import Iterator
-from itertools import chain
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit
 
-from llama_gui.ui.markdown.direction import direction_of
+from llama_gui.ui.markdown.direction import direction_or
 
-_LEFT_MARK, _RIGHT_MARK = "\u200e", "\u200f"
 _MOST_LINES = 20
 
 
@@ -26,8 +24,8 @@ class WritingSide(QObject):
     @Slot()
     def _keep(self) -> None:
         document = self._field.document()
-        window = _RIGHT_MARK if self._field.isRightToLeft() else _LEFT_MARK
-        is_right = direction_of(chain(_first_lines(document), [window])) == Qt.LayoutDirection.RightToLeft
+        window = self._field.layoutDirection()
+        is_right = direction_or(window, _first_lines(document)) == Qt.LayoutDirection.RightToLeft
         alignment = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
         option = document.defaultTextOption()
         if option.alignment() != alignment:

@@ -11,6 +11,11 @@ _ENOUGH = 400
 
 def direction_of(texts: Iterable[str]) -> Qt.LayoutDirection:
     """The direction of the first strong letter; from the left where there is none."""
+    return direction_or(Qt.LayoutDirection.LeftToRight, texts)
+
+
+def direction_or(otherwise: Qt.LayoutDirection, texts: Iterable[str]) -> Qt.LayoutDirection:
+    """The direction of the first strong letter; `otherwise` where there is none."""
     for text in texts:
         for letter in text[:_ENOUGH]:
             kind = unicodedata.bidirectional(letter)
@@ -18,7 +23,7 @@ def direction_of(texts: Iterable[str]) -> Qt.LayoutDirection:
                 return Qt.LayoutDirection.RightToLeft
             if kind == "L":
                 return Qt.LayoutDirection.LeftToRight
-    return Qt.LayoutDirection.LeftToRight
+    return otherwise
 
 
 def direction_of_tokens(tokens: Iterable[Token]) -> Qt.LayoutDirection:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 from llama_gui.bridge.download_host import DownloadHost
 from llama_gui.ui.models.thin_bar import ThinBar
 from llama_gui.ui.models.words import percent, speed_words
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import RADIUS, TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import paint_focus, plain_tip
 
@@ -80,4 +81,4 @@ class DownloadLine(QAbstractButton):
         painter.setPen(theme.color("muted"))
         room = self.rect().adjusted(10, 6, -10, -14 if not self.bar.isHidden() else -6)
         words = QFontMetrics(self.font()).elidedText(self._words, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, words)
+        draw_words(painter, room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, words)

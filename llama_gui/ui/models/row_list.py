@@ -12,6 +12,7 @@ from llama_gui.ui.chat_delegates import IconDelegate
 from llama_gui.ui.chat_list_view import set_up_list
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.rows import Index
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
 ROW = Qt.ItemDataRole.UserRole + 1
@@ -105,7 +106,7 @@ class RowPainter(IconDelegate):
         word, role = (row.state, "accent") if row.state else (row.note, row.note_role)
         painter.setFont(frame_font(TINY_PX))
         painter.setPen(theme.color(role))
-        painter.drawText(upper, _TRAILING, word)
+        draw_words(painter, upper, _TRAILING, word)
         taken = QFontMetrics(painter.font()).horizontalAdvance(word) + 12 if word else 0
         if self._view.isRightToLeft():
             upper.setLeft(upper.left() + taken)
@@ -203,4 +204,4 @@ class RowList(QListView):
 
 def _draw(painter: QPainter, room: QRect, text: str) -> None:
     metrics = QFontMetrics(painter.font())
-    painter.drawText(room, _LEADING, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width()))
+    draw_words(painter, room, _LEADING, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width()))

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import SMALL_PX, frame_font, theme_of
 from llama_gui.ui.widgets import Button, Surface, plain_tip
 
@@ -59,4 +60,4 @@ class PaneHeader(Surface):
         )
         room = QRect(start, _MARK, end - start, self.height() - _MARK)
         text = painter.fontMetrics().elidedText(self.title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        draw_words(painter, room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
 from llama_gui.ui.tools.arguments import visible
 from llama_gui.ui.tools.words import title_of
@@ -47,7 +48,7 @@ class _Headline(QAbstractButton):
         align = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
         name = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.setPen(theme.color("text"))
-        painter.drawText(room, align, name)
+        draw_words(painter, room, align, name)
         taken = QFontMetrics(self.font()).horizontalAdvance(name) + _GAP
         if self.isChecked() or taken >= room.width():
             return
@@ -55,7 +56,7 @@ class _Headline(QAbstractButton):
         painter.setFont(frame_font(SMALL_PX))
         painter.setPen(theme.color("muted"))
         begins = painter.fontMetrics().elidedText(self._begins, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, align, begins)
+        draw_words(painter, room, align, begins)
 
     def _paint_arrow(self, painter: QPainter, *, mirrored: bool) -> None:
         color = theme_of(self).color("text" if self.underMouse() else "muted")

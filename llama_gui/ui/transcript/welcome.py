@@ -4,6 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import RADIUS, TRANSCRIPT_PX, frame_font, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import paint_focus, plain_label
@@ -39,7 +40,7 @@ class Suggestion(QAbstractButton):
         if self.hasFocus():
             paint_focus(painter, rect, theme.color("accent"), RADIUS)
         painter.setPen(theme.color("text"))
-        painter.drawText(rect.adjusted(14, 0, -14, 0), Qt.AlignmentFlag.AlignVCenter, self.text())
+        draw_words(painter, rect.adjusted(14, 0, -14, 0), Qt.AlignmentFlag.AlignVCenter, self.text())
 
 
 QUESTIONS = ("What is this application?", "How do I open another tab?", "What does the temperature change?")
