@@ -212,7 +212,7 @@ class CommandPalette(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = theme_of(self)
         painter.setPen(QPen(theme.color("line"), 1))
-        painter.setBrush(theme.color("page"))
+        painter.setBrush(theme.color("raised"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
 
 
