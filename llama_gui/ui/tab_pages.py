@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QStackedWidget
 
 from llama_gui.bridge.chat_session import ChatSession
@@ -54,14 +54,8 @@ class TabPages(QStackedWidget):
     def _replace_node(self, node: Node) -> None:
         self.transcript.replace_node(_as_said(node))
 
-    def minimumSizeHint(self) -> QSize:
-        # Messages scroll, and leave room to what is written and asked below; a greeting does not.
-        page = self.currentWidget()
-        return page.minimumSizeHint() if page is not None else super().minimumSizeHint()
-
     def _show_page(self, has_messages: bool) -> None:
         self.setCurrentWidget(self.transcript if has_messages else self.welcome)
-        self.updateGeometry()
         if not has_messages:
             self.emptied.emit()
 

@@ -58,5 +58,6 @@ class WindowLooks(QObject):
 
 
 def _zoom(tab: ChatTab, zoom: float) -> None:
+    tab.welcome.set_zoom(zoom)
     tab.transcript.set_zoom(zoom)
     tab.composer.set_zoom(zoom)

@@ -1,15 +1,17 @@
 """What an empty chat shows: a greeting, three ideas to begin with, and the way to a better model."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import RADIUS, TRANSCRIPT_PX, frame_font, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import paint_focus, plain_label
 
-_WIDTH = 520
+_WIDTH, _LEAST_WIDTH = 520, 240
+_GREETING_PX, _WAY_PX = 22, 12
+_HEIGHT = 38
 
 
 class Suggestion(QAbstractButton):
@@ -17,17 +19,26 @@ class Suggestion(QAbstractButton):
 
     def __init__(self, text: str) -> None:
         super().__init__()
+        self._zoom = 1.0
         self.setText(text)
         self.setFont(frame_font(TRANSCRIPT_PX))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
+    def set_zoom(self, zoom: float) -> None:
+        """Scale the text."""
+        self._zoom = zoom
+        self.setFont(frame_font(TRANSCRIPT_PX * zoom))
+        self.updateGeometry()
+
     def sizeHint(self) -> QSize:
-        return QSize(_WIDTH, 38)
+        return QSize(_WIDTH, round(_HEIGHT * self._zoom))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(200, 38)  # labels that wrap make the column ask for less than it needs
+        return QSize(
+            _LEAST_WIDTH, self.sizeHint().height()
+        )  # labels that wrap make the column ask for less than it needs
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -40,7 +51,9 @@ class Suggestion(QAbstractButton):
         if self.hasFocus():
             paint_focus(painter, rect, theme.color("accent"), RADIUS)
         painter.setPen(theme.color("text"))
-        draw_words(painter, rect.adjusted(14, 0, -14, 0), Qt.AlignmentFlag.AlignVCenter, self.text())
+        room = rect.adjusted(14, 0, -14, 0)
+        text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, int(room.width()))
+        draw_words(painter, room, Qt.AlignmentFlag.AlignVCenter, text)
 
 
 QUESTIONS = ("What is this application?", "How do I open another tab?", "What does the temperature change?")
@@ -54,8 +67,8 @@ IDEAS = (
 """For all others, which know nothing of this application."""
 
 
-class Welcome(QWidget):
-    """The first page of a chat."""
+class Welcome(QScrollArea):
+    """The first page of a chat. It scrolls where the window is low, or the letters are large."""
 
     asked = Signal(str)
     models_wanted = Signal()
@@ -63,13 +76,12 @@ class Welcome(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._greeting = plain_label("", "text", 22, bold=True)
+        self._greeting = plain_label("", "text", _GREETING_PX, bold=True)
         self._line = plain_label("", "muted", TRANSCRIPT_PX)
-        self._way = plain_label("", "muted", 12)
+        self._way = plain_label("", "muted", _WAY_PX)
         for label in (self._greeting, self._line, self._way):
             label.setWordWrap(True)
-        column = QWidget()
-        column.setMaximumWidth(_WIDTH)
+        self._column = column = QWidget()
         inner = QVBoxLayout(column)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(8)
@@ -85,7 +97,8 @@ class Welcome(QWidget):
         self._find = Suggestion(self.tr("Find and download a model…"))
         self._find.clicked.connect(self.models_wanted)
         inner.addWidget(self._find)
-        layout = QVBoxLayout(self)
+        page = QWidget()
+        layout = QVBoxLayout(page)
         layout.addStretch(2)
         row = QHBoxLayout()  # an alignment would do, but then the height is that of lines as long as the page is wide
         row.setContentsMargins(24, 0, 24, 0)
@@ -94,7 +107,27 @@ class Welcome(QWidget):
         row.addStretch(1)
         layout.addLayout(row)
         layout.addStretch(3)
-        column.setMinimumWidth(min(_WIDTH, 320))
+        self._scroll(page)
+        self.set_zoom(1.0)
+
+    def _scroll(self, page: QWidget) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidgetResizable(True)
+        self.setWidget(page)
+        self.viewport().setAutoFillBackground(False)
+        page.setAutoFillBackground(False)  # behind setWidget, which turns it on
+
+    def set_zoom(self, zoom: float) -> None:
+        """Greet in letters as large as those that are read; 1 is their normal size."""
+        self._greeting.setFont(frame_font(_GREETING_PX * zoom, QFont.Weight.DemiBold))
+        self._line.setFont(frame_font(TRANSCRIPT_PX * zoom))
+        self._way.setFont(frame_font(_WAY_PX * zoom))
+        for button in (*self._suggestions, self._find):
+            button.set_zoom(zoom)
+        self._column.setMinimumWidth(_LEAST_WIDTH)
+        self._column.setMaximumWidth(round(_WIDTH * max(1.0, zoom)))
 
     @Slot()
     def _ask(self) -> None:
