@@ -1,7 +1,7 @@
 """The foot of the window: what the engine does, and what it costs."""
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from llama_gui.bridge.loaded_models import ModelState
@@ -10,10 +10,12 @@ from llama_gui.ui.numbers import dtype_text, number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.theme import TINY_PX, theme_of
-from llama_gui.ui.widgets import Surface, plain_label, plain_tip
+from llama_gui.ui.widgets import ShortenedLabel, Surface, plain_label, plain_tip
 from llama_gui.vocabulary import EngineStats, ModelInfo
 
 _NAME_WIDTH = 220
+_EDGES = 64
+"""Margins and gaps of the line together."""
 _READING_MS = 10_000
 _DEVICES = {"cpu": "CPU", "cuda": "GPU", "mps": "GPU"}
 
@@ -34,7 +36,7 @@ class _Dot(QWidget):
 
 
 class StatusLine(Surface):
-    """Small, muted, always there."""
+    """Small, muted, always there. What is said goes before what it costs, where there is not room for both."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("side", "top", parent)
@@ -44,7 +46,7 @@ class StatusLine(Surface):
         self.work = plain_label("", "muted", TINY_PX)
         self._gap = QWidget()  # between the two, when both are there
         self._gap.setFixedWidth(14)
-        self.state = plain_label("", "muted", TINY_PX)
+        self.state = ShortenedLabel("", "muted", TINY_PX)
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.shared = plain_label(self.tr("Open to the network"), "accent", TINY_PX)
         self.shared.setContentsMargins(14, 0, 14, 0)
@@ -82,6 +84,7 @@ class StatusLine(Surface):
     def _show_work(self, shown: bool) -> None:
         self.work.setVisible(shown)
         self._gap.setVisible(shown)
+        self._fit()
 
     def say(self, text: str, *, is_error: bool = False, stays: bool = False) -> None:
         """What was done, or what went wrong, for a while. `stays`: until something else is said.
@@ -92,9 +95,21 @@ class StatusLine(Surface):
         self.state.set_role("error" if is_error else "muted")
         self.state.setText(text)
         self.state.setToolTip(plain_tip(text))
+        self._fit()
         self._over.stop()
         if text and not stays and not text.endswith("…"):
             self._over.start()
+
+    def _fit(self) -> None:
+        """Hide the numbers on the right while what is said needs their room."""
+        before = (part for part in (self._dot, self.answering, self.work, self.shared) if not part.isHidden())
+        taken = _EDGES + self.costs.sizeHint().width() + sum(part.sizeHint().width() for part in before)
+        needed = self.state.fontMetrics().horizontalAdvance(self.state.text())
+        self.costs.setVisible(not needed or self.width() - taken >= needed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     @Slot()
     def _clear(self) -> None:
@@ -128,6 +143,7 @@ class StatusLine(Surface):
     def _show_costs(self, *parts: str) -> None:
         name = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
         self.costs.setText("      ".join(part for part in (name, *parts) if part))
+        self._fit()
 
     def show_stats(self, stats: EngineStats, *, reads_ahead: bool = False) -> None:
         """Show the engine's numbers. `reads_ahead`: all it does is to read what nobody has asked yet."""

@@ -86,6 +86,17 @@ class RoleLabel(QLabel):
             self.setPalette(palette)
 
 
+class ShortenedLabel(RoleLabel):
+    """One line that ends in "…" where there is no room for all of it."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setFont(self.font())
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        draw_words(painter, self.rect(), Qt.AlignmentFlag.AlignVCenter, words)
+
+
 class Surface(QWidget):
     """A plain area in the colour of a role, with hairlines on the named edges; mirrored as the window is."""
 

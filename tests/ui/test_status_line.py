@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from llama_gui.ui import long_wait, status_line
@@ -92,3 +93,30 @@ def test_a_wait_of_one_model_is_none_of_another(status, monkeypatch):
             QTest.qWait(320)
         status.show_stats(queued)
         assert ("waiting for memory" in status.work.text()) == waits
+
+
+def test_what_is_said_goes_before_the_numbers_where_there_is_no_room_for_both(status):
+    status.show_model(replace(MODEL, name="A model with a rather long name"))
+    status.show_stats(EngineStats(20, 1, 1, 0, 10**9, 10**8, "bfloat16", "cpu", 2, batch_invariant=True))
+    assert status.costs.isVisible()
+    status.resize(420, 28)
+    status.say("There is no room for two chats side by side.")
+    status.layout().activate()
+    assert not status.costs.isVisible()
+    assert status.state.width() >= status.state.fontMetrics().horizontalAdvance(status.state.text())
+    status.say("")
+    assert status.costs.isVisible()
+    status.say("Copied.")
+    status.resize(900, 28)
+    assert status.costs.isVisible()
+
+
+def test_what_is_too_long_ends_in_dots(status):
+    status.resize(200, 28)
+    status.say("word " * 40)
+    status.layout().activate()
+    cut = status.state.grab().toImage()
+    shown = status.state.fontMetrics().elidedText("word " * 40, Qt.TextElideMode.ElideRight, status.state.width())
+    status.say(shown)
+    assert shown.endswith("…")
+    assert status.state.grab().toImage() == cut
