@@ -44,7 +44,8 @@ class StatusLine(Surface):
         self._dot = _Dot()
         self.answering = plain_label("", "accent", TINY_PX, bold=True)
         self.work = plain_label("", "muted", TINY_PX)
-        self._gap = QWidget()  # between the two, when both are there
+        self._first_gap, self._gap = QWidget(), QWidget()  # behind each of the two, when it is there
+        self._first_gap.setFixedWidth(12)
         self._gap.setFixedWidth(14)
         self.state = ShortenedLabel("", "muted", TINY_PX)
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -63,7 +64,7 @@ class StatusLine(Surface):
         layout.setSpacing(4)
         layout.addWidget(self._dot)
         layout.addWidget(self.answering)
-        layout.addSpacing(12)
+        layout.addWidget(self._first_gap)
         layout.addWidget(self.work)
         layout.addWidget(self._gap)
         layout.addWidget(self.state, 1)
@@ -79,6 +80,7 @@ class StatusLine(Surface):
         self.answering.setText(self.tr("{} answering").format(count) if count else "")
         self.answering.setVisible(count > 0)
         self._dot.setVisible(count > 0)
+        self._first_gap.setVisible(count > 0)
         self._show_work(count > 0)
 
     def _show_work(self, shown: bool) -> None:

@@ -54,6 +54,12 @@ def test_there_is_a_gap_between_the_numbers_and_what_is_said(status):
     assert status.state.x() - status.work.geometry().right() > 12
 
 
+def test_what_is_said_begins_at_the_edge_where_nothing_stands_before_it(status):
+    status.say("Copied to the clipboard.")
+    status.layout().activate()
+    assert status.state.x() == status.layout().contentsMargins().left()
+
+
 def test_speeds_are_grouped_as_below_an_answer(status):
     status.show_stats(EngineStats(1467.2, 2, 2, 0, 0, 0, "bfloat16", "cpu", 1, batch_invariant=True))
     assert status.work.text() == "for other programs      1,467 tok/s      batch 2"
