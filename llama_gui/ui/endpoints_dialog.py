@@ -19,7 +19,7 @@ from llama_gui.ui.numbers import number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
-from llama_gui.ui.widgets import form_foot, plain_label, problem_label
+from llama_gui.ui.widgets import form_foot, form_label, plain_label, problem_label
 
 _SERVER = Qt.ItemDataRole.UserRole + 1
 
@@ -60,7 +60,7 @@ class ServerFormDialog(QDialog):
         form = QFormLayout()
         form.setSpacing(10)
         for text, field in ((self.tr("Name"), "name"), (self.tr("Address"), "address"), (self.tr("Key"), "key")):
-            form.addRow(text, self._with_problem(field))
+            form.addRow(form_label(text, getattr(self, field)), self._with_problem(field))
         form.addRow("", self._with_problem("plain"))
         note = plain_label(
             self.tr("What you write in a chat with one of its models goes to this server. The key goes to no other."),

@@ -22,9 +22,10 @@ from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.text_painting import draw_words
-from llama_gui.ui.theme import RADIUS, SMALL_PX, frame_font, theme_of
+from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, frame_font, theme_of
 
 _FAINT = 0.45
+_LINE_HEIGHT = 32
 
 
 def plain_tip(text: str) -> str:
@@ -312,6 +313,14 @@ def problem_label() -> RoleLabel:
     label = plain_label("", "error", SMALL_PX)
     label.setWordWrap(True)
     label.hide()
+    return label
+
+
+def form_label(text: str, field: QWidget) -> RoleLabel:
+    """What a field of a form is called, at the height of its first line: below the field a problem may be said."""
+    label = plain_label(text, "text", FRAME_PX)
+    label.setFixedHeight(_LINE_HEIGHT)
+    label.setBuddy(field)
     return label
 
 

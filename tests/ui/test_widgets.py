@@ -2,7 +2,9 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
 
+from llama_gui.ui.endpoints_dialog import ServerFormDialog
 from llama_gui.ui.theme import theme_of
 from llama_gui.ui.widgets import Button, Notice, Surface, plain_label
 
@@ -55,3 +57,17 @@ def test_hairlines_are_mirrored(qapp, qtbot):
         surface.setLayoutDirection(direction)
         picture = surface.grab().toImage()
         assert [column for column in range(20) if picture.pixelColor(column, 10) == line] == [x]
+
+
+def test_the_names_of_fields_stand_at_their_height(qtbot):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = ServerFormDialog(None, parent)
+    dialog.show()
+    dialog.refuse("name")
+    qtbot.waitUntil(dialog.problems["name"].isVisible)
+    labels = [label for label in dialog.findChildren(QLabel) if label.buddy() is not None]
+    assert [label.buddy() for label in labels] == [dialog.name, dialog.address, dialog.key]
+    for label in labels:
+        field = label.buddy().geometry()
+        assert abs(label.geometry().center().y() - field.center().y()) <= 1

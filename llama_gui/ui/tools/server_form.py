@@ -18,7 +18,7 @@ from llama_gui.errors import InvalidRequestError
 from llama_gui.ui.growing_text import GrowingText
 from llama_gui.ui.theme import SMALL_PX
 from llama_gui.ui.tools.fields import join_command, read_pairs, split_command, write_pairs
-from llama_gui.ui.widgets import FittingDialog, form_foot, plain_label, problem_label
+from llama_gui.ui.widgets import FittingDialog, form_foot, form_label, plain_label, problem_label
 from llama_gui.vocabulary import ToolServer
 
 _PAIRS_HEIGHT = 58
@@ -94,7 +94,7 @@ class ToolServerForm(FittingDialog):
             (self.tr("Headers"), "headers"),
         ):
             getattr(self, field).setAccessibleName(text)
-            self._form.addRow(text, self._with_problem(field))
+            self._form.addRow(form_label(text, getattr(self, field)), self._with_problem(field))
         self._form.addRow("", self._with_problem("plain"))
         self._note = plain_label("", "muted", SMALL_PX)
         self._note.setWordWrap(True)
