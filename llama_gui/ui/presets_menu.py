@@ -4,12 +4,14 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu
 
 from llama_gui.bridge.presets import differing
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.parameter_table import GROUPS
 from llama_gui.ui.picker import Picker
+from llama_gui.ui.theme import theme_of
 from llama_gui.ui.widgets import plain_action, plain_tip
 from llama_gui.vocabulary import ChatSettings
 
@@ -88,16 +90,15 @@ class PresetPicker(Picker):
         """All presets, and what can be done with the one of this chat."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setProperty("ticks", "icons")
         current = self._settings.preset if self._settings.preset in self._presets else ""
         plain = menu.addAction(self.tr("The model's defaults"))
-        plain.setCheckable(True)
-        plain.setChecked(not current and self._is_plain())
+        self._tick(plain, not current and self._is_plain())
         plain.triggered.connect(partial(self._apply, ChatSettings()))
         for name, settings in self._presets.items():
             star = self.tr("  ·  for new chats") if name == self._default else ""
             action = menu.addAction(plain_action(name + star))
-            action.setCheckable(True)
-            action.setChecked(name == current)
+            self._tick(action, name == current)
             action.triggered.connect(partial(self._apply, settings))
         menu.addSeparator()
         menu.addAction(self.tr("Save as a preset…")).triggered.connect(self.ask_for_name)
@@ -115,9 +116,14 @@ class PresetPicker(Picker):
         delete.triggered.connect(lambda _=False: self.delete_wanted.emit(name))
         menu.addSeparator()
         default = menu.addAction(self.tr("New chats begin with “{}”").format(shown))
-        default.setCheckable(True)
-        default.setChecked(name == self._default)
+        self._tick(default, name == self._default)
         default.triggered.connect(lambda checked: self.default_wanted.emit(name if checked else ""))
+
+    def _tick(self, action: QAction, is_on: bool) -> None:
+        action.setCheckable(True)
+        action.setChecked(is_on)
+        if is_on:  # in the place of Qt's own, as in the menu of models
+            action.setIcon(self._icons.icon("check", theme_of(self).color("accent")))
 
     def _apply(self, settings: ChatSettings, _checked: bool = False) -> None:
         self.chosen.emit(self._settings.with_preset(settings))

@@ -236,6 +236,7 @@ def style_sheet(theme: Theme) -> str:
     QSplitter::handle {{ background: {theme.page}; }}
     QMenu {{ background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; }}
     QMenu::item {{ padding: 6px 24px 6px 28px; border-radius: 4px; }}
+    QMenu[ticks="icons"]::item {{ padding-left: 10px; }}
     QMenu::item:selected {{ background: {theme.selected_row}; color: {theme.text}; }}
     QMenu::separator {{ height: 1px; background: {theme.line}; margin: 4px 8px; }}
     """

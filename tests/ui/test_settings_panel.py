@@ -279,6 +279,9 @@ def test_the_verbs_of_a_preset(panel, qtbot):
     panel.show_settings(ChatSettings(max_tokens=6, preset="Warm"))
     actions = {action.text(): action for action in panel.presets.make_menu().actions()}
     assert actions["Warm  ·  for new chats"].isChecked()
+    assert all(
+        action.icon().isNull() != action.isChecked() for action in actions.values()
+    )  # ours, in the accent colour
     with qtbot.waitSignal(panel.presets.save_wanted) as saved:
         actions["Keep the changes in “Warm”"].trigger()
     assert saved.args == ["Warm", ChatSettings(max_tokens=6, preset="Warm")]
