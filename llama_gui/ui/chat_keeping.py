@@ -26,6 +26,8 @@ class ChatKeeping(QObject):
     """list[str]: the ids of the chats to write into a file; an empty one means all."""
     import_wanted = Signal()
     folder_import_wanted = Signal()
+    said = Signal(str)
+    """Why nothing was done."""
 
     def __init__(
         self, book: ChatBook, chats: ChatListItemModel, sidebar: Sidebar, deck: TabDeck, window: QWidget
@@ -54,6 +56,13 @@ class ChatKeeping(QObject):
             session.retitle(title)
         else:
             self._shelving.rename(chat_id, title)
+
+    def with_listed(self, run: Callable[[str], object], chat_id: str) -> None:
+        """Call `run` with the chat; with one in which nothing was ever said, and which is in no list, say so."""
+        if self._summary(chat_id) is not None:
+            run(chat_id)
+        else:
+            self.said.emit(self.tr("Nothing has been said in this chat yet."))
 
     @Slot(str)
     def delete(self, chat_id: str) -> None:

@@ -154,6 +154,7 @@ class MainWindow(QMainWindow):
             told.connect(self.tell)
         for said in (
             self._verbs.said,
+            self.keeping.said,
             self.connections.said,
             self.exchange.said,
             self.library.said,

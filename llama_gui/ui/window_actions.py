@@ -90,16 +90,20 @@ def _on_messages(parts: ActionParts) -> Runs:
 
 def _on_chats(parts: ActionParts) -> Runs:
     verbs, keeping, exchange = parts.verbs, parts.keeping, parts.exchange
+
+    def with_chat(run: Callable[[str], object]) -> Callable[[], object]:
+        return partial(verbs.with_chat, partial(keeping.with_listed, run))
+
     return {
-        "rename_chat": partial(verbs.with_chat, parts.sides.rename_chat),
-        "pin_chat": partial(verbs.with_chat, keeping.toggle_pin),
-        "move_chat": partial(verbs.with_chat, keeping.choose_folder),
-        "delete_chat": partial(verbs.with_chat, keeping.delete),
-        "archive_chat": partial(verbs.with_chat, partial(keeping.archive, archived=True)),
+        "rename_chat": with_chat(parts.sides.rename_chat),
+        "pin_chat": with_chat(keeping.toggle_pin),
+        "move_chat": with_chat(keeping.choose_folder),
+        "delete_chat": with_chat(keeping.delete),
+        "archive_chat": with_chat(partial(keeping.archive, archived=True)),
         "import_chats": exchange.ask_where_from,
         "import_folder": exchange.ask_for_folder,
-        "export_chat": partial(verbs.with_chat, lambda chat_id: exchange.ask_where_to([chat_id])),
-        "export_pdf": partial(verbs.with_chat, lambda chat_id: exchange.ask_where_to([chat_id], "pdf")),
+        "export_chat": with_chat(lambda chat_id: exchange.ask_where_to([chat_id])),
+        "export_pdf": with_chat(lambda chat_id: exchange.ask_where_to([chat_id], "pdf")),
         "export_all": partial(exchange.ask_where_to, []),
         "bin": keeping.show_bin,
     }

@@ -532,6 +532,10 @@
 <context>
     <name>ChatKeeping</name>
     <message>
+        <source>Nothing has been said in this chat yet.</source>
+        <translation>In diesem Chat wurde noch nichts gesagt.</translation>
+    </message>
+    <message>
         <source>“{}” is in the bin.</source>
         <translation>„{}“ liegt im Papierkorb.</translation>
     </message>
