@@ -248,7 +248,7 @@ class Composer(QWidget):
         self.edit.textChanged.connect(self.draft_changed)
         self.files.changed.connect(self._show_state)
         self.files.changed.connect(self.draft_changed)
-        self.files.text_wanted.connect(self.edit.insertPlainText)
+        self.files.text_wanted.connect(self._insert)
         self.button.clicked.connect(self._on_button)
         self.queue_button.clicked.connect(self._send)
         self.clip_button.clicked.connect(self.files_wanted)
@@ -320,12 +320,17 @@ class Composer(QWidget):
         if self._takes_files and self.files.count() < MOST_FILES:  # else it would be lost
             file = pasted_attachment(text, [known.name for known in self.files.files()], pasted_name())
         if file is None:
-            self.edit.insertPlainText(text)
+            self._insert(text)
         else:
             self.edit.textCursor().removeSelectedText()  # it is in the place of what was selected
             self.files.add(file)
             self._pasted = file
             self.edit.note_file()
+
+    @Slot(str)
+    def _insert(self, text: str) -> None:
+        self.edit.insertPlainText(text)
+        self.edit.ensureCursorVisible()  # it may be longer than the field is high
 
     @Slot()
     def _unpaste(self) -> None:

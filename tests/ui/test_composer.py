@@ -178,3 +178,10 @@ def test_a_long_address_is_wrapped_and_nothing_scrolls_sideways(composer, qtbot)
         assert not composer.edit.horizontalScrollBar().isVisible()
         assert composer.edit.cursorRect().right() <= composer.edit.viewport().width()
         assert composer.edit.cursorRect().bottom() <= composer.edit.viewport().height()
+
+
+def test_the_end_of_a_text_that_was_pasted_is_in_sight(composer, qtbot):
+    composer.resize(500, 400)
+    composer.edit.pasted.emit("\n".join(f"line {n}" for n in range(30)))
+    edit = composer.edit
+    qtbot.waitUntil(lambda: edit.height() > 100 and edit.viewport().rect().contains(edit.cursorRect()))
