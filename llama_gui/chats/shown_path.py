@@ -104,7 +104,8 @@ class ShownPath:
 def _beginning(node: Node) -> str:
     """How a message begins: what was said of a question, what was answered of an answer, without marks."""
     if node.role == "assistant":
-        text, _ = snippet(answer_text(node.content), (), 0, is_markdown=True)
-        return text[:_MAP_TEXT].strip()
-    said = (node.attachments and split(node.content, node.attachments)[0]) or node.content
-    return " ".join(said[: 4 * _MAP_TEXT].split())[:_MAP_TEXT]
+        text = snippet(answer_text(node.content), (), 0, is_markdown=True)[0].strip()
+    else:
+        said = (node.attachments and split(node.content, node.attachments)[0]) or node.content
+        text = " ".join(said[: 4 * _MAP_TEXT].split())
+    return text if len(text) <= _MAP_TEXT else text[: _MAP_TEXT - 1].rstrip() + "…"

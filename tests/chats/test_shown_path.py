@@ -109,7 +109,8 @@ def test_the_map_has_the_words_of_the_user_and_not_those_of_files():
             "Two bold words x",
         ),
         ("<think>\nStill", "Still"),
-        ("word " * 40, ("word " * 16).strip()),
+        ("word " * 16, ("word " * 16).strip()),
+        ("word " * 17, "word " * 15 + "word…"),
     ],
 )
 def test_the_map_has_the_words_of_an_answer_and_not_its_thoughts_and_marks(content, text):
