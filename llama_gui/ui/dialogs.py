@@ -211,7 +211,7 @@ class CommandPalette(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = theme_of(self)
-        painter.setPen(QPen(theme.color("line"), 1))
+        painter.setPen(QPen(theme.color("field_focus"), 1))  # else it is hardly told from what it lies over
         painter.setBrush(theme.color("raised"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
 
