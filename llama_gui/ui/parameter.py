@@ -1,7 +1,7 @@
 """One number of the settings panel: its name, its value, a slim slider, and the way back to the default."""
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractSlider, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.icons import Icons
@@ -13,6 +13,8 @@ _KNOB = 6.0
 _RING = 8.2
 _EDGE = 9
 """How far from the sides the knob stays, so that the ring around it is whole at the ends, too."""
+_INSIDE = 8
+"""Edges of a number's field, of both sides together."""
 _BY_THE_USER = (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
@@ -143,7 +145,7 @@ class Slider(QAbstractSlider):
 
 
 class ValueEdit(QLineEdit):
-    """Shows "0.90 · Default" at rest and the bare number while it is typed."""
+    """Shows "0.90 · Default" at rest, where there is room, and the bare number while it is typed."""
 
     typed = Signal(str)
     entered = Signal()
@@ -152,7 +154,7 @@ class ValueEdit(QLineEdit):
     def __init__(self, spec: ParameterSpec) -> None:
         super().__init__()
         self._is_clicked_into = False
-        self._at_rest = ""
+        self._at_rest = self._short = ""
         self._bare = ""
         self.setProperty("flat", True)
         self.setFont(frame_font(SMALL_PX))
@@ -173,15 +175,25 @@ class ValueEdit(QLineEdit):
         if event.type() == QEvent.Type.LayoutDirectionChange:
             self._align()
 
-    def show_value(self, at_rest: str, bare: str, *, is_changed: bool) -> None:
-        """Set what is shown at rest, and what stands there for typing."""
-        self._at_rest, self._bare = at_rest, bare
-        self.setText(bare if self.hasFocus() else at_rest)
+    def show_value(self, at_rest: str, short: str, bare: str, *, is_changed: bool) -> None:
+        """Set what is shown at rest, what of it where the field is narrow, and what stands there for typing."""
+        self._at_rest, self._short, self._bare = at_rest, short, bare
+        self.setText(bare if self.hasFocus() else self._fitting())
         state = "changed" if is_changed else "default"
         if self.property("state") != state:  # to be dressed anew takes longer than all else here
             self.setProperty("state", state)
             self.style().unpolish(self)
             self.style().polish(self)
+
+    def _fitting(self) -> str:
+        """Half a number would be another one."""
+        fits = self.fontMetrics().horizontalAdvance(self._at_rest) <= self.width() - _INSIDE
+        return self._at_rest if fits else self._short
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self.hasFocus():
+            self.setText(self._fitting())
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -199,7 +211,7 @@ class ValueEdit(QLineEdit):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self.setText(self._at_rest)
+        self.setText(self._fitting())
         self.deselect()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -212,7 +224,7 @@ class ValueEdit(QLineEdit):
     @Slot()
     def _finish(self) -> None:
         text = self.text().strip()
-        if text not in (self._bare.strip(), self._at_rest.strip()):
+        if text not in (self._bare.strip(), self._at_rest.strip(), self._short.strip()):
             self.typed.emit(text)
 
 
@@ -343,7 +355,8 @@ class ParameterRow(QWidget):
         bare = self.spec.show(shown) if shown is not None else ""
         default = self._default_words or (self.tr("{} · Default").format(number) if number else self.tr("Default"))
         at_rest = number if is_changed else default
-        self.edit.show_value(at_rest, bare, is_changed=is_changed)
+        short = number if is_changed or not self._default_words else self._default_words
+        self.edit.show_value(at_rest, short or default, bare, is_changed=is_changed)
         self.reset_button.setVisible(is_changed)
         if self.slider is not None:
             low = self.spec.slider[0] if self.spec.slider else 0.0

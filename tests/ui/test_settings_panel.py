@@ -343,3 +343,20 @@ def test_what_was_wrong_is_forgotten_when_the_user_comes_back(panel, qtbot):
     assert row.problem
     row.edit.setFocus(Qt.FocusReason.TabFocusReason)
     assert row.problem == ""
+
+
+def test_no_number_is_cut_where_the_panel_is_narrow(panel, qtbot):
+    panel.show()
+    row = panel.rows["repetition_penalty"]
+    panel.groups["penalties"].open()
+    row.label.setText("A name as long as in other languages")
+    row.set_default(1.0)
+    panel.resize(480, 700)
+    qtbot.waitUntil(lambda: row.edit.text() == "1.00 · Default")
+    panel.resize(250, 700)
+    qtbot.waitUntil(lambda: row.edit.text() == "1.00")
+    with qtbot.assertNotEmitted(row.changed):
+        row.edit.editingFinished.emit()  # nothing was typed
+    row.reset()
+    row.set_default(None, "the server’s default")
+    assert row.edit.text() == "the server’s default"
