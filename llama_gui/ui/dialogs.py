@@ -74,15 +74,17 @@ class Command:
     group: str = ""
     can_run: Callable[[], bool] = lambda: True
 
-    def is_named(self, words: Sequence[str]) -> bool:
-        """Whether all of these small words are in its name."""
-        name = f"{self.group} {self.text}".lower()
-        return all(word in name for word in words)
+    def likeness(self, words: Sequence[str]) -> int:
+        """How well these words, in small letters, name it.
 
-    def is_meant(self, words: Sequence[str]) -> bool:
-        """Whether these small words are in its name, or begin one of its other names."""
-        name, others = f"{self.group} {self.text}".lower(), f" {self.other_names}".lower()
-        return all(word in name or f" {word}" in others for word in words)
+        3: they begin words of its name; 2: are somewhere in it; 1: some begin its other names; 0: not all are there.
+        """
+        name, others = f" {self.group} {self.text}".lower(), f" {self.other_names}".lower()
+        if all(f" {word}" in name for word in words):
+            return 3
+        if all(word in name for word in words):
+            return 2
+        return int(all(word in name or f" {word}" in others for word in words))
 
 
 def commands_of(actions: Actions) -> list[Command]:
@@ -155,10 +157,9 @@ class CommandPalette(QWidget):
     @Slot(str)
     def _filter(self, text: str) -> None:
         words = text.lower().split()
-        able = [command for command in self._commands if command.can_run()]
-        # What is called so, then what is called so elsewhere.
-        self._found = [command for command in able if command.is_named(words)]
-        self._found += [command for command in able if command.is_meant(words) and not command.is_named(words)]
+        likenesses = [(command.likeness(words), command) for command in self._commands if command.can_run()]
+        likenesses.sort(key=lambda pair: -pair[0])  # equals stay in their order
+        self._found = [command for likeness, command in likenesses if likeness]
         self._model.clear()
         for command in self._found:
             item = QStandardItem(command.text)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from llama_gui.chats.attachments import Attachment
 from llama_gui.ui.actions import ACTIONS
+from llama_gui.ui.dialogs import CommandPalette
 from llama_gui.ui.load_dialog import LoadDialog
 from llama_gui.ui.picker import Picker
 from llama_gui.ui.tabs import TabBar
@@ -183,6 +184,14 @@ def test_the_keys_are_those_of_the_english_window(window):
         portable = window.actions_[spec.name].shortcut().toString(QKeySequence.SequenceFormat.PortableText)
         assert portable == (spec.keys[0] if spec.keys else ""), spec.name
     assert window.actions_.keys("new_tab") == "Strg+T"
+
+
+def test_the_palette_has_first_what_begins_with_what_is_typed(window, qtbot):
+    trigger(window, "palette")
+    palette = window.findChild(CommandPalette)
+    palette.field.setText("temp")
+    rows = [palette.view.model().index(row, 0).data() for row in range(palette.view.model().rowCount())]
+    assert rows[:2] == ["Temperatur", "Systemprompt"]
 
 
 def test_a_long_paste_has_a_german_name_and_is_known_by_it(window, qtbot):
