@@ -39,6 +39,12 @@ def test_of_an_answer_that_never_began_no_numbers_are_told(status, facts):
     assert "seed 7" in footer_of(answer(1, "", recipe=recipe)).facts
 
 
+@pytest.mark.parametrize(("seconds", "pace"), [(20.0, "10.7"), (2.141, "100"), (2.0, "107"), (0.15, "1,427")])
+def test_the_pace_has_a_digit_behind_the_mark_only_where_it_tells_something(seconds, pace):
+    recipe = json.loads(RECIPE) | {"timings": {"decode": seconds}}
+    assert f"{pace} tok/s" in footer_of(answer(1, "x", recipe=json.dumps(recipe))).facts
+
+
 def test_a_chat_from_question_to_footer(view):
     view.show_path([user(1)])
     view.add_node(answer(1, status="streaming"))

@@ -41,7 +41,9 @@ def footer_of(node: Node) -> Footer:
         seconds = timings.get("decode")
         written = tokens - _count(recipe.get("continued_tokens"))
         if isinstance(seconds, int | float) and seconds > 0 and written > 1:
-            facts.append(translate("Transcript", "{} tok/s").format(number_text(written / seconds, 1)))
+            pace = written / seconds
+            number = number_text(pace, 1 if pace < 99.95 else 0)
+            facts.append(translate("Transcript", "{} tok/s").format(number))
     if (seed := (recipe.get("sampling") or {}).get("seed")) is not None and not is_empty:
         facts.append(translate("Transcript", "seed {}").format(seed))
     if reason := _reason(node.status) or _reason(str(recipe.get("finish_reason"))):
