@@ -16,6 +16,7 @@ from llama_gui.library.fit import Machine
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.ui import MainWindow
 from llama_gui.ui.models import shelf_page
+from llama_gui.ui.models.row_list import ROW_MARGIN
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.sizes import size_text
 from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
@@ -249,6 +250,16 @@ def test_who_looks_for_models_is_not_shown_those_that_are_here(open_starter: Ope
     window.library.models_window.show_page("search")
     window.library.models_window.close()
     assert open_models(window).page() == "search"
+
+
+@pytest.mark.parametrize("page", ["recommended", "shelf"])
+def test_the_line_above_a_list_begins_where_its_rows_do(open_starter: OpenWindow, qtbot: QtBot, page: str):
+    models = open_models(open_starter(), page)
+    shown = models.recommended if page == "recommended" else models.shelf
+    note = shown.note
+    qtbot.waitUntil(lambda: note.isVisible() and shown.list.isVisible())
+    words = note.mapTo(models, note.contentsRect().topLeft()).x()
+    assert words == shown.list.viewport().mapTo(models, QPoint(ROW_MARGIN, 0)).x()
 
 
 def test_a_recommended_model_comes_in_four_bits_or_as_it_was_made(

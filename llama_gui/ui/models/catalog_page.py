@@ -15,8 +15,6 @@ from llama_gui.ui.models.page import ModelPage
 from llama_gui.ui.models.row_list import ModelRow
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.problem_words import problem_text
-from llama_gui.ui.theme import SMALL_PX
-from llama_gui.ui.widgets import plain_label
 
 if TYPE_CHECKING:
     from llama_gui.library.hub import ModelDetails
@@ -31,9 +29,7 @@ class CatalogPage(ModelPage):
     def __init__(self, desk: ModelDesk, states: ModelStates, icons: Icons) -> None:
         super().__init__(desk, states, icons, "")
         self.list.setAccessibleName(self.tr("Recommended models"))
-        note = plain_label(self.tr("Open models that run here, from the smallest to the largest."), "muted", SMALL_PX)
-        note.setWordWrap(True)
-        self.head.addWidget(note)
+        self.note = self.add_note(self.tr("Open models that run here, from the smallest to the largest."))
         entries, self._problem = desk.catalog()
         self._entries: dict[str, CatalogEntry] = {entry.repo: entry for entry in entries}
         self._details: dict[str, ModelDetails] = {}

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.detail_pane import DetailPane
-from llama_gui.ui.models.row_list import ModelRow, RowList
+from llama_gui.ui.models.row_list import ROW_MARGIN, ModelRow, RowList
 from llama_gui.ui.models.states import ModelStates
-from llama_gui.ui.theme import FRAME_PX
-from llama_gui.ui.widgets import Button, plain_label
+from llama_gui.ui.theme import FRAME_PX, SMALL_PX
+from llama_gui.ui.widgets import Button, RoleLabel, plain_label
 
+_HEAD_MARGIN = 8
 _LIST_WIDTH = 420
 _ANY_WIDTH = 16_777_215
 
@@ -76,7 +77,7 @@ class ModelPage(QWidget):
         self.message = Message(icons)
         self.pane = DetailPane(icons)
         self.head = QVBoxLayout()
-        self.head.setContentsMargins(8, 0, 8, 0)
+        self.head.setContentsMargins(_HEAD_MARGIN, 0, _HEAD_MARGIN, 0)
         self.head.setSpacing(8)
         self._is_narrow = False
         self._is_pane_wanted = False  # where there is room for one
@@ -103,6 +104,14 @@ class ModelPage(QWidget):
         self.pane.back_wanted.connect(self.show_list)
 
     # For subclasses
+
+    def add_note(self, text: str = "") -> RoleLabel:
+        """A muted line above the list, that begins where the words of its rows begin."""
+        note = plain_label(text, "muted", SMALL_PX)
+        note.setWordWrap(True)
+        note.setContentsMargins(ROW_MARGIN - _HEAD_MARGIN, 0, ROW_MARGIN - _HEAD_MARGIN, 0)
+        self.head.addWidget(note)
+        return note
 
     def enter(self) -> None:
         """The page comes to the front."""

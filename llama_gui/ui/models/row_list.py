@@ -16,6 +16,8 @@ from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
 ROW = Qt.ItemDataRole.UserRole + 1
+ROW_MARGIN = 14
+"""Between the edge of a row and its words."""
 _HEIGHT, _TALL = 64, 84
 _ROOT = QModelIndex()
 _LEADING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
@@ -98,7 +100,7 @@ class RowPainter(IconDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: ModelRow = index.data(ROW)
         painter.save()
-        rect = self.paint_ground(painter, option).adjusted(14, 10, -14, -10)
+        rect = self.paint_ground(painter, option).adjusted(ROW_MARGIN, 10, -ROW_MARGIN, -10)
         theme = theme_of(self._view)
         lines = [line for line in (row.lead, row.facts) if line]
         height = rect.height() // (1 + len(lines))

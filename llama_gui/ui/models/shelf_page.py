@@ -19,8 +19,6 @@ from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.models.words import percent, plain, size_words
 from llama_gui.ui.numbers import counted
 from llama_gui.ui.problem_words import problem_text
-from llama_gui.ui.theme import SMALL_PX
-from llama_gui.ui.widgets import plain_label
 from llama_gui.vocabulary import ModelEntry
 
 _MOST_PROBLEMS = 5
@@ -45,8 +43,7 @@ class ShelfPage(ModelPage):
         self.field.hide()
         self.list.steer_by(self.field)
         self.head.addWidget(self.field)
-        self._sum = plain_label("", "muted", SMALL_PX)
-        self.head.addWidget(self._sum)
+        self.note = self.add_note()
         self._current = ""
         self._hints: dict[str, str] = {}  # what was last said of a model
         self._checking = ""
@@ -78,7 +75,7 @@ class ShelfPage(ModelPage):
         shown = [item for item in items if _has(item, words)]
         self.list.show_rows([shelf_row(item, self.desk.adviser, self._current) for item in shown])
         total = sum(item.entry.size for item in items)
-        self._sum.setText(self.tr("Models: {}, together {}").format(len(items), size_words(total)))
+        self.note.setText(self.tr("Models: {}, together {}").format(len(items), size_words(total)))
         if shown:
             self.show_rows()
         elif items:
@@ -181,7 +178,7 @@ class ShelfPage(ModelPage):
         if done.left:
             left = ", ".join(plain(name, 60) for name in done.left[:5])
             text += " " + self.tr("Left in {}, because it is no part of the model: {}").format(entry.path, left)
-        self._sum.setText(text)
+        self.note.setText(text)
         self.deleted.emit(text)
 
     # Its bytes
