@@ -5,13 +5,14 @@ A block is a row of bytes that stands for 32 or 256 numbers which share scales. 
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from llama_gui.engine import gguf_grids
 from llama_gui.engine.gguf_bits import half, in_order, planes
+from llama_gui.engine.gguf_grids import numbers_of_points
 
 IQ4_NUMBERS = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
 """What the codes of IQ4_NL and IQ4_XS stand for: levels that lie closer around zero, where most weights are."""
@@ -142,11 +143,11 @@ _BLOCKS: dict[str, tuple[int, int, Callable[[Tensor], Tensor]]] = {
     "Q3_K": (110, 256, _q3_k),
     "IQ4_NL": (18, 32, _iq4_nl),
     "IQ4_XS": (136, 256, _iq4_xs),
-    "IQ2_XXS": (66, 256, gguf_grids.iq2_xxs),
-    "IQ2_XS": (74, 256, gguf_grids.iq2_xs),
-    "IQ2_S": (82, 256, gguf_grids.iq2_s),
-    "IQ3_XXS": (98, 256, gguf_grids.iq3_xxs),
-    "IQ3_S": (110, 256, gguf_grids.iq3_s),
+    "IQ2_XXS": (66, 256, partial(numbers_of_points, kind="IQ2_XXS")),
+    "IQ2_XS": (74, 256, partial(numbers_of_points, kind="IQ2_XS")),
+    "IQ2_S": (82, 256, partial(numbers_of_points, kind="IQ2_S")),
+    "IQ3_XXS": (98, 256, partial(numbers_of_points, kind="IQ3_XXS")),
+    "IQ3_S": (110, 256, partial(numbers_of_points, kind="IQ3_S")),
     **{name: (*shape, _by_the_package(name)) for name, shape in _OTHERS.items()},
 }
 _PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}

@@ -1,27 +1,31 @@
 """Blocks whose numbers are points of a grid: IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS and IQ3_S.
 
 A code stands for four or eight numbers at once, and their signs are kept apart. The grids are the `gguf` package's.
-The numbers have the same bits as its own, and are made five to ten times as fast. As in `gguf_blocks.py`, `blocks` are
-uint8 ``[count, bytes]``, and float32 ``[count, 256]`` come back.
+The numbers have the same bits as its own, and are made five to ten times as fast; by our kernels faster still. As in
+`gguf_blocks.py`, `blocks` are uint8 ``[count, bytes]``, and float32 ``[count, 256]`` come back.
 """
 
 from functools import cache
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from llama_gui.engine.gguf_bits import half, in_order
 
+_NUMBERS = 256  # of a block
+
+GRID_KINDS = {"IQ2_XXS": (256, 8), "IQ2_XS": (512, 8), "IQ2_S": (1024, 8), "IQ3_XXS": (256, 4), "IQ3_S": (512, 4)}
+"""Their codes, and for how many numbers each stands; in the order of native/gguf_grids.h."""
+
 
 @cache
-def _grid(name: str) -> Tensor:
-    """What each code of a kind stands for: float32 ``[codes, numbers]``."""
+def points_of(kind: str) -> Tensor:
+    """What each code of one of `GRID_KINDS` stands for: float32 ``[codes, numbers]``."""
     from gguf import quants  # it takes a while, and few need it
 
-    kind = getattr(quants, name)
-    kind.init_grid()
-    return torch.from_numpy(kind.grid.reshape(kind.grid_shape).copy())
+    grid = getattr(quants, kind)
+    grid.init_grid()
+    return torch.from_numpy(grid.grid.reshape(GRID_KINDS[kind]).copy())
 
 
 @cache
@@ -34,15 +38,20 @@ def _signs_of_bytes() -> Tensor:
 @cache
 def _signs_of_sevens() -> Tensor:
     """Of seven bits and one more, which makes the number of signs even: float32 ``[128, 8]``."""
-    from gguf import quants
+    codes = torch.arange(128)
+    ones = (codes.unsqueeze(1) >> torch.arange(7) & 1).sum(1)
+    return _signs_of_bytes()[codes | (ones & 1) << 7]
 
-    return _signs_of_bytes()[torch.from_numpy(np.frombuffer(quants.IQ2_XXS.ksigns, np.uint8).astype(np.int64))]
+
+def _placed(points: Tensor, codes: Tensor, signs: Tensor, factors: Tensor) -> Tensor:
+    """Points of codes ``[count, codes]``, with signs ``[count, 32, 8]``, times a factor for each group."""
+    numbers = points[codes.int()].view(signs.shape).mul_(signs)
+    return numbers.view(*factors.shape, _NUMBERS // factors.shape[1]).mul_(factors.unsqueeze(-1)).flatten(1)
 
 
-def _placed(name: str, codes: Tensor, signs: Tensor, factors: Tensor) -> Tensor:
-    """The points of codes ``[count, codes]``, with signs ``[count, 32, 8]``, times a factor for each group."""
-    numbers = _grid(name)[codes.int()].view(signs.shape).mul_(signs)
-    return numbers.view(*factors.shape, -1).mul_(factors.unsqueeze(-1)).flatten(1)
+def _words(data: Tensor) -> Tensor:
+    """Int32 of each four bytes, which begin where they like: those of a single block are contiguous there."""
+    return data.clone(memory_format=torch.contiguous_format).view(torch.int32)
 
 
 def _signs_and_steps(words: Tensor) -> tuple[Tensor, Tensor]:
@@ -51,35 +60,43 @@ def _signs_and_steps(words: Tensor) -> tuple[Tensor, Tensor]:
     return _signs_of_sevens()[signs], 0.5 + (words >> 28 & 15).float()
 
 
-def iq2_xxs(blocks: Tensor) -> Tensor:
+def _iq2_xxs(blocks: Tensor, points: Tensor) -> Tensor:
     """32 bits of codes, four signs of seven bits and a step of four: all of it eight times."""
-    signs, steps = _signs_and_steps(blocks[:, 2:].contiguous().view(torch.int32)[:, 1::2])
+    signs, steps = _signs_and_steps(_words(blocks[:, 2:])[:, 1::2])
     codes = blocks[:, 2:].unflatten(1, (8, 8))[:, :, :4].flatten(1)
-    return _placed("IQ2_XXS", codes, signs, half(blocks[:, :2]) * steps * 0.25)
+    return _placed(points, codes, signs, half(blocks[:, :2]) * steps * 0.25)
 
 
-def iq2_xs(blocks: Tensor) -> Tensor:
+def _iq2_xs(blocks: Tensor, points: Tensor) -> Tensor:
     """Codes of nine bits beside signs of seven; a step for each 16 numbers."""
     words = blocks[:, 2:66].contiguous().view(torch.int16).int()
     factors = half(blocks[:, :2]) * (0.5 + in_order(blocks[:, 66:], 4).float()) * 0.25
-    return _placed("IQ2_XS", words & 511, _signs_of_sevens()[words >> 9 & 127], factors)
+    return _placed(points, words & 511, _signs_of_sevens()[words >> 9 & 127], factors)
 
 
-def iq2_s(blocks: Tensor) -> Tensor:
+def _iq2_s(blocks: Tensor, points: Tensor) -> Tensor:
     """Codes of ten bits, two of them apart; signs of eight; a step for each 16 numbers."""
     codes = blocks[:, 2:34].int() | in_order(blocks[:, 66:74], 2).int() << 8
     factors = half(blocks[:, :2]) * (0.5 + in_order(blocks[:, 74:], 4).float()) * 0.25
-    return _placed("IQ2_S", codes, _signs_of_bytes()[blocks[:, 34:66].int()], factors)
+    return _placed(points, codes, _signs_of_bytes()[blocks[:, 34:66].int()], factors)
 
 
-def iq3_xxs(blocks: Tensor) -> Tensor:
+def _iq3_xxs(blocks: Tensor, points: Tensor) -> Tensor:
     """Codes of eight bits for four numbers each; four signs of seven bits and a step of four, eight times."""
-    signs, steps = _signs_and_steps(blocks[:, 66:].contiguous().view(torch.int32))
-    return _placed("IQ3_XXS", blocks[:, 2:66], signs, half(blocks[:, :2]) * steps * 0.5)
+    signs, steps = _signs_and_steps(_words(blocks[:, 66:]))
+    return _placed(points, blocks[:, 2:66], signs, half(blocks[:, :2]) * steps * 0.5)
 
 
-def iq3_s(blocks: Tensor) -> Tensor:
+def _iq3_s(blocks: Tensor, points: Tensor) -> Tensor:
     """Codes of nine bits for four numbers each, one bit of them apart; signs of eight; a step for each 32 numbers."""
     codes = blocks[:, 2:66].int() | in_order(blocks[:, 66:74], 1).int() << 8
     factors = half(blocks[:, :2]) * (1 + 2 * in_order(blocks[:, 106:], 4)).float()
-    return _placed("IQ3_S", codes, _signs_of_bytes()[blocks[:, 74:106].int()], factors)
+    return _placed(points, codes, _signs_of_bytes()[blocks[:, 74:106].int()], factors)
+
+
+_READERS = {"IQ2_XXS": _iq2_xxs, "IQ2_XS": _iq2_xs, "IQ2_S": _iq2_s, "IQ3_XXS": _iq3_xxs, "IQ3_S": _iq3_s}
+
+
+def numbers_of_points(blocks: Tensor, kind: str, points: Tensor | None = None) -> Tensor:
+    """The numbers of blocks of one of `GRID_KINDS`. `points`: others than those of the kind, for trials."""
+    return _READERS[kind](blocks, points_of(kind) if points is None else points)

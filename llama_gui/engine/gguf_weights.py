@@ -18,6 +18,7 @@ from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import AGAIN, brief, brief_list
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
+from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
@@ -212,6 +213,8 @@ def _open(tensor: StoredTensor) -> BinaryIO:
 
 
 def _numbers_of(kernels: NativeKernels, data: Tensor, kind: str) -> Tensor:
+    if kind in GRID_KINDS:
+        return kernels.dequantise_grid(data, kind, points_of(kind))
     return kernels.dequantise(data, kind) if kind in DEQUANTISED_KINDS else numbers_of(data, kind)
 
 

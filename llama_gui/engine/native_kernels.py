@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.gguf_blocks import block_shape
+from llama_gui.engine.gguf_grids import GRID_KINDS
 from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
@@ -83,6 +84,7 @@ class NativeKernels:
         self._half = _function(library.llama_gui_half, *rows, _POINTER, _INT, _SIZE, _POINTER, _POINTER)
         self._quantise = _function(library.llama_gui_quantise, _POINTER, _INT, _SIZE, _SIZE, _POINTER, _POINTER)
         self._dequantise = _function(library.llama_gui_dequantise, _POINTER, _INT, _SIZE, _POINTER)
+        self._dequantise_grid = _function(library.llama_gui_dequantise_grid, *rows[:1], _INT, _SIZE, *2 * [_POINTER])
         self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
         self._mass = _function(library.llama_gui_mass, _POINTER, _SIZE, _POINTER)
         self._norm = _function(library.llama_gui_norm, *rows, _POINTER, ctypes.c_double, _POINTER)
@@ -326,6 +328,16 @@ class NativeKernels:
         count = len(blocks) // block_bytes
         y = torch.empty(count * numbers)
         _check(self._dequantise(blocks.data_ptr(), DEQUANTISED_KINDS.index(kind), count, y.data_ptr()))
+        return y
+
+    def dequantise_grid(self, blocks: Tensor, kind: str, points: Tensor) -> Tensor:
+        """The same for one of `gguf_grids.GRID_KINDS`; `points`: float32, as `gguf_grids.points_of` has them."""
+        if points.shape != GRID_KINDS[kind]:
+            raise ValueError(f"points {list(points.shape)} for {kind}, which has {list(GRID_KINDS[kind])}")
+        block_bytes, numbers = block_shape(kind)
+        count = len(blocks) // block_bytes
+        y, which = torch.empty(count * numbers), list(GRID_KINDS).index(kind)
+        _check(self._dequantise_grid(blocks.data_ptr(), which, count, points.data_ptr(), y.data_ptr()))
         return y
 
     def log_mass(self, logits: Tensor) -> float:

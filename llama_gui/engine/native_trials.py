@@ -12,6 +12,7 @@ from llama_gui.engine.device import torch_threads
 from llama_gui.engine.experts import Experts, Router
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
+from llama_gui.engine.gguf_grids import GRID_KINDS, numbers_of_points
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
@@ -58,6 +59,8 @@ def adds_right(kernels: NativeKernels) -> bool:
     if not all(_rounds_right(kernels, half) for half in halves):
         return False
     if not all(_dequantises_right(kernels, kind) for kind in DEQUANTISED_KINDS):
+        return False
+    if not all(_finds_points_right(kernels, kind) for kind in GRID_KINDS):
         return False
     if not all(_takes_blocks_right(kernels, kind) for kind in BLOCK_KINDS):
         return False
@@ -115,6 +118,15 @@ def _dequantises_right(kernels: NativeKernels, kind: str) -> bool:
     blocks = torch.randint(256, (size,), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     ours, theirs = kernels.dequantise(blocks, kind), numbers_of(blocks, kind)
     return torch.equal(ours.nan_to_num(), theirs.nan_to_num())
+
+
+def _finds_points_right(kernels: NativeKernels, kind: str) -> bool:
+    """With points of our own: to read the package's takes longer than all trials."""
+    generator = torch.Generator().manual_seed(0)
+    points = torch.randn(GRID_KINDS[kind], generator=generator)
+    blocks = torch.randint(256, (40, block_shape(kind)[0]), dtype=torch.uint8, generator=generator)
+    ours, theirs = kernels.dequantise_grid(blocks.flatten(), kind, points), numbers_of_points(blocks, kind, points)
+    return torch.equal(ours.nan_to_num(), theirs.flatten().nan_to_num())
 
 
 def _takes_blocks_right(kernels: NativeKernels, kind: str) -> bool:

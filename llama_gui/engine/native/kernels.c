@@ -46,6 +46,7 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #include "logits.h"
 #include "rounding.h"
 #include "gguf_blocks.h"
+#include "gguf_grids.h"
 #include "attention.h"
 #include "wide_attention.h"
 #include "wide_half_attention.h"
