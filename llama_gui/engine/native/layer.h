@@ -371,12 +371,10 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
 #pragma omp barrier
     const ptrdiff_t rows = attending(all->spans, all->count);
     if (rows < all->rows) {
-#pragma omp sections
-        {
-            gather_attending(all->spans, all->count, layer->qkv.width, all->x);
-#pragma omp section
-            gather_attending(all->spans, all->count, layer->out.width, space->inner);
-        }
+/* No sections: for those clang calls what libiomp5md.def does not name. */
+#pragma omp for
+        for (ptrdiff_t part = 0; part < 2; part++)
+            gather_attending(all->spans, all->count, part ? layer->out.width : layer->qkv.width, part ? space->inner : all->x);
     }
     leave(&layer->out, all->x, layer->post_attention_norm, layer->eps, rows, space);
     if (layer->experts) {
