@@ -99,8 +99,8 @@ static void route(const Layer *layer, const float *x, ptrdiff_t rows, const Rout
         choose(weights, experts, number);
         if (experts->normalises) normalise(weights, number, experts->chosen);
     }
-#pragma omp single
-    order_pairs(experts, rows, to);
+    if (omp_get_thread_num() == 0) order_pairs(experts, rows, to);
+#pragma omp barrier
 }
 
 /* --- the products of some experts, with all their pairs */
