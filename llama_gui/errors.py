@@ -40,6 +40,10 @@ class UserError(LlamaGuiError):
     """Something in the user's world, which the user can mend."""
 
 
+_MOST_SHOWN = 200
+"""Letters of a wrong value."""
+
+
 class InvalidRequestError(UserError):
     """A field of a request has a value that is not allowed.
 
@@ -53,6 +57,8 @@ class InvalidRequestError(UserError):
         shown = repr(value)
         if isinstance(value, str):  # a folder of Windows as its user writes it
             shown = shown.replace(2 * "\\", "\\")
+        if len(shown) > _MOST_SHOWN:  # ids or a text in the wrong field: the sentence would end pages below
+            shown = f"{shown[:_MOST_SHOWN]}…"
         super().__init__(f"{field} is {shown}, but it must be {allowed}.")
 
 
