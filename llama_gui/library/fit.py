@@ -3,8 +3,7 @@
 `tests/benchmarks/fit.py` compares it with what the engine really takes.
 """
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -231,10 +230,11 @@ def machine_here(bandwidth: float | None = None) -> Machine:
     )
 
 
-def _linear_bytes(shape: ModelShape, matrices: Iterable[Matrix], dtype: str, machine: Machine) -> int:
-    """`matrices` and all that is beside them, but for the embedding, unless it is the vocabulary projection, too."""
-    counts = Counter(matrices)  # a mixture has thousands of the same
-    linears = sum(count * _matrix_bytes(matrix, dtype, machine) for matrix, count in counts.items())
+def _linear_bytes(shape: ModelShape, matrices: Mapping[Matrix, int], dtype: str, machine: Machine) -> int:
+    """`matrices` (with how many there are of each) and all that is beside them, but for the embedding, unless it is
+    the vocabulary projection, too.
+    """
+    linears = sum(count * _matrix_bytes(matrix, dtype, machine) for matrix, count in matrices.items())
     linears += shape.router_numbers * _ROUTER_BYTES
     head = _matrix_bytes(shape.head, "int8" if dtype == "int4" else dtype, machine)
     return linears + head + shape.norms * activation_bytes(dtype, machine)

@@ -1,7 +1,8 @@
 """The numbers that decide how large a network is and how much it reads: from config.json, or from the catalogue."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -116,16 +117,18 @@ class ModelShape:
         others = (parameters - self.parameters) // (self.layers * self.hidden * 3 * inner)
         return replace(self, inner=inner, experts=_USUAL_CHOSEN + max(others, 0), chosen=_USUAL_CHOSEN)
 
-    def layer_matrices(self, experts: int) -> tuple[Matrix, ...]:
-        """The weights of one layer, as the engine holds them: queries, keys and values in one, gate and up in one.
+    def _matrices(self, experts: int) -> Counter[Matrix]:
+        """The weights of all layers, as the engine holds them: queries, keys and values in one, gate and up in one.
 
-        `experts`: of so many. The router is not among them, see `router_numbers`.
+        Each with how many there are, which is a number from somebody's file. `experts`: of so many in each layer. The
+        router is not among them, see `router_numbers`.
         """
-        return (
-            Matrix((self.heads + 2 * self.kv_heads) * self.head_dim, self.hidden, self.has_qkv_bias),
-            Matrix(self.hidden, self.heads * self.head_dim),
-            *experts * (Matrix(2 * self.inner, self.hidden), Matrix(self.hidden, self.inner)),
-        )
+        found = Counter[Matrix]()
+        found[Matrix((self.heads + 2 * self.kv_heads) * self.head_dim, self.hidden, self.has_qkv_bias)] += self.layers
+        found[Matrix(self.hidden, self.heads * self.head_dim)] += self.layers
+        found[Matrix(2 * self.inner, self.hidden)] += self.layers * experts
+        found[Matrix(self.hidden, self.inner)] += self.layers * experts
+        return found
 
     @property
     def router_numbers(self) -> int:
@@ -146,8 +149,8 @@ class ModelShape:
     @property
     def parameters(self) -> int:
         """Numbers in a checkpoint; a tied matrix counts once."""
-        layer = sum(m.numbers + (m.rows if m.has_bias else 0) for m in self.layer_matrices(self.experts))
-        return self.layers * layer + self.router_numbers + self.norms + self.head.numbers * (1 if self.is_tied else 2)
+        layers = sum(n * (m.numbers + (m.rows if m.has_bias else 0)) for m, n in self.matrices.items())
+        return layers + self.router_numbers + self.norms + self.head.numbers * (1 if self.is_tied else 2)
 
     @property
     def kv_numbers(self) -> int:
@@ -155,21 +158,22 @@ class ModelShape:
         return 2 * self.layers * self.kv_heads * self.head_dim
 
     @property
-    def matrices(self) -> Iterator[Matrix]:
-        """Every linear layer but routers and the vocabulary projection."""
-        for _ in range(self.layers):
-            yield from self.layer_matrices(self.experts)
+    def matrices(self) -> Counter[Matrix]:
+        """Every linear layer but routers and the vocabulary projection, with how many there are of each."""
+        return self._matrices(self.experts)
 
     @property
-    def read_matrices(self) -> Iterator[Matrix]:
+    def read_matrices(self) -> Counter[Matrix]:
         """Those of them that a token goes through."""
-        for _ in range(self.layers):
-            yield from self.layer_matrices(self.chosen)
+        return self._matrices(self.chosen)
 
 
 def _experts(config: Mapping[str, Any]) -> tuple[int, int]:
     count = _integer(config, "num_local_experts" if "num_local_experts" in config else "num_experts")
-    return count, _integer(config, "num_experts_per_tok")
+    chosen = _integer(config, "num_experts_per_tok")
+    if chosen > count:
+        raise BrokenModelError(f"config.json: num_experts_per_tok is {chosen}, but there are {count} experts.")
+    return count, chosen
 
 
 def _active(name: str, parameters: int) -> int | None:

@@ -119,7 +119,7 @@ def test_our_kernels_multiply_the_embedding_itself():
     assert fit.resolve("auto", replace(OLDER, device="cuda"), "int4") == "bfloat16"
     assert fit.resolve("int8", OLDER, "int4") == "int8"
     plain = estimate(LLAMA_1B, OLDER, context=8192)
-    panels = sum(-(-matrix.rows // PANEL_CHANNELS) for matrix in (*LLAMA_1B.matrices, LLAMA_1B.head))
+    panels = sum(-(-matrix.rows // PANEL_CHANNELS) for matrix in (*LLAMA_1B.matrices.elements(), LLAMA_1B.head))
     norms = LLAMA_1B.norms
     assert plain.weights == CODED_BYTES * (1_235_814_400 - norms) + 24 * panels + 4 * norms
     assert plain.cache == 8192 * 2 * 16 * 8 * 64 * 2

@@ -73,5 +73,18 @@ def test_a_guess_is_near(parameters: float):
 def test_a_name_tells_what_a_token_of_a_mixture_reads(name: str, parameters: float, active: float):
     shape = ModelShape.guess(round(parameters), name)
     assert shape.parameters == pytest.approx(parameters, rel=0.2)
-    read = sum(matrix.numbers for matrix in shape.read_matrices) + (2 - shape.is_tied) * shape.head.numbers
+    read = sum(matrix.numbers for matrix in shape.read_matrices.elements()) + (2 - shape.is_tied) * shape.head.numbers
     assert read == pytest.approx(active, rel=0.25)
+
+
+def test_absurd_numbers_of_experts_and_layers_cost_nothing():
+    config = {
+        "model_type": "mixtral", "vocab_size": 10, "hidden_size": 64, "intermediate_size": 64,
+        "num_hidden_layers": 2**31 - 1, "num_attention_heads": 2, "num_local_experts": 2**31 - 1,
+        "num_experts_per_tok": 2,
+    }  # fmt: skip
+    shape = ModelShape.from_config(config)
+    assert shape.parameters > 2**70
+    assert len(shape.matrices) <= 4
+    with pytest.raises(BrokenModelError, match=r"num_experts_per_tok is 9, but there are 8 experts"):
+        ModelShape.from_config({**config, "num_local_experts": 8, "num_experts_per_tok": 9})
