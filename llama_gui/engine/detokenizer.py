@@ -137,6 +137,10 @@ class WindowDetokenizer:
         self._decode = decode
         before = list(behind[-_BEFORE:])
         text = decode(before) if before else ""
+        for _ in range(_MOST_PENDING):  # it may begin within a character, and some decoders show none of its bytes then
+            if not text.endswith(_BROKEN) or len(before) < 2:
+                break
+            text = decode(before := before[1:])
         # Behind half a character nothing can be said of where the new text begins.
         self._ids: list[int] = [] if text.endswith(_BROKEN) else before
         self._context = len(self._ids)  # ids whose text is known; they stay in the window, for the spaces between

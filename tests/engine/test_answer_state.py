@@ -173,11 +173,12 @@ def spaced_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 
 @pytest.mark.parametrize("text", [" two three", "two three", "\n two", "  two", "\U0001f999 two"])
-def test_behind_ordinary_text_an_answer_keeps_its_first_space(spaced_folder, load, text):
+@pytest.mark.parametrize("behind", ["One8", "One\U0001f999\U0001f999"])
+def test_behind_ordinary_text_an_answer_keeps_its_first_space(spaced_folder, load, text, behind):
     engine = load(folder=spaced_folder)
-    prompt = engine.tokenizer.encode("One8")
-    assert engine.tokenizer.encode(f"One8{text}") == prompt + engine.tokenizer.encode_behind(text)
-    for asked in ({"prompt": "One8"}, {"token_ids": prompt}):
+    prompt = engine.tokenizer.encode(behind)
+    assert engine.tokenizer.encode(f"{behind}{text}") == prompt + engine.tokenizer.encode_behind(text)
+    for asked in ({"prompt": behind}, {"token_ids": prompt}):
         request = drawing(engine, text, **asked)
         result = engine.generate(request)
         assert result.text == text
