@@ -259,7 +259,8 @@ def promises_memory() -> bool:
         return False
     import resource  # which Windows lacks
 
-    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+    limits = resource.RLIMIT_AS, resource.RLIMIT_DATA  # Linux counts what is only promised for both
+    if any(resource.getrlimit(limit)[0] != resource.RLIM_INFINITY for limit in limits):
         return False
     try:
         return Path("/proc/sys/vm/overcommit_memory").read_text(encoding="ascii").strip() != "2"

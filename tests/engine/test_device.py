@@ -209,7 +209,8 @@ def test_conversations_get_a_share_of_what_is_free(machine):
     assert device.kv_byte_budget(torch.device("cpu")) == device.MIN_KV_BYTES
 
 
-def test_where_promised_memory_counts_nobody_relies_on_it(monkeypatch):
+@pytest.mark.parametrize("limited", ["RLIMIT_AS", "RLIMIT_DATA"])
+def test_where_promised_memory_counts_nobody_relies_on_it(monkeypatch, limited: str):
     resource, asked = pytest.importorskip("resource"), device.Path.read_text
     told, limit = "0", resource.RLIM_INFINITY
 
@@ -217,7 +218,10 @@ def test_where_promised_memory_counts_nobody_relies_on_it(monkeypatch):
         return f"{told}\n" if path == device.Path("/proc/sys/vm/overcommit_memory") else asked(path, **options)
 
     monkeypatch.setattr(device.Path, "read_text", read_text)
-    monkeypatch.setattr(resource, "getrlimit", lambda what: (limit, limit))
+    free = resource.RLIM_INFINITY
+    monkeypatch.setattr(
+        resource, "getrlimit", lambda what: 2 * (limit if what == getattr(resource, limited) else free,)
+    )
     assert device.promises_memory()
     told = "2"  # Linux: never more than there is
     assert not device.promises_memory()
