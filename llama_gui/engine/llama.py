@@ -176,7 +176,8 @@ class Llama:
     ) -> Tensor:
         """``[rows, hidden] -> [rows that want logits, hidden]``; of the others only keys and values are needed.
 
-        So a prompt is read without most of a layer. llama.cpp leaves out such rows, too (`inp_out_ids`).
+        So a prompt is read without most of a layer; torch's attention is still of all rows. llama.cpp leaves out such
+        rows, too (`inp_out_ids`).
         """
         if not any(wanted):
             wanted = [*wanted[:-1], 1]  # no kernel has to know what no rows are

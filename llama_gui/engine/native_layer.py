@@ -1,6 +1,7 @@
 """Whole layers of the network by our own kernels, in one call: see `native/layer.h`."""
 
 import ctypes
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self, get_args
@@ -24,6 +25,9 @@ from llama_gui.engine.packed_weights import OPERAND_FORMS, Operand
 _GATES: tuple[Gate, ...] = get_args(Gate)
 
 _Address, _Number = ctypes.c_void_p, ctypes.c_int64
+
+
+_log = logging.getLogger(__name__)
 
 
 class _Part(ctypes.Structure):
@@ -95,6 +99,10 @@ class NativeExperts:
         router = experts.router
         linears = [tuple(map(operands_of, expert.linears)) for expert in experts.experts]
         shapes = {tuple(map(_shapes, expert)) for expert in linears}
+        if len(shapes) > 1:
+            _log.info(
+                "The experts of a layer lie in memory in %d ways; it is computed operation by operation.", len(shapes)
+            )
         if not isinstance(router.linear, NativeRouterLinear) or len(shapes) > 1 or not all(next(iter(shapes))):
             return None
         return cls(router.linear.weight, linears, router.chosen, router.normalises)
@@ -160,7 +168,9 @@ class NativeLayers:
         self._passes = (_Pass * len(layers))(*(_Pass(layer.address, number, at) for number, (layer, at) in passes))
 
     def __call__(self, x: Tensor, turns: Sequence[Turns], spans: NativeSpans) -> Tensor:
-        """``[rows, hidden]``, changed in place and returned."""
+        """``[rows, hidden]``, changed in place and returned. Where not all rows attend there is one layer."""
+        if len(self._passes) > 1 and spans.attending != len(x):
+            raise ValueError(f"{spans.attending} of {len(x)} rows attend: that goes through one layer only")
         table = (_Turns * len(turns))(*(_Turns(cos.data_ptr(), sin.data_ptr()) for cos, sin in turns))
         passes = (ctypes.addressof(self._passes), len(self._passes))
         self._kernels.layers(*passes, x, ctypes.addressof(table), spans.table, spans.kept_dtype)

@@ -347,6 +347,8 @@ def test_layers_of_all_kinds_in_one_call(kernels: NativeKernels, threads: int):
     assert all(torch.equal(ours.keys, theirs.keys) for ours, theirs in zip(slots, kept, strict=True))
     assert all(torch.equal(ours.values, theirs.values) for ours, theirs in zip(slots, kept, strict=True))
     assert all(slots[1].keys[number].any() for number in range(4))
+    with pytest.raises(ValueError, match="2 of 3 rows attend"):  # the next layer would have no keys of the others
+        NativeLayers(kernels, natives, which)(x.clone(), turns, there.of_last([1, 1]))
 
 
 @pytest.mark.parametrize("form", FORMS)
