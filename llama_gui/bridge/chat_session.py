@@ -66,7 +66,16 @@ class ChatSession(ChatNews):
         self.edits = ChatEdits(chat_id, self._path, store, self._saver, self)
         self.draft_files = DraftFileKeeper(chat_id, store, self)
         self.context = ContextWatch(self._path, lambda: self.settings, lambda: self.model, host, self, offered)
-        self.ahead = ReadAhead(self._path, lambda: self.settings, lambda: self.model, chat_id, host, self, offered)
+        self.ahead = ReadAhead(
+            self._path,
+            lambda: self.settings,
+            lambda: self.model,
+            chat_id,
+            host,
+            self,
+            offered,
+            lambda: self.context.is_watched,
+        )
         self.words = WordReader(self._path, lambda: self.settings, chat_id, host, self)
         self._connect()
 
@@ -161,9 +170,9 @@ class ChatSession(ChatNews):
     def note_draft(self, draft: Draft, replaces: str | None = None) -> None:
         """What the user is writing now, in the place of a message or behind the last one."""
         self.context.set_draft(draft, replaces)
-        if self.context.is_watched:  # else it was written at another time
-            self._draft = draft, replaces
-            self._look_ahead()
+        # What comes while nobody looks was written at another time, or has just been sent.
+        self._draft = (draft, replaces) if self.context.is_watched else (Draft(), None)
+        self._look_ahead()
 
     @Slot()
     def _look_ahead(self) -> None:

@@ -36,6 +36,8 @@ class EngineHost(QObject):
     withdrawn = Signal(int)
     """The ticket was cancelled before the engine had seen it."""
     frame = Signal(object)
+    rested = Signal()
+    """Nothing is on its way any more."""
     stats_changed = Signal(str, object)
     """Key of a loaded model, and its `EngineStats`."""
     _refused = Signal(int, str)
@@ -112,7 +114,7 @@ class EngineHost(QObject):
 
     def is_reading_ahead(self, key: str) -> bool:
         """Whether a model reads what nobody has asked yet."""
-        return any(ticket.key == key and ticket.gives_way for ticket in self._tickets)
+        return any(ticket.key == key and ticket.gives_way and not ticket.cancelled for ticket in self._tickets)
 
     @property
     def is_asked(self) -> bool:
@@ -220,6 +222,7 @@ class EngineHost(QObject):
             self._waiting.remove(ticket)
             self._tickets.forget(ticket)
             self.withdrawn.emit(number)
+            self._tell_rest()
         elif ticket.job is not None:  # else the lane sees the flag when its turn comes
             ticket.job.cancel()
 
@@ -252,12 +255,14 @@ class EngineHost(QObject):
             self._tickets.forget(ticket)
             self.withdrawn.emit(ticket.number)
             self.models.settle()
+            self._tell_rest()
 
     def _on_submit_failed(self, ticket: Ticket, error: Exception) -> None:
         if ticket in self._tickets:
             self._tickets.forget(ticket)
             self.submit_failed.emit(ticket.number, error_text(error))
             self.models.settle()
+            self._tell_rest()
 
     @Slot(int)
     def _on_announced(self, number: int) -> None:
@@ -283,6 +288,11 @@ class EngineHost(QObject):
         self.models.settle()
         self._follow_stats()
         self._show_stats()
+        self._tell_rest()
+
+    def _tell_rest(self) -> None:
+        if not self.is_asked:
+            self.rested.emit()
 
     def expect_guests(self, expects: bool) -> None:
         """Tell what the engines do also while no tab is answered: others may be asking them, or no longer."""

@@ -33,8 +33,12 @@ class ReadAhead(QObject):
         host: EngineHost,
         parent: QObject | None = None,
         offered: Callable[[], Sequence[ToolInfo]] = tuple,
+        is_watched: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`is_watched`: whether the chat is in front. For the others see `asking.read_ahead`."""
         super().__init__(parent)
+        self._is_watched = is_watched
+        self._is_wanted = False  # a message is being written
         self._path = path
         self._settings = settings
         self._model = model
@@ -53,6 +57,7 @@ class ReadAhead(QObject):
         host.withdrawn.connect(self._on_withdrawn)
         host.loaded.connect(self.note_change)
         host.stats_changed.connect(self._on_stats)
+        host.rested.connect(self._wait)
 
     def note_draft(self, draft: Draft, replaces: str | None) -> None:
         """The user is writing this. In the place of an earlier message nothing is read: the cache holds what is before.
@@ -62,9 +67,15 @@ class ReadAhead(QObject):
         if draft.files != self._files:
             self._files = draft.files
             self.note_change()
-        if draft.is_empty or replaces is not None:
+        self._is_wanted = not draft.is_empty and replaces is None
+        if not self._is_wanted:
             self._timer.stop()
-        elif (self._is_stale or self._key != self._model()) and not self._timer.isActive():
+        self._wait()
+
+    @Slot()
+    def _wait(self) -> None:
+        is_due = self._is_wanted and (self._is_stale or self._key != self._model())
+        if is_due and not self._timer.isActive():
             self._timer.start()
 
     @Slot()
@@ -83,8 +94,10 @@ class ReadAhead(QObject):
     def _begin(self) -> None:
         key = self._model()
         engine = self._host.models.engine_of(key)
-        if engine is None or is_remote(key) or self._host.is_asked or engine.stats().running:
+        if engine is None or is_remote(key) or not (self._is_wanted and self._is_watched()):
             return
+        if self._host.is_asked or engine.stats().running:
+            return  # until it rests
         request = asking.read_ahead(self._path, self._files, self._settings(), self._chat_id, self._offered())
         self._key, self._is_stale = key, False
         if sum(len(message.content) for message in request.messages or ()) >= LEAST_LETTERS:

@@ -62,6 +62,7 @@ class Titler(QObject):
         self._timer.timeout.connect(self._look_for_work)
         book.answering_changed.connect(self._on_answering)
         host.loaded.connect(self._begin)
+        host.rested.connect(self._begin)
         host.frame.connect(self._on_frame)
         host.submit_failed.connect(self._on_refused)
         host.withdrawn.connect(self._on_refused)
@@ -93,7 +94,8 @@ class Titler(QObject):
             self._timer.start()
 
     def _is_idle(self) -> bool:
-        return self._work is None and not any(session.answering for session in self._book.sessions())
+        answering = any(session.answering for session in self._book.sessions())
+        return not (self._work is not None or answering or self._host.is_asked)
 
     def _step_aside(self) -> None:
         self._timer.stop()

@@ -319,7 +319,7 @@ class WindowModels(QObject):
     @Slot(str, object)
     def _on_stats(self, key: str, stats: EngineStats) -> None:
         if key == self._key():
-            self._status.show_stats(stats, reads_ahead=self._host.is_reading_ahead(key))
+            self._status.show_stats(stats, reads_ahead=stats.running < 2 and self._host.is_reading_ahead(key))
 
     # --- what is shown
 

@@ -94,13 +94,29 @@ def test_a_file_of_more_letters_than_the_model_reads_tokens_is_read_when_it_is_m
 
 
 def test_it_begins_when_an_answer_has_ended(qtbot: QtBot, make):
-    desk = make(tokens_per_second=100)
-    desk.session.send(LONG[:300])
+    desk = make(hang_at=1, hang_on=["slow"])
+    other = desk.book.new_chat()
+    other.send("slow")
+    qtbot.waitUntil(lambda: len(desk.engine.requests) == 1)
     desk.session.note_draft(Draft("", (FILE,)))
-    qtbot.wait(2 * PAUSE_MS)
-    assert desk.session.answering
-    assert not desk.ahead()
+    qtbot.waitUntil(lambda: desk.session.context.known() is not None)
+    assert desk.nothing_is_read()
+    other.stop()
     desk.wait_for_reading(1)
+
+
+def test_what_was_sent_is_not_read_again(qtbot: QtBot, make):
+    """The composer is emptied when the message is on disk, and then another tab may be in front."""
+    desk = make()
+    desk.session.note_draft(Draft("", (FILE,)))
+    desk.wait_for_reading(1)
+    desk.session.send("why", [FILE])
+    desk.session.context.set_watched(False)
+    desk.session.note_draft(Draft())
+    qtbot.waitUntil(lambda: not desk.session.answering)
+    desk.session.context.set_watched(True)
+    qtbot.waitUntil(lambda: desk.session.context.known() is not None)
+    assert desk.nothing_is_read(1)
 
 
 def test_it_is_read_once(qtbot: QtBot, make):
@@ -185,6 +201,7 @@ def test_nothing_is_read_where_it_would_not_help(qtbot: QtBot, make, why: str):
         qtbot.waitUntil(lambda: len(desk.engine.requests) == 2)
         desk.write()
         assert desk.nothing_is_read()
+        desk.session.note_draft(Draft())
         other.stop()
         qtbot.waitUntil(lambda: not other.answering)
     elif why == "edited":
