@@ -24,6 +24,8 @@ CLOSED_A = {**A, "additionalProperties": False}
         ({"allOf": [A], "title": "Pydantic 1"}, {"allOf": [CLOSED_A], "title": "Pydantic 1"}),
         # properties by such a name are no schemas by name
         ({"properties": {"properties": A}}, {"properties": {"properties": CLOSED_A}, "additionalProperties": False}),
+        ({**A, "required": ["a"]}, {**CLOSED_A, "required": ["a"]}),
+        ({**A, "unevaluatedProperties": False}, CLOSED_A),
     ],
 )  # fmt: skip
 def test_objects_hold_what_they_name(schema, expected):
@@ -41,13 +43,51 @@ def test_objects_hold_what_they_name(schema, expected):
         {"items": None, "anyOf": 5},
         # parts of one object
         {"allOf": [A, {"properties": {"b": {}}}]},
-        {"items": A, "contains": {"allOf": [A, A]}},
+        {"items": {"allOf": [A, A]}},
         {**A, "anyOf": [{"properties": {"b": {}}}, {"properties": {"c": {}}}]},
         {**A, "$ref": "#/$defs/B", "$defs": {"B": {"properties": {"b": {}}}}},
         {"$ref": "#/$defs/B", "oneOf": [A], "$defs": {"B": {"properties": {"b": {}}}}},
         {**A, "if": A, "then": {"properties": {"b": {}}}},
-        {**A, "unevaluatedProperties": False},
+        {**A, "unevaluatedProperties": {"type": "string"}},
+        {**A, "unevaluatedProperties": False, "$ref": "#/$defs/B", "$defs": {"B": {"properties": {"b": {}}}}},
+        {"oneOf": [A], "unevaluatedProperties": False},
+        # closed, nothing would satisfy it
+        {**A, "required": ["a", "b"]},
+        {"properties": {}, "required": [["no name"]]},
     ],
 )
 def test_what_says_more_elsewhere_stays_as_it_is(schema):
     assert closed(schema) == schema
+
+
+BOTH: dict[str, Any] = {"allOf": [{"$ref": "#/$defs/B"}, {"properties": {"c": {"properties": {}}}}]}
+
+
+def test_what_is_beside_a_part_that_is_put_together_is_closed():
+    b, d, e = ({"properties": {name: {}}} for name in "bde")
+    b["properties"]["b"] = {"$ref": "#/$defs/D/properties/d"}  # so D stays open, too
+    schema = {"properties": {"a": A, "both": BOTH}, "$defs": {"B": b, "D": d, "E": e}}
+    definitions = {"B": b, "D": d, "E": {**e, "additionalProperties": False}}
+    expected = {"properties": {"a": CLOSED_A, "both": BOTH}, "$defs": definitions, "additionalProperties": False}
+    assert closed(schema) == expected
+
+
+def test_an_object_that_requires_what_it_does_not_name_opens_no_other():
+    open_one = {**A, "required": ["b"]}
+    schema = {"properties": {"one": open_one, "other": A}}
+    expected = {"properties": {"one": open_one, "other": CLOSED_A}, "additionalProperties": False}
+    assert closed(schema) == expected
+
+
+@pytest.mark.parametrize("reference", ["#", "#/properties/a", "#/$defs/missing", "#named", "https://example.org/b"])
+def test_all_stays_as_it_is_where_a_part_refers_elsewhere(reference):
+    schema = {"properties": {"a": A, "both": {"allOf": [{"$ref": reference}, A]}}, "$defs": {"B": A}}
+    assert closed(schema) == schema
+
+
+def test_what_refers_to_each_other_comes_to_an_end():
+    b = {"properties": {"b": {"$ref": "#/definitions/C"}}}
+    c = {"properties": {"c": {"$ref": "#/definitions/B"}}}
+    both = {"allOf": [{"$ref": "#/definitions/B"}, A]}
+    schema = {"items": both, "definitions": {"B": b, "C": c, "D": A}}
+    assert closed(schema) == {"items": both, "definitions": {"B": b, "C": c, "D": CLOSED_A}}

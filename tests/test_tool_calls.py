@@ -79,6 +79,21 @@ CASES = {
     "its kind first": (
         '[{\n  "type" : "function",\n  "name" : "weather", "parameters": {"city": "Oslo"}}]', "", (OSLO,),
     ),
+    "arguments as text, before the name": (
+        '{ "arguments" : "{\\"city\\": \\"Oslo\\"}", "name": "weather"}', "", (OSLO,),
+    ),
+    "parameters as text, in a list": (
+        '[\n{"parameters": "{\\"city\\": \\"Oslo\\"}", "name": "weather"}]', "", (OSLO,),
+    ),
+    "an id first": (
+        '{\n"id": "call_1", "name": "weather", "arguments": {"city": "Oslo"}}', "", (OSLO,),
+    ),
+    "ids first, in a list": (
+        '[{"id":"1","name":"weather","arguments":{"city":"Oslo"}}, '
+        '{"id":"2","name":"weather","arguments":{"city":"Rome"}}]',
+        "",
+        (OSLO, ROME),
+    ),
     "no arguments": ('{"name": "time.now"}', "", (call("time.now"),)),
     "letters of all kinds": (
         '<tool_call>{"name": "weather", "arguments": {"city": "東京 }]</x>"}}</tool_call>',
@@ -98,6 +113,8 @@ NO_CALLS = [
     '{"name": "weather", "parameters": {"city": "Oslo"}',
     '{"name": "weather", "parameters": {"city": "Oslo"}} is what I would call',
     '{"name": ["weather"]}',
+    '{"id": "7", "city": "Oslo"}',
+    '{"arguments": "none", "name": "weather"}',
     '{"name": "weather report", "parameters": {}}',
     '{"title": "a", "name": "weather", "parameters": {}}',  # begins as no call
     '[{"city": "Oslo"}, {"name": "weather", "parameters": {}}]',
@@ -178,7 +195,8 @@ def test_plain_words_are_not_held_back():
         ("[", "1, "),
         ('[{"', 'title": '),
         ("[weather", ", "),
-        ('{"arguments": ', '"none"'),
+        ('{"arguments": ', "[1]"),
+        ('{"id": ', "1"),
     ],
 )
 def test_an_answer_in_json_is_held_back_only_while_it_can_become_a_call(begins: str, goes_on: str):

@@ -11,13 +11,13 @@ _ARGUMENTS = ("arguments", "parameters")
 class BareBeginnings:
     """How an answer begins that is one call of these functions or more, in JSON or as `[f(a=1)]`.
 
-    Each object has the name of a function first, or that it is a function, or its arguments: an answer in JSON that
-    begins in another way need not wait for its end to be known as one.
+    Each object has the name of a function first, or that it is a function, or its arguments (as an object or its text),
+    or an id: an answer in JSON that begins in another way need not wait for its end to be known as one.
     """
 
     def __init__(self, names: Collection[str]) -> None:
         spelled = {json.dumps(name, ensure_ascii=is_ascii) for name in names for is_ascii in (True, False)}
-        objects = ['{"type":"function",', *(f'{{"{key}":{{' for key in _ARGUMENTS)]
+        objects = ['{"type":"function",', '{"id":"', *(f'{{"{key}":{begins}' for key in _ARGUMENTS for begins in '{"')]
         objects += [f'{{"name":{name}' for name in spelled]
         self._all = (*objects, *(f"[{begins}" for begins in objects), *(f"[{name}(" for name in names))
 

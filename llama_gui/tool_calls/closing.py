@@ -10,16 +10,19 @@ from typing import Any
 _NAMED = ("properties", "patternProperties", "$defs", "definitions")
 """Where schemas stand by name, so that what looks like a word of JSON Schema there is none."""
 _WITHIN = ("items", "prefixItems", "additionalProperties", "contains", "anyOf", "oneOf", "allOf")
-_TOGETHER = ("$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas", "unevaluatedProperties")
+_DEFINITIONS = ("$defs", "definitions")
+_REFERENCES = ("$ref", "$dynamicRef")
+_TOGETHER = (*_REFERENCES, "anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas")
 """What says more of the same object: if each part of it let nothing else in, together they would let nothing in."""
 
 
 def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema with all its objects closed, but for those that say themselves what else may be in them.
 
-    It stays as it is where several parts of it describe one object.
+    Where several parts of it describe one object, those stay as they are, with what is in them and what they refer to.
+    So does an object that requires what it does not name: closed, nothing would satisfy it.
     """
-    return schema if any(map(_is_put_together, _all_in(schema))) else _closed(schema)
+    return _closed(schema, frozenset(map(id, _left_open(schema))))
 
 
 def lenient(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,27 +30,46 @@ def lenient(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "x-guidance": {"lenient": True}}
 
 
-def _closed(schema: Any) -> Any:
-    if not isinstance(schema, Mapping):
+def _closed(schema: Any, left: frozenset[int]) -> Any:
+    if not isinstance(schema, Mapping) or id(schema) in left:
         return schema
-    says_nothing = _names(schema) and "additionalProperties" not in schema
-    inner = {name: _closed_below(name, value) for name, value in schema.items()}
-    return {**inner, "additionalProperties": False} if says_nothing else inner
+    inner = {name: _closed_below(name, value, left) for name, value in schema.items()}
+    if not _names(schema) or "additionalProperties" in schema or not _names_what_it_requires(schema):
+        return inner
+    inner.pop("unevaluatedProperties", None)  # False: the same, where nothing is put together
+    return {**inner, "additionalProperties": False}
 
 
-def _closed_below(name: str, value: Any) -> Any:
+def _closed_below(name: str, value: Any, left: frozenset[int]) -> Any:
     if name in _NAMED and isinstance(value, Mapping):
-        return {key: _closed(part) for key, part in value.items()}
+        return {key: _closed(part, left) for key, part in value.items()}
     if name in _WITHIN:
-        return [_closed(part) for part in value] if isinstance(value, list | tuple) else _closed(value)
+        return [_closed(part, left) for part in value] if isinstance(value, list | tuple) else _closed(value, left)
     return value
 
 
-def _all_in(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """The schema, and those in it."""
+def _left_open(schema: Mapping[str, Any]) -> list[Any]:
+    """What is put together in the schema, and the definitions it refers to; all of it for references elsewhere."""
+    left = [*_put_together_in(schema)]
+    known = set(map(id, left))
+    for part in left:  # which grows meanwhile
+        for reference in _references_in(part):
+            definition = _definition(schema, reference)
+            if definition is None:
+                return [schema]
+            if id(definition) not in known:
+                known.add(id(definition))
+                left.append(definition)
+    return left
+
+
+def _put_together_in(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """The outermost of them."""
     if not isinstance(schema, Mapping):
         return
-    yield schema
+    if _is_put_together(schema):
+        yield schema
+        return
     for name, value in schema.items():
         if name in _NAMED and isinstance(value, Mapping):
             parts = [*value.values()]
@@ -56,14 +78,43 @@ def _all_in(schema: Any) -> Iterator[Mapping[str, Any]]:
         else:
             continue
         for part in parts:
-            yield from _all_in(part)
+            yield from _put_together_in(part)
+
+
+def _references_in(part: Any) -> Iterator[str]:
+    waiting = [part]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            yield from (value[name] for name in _REFERENCES if isinstance(value.get(name), str))
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value
+
+
+def _definition(schema: Mapping[str, Any], reference: str) -> Any:
+    """The definition that is referred to, or a part of it; None where it is not among the schema's own."""
+    root, place, name, *_ = [*reference.split("/"), "", ""]
+    definitions = schema.get(place) if root == "#" and place in _DEFINITIONS else None
+    return definitions.get(name) if isinstance(definitions, Mapping) else None
 
 
 def _is_put_together(schema: Mapping[str, Any]) -> bool:
     all_of = schema.get("allOf")
     has_several = isinstance(all_of, list | tuple) and len(all_of) > 1
-    return has_several or _names(schema) + sum(name in schema for name in _TOGETHER) > 1
+    # Beside nothing but properties, False says what it says as `additionalProperties`.
+    is_plain = _names(schema) and schema.get("unevaluatedProperties") is False
+    unevaluated = "unevaluatedProperties" in schema and not is_plain
+    return has_several or _names(schema) + unevaluated + sum(name in schema for name in _TOGETHER) > 1
 
 
 def _names(schema: Mapping[str, Any]) -> bool:
     return "properties" in schema or "patternProperties" in schema
+
+
+def _names_what_it_requires(schema: Mapping[str, Any]) -> bool:
+    """Or has patterns of names, which may fit."""
+    required, properties = schema.get("required"), schema.get("properties")
+    if "patternProperties" in schema or not isinstance(required, list | tuple) or not isinstance(properties, Mapping):
+        return True
+    return all(isinstance(name, str) and name in properties for name in required)
