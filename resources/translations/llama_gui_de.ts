@@ -5407,6 +5407,14 @@
         <translation>{0} ist ein {1}; hier laufen {2}.</translation>
     </message>
     <message>
+        <source>{0} of {1} rows attend: that goes through one layer only</source>
+        <translation>{0} von {1} Zeilen werden gefragt: das geht nur durch eine Schicht</translation>
+    </message>
+    <message>
+        <source>config.json: num_experts_per_tok is {0}, but there are {1} experts.</source>
+        <translation>config.json: num_experts_per_tok ist {0}, es gibt aber {1} Experten.</translation>
+    </message>
+    <message>
         <source>config.json: {0} is {1}, but it must be a whole number above 0.</source>
         <translation>config.json: {0} ist {1}, muss aber eine ganze Zahl über 0 sein.</translation>
     </message>
