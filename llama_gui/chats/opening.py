@@ -56,6 +56,10 @@ def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, st
     try:
         with plain_words(path):
             found = _recover(path, recovering)
+            backup = fullest_backup(path)
+            holds_more = backup is not None and backup.messages > found.messages
+            if holds_more:
+                offer_backup(path)  # first: from the next line on, another start only finishes this, and would not look
             os.replace(recovering, _beside(path, _RECOVERED))
     except StoreError as fault:
         with suppress(OSError):
@@ -64,10 +68,6 @@ def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, st
             f"The chat store {path} is damaged ({reason}), and what can be read of it cannot be saved. {fault} Then "
             "start again; nothing was changed."
         ) from fault
-    backup = fullest_backup(path)
-    holds_more = backup is not None and backup.messages > found.messages
-    if holds_more:
-        offer_backup(path)  # now: once the damaged file is away, nothing would come back to this
     aside = _take_recovered(path)
     notice = f"The chat store was damaged ({reason}). It was set aside as {aside}."
     if found.messages:

@@ -1,12 +1,18 @@
 """After damage the fullest backup is offered until it is answered, and comes back beside what is there."""
 
+import errno
+import os
 from datetime import date
 from pathlib import Path
 
+import pytest
+
+from llama_gui.chats import opening
 from llama_gui.chats.attachments import Attachment
 from llama_gui.chats.backups import Backup, copy_database
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import ChatTree, Node, OpenTab
+from llama_gui.errors import StoreError
 from tests.chats.samples import question
 from tests.chats.test_salvage import break_page, fill
 
@@ -32,6 +38,44 @@ def test_a_backup_is_offered_at_each_start_until_it_is_answered(path: Path):
     store.close()
     assert offered(path) is None
     assert first.path.exists()
+
+
+def test_a_process_that_ends_once_all_is_read_has_the_backup_offered(path: Path, monkeypatch: pytest.MonkeyPatch):
+    fill(path)
+    offered(path)
+    path.write_bytes(b"text" * 5000)
+    replace_file = os.replace
+
+    def end(source: Path, target: Path) -> None:
+        replace_file(source, target)
+        if str(target).endswith(".recovered"):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", end)
+        with pytest.raises(KeyboardInterrupt):
+            ChatStore.open(path)
+    backup = offered(path)
+    assert backup is not None
+    assert backup.messages == 200
+
+
+def test_a_disk_without_room_for_the_offer_leaves_all_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
+    fill(path)
+    offered(path)
+    damaged = b"text" * 5000
+    path.write_bytes(damaged)
+
+    def refuse(_: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(opening, "offer_backup", refuse)
+        with pytest.raises(StoreError, match=r"is damaged .* The disk is full.* nothing was changed"):
+            ChatStore.open(path)
+    assert path.read_bytes() == damaged
+    assert not list(path.parent.glob("chats.db.recover*"))
+    assert offered(path) is not None
 
 
 def test_a_backup_comes_back_beside_what_was_written_since(path: Path):
