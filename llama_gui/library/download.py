@@ -89,17 +89,10 @@ class Download:
             DownloadError: what the hub promised is no model that can be used.
             DownloadError, HubError: the network, the hub or the disk refuses; what is there is kept.
         """
-        missing = [file for file in self._files if not self._cache.has(self._plan.commit, file)]
-        for file in self._files:
-            if file not in missing:
-                self._note_finished(file.size)
         try:
-            if missing:
-                self._access.check_online()
-                self._check_room(missing)
-                async with self._reporting():
-                    await self._fetch_all(missing)
-            folder = self._cache.publish(self._plan, lambda folder: describe(self._plan.model_in(folder)))
+            # To the end: what is whole already is in nobody's use until it is shown, and would be cleaned away.
+            async with self._locked(self._cache.whole_lock, self._plan.repo):
+                folder = await self._fetch_and_show()
         except ModelError as error:
             raise DownloadError(
                 f"{self._plan.repo} arrived as the hub has it, but it cannot be used. Choose another model. {error}"
@@ -109,6 +102,18 @@ class Download:
         self._phase = "finished"
         self._tell()
         return folder
+
+    async def _fetch_and_show(self) -> Path:
+        missing = [file for file in self._files if not self._cache.has(self._plan.commit, file)]
+        for file in self._files:
+            if file not in missing:
+                self._note_finished(file.size)
+        if missing:
+            self._access.check_online()
+            self._check_room(missing)
+            async with self._reporting():
+                await self._fetch_all(missing)
+        return self._cache.publish(self._plan, lambda folder: describe(self._plan.model_in(folder)))
 
     async def _fetch_all(self, missing: list[RemoteFile]) -> None:
         (self._cache.folder / "snapshots").mkdir(parents=True, exist_ok=True)  # tools call a folder without it broken
@@ -138,9 +143,9 @@ class Download:
             limit=self._limit,
             patience=self._patience,
             on_bytes=self._on_bytes,
-            on_wait=lambda note: self._set_note(file, note),
+            on_wait=lambda note: self._set_note(file.path, note),
         )
-        async with self._locked(file):
+        async with self._locked(self._cache.lock(file), file.path):
             if self._cache.has(self._plan.commit, file):  # another program was quicker
                 return self._note_finished(file.size)
             for attempt in (1, 2):
@@ -148,7 +153,7 @@ class Download:
                     self._files_done += 1
                     return self._tell()
                 if attempt == 1:
-                    self._set_note(file, f"{file.path} was damaged on its way and is fetched again")
+                    self._set_note(file.path, f"{file.path} was damaged on its way and is fetched again")
         raise DamagedDownloadError(
             f"{file.path} of {self._plan.repo} arrived damaged, twice: its checksum is not the hub's. It was removed; "
             "the other files are kept. Try again later or from another network."
@@ -174,9 +179,8 @@ class Download:
             part.pause()
 
     @contextlib.asynccontextmanager
-    async def _locked(self, file: RemoteFile) -> AsyncIterator[None]:
-        """Hold the lock that other tools take too, so that two never write the same file."""
-        path = self._cache.lock(file)
+    async def _locked(self, path: Path, name: str) -> AsyncIterator[None]:
+        """Hold a lock, that of a file as other tools do, so that two never write the same. `name`: what it locks."""
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path, timeout=0, mode=0o664)
         while True:
@@ -184,9 +188,9 @@ class Download:
                 lock.acquire()
                 break
             except Timeout:
-                self._set_note(file, f"another program is downloading {file.path}; waiting for it")
+                self._set_note(name, f"another program is downloading {name}; waiting for it")
                 await asyncio.sleep(_LOCK_POLL_S)
-        self._set_note(file, "")
+        self._set_note(name, "")
         try:
             yield
         finally:
@@ -234,9 +238,9 @@ class Download:
         self._bytes_done += size
         self._files_done += 1
 
-    def _set_note(self, file: RemoteFile, note: str) -> None:
-        if self._notes.get(file.path, "") != note:
-            self._notes[file.path] = note
+    def _set_note(self, name: str, note: str) -> None:
+        if self._notes.get(name, "") != note:
+            self._notes[name] = note
             self._tell()
 
     @contextlib.asynccontextmanager

@@ -55,6 +55,11 @@ class RepoCache:
         """The lock that every tool takes before it fetches this file."""
         return self.cache / ".locks" / self.folder.name / f"{file.checksum}.lock"
 
+    @property
+    def whole_lock(self) -> Path:
+        """The lock that we hold beside those, from before the first file until all are shown."""
+        return self.cache / ".locks" / self.folder.name / "llama-gui.lock"
+
     def has(self, commit: str, file: RemoteFile) -> bool:
         """Whether somebody, we or another tool, fetched this file before."""
         return any(_has_size(path, file.size) for path in (self.blob(file), self.snapshot(commit) / file.path))

@@ -30,6 +30,7 @@ from llama_gui.errors import (
     LlamaGuiError,
     ModelError,
     NotOnHubError,
+    ShelfError,
 )
 from llama_gui.library import download as download_module
 from llama_gui.library import hub_cache, shelf
@@ -37,6 +38,7 @@ from llama_gui.library.access import HubAccess
 from llama_gui.library.download import PARALLEL_FILES, Download, DownloadProgress
 from llama_gui.library.hub import Hub
 from llama_gui.library.hub_cache import RepoCache
+from llama_gui.library.leftovers import find_leftovers, free_leftover
 from llama_gui.library.pace import SpeedLimit
 from llama_gui.library.part_file import DURABLE_STEP, PartFile
 from llama_gui.library.plan import DownloadPlan
@@ -366,6 +368,29 @@ def test_a_kill_while_it_is_shown_shows_nothing(fake_hub: FakeHub, access: HubAc
         shutil.rmtree(RepoCache(access.cache, REPO).folder / "snapshots")
     monkeypatch.setattr(hub_cache, "_link", link)
     assert shelf.describe(run(access, plan)).size == plan.size
+
+
+def test_what_is_whole_and_not_yet_shown_is_not_cleaned_away(fake_hub: FakeHub, access: HubAccess, monkeypatch):
+    plan = add_model(fake_hub, access, SHARDS)
+    link = hub_cache._link
+    refused: list[str] = []
+
+    def clean_first(blob: Path, pointer: Path) -> None:
+        for leftover in find_leftovers([access.cache]):
+            try:
+                free_leftover(leftover)
+            except ShelfError as error:
+                refused.append(str(error))
+        link(blob, pointer)
+
+    monkeypatch.setattr(hub_cache, "_link", clean_first)
+    for _ in range(2):  # the second finds all blobs, and has only to show them
+        assert shelf.describe(run(access, plan)).size == plan.size
+        shutil.rmtree(RepoCache(access.cache, REPO).folder / "snapshots")
+    assert len(refused) == 2 * len(plan.files)
+    assert all("is being downloaded just now" in error for error in refused)
+    assert len(find_leftovers([access.cache])) == 1
+    assert free_leftover(find_leftovers([access.cache])[0]) == plan.size, "afterwards nobody holds it"
 
 
 @pytest.mark.parametrize("without", [["symlink"], ["symlink", "link"]])
