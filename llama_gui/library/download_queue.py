@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from llama_gui.errors import DownloadError, GatedModelError, LlamaGuiError
+from llama_gui.errors import DownloadError, GatedModelError, LlamaGuiError, ShelfError
 from llama_gui.files import write_whole
 from llama_gui.library.access import HubAccess
 from llama_gui.library.download import Download, DownloadProgress
@@ -27,6 +27,8 @@ UNATTENDED = Patience(attempts=200)
 """Nobody watches a queue: a network that is away for an hour is waited for."""
 
 _MOST_BYTES = 16 * 2**20
+_DAMAGE = (ValueError, KeyError, TypeError, RecursionError, LlamaGuiError)
+"""What a list, or an entry of it, that we have not written so meets."""
 
 _log = logging.getLogger(__name__)
 
@@ -102,6 +104,8 @@ class DownloadQueue:
         self._wake = asyncio.Event()
         self._running: tuple[int, asyncio.Task[Path]] | None = None
         self._thread = threading.Thread(target=self._work, name="downloads")
+        if self._items and self._reading_problem:
+            self._save()  # what could be read was set aside with the rest
 
     def start(self) -> None:
         """Begin to work. What ran when the program ended goes on."""
@@ -285,25 +289,56 @@ class DownloadQueue:
 
 
 def repos_in(file: Path) -> frozenset[str]:
-    """The repositories on the list that `file` keeps, for those who only look: nothing is set aside."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError), file.open("rb") as stream:
-        return frozenset(str(values["repo"]) for values in json.loads(stream.read(_MOST_BYTES))["downloads"])
-    return frozenset()
+    """The repositories on the list that `file` keeps, for those who only look: nothing is set aside.
+
+    Raises:
+        ShelfError: there is a list, and not all that is on it can be told.
+    """
+    try:
+        return frozenset(_repo(values) for values in _entries(file))
+    except FileNotFoundError:
+        return frozenset()
+    except OSError as error:
+        why = f"cannot be read ({error.strerror or error})"
+    except _DAMAGE:
+        why = "is damaged"
+    raise ShelfError(
+        f"The list of downloads {file} {why}, so nobody can tell what waits in the window. Name the model that is "
+        "meant, or open the window once: it begins a new list and keeps of the old one what can be read."
+    )
 
 
 def _load(file: Path) -> tuple[Sequence[QueuedDownload], str]:
     """The list in `file`, and what is wrong with it. A damaged file is set aside, nothing is deleted."""
+    found: list[QueuedDownload] = []
+    is_damaged = False
     try:
-        with file.open("rb") as stream:
-            content = stream.read(_MOST_BYTES)
+        for values in _entries(file):
+            try:
+                found.append(_entry(values))
+            except _DAMAGE:  # the others are not lost with it
+                is_damaged = True
     except FileNotFoundError:
         return (), ""
     except OSError as error:
         return (), _set_aside(file, f"cannot be read ({error.strerror or error})")
-    try:
-        return [_entry(values) for values in json.loads(content)["downloads"]], ""
-    except (ValueError, KeyError, TypeError, RecursionError, LlamaGuiError):
-        return (), _set_aside(file, "is damaged")
+    except _DAMAGE:
+        is_damaged = True
+    return found, _set_aside(file, "is damaged") if is_damaged else ""
+
+
+def _entries(file: Path) -> list[Any]:
+    with file.open("rb") as stream:
+        entries = json.loads(stream.read(_MOST_BYTES))["downloads"]
+    if not isinstance(entries, list):
+        raise TypeError
+    return entries
+
+
+def _repo(values: Any) -> str:
+    if not isinstance(values["repo"], str):
+        raise TypeError
+    return values["repo"]
 
 
 def _set_aside(file: Path, why: str) -> str:

@@ -5303,6 +5303,14 @@
         <translation>Die Liste der Downloads ist beschädigt und liegt jetzt beiseite als {0}. Starte die Downloads noch einmal: Sie gehen weiter.</translation>
     </message>
     <message>
+        <source>The list of downloads {0} cannot be read ({1}), so nobody can tell what waits in the window. Name the model that is meant, or open the window once: it begins a new list and keeps of the old one what can be read.</source>
+        <translation>Die Liste der Downloads {0} lässt sich nicht lesen ({1}), daher lässt sich nicht sagen, was im Fenster wartet. Nenne das gemeinte Modell, oder öffne einmal das Fenster: Es beginnt eine neue Liste und behält von der alten, was sich lesen lässt.</translation>
+    </message>
+    <message>
+        <source>The list of downloads {0} is damaged, so nobody can tell what waits in the window. Name the model that is meant, or open the window once: it begins a new list and keeps of the old one what can be read.</source>
+        <translation>Die Liste der Downloads {0} ist beschädigt, daher lässt sich nicht sagen, was im Fenster wartet. Nenne das gemeinte Modell, oder öffne einmal das Fenster: Es beginnt eine neue Liste und behält von der alten, was sich lesen lässt.</translation>
+    </message>
+    <message>
         <source>The list of downloads {0} cannot be read ({1}), and cannot be moved: {2}.</source>
         <translation>Die Liste der Downloads {0} lässt sich nicht lesen ({1}) und nicht beiseitelegen: {2}.</translation>
     </message>

@@ -1,5 +1,6 @@
 """The queue: one after another, paused, resumed, removed, and still there after the program ended."""
 
+import json
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -247,6 +248,19 @@ def test_a_damaged_list_is_set_aside(tmp_path: Path, access: HubAccess, open_que
     assert file.with_name("downloads.json.broken").read_bytes() == content
     watched.queue.move_to_front(1)  # saves, and all is well with that
     assert "set aside" in watched.queue.problem
+
+
+def test_a_damaged_entry_costs_no_other(tmp_path: Path, fake_hub: FakeHub, access: HubAccess, open_queue):
+    plan = plan_of(fake_hub, access, "a/one")
+    open_queue(start=False).queue.add(plan)
+    file = tmp_path / "data" / "downloads.json"
+    written = json.loads(file.read_bytes())
+    written["downloads"].insert(0, {"repo": "a/odd"})
+    file.write_text(json.dumps(written), encoding="utf-8")
+    watched = open_queue(start=False)
+    assert [item.plan for item in watched.queue.items] == [plan]
+    assert "is damaged and was set aside" in watched.queue.problem
+    assert [entry["repo"] for entry in json.loads(file.read_bytes())["downloads"]] == ["a/one"]
 
 
 def test_a_list_that_cannot_be_read_is_not_written_over(tmp_path: Path, open_queue, monkeypatch: pytest.MonkeyPatch):
