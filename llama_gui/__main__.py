@@ -218,7 +218,8 @@ def _add_models(models: argparse.ArgumentParser) -> None:
         metavar="NAME",
         nargs="?",
         const="",
-        help="delete what unfinished downloads have left: of one model, or of all but those that wait in the window",
+        help="delete what was downloaded and no model uses, as parts of unfinished files and files of old revisions: "
+        "of one model, or of all but those that wait in the window",
     )
     models.add_argument("--yes", action="store_true", help="delete without asking")
 

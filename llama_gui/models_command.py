@@ -36,7 +36,8 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
     if options.delete is not None:
         return _delete(here.named(options.delete), here.folders, is_sure=options.yes)
     if options.prune is not None:
-        return _prune(options.prune, here.folders, repos_in(paths.downloads_file), is_sure=options.yes)
+        queued = frozenset() if options.prune else repos_in(paths.downloads_file)  # who names one means it
+        return _prune(options.prune, here.folders, queued, is_sure=options.yes)
     if options.verify is not None:
         return _verify([here.named(options.verify)] if options.verify else here.entries)
     rows = [(e.name, in_words(e.size), _day(note_of(here.notes, e.path).last_used), e.path) for e in here.entries]
@@ -47,12 +48,15 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
 
 def _tell_leftovers(leftovers: Sequence[Leftover]) -> None:
     if leftovers:
-        print("Unfinished downloads (to go on: llama-gui download NAME; to delete them: llama-gui models --prune):")
+        print("Downloaded, and no model uses it (to delete it: llama-gui models --prune):")
         print(*(f"  {_in_short(leftover)}" for leftover in leftovers), sep="\n")
+    if any(leftover.is_unfinished for leftover in leftovers):
+        print("What is unfinished goes on with: llama-gui download NAME")
 
 
 def _in_short(leftover: Leftover) -> str:
-    return f"{printable(leftover.repo)}: {in_words(leftover.size)}, of {leftover.written:%Y-%m-%d}"
+    note = ", unfinished" if leftover.is_unfinished else ""
+    return f"{printable(leftover.repo)}: {in_words(leftover.size)}, of {leftover.written:%Y-%m-%d}{note}"
 
 
 def _verify(entries: Sequence[ModelEntry]) -> int:
@@ -80,14 +84,14 @@ def _delete(entry: ModelEntry, folders: Sequence[Path], *, is_sure: bool) -> int
 
 
 def _prune(name: str, folders: Sequence[Path], queued: Collection[str], *, is_sure: bool) -> int:
-    """Delete what unfinished downloads have left; without a name of all but those that the window goes on with."""
+    """Delete what was downloaded and no model uses; without a name all but that with which the window goes on."""
     there = find_leftovers(folders)
     found = [
         left for left in there if left.repo.casefold() == name.casefold() or (not name and left.repo not in queued)
     ]
     if name and not found:
         others = ", ".join(leftover.repo for leftover in there) or "none"
-        raise ShelfError(f"There is no unfinished download {name}. There are: {others}.")
+        raise ShelfError(f"Nothing of {name} is unused. There is something of: {others}.")
     for leftover in there if not name else ():
         if leftover.repo in queued:
             print(f"{_in_short(leftover)}: stays, because it waits in the window. To delete it, name it.")

@@ -157,7 +157,9 @@ def cache(profile: Path) -> Path:
 def test_unfinished_downloads_are_listed_and_pruned(capsys, profile: Path, cache: Path):
     _, out, _ = models(capsys, profile)
     assert "llama-gui models --prune" in out
-    assert "  org/half: 2.0 MB, of 20" in out
+    (half,) = [line for line in out.splitlines() if line.startswith("  org/half: 2.0 MB, of 20")]
+    assert half.endswith(", unfinished")
+    assert "goes on with: llama-gui download NAME" in out
     status, out, _ = models(capsys, profile, "--prune", "--yes")
     assert status == 0
     assert "org/waits: 3.0 MB" in out
@@ -167,6 +169,16 @@ def test_unfinished_downloads_are_listed_and_pruned(capsys, profile: Path, cache
     assert models(capsys, profile, "--prune", "Org/Waits", "--yes")[1].endswith("3.0 MB are free again.\n")
     assert models(capsys, profile, "--prune")[1] == "There is nothing to delete.\n"
     assert "org/name" in models(capsys, profile)[1]
+
+
+@needs_links
+def test_whole_files_that_no_model_uses_are_not_called_unfinished(capsys, profile: Path):
+    """As other hub tools leave those of an old revision."""
+    leave(profile.parent / "home" / "hub", "org/name", whole=2_000_000)
+    _, out, _ = models(capsys, profile)
+    assert "  org/name: 2.0 MB, of 20" in out
+    assert "unfinished" not in out
+    assert "llama-gui download" not in out
 
 
 @pytest.mark.parametrize(("answer", "is_gone"), [("y\n", True), ("n\n", False), ("", False)])
@@ -183,7 +195,18 @@ def test_prune_asks(capsys, profile: Path, cache: Path, monkeypatch, answer: str
 def test_a_download_that_is_not_there_is_told(capsys, profile: Path, cache: Path):
     status, out, err = models(capsys, profile, "--prune", "org/name", "--yes")
     assert (status, out) == (1, "")
-    assert "There is no unfinished download org/name. There are: org/half, org/waits." in err
+    assert "Nothing of org/name is unused. There is something of: org/half, org/waits." in err
+
+
+@needs_links
+def test_with_a_list_that_cannot_be_read_only_what_is_named_goes(capsys, profile: Path, cache: Path):
+    Paths.in_profile(profile).downloads_file.write_bytes(b"{")
+    status, out, err = models(capsys, profile, "--prune", "--yes")
+    assert (status, out) == (1, "")
+    assert "downloads.json is damaged, so nobody can tell what waits in the window." in err
+    assert (cache / "models--org--half").exists()
+    assert (cache / "models--org--waits").exists()
+    assert models(capsys, profile, "--prune", "org/half", "--yes")[1].endswith("2.0 MB are free again.\n")
 
 
 @needs_links

@@ -15,12 +15,16 @@ from llama_gui.library.shelf_care import not_downloading
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """What lies unused in the folder of one repository. `size` in bytes; `written`: when last something was."""
+    """What lies unused in the folder of one repository. `size` in bytes; `written`: when last something was.
+
+    `is_unfinished`: there is a file of which a part is missing. Else all are whole, as those of an old revision are.
+    """
 
     repo: str
     folder: Path
     size: int
     written: datetime
+    is_unfinished: bool
 
 
 def find_leftovers(folders: Sequence[Path]) -> list[Leftover]:
@@ -28,11 +32,13 @@ def find_leftovers(folders: Sequence[Path]) -> list[Leftover]:
     found: list[Leftover] = []
     for repository in _repositories(folders):
         with contextlib.suppress(OSError):
-            files = [file.lstat() for file in _unshown(repository)]
+            paths = _unshown(repository)
+            files = [path.lstat() for path in paths]
             if files:
                 written = datetime.fromtimestamp(max(status.st_mtime for status in files)).astimezone()
                 size = sum(status.st_size for status in files)
-                found.append(Leftover(_repo_of(repository), repository, size, written))
+                is_unfinished = any(path.suffix == ".incomplete" for path in paths)
+                found.append(Leftover(_repo_of(repository), repository, size, written, is_unfinished))
     return sorted(found, key=lambda leftover: (leftover.repo.casefold(), leftover.folder))
 
 

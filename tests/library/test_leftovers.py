@@ -108,10 +108,27 @@ def test_other_folders_hold_none(tmp_path: Path):
     assert find_leftovers([tmp_path, tmp_path / "none", Path("a\0b")]) == []
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"downloads": 7}', b'{"downloads": [{}]}', b"\xff"])
-def test_a_list_of_downloads_that_cannot_be_read_names_none(tmp_path: Path, content: bytes):
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b'{"downloads": 7}', b'{"downloads": {}}', b"\xff", b"[" * 100_000]
+    + [b'{"downloads": [{"repo": "a/b"}, %b]}' % entry for entry in (b"{}", b"7", b'{"repo": 7}')],
+)
+def test_a_list_of_downloads_that_cannot_be_read_is_told(tmp_path: Path, content: bytes):
+    """Else what waits in the window would be taken for abandoned."""
     file = tmp_path / "downloads.json"
     file.write_bytes(content)
-    assert repos_in(file) == frozenset()
+    with pytest.raises(ShelfError, match=r"downloads\.json is damaged, so nobody can tell .* Name the model"):
+        repos_in(file)
     assert file.read_bytes() == content
-    assert repos_in(tmp_path / "none.json") == frozenset()
+
+
+def test_a_list_of_downloads_that_the_system_refuses_is_told(tmp_path: Path):
+    with pytest.raises(ShelfError, match=r"cannot be read \("):
+        repos_in(tmp_path)  # a folder
+
+
+def test_an_entry_that_the_window_cannot_use_still_names_what_waits(tmp_path: Path):
+    file = tmp_path / "downloads.json"
+    assert repos_in(file) == frozenset()
+    file.write_bytes(b'{"downloads": [{"repo": "a/b", "state": "odd"}, {"repo": "c/d"}]}')
+    assert repos_in(file) == {"a/b", "c/d"}
