@@ -336,7 +336,7 @@ class ChatSession(ChatNews):
     def close(self) -> None:
         """The end of the session: what still streams is marked as broken off, and all is handed to the store."""
         self.words.cancel()
-        self.ahead.stop()
+        self.ahead.close()
         self.folders.hold(self.chat_id, "")
         self._turn.break_off()
         self._saver.close()

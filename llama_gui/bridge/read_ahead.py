@@ -81,11 +81,15 @@ class ReadAhead(QObject):
     @Slot()
     def note_change(self) -> None:
         """What will be asked has changed, or the model's cache is another."""
-        self.stop()
+        self._stop()
         self._is_stale = True
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Read no more."""
+        self._is_wanted = False
+        self._stop()
+
+    def _stop(self) -> None:
         self._timer.stop()
         if self._ticket is not None:
             self._host.cancel(self._ticket)

@@ -166,7 +166,8 @@ def test_a_chat_that_is_closed_reads_no_more(qtbot: QtBot, make):
     qtbot.waitUntil(desk.is_reading)
     model = desk.session.model
     desk.session.close()
-    qtbot.waitUntil(lambda: not desk.host.is_reading_ahead(model))
+    qtbot.waitUntil(lambda: not (desk.host.is_reading_ahead(model) or desk.host.is_asked))
+    assert desk.nothing_is_read(1)
 
 
 def test_clients_of_the_server_are_not_slowed_down(qtbot: QtBot, make):
