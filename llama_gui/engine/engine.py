@@ -20,12 +20,7 @@ from llama_gui.engine.linear import StackedLinear
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop
-from llama_gui.engine.native_linear import (
-    NativeBlocksLinear,
-    NativeHalfLinear,
-    NativeQuantisedLinear,
-    NativeRouterLinear,
-)
+from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
@@ -394,7 +389,7 @@ def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> N
 def _token_budget(network: Llama) -> TokenBudget:
     if not network.is_exact:
         return TokenBudget(PROMPT_TILE, shares_tiles=False)
-    kinds = NativeHalfLinear | NativeQuantisedLinear | NativeBlocksLinear | NativeRouterLinear
+    kinds = NativeFloatLinear | NativeQuantisedLinear
     stacks = [linear.parts if isinstance(linear, StackedLinear) else [linear] for linear in network.linears]
     tile = FINE_TILE if all(isinstance(part, kinds) for parts in stacks for part in parts) else TILE
     return TokenBudget(tile, overhead=max(linear.overhead for linear in network.linears))

@@ -171,7 +171,21 @@ class NativeInt4Linear(NativeQuantisedLinear):
         return y if row_scales is None else y.mul_(row_scales.unsqueeze(1))
 
 
-class NativeBlocksLinear:
+class NativeFloatLinear:
+    """What linears have in common that add up in float32, in an order that no number of rows changes."""
+
+    @property
+    def is_batch_invariant(self) -> bool:
+        """True: the order of the sums is always the same."""
+        return True
+
+    @property
+    def overhead(self) -> int:
+        """0: a call costs nothing beside its rows."""
+        return 0
+
+
+class NativeBlocksLinear(NativeFloatLinear):
     """``y = x W^T + b`` with the weight in blocks, as a GGUF file has them: nothing is rounded a second time."""
 
     def __init__(
@@ -204,16 +218,6 @@ class NativeBlocksLinear:
         """Bytes that the weight with its scales and the bias take."""
         return byte_count(*self.blocks.parts, self._bias)
 
-    @property
-    def is_batch_invariant(self) -> bool:
-        """True: the order of the sums does not depend on the number of rows."""
-        return True
-
-    @property
-    def overhead(self) -> int:
-        """0: a call costs nothing beside its rows."""
-        return 0
-
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
         y = self.kernels.blocks(*self.kernels.quantise_blocks(x.float()), self.blocks, self._dtype)
@@ -230,7 +234,7 @@ class NativeSevenBitLinear(NativeBlocksLinear):
         return blocks
 
 
-class NativeHalfLinear:
+class NativeHalfLinear(NativeFloatLinear):
     """``y = x W^T + b`` for float32 rows and a weight in bfloat16 or float16.
 
     Lossless for a checkpoint in half precision: half the memory of float32, or three eighths of it in codes.
@@ -264,22 +268,12 @@ class NativeHalfLinear:
         """Bytes that the weight and the bias take."""
         return byte_count(*self.packed, self._bias)
 
-    @property
-    def is_batch_invariant(self) -> bool:
-        """True: the order of the sums does not depend on the number of rows."""
-        return True
-
-    @property
-    def overhead(self) -> int:
-        """0: a call costs nothing beside its rows."""
-        return 0
-
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``, float32."""
         return self.kernels.half(x.contiguous(), self.weight, self._bias)
 
 
-class NativeRouterLinear:
+class NativeRouterLinear(NativeFloatLinear):
     """``y = x W^T`` for float32 rows and a small weight of float32, its width a multiple of `LANES`."""
 
     def __init__(self, weight: Tensor, kernels: NativeKernels) -> None:
@@ -296,16 +290,6 @@ class NativeRouterLinear:
     def weight_bytes(self) -> int:
         """Bytes that the weight takes."""
         return byte_count(self.weight)
-
-    @property
-    def is_batch_invariant(self) -> bool:
-        """True: the order of the sums does not depend on the number of rows."""
-        return True
-
-    @property
-    def overhead(self) -> int:
-        """0: a call costs nothing beside its rows."""
-        return 0
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``, float32."""
