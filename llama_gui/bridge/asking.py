@@ -49,7 +49,7 @@ def ask(path: ShownPath, asked: Node, settings: ChatSettings, chat_id: str, tool
         min_tokens=settings.min_tokens or 0,
         overflow=settings.overflow or "drop_oldest",
         cache_key=chat_id,
-        now=datetime.fromtimestamp(path.tree.path(asked.id)[0].created),
+        now=_begun(path.tree.path(asked.id)),
         thinking=settings.thinking,
         tools=schemas(named) or None,
     )
@@ -95,9 +95,12 @@ def read_ahead(
     """A request that begins as that of the next message will, up to its text; files stand before that."""
     make = would_send(path, Draft(_SOME_TEXT, tuple(files)), None, settings, tools)
     assert make is not None  # the draft is not empty
-    nodes = path.nodes()
-    begun = datetime.fromtimestamp(nodes[0].created) if nodes else datetime.now().replace(second=0, microsecond=0)
-    return replace(make(), cache_key=chat_id, now=begun, sampling=SamplingParams(temperature=0))
+    return replace(make(), cache_key=chat_id, now=_begun(path.nodes()), sampling=SamplingParams(temperature=0))
+
+
+def _begun(nodes: Sequence[Node]) -> datetime:
+    """When a conversation began, which stays its present: another date would change its prompt from the start."""
+    return datetime.fromtimestamp(nodes[0].created) if nodes else datetime.now()
 
 
 def before_draft(path: ShownPath, replaces: str | None, *, is_empty: bool = False) -> list[Node]:
