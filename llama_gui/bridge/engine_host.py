@@ -53,6 +53,7 @@ class EngineHost(QObject):
         self._tickets.announced.connect(self._on_announced)
         self._tickets.frame.connect(self.frame)
         self._tickets.ended.connect(self._on_tickets_ended)
+        self._tickets.rested.connect(self.rested)
         self._waiting: list[Ticket] = []  # until their models are there
         self._lane = TaskLane("engine-submit", self)
         self.counter = TokenCounter(self)
@@ -119,7 +120,7 @@ class EngineHost(QObject):
     @property
     def is_asked(self) -> bool:
         """Whether anything is on its way, to any model."""
-        return any(True for _ in self._tickets)
+        return not self._tickets.is_empty
 
     @property
     def state(self) -> HostState:
@@ -222,7 +223,6 @@ class EngineHost(QObject):
             self._waiting.remove(ticket)
             self._tickets.forget(ticket)
             self.withdrawn.emit(number)
-            self._tell_rest()
         elif ticket.job is not None:  # else the lane sees the flag when its turn comes
             ticket.job.cancel()
 
@@ -255,14 +255,12 @@ class EngineHost(QObject):
             self._tickets.forget(ticket)
             self.withdrawn.emit(ticket.number)
             self.models.settle()
-            self._tell_rest()
 
     def _on_submit_failed(self, ticket: Ticket, error: Exception) -> None:
         if ticket in self._tickets:
             self._tickets.forget(ticket)
             self.submit_failed.emit(ticket.number, error_text(error))
             self.models.settle()
-            self._tell_rest()
 
     @Slot(int)
     def _on_announced(self, number: int) -> None:
@@ -288,11 +286,6 @@ class EngineHost(QObject):
         self.models.settle()
         self._follow_stats()
         self._show_stats()
-        self._tell_rest()
-
-    def _tell_rest(self) -> None:
-        if not self.is_asked:
-            self.rested.emit()
 
     def expect_guests(self, expects: bool) -> None:
         """Tell what the engines do also while no tab is answered: others may be asking them, or no longer."""

@@ -130,6 +130,7 @@ class ReadAhead(QObject):
     def _on_withdrawn(self, number: int) -> None:
         if number == self._ticket:
             self._ticket, self._is_stale = None, True
+            self._wait()
 
     @Slot(str, object)
     def _on_stats(self, key: str, stats: EngineStats) -> None:

@@ -40,6 +40,8 @@ class Tickets(QObject):
     frame = Signal(object)
     ended = Signal(object)
     """list[Ticket]: they were finished in the frame before."""
+    rested = Signal()
+    """The last one has ended."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -65,6 +67,11 @@ class Tickets(QObject):
     def __contains__(self, ticket: Ticket) -> bool:
         return ticket.number in self._tickets
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is on its way."""
+        return not self._tickets
+
     def get(self, number: int) -> Ticket | None:
         """The ticket of this number, if it has not ended."""
         return self._tickets.get(number)
@@ -79,7 +86,12 @@ class Tickets(QObject):
 
     def forget(self, ticket: Ticket) -> None:
         """It has ended without a result."""
-        self._tickets.pop(ticket.number, None)
+        if self._tickets.pop(ticket.number, None) is not None:
+            self._tell_rest()
+
+    def _tell_rest(self) -> None:
+        if self.is_empty:
+            self.rested.emit()
 
     # --- to the engine and back
 
@@ -151,6 +163,7 @@ class Tickets(QObject):
             self._progress_timer.stop()
         if ended:
             self.ended.emit(ended)
+            self._tell_rest()
 
     def _take_progress(self) -> tuple[ProgressItem, ...]:
         if not self._progress_due:
