@@ -225,7 +225,7 @@ def test_a_wheel_gets_the_library_and_is_for_this_platform(hook: Hook):
 
 def test_without_a_compiler_the_wheel_is_for_all_platforms(hook: Hook, monkeypatch: pytest.MonkeyPatch):
     hook.library.write_text("an old one", encoding="utf-8")
-    monkeypatch.setattr(build, "compile_kernels", lambda library: "no C compiler was found")
+    monkeypatch.setattr(build, "_COMPILERS", ())
     assert hook.run() == {}
     (said,) = hook.warnings
     assert said.endswith("slower on some CPUs: no C compiler was found")
@@ -315,7 +315,8 @@ def project(tmp_path: Path) -> Path:
     (root / ".gitignore").write_text("small/native/kernels.so\n", encoding="utf-8")
     (root / "small" / "__init__.py").touch()
     (native / "kernels.c").write_text(SMALL, encoding="utf-8")
-    shutil.copy(build.__file__, native / "build.py")
+    for name in ("build.py", "sources.py"):
+        shutil.copy(Path(build.__file__).with_name(name), native)
     return root
 
 
@@ -347,6 +348,6 @@ def test_hatchling_leaves_the_library_out_of_what_is_to_be_compiled_elsewhere(pr
     (file,) = SdistBuilder(str(project)).build(directory=str(tmp_path / "dist"), versions=["standard"])
     with tarfile.open(file) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
-    assert {"small/native/kernels.c", "small/native/build.py", "pyproject.toml"} <= names
+    assert {"small/native/kernels.c", "small/native/build.py", "small/native/sources.py", "pyproject.toml"} <= names
     assert "small/native/kernels.so" not in names
     assert library.exists()

@@ -21,6 +21,7 @@ from llama_gui import paths
 from llama_gui.engine import native_library, native_trials
 from llama_gui.engine.linear import PlainLinear
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.native.sources import digest
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.packed_linear import PackedLinear
 from llama_gui.engine.packed_weights import BlocksPacked, Int4Packed
@@ -91,9 +92,11 @@ def test_a_file_that_is_no_library(place: Path, caplog: pytest.LogCaptureFixture
     assert said.startswith(f"The kernels in {place} cannot be loaded, torch's are used:")
 
 
-@pytest.mark.parametrize(
-    "code", ["int other(void) { return 1; }", "int llama_gui_can_run(void) { return 1; } int llama_gui_int8 = 0;"]
-)
+CAN_RUN = "int llama_gui_can_run(void) { return 1; }"
+STAMP = 'const char *llama_gui_sources(void) { return "%s"; }'
+
+
+@pytest.mark.parametrize("code", ["int other(void) { return 1; }", f"{CAN_RUN} {STAMP % ''} int llama_gui_int8 = 0;"])
 def test_a_library_that_lacks_a_function(place: Path, caplog: pytest.LogCaptureFixture, code: str):
     compile_into(place, code)
     (said,) = loads_nothing(caplog)
@@ -105,6 +108,28 @@ def test_a_cpu_that_the_kernels_are_not_for(place: Path, caplog: pytest.LogCaptu
     """There is nothing that anybody could do about it. Nothing else of the library is touched."""
     compile_into(place, "int llama_gui_can_run(void) { return 0; }")
     assert loads_nothing(caplog) == []
+
+
+@pytest.mark.parametrize("stamp", ["", STAMP % "those of last week"])
+def test_one_that_is_older_than_its_sources(place: Path, caplog: pytest.LogCaptureFixture, stamp: str):
+    """As after a git pull. Its functions would take our arguments for others, and crash."""
+    compile_into(place, f"{CAN_RUN} {stamp}")
+    (said,) = loads_nothing(caplog)
+    assert said.startswith(f"The kernels in {place} are not of their sources")
+    assert "python -m llama_gui.engine.native.build" in said
+
+
+def test_the_digest_tells_contents_and_names(tmp_path: Path):
+    assert digest(tmp_path) == ""
+    (tmp_path / "kernels.c").write_text("int a;", encoding="utf-8")
+    found = [digest(tmp_path)]
+    (tmp_path / "kernels.c").write_text("int b;", encoding="utf-8")
+    found.append(digest(tmp_path))
+    (tmp_path / "kernels.c").rename(tmp_path / "other.h")
+    found.append(digest(tmp_path))
+    (tmp_path / "notes.txt").touch()
+    assert len(set(found)) == 3
+    assert digest(tmp_path) == found[-1]
 
 
 class WrongInt8(NativeKernels):

@@ -7,6 +7,7 @@ on Windows. There the compiler is Zig's, from PyPI, because hardly anybody has o
 
 import os
 import platform
+import runpy
 import subprocess
 import sys
 import sysconfig
@@ -49,7 +50,6 @@ class CustomBuildHook(BuildHookInterface):
         library = self._library()
         if library is None:
             return
-        library.unlink(missing_ok=True)  # a running program keeps the old one
         error = compile_kernels(library)
         if error is not None:
             self.app.display_warning(f"The kernels were not compiled, int8 and int4 are slower on some CPUs: {error}")
@@ -60,18 +60,28 @@ class CustomBuildHook(BuildHookInterface):
 
     def _library(self) -> Path | None:
         """What is to be compiled here, if anything."""
-        return _LIBRARIES.get((sys.platform, platform.machine())) if self.target_name == "wheel" else None
+        return _library_here() if self.target_name == "wheel" else None
+
+
+def _library_here() -> Path | None:
+    return _LIBRARIES.get((sys.platform, platform.machine()))
 
 
 def compile_kernels(library: Path) -> str | None:
     """Write `library`, for Windows if it is called .dll; returns what went wrong."""
+    library.unlink(missing_ok=True)  # a running program keeps the old one
     return _compile_with_zig(library) if library.suffix == ".dll" else _compile_with_gcc(library)
+
+
+def _flags() -> list[str]:
+    digest = runpy.run_path(str(_FOLDER / "sources.py"))["digest"]  # pip runs this file alone: it cannot import
+    return [*_FLAGS, f'-DSOURCES="{digest(_SOURCE.parent)}"']
 
 
 def _compile_with_gcc(library: Path) -> str | None:
     failed = "no C compiler was found"
     for compiler in filter(None, (os.environ.get("CC"), *_COMPILERS)):
-        command = [*compiler.split(), *_FLAGS, "-D_GNU_SOURCE", "-fPIC", "-o", str(library), str(_SOURCE)]
+        command = [*compiler.split(), *_flags(), "-D_GNU_SOURCE", "-fPIC", "-o", str(library), str(_SOURCE)]
         for more in ([], ["-DOLD_ASSEMBLER"]):  # binutils before 2.36 do not know AVX-VNNI
             try:
                 _run([*command, *more])
@@ -92,7 +102,7 @@ def _compile_with_zig(library: Path) -> str | None:
             # What it compiles of Windows' own libraries would stay in the home folder.
             places = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
             _run([*_ZIG, "dlltool", "-m", "i386:x86-64", "-d", str(_OPENMP), "-l", openmp], places)
-            _run([*_ZIG, "cc", *_ZIG_TARGET, *_FLAGS, "-o", str(library), str(_SOURCE), openmp], places)
+            _run([*_ZIG, "cc", *_ZIG_TARGET, *_flags(), "-o", str(library), str(_SOURCE), openmp], places)
     except (subprocess.SubprocessError, OSError) as error:
         return f"zig: {getattr(error, 'stderr', None) or error}"
     for suffix in (".lib", ".pdb"):  # for linkers and debuggers
@@ -104,3 +114,8 @@ def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -
     subprocess.run(
         command, check=True, capture_output=True, text=True, timeout=_SECONDS, env={**os.environ, **(environment or {})}
     )
+
+
+if __name__ == "__main__":  # after a change to the sources: python -m llama_gui.engine.native.build
+    to = _library_here()
+    sys.exit("They are compiled on Linux and Windows on x86-64 only." if to is None else compile_kernels(to))

@@ -23,6 +23,12 @@ extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_thre
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
+#ifndef SOURCES
+#define SOURCES ""
+#endif
+/* What it was compiled from, see sources.py; "": nobody said. */
+EXPORT const char *llama_gui_sources(void) { return SOURCES; }
+
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__) && defined(__GNUC__)
 #include <cpuid.h>
 
