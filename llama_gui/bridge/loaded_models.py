@@ -28,6 +28,7 @@ class _Model:
     ready: EngineThread | None = None
     coming: EngineThread | None = None
     wish: RoomWish | None = None  # of the thread that is coming
+    is_modest: bool = False  # nothing makes room for it: see `LoadedModels.prepare`
     has_failed: bool = False
     used: float = 0.0  # monotonic seconds
 
@@ -127,6 +128,7 @@ class LoadedModels(QObject):
         If it is loaded with these options, a load with other options that is under way is given up.
         """
         model = self._models[key]
+        model.is_modest = False
         if self._closing or (model.coming is not None and model.coming.options == model.options):
             return
         if model.ready is not None and model.ready.options == model.options:
@@ -139,6 +141,15 @@ class LoadedModels(QObject):
         self.loading.emit(key)
         self.changed.emit()
         thread.start()
+
+    def prepare(self, key: str) -> None:
+        """Load a model that will most likely be asked, if nothing has to make room for it; else it stays absent.
+
+        Where loading it has failed, only `load` tries again.
+        """
+        if self.state_of(key) == "absent":
+            self.load(key)
+            self._models[key].is_modest = True
 
     def _new_thread(self, key: str, options: LoadOptions) -> EngineThread:
         thread = EngineThread(key, options, self._load_engine, self)
@@ -246,7 +257,10 @@ class LoadedModels(QObject):
             wish.answer(is_granted=False)
             return
         model.wish = wish
-        self._make_room(model)
+        if model.is_modest:
+            self.cancel(thread.key)
+        else:
+            self._make_room(model)
 
     def _make_room(self, model: _Model) -> None:
         """Unload the idle model that was used longest ago; where all are busy, this one waits for one to end."""

@@ -1,4 +1,4 @@
-"""Has the model read what a message will stand behind while the message is still being written.
+"""Has the model loaded, and read what a message will stand behind, while the message is still being written.
 
 On a processor a long conversation that is not in the cache, or a long file, takes longer to read than a question to
 write. The engine keeps what it has read, and the request that follows begins alike.
@@ -13,7 +13,7 @@ from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.frames import Frame
 from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.chats.shown_path import ShownPath
-from llama_gui.vocabulary import ChatSettings, EngineStats, ToolInfo, is_remote
+from llama_gui.vocabulary import ChatSettings, EngineStats, ModelInfo, ToolInfo, is_remote
 
 PAUSE_MS = 150
 """From the first key of a message on; a key or a paste that is taken back at once costs nothing."""
@@ -50,12 +50,13 @@ class ReadAhead(QObject):
         self._key = ""  # of the model that reads, or has read
         self._is_read = False  # what the ticket is for
         self._is_stale = True
+        self._prepared = ""  # the model that was to be loaded for this message
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self._begin)
         host.frame.connect(self._on_frame)
         host.submit_failed.connect(self._on_refused)
         host.withdrawn.connect(self._on_withdrawn)
-        host.loaded.connect(self.note_change)
+        host.loaded.connect(self._on_loaded)
         host.stats_changed.connect(self._on_stats)
         host.rested.connect(self._wait)
 
@@ -70,6 +71,7 @@ class ReadAhead(QObject):
         self._is_wanted = not draft.is_empty and replaces is None
         if not self._is_wanted:
             self._timer.stop()
+            self._prepared = ""
         self._wait()
 
     @Slot()
@@ -97,16 +99,31 @@ class ReadAhead(QObject):
     @Slot()
     def _begin(self) -> None:
         key = self._model()
-        engine = self._host.models.engine_of(key)
-        if engine is None or is_remote(key) or not (self._is_wanted and self._is_watched()):
+        if not key or is_remote(key) or not (self._is_wanted and self._is_watched()):
             return
-        if self._host.is_asked or engine.stats().running:
+        engine = self._host.models.engine_of(key)
+        if self._host.is_asked or (engine is not None and engine.stats().running):
             return  # until it rests
+        if engine is None:
+            self._prepare(key)
+            return
         request = asking.read_ahead(self._path, self._files, self._settings(), self._chat_id, self._offered())
         self._key, self._is_stale = key, False
         if sum(len(message.content) for message in request.messages or ()) >= LEAST_LETTERS:
             self._is_read = False
             self._ticket = self._host.submit(request, key, gives_way=True)
+
+    def _prepare(self, key: str) -> None:
+        """Once for a message: where there is no room beside other models, that does not change with each key."""
+        if self._prepared != key:
+            self._prepared = key
+            self._host.models.prepare(key)
+
+    @Slot(str, object)
+    def _on_loaded(self, key: str, _info: ModelInfo) -> None:
+        self.note_change()
+        if key == self._model():
+            self._wait()
 
     @Slot(object)
     def _on_frame(self, frame: Frame) -> None:

@@ -136,6 +136,48 @@ def test_a_load_waits_for_the_end_of_an_answer_when_memory_is_short(qtbot: QtBot
     assert set(shelf.taken) == {"b.auto"}
 
 
+def test_a_model_that_is_only_prepared_makes_nobody_go(qtbot: QtBot, host: EngineHost, shelf: Shelf):
+    shelf.total = 25
+    watch = Watch(host)
+    finish(qtbot, watch, host.submit(asking("Hi"), "a"))
+    with qtbot.waitSignal(host.loaded):
+        host.models.prepare("b")
+    with qtbot.waitSignal(host.load_cancelled):
+        host.models.prepare("c")
+    assert (host.models.state_of("c"), set(shelf.taken)) == ("absent", {"a.auto", "b.auto"})
+    assert finish(qtbot, watch, host.submit(asking("Hi"), "c")) == ["c.auto!!"]
+
+
+def test_a_model_that_is_being_prepared_takes_room_when_it_is_asked(
+    qtbot: QtBot, host: EngineHost, shelf: Shelf, monkeypatch
+):
+    shelf.total = 15
+    watch = Watch(host)
+    finish(qtbot, watch, host.submit(asking("Hi"), "a"))
+    asked = threading.Event()
+    make_room = LoadOrder.make_room
+
+    def make_room_later(order: LoadOrder, *needs) -> None:
+        asked.wait(20)
+        make_room(order, *needs)
+
+    monkeypatch.setattr(LoadOrder, "make_room", make_room_later)
+    host.models.prepare("b")
+    ticket = host.submit(asking("Hi"), "b")
+    asked.set()
+    assert finish(qtbot, watch, ticket) == ["b.auto!!"]
+    assert set(shelf.taken) == {"b.auto"}
+
+
+def test_what_is_broken_is_not_prepared_again(qtbot: QtBot, host: EngineHost, shelf: Shelf):
+    shelf.broken.add("a")
+    with qtbot.waitSignal(host.load_failed):
+        host.models.prepare("a")
+    host.models.prepare("a")
+    assert host.models.state_of("a") == "failed"
+    assert len(shelf.orders) == 1
+
+
 def test_a_load_that_waits_for_room_can_be_cancelled(qtbot: QtBot, host: EngineHost, shelf: Shelf):
     shelf.total = 15
     watch = Watch(host)

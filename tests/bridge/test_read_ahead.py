@@ -241,3 +241,46 @@ def test_no_remote_server_is_sent_what_is_not_asked(qtbot: QtBot, make_host, mak
     assert host.info_of(desk.session.model) is not None
     desk.session.note_draft(Draft("why", (FILE,)))
     assert desk.nothing_is_read()
+
+
+def test_a_model_that_is_not_in_memory_is_loaded_with_the_first_key(qtbot: QtBot, make):
+    again = ScriptedEngine()
+    desk = make(again)
+    desk.ask(LONG)
+    desk.host.models.unload(desk.session.model)
+    qtbot.waitUntil(lambda: not desk.host.models.loaded_keys())
+    desk.engine = again
+    with qtbot.waitSignal(desk.host.loaded):
+        desk.write("w")
+    desk.wait_for_reading(1)  # without another key
+
+
+def test_a_model_for_which_there_is_no_room_is_tried_once_for_a_message(qtbot: QtBot, make, monkeypatch):
+    desk = make()
+    model = desk.session.model
+    desk.host.models.unload(model)
+    qtbot.waitUntil(lambda: not desk.host.models.loaded_keys())
+    prepared: list[str] = []
+    monkeypatch.setattr(desk.host.models, "prepare", prepared.append)
+    desk.write("why")
+    qtbot.waitUntil(lambda: prepared == [model])
+    desk.write("why not")
+    qtbot.wait(3 * PAUSE_MS)
+    assert prepared == [model]
+    desk.session.note_draft(Draft())
+    desk.write("so")
+    qtbot.waitUntil(lambda: prepared == [model, model])
+
+
+def test_a_model_is_not_loaded_for_a_chat_that_nobody_sees_or_for_a_server(qtbot: QtBot, make):
+    desk = make()
+    desk.host.models.unload(desk.session.model)
+    qtbot.waitUntil(lambda: not desk.host.models.loaded_keys())
+    desk.session.context.set_watched(False)
+    desk.write()
+    desk.session.context.set_watched(True)
+    desk.session.set_settings(ChatSettings(model="server#model"))
+    desk.write("why")
+    qtbot.wait(3 * PAUSE_MS)
+    assert not desk.host.models.is_loading
+    assert not desk.host.models.loaded_keys()
