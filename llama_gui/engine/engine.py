@@ -21,13 +21,14 @@ from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
+from llama_gui.engine.prompt_lookup import PromptLookup
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
 from llama_gui.engine.scheduler import FINE_TILE, TILE, Scheduler, TokenBudget
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
-from llama_gui.engine.speculation import PromptLookup, Speculator, check_draft, load_draft, open_draft
+from llama_gui.engine.speculation import Speculator, check_draft, load_draft, open_draft
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (

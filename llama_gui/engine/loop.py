@@ -247,8 +247,14 @@ class Loop:
         drawn = sum(self._take(work, results[work.sequence.number]) for work in works)
         seconds = time.perf_counter() - began
         if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have been cut short
-            self._scheduler.budget.record(decodes, sum(work.count for work in works) - decodes, seconds)
+            self._learn(works, decodes, seconds)
         self._publish(drawn, rows=decodes)
+
+    def _learn(self, works: Many[Work], decodes: int, seconds: float) -> None:
+        prompt_tokens = sum(work.count for work in works) - decodes
+        self._scheduler.budget.record(decodes, prompt_tokens, seconds)
+        if self._speculator is not None and not prompt_tokens:
+            self._speculator.record_step(decodes, sum(len(work.guesses) for work in works), seconds)
 
     def _work(self, chunk: Chunk, decodes: int) -> Work:
         sequence = self._sequences[chunk.number]

@@ -7,19 +7,18 @@ So the text is the one without guesses, whoever guessed. Guesses come from the t
 """
 
 import logging
-from array import array
 from collections.abc import Callable
-from collections.abc import Sequence as Many
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
 import torch
 
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model, model_folder, open_model
+from llama_gui.engine.prompt_lookup import Price
+from llama_gui.engine.row_cost import RowCost
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import GenerationError, InvalidRequestError, UnsupportedModelError
@@ -31,7 +30,6 @@ MAX_DECODES = 4
 
 _FIRST_LENGTH = 4
 _PAUSE = 16  # tokens without guesses, after guesses that were all wrong
-_SHORTEST, _LONGEST = 2, 4  # tokens that must be alike before what followed them is a guess
 _CATCH_UP = 256  # prompt tokens that a draft network reads in a step: nobody may wait long for it
 
 
@@ -53,8 +51,12 @@ class Proposer(Protocol):
         """Bytes of its keys and values."""
         ...
 
-    def propose(self, sequence: Sequence, count: int) -> list[int]:
-        """At most `count` tokens that may come next; [] when it has no idea."""
+    def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
+        """At most `most` (at least 1) tokens that may come next; [] when it has no idea that is worth its price."""
+        ...
+
+    def record(self, sequence: Sequence, guessed: int, right: int) -> None:
+        """The first `right` of the `guessed` tokens that it proposed last were right."""
         ...
 
     def forget(self, sequence: Sequence) -> None:
@@ -90,82 +92,35 @@ class Pace:
 
 
 class Speculator:
-    """Guesses for the answers of an engine, each at its own pace."""
+    """Guesses for the answers of an engine, as many as pay."""
 
     def __init__(self, proposer: Proposer) -> None:
         self.proposer = proposer
-        self._paces: dict[int, Pace] = {}
+        self._costs = [RowCost() for _ in range(MAX_DECODES)]  # by answers in a step
 
     def propose(self, sequence: Sequence, decodes: int) -> list[int]:
         """Tokens to run behind the last one of `sequence`, beside so many decodes in a step, itself included."""
         if decodes > MAX_DECODES:
             return []
+        row = self._costs[decodes - 1].of_step
         most = self.proposer.most_guesses
-        pace = self._paces.setdefault(sequence.number, Pace(most))
-        length = min(pace.next_length(), most // decodes, sequence.tokens_left - 1)
-        return self.proposer.propose(sequence, length) if length > 0 else []
+        if decodes > 1:  # the guesses of all do not make the others wait for longer than another step
+            most = min(most, int(1 / row)) // decodes
+        most = min(most, sequence.tokens_left - 1)
+        return self.proposer.propose(sequence, most, Price(decodes, row)) if most > 0 else []
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
         """What came of guesses."""
-        pace = self._paces.get(sequence.number)
-        if pace is not None:
-            pace.record(guessed, right)
+        self.proposer.record(sequence, guessed, right)
+
+    def record_step(self, decodes: int, guessed: int, seconds: float) -> None:
+        """A step of so many decodes took `seconds`, with so many guesses for all of them and nothing of a prompt."""
+        if decodes <= MAX_DECODES:
+            self._costs[decodes - 1].record(guessed, seconds)
 
     def forget(self, sequence: Sequence) -> None:
         """The sequence has ended."""
-        self._paces.pop(sequence.number, None)
         self.proposer.forget(sequence)
-
-
-class _Grams:
-    """Where the short run of tokens that a text ends with was seen before; grows with the text.
-
-    Each look-up compares the whole text at once. An index would answer sooner, but to build one for the first answer
-    behind a long prompt keeps everybody waiting: 158 ms for 100,000 tokens.
-    """
-
-    def __init__(self) -> None:
-        self._tokens = array("i")
-
-    def continuation(self, known: Many[int], count: int) -> list[int]:
-        """What followed the last time when the text ended as it ends now. `known` is the whole text."""
-        self._tokens.extend(known[len(self._tokens) :])
-        if len(self._tokens) <= _SHORTEST:
-            return []
-        tokens = np.frombuffer(self._tokens, np.intc)
-        place = _last_precedent(tokens)
-        return [] if place is None else tokens[place : place + count].tolist()
-
-
-def _last_precedent(tokens: np.ndarray) -> int | None:
-    """Behind which place `tokens` may go on: the last one where its longest run before read as at the end."""
-    ends = _SHORTEST + np.flatnonzero((tokens[:-2] == tokens[-2]) & (tokens[1:-1] == tokens[-1]))
-    for size in range(_SHORTEST + 1, _LONGEST + 1):
-        longer = ends[ends >= size]
-        longer = longer[tokens[longer - size] == tokens[-size]]
-        if not len(longer):
-            break
-        ends = longer
-    return int(ends[-1]) if len(ends) else None
-
-
-class PromptLookup:
-    """Guesses that the text goes on as it did where it last read the same: quotations, code, lists."""
-
-    most_guesses = 16
-    weight_bytes = kv_bytes = 0
-
-    def __init__(self) -> None:
-        self._grams: dict[int, _Grams] = {}
-
-    def propose(self, sequence: Sequence, count: int) -> list[int]:
-        """See `Proposer.propose`."""
-        grams = self._grams.setdefault(sequence.number, _Grams())
-        return grams.continuation(sequence.tokens, count)
-
-    def forget(self, sequence: Sequence) -> None:
-        """See `Proposer.forget`."""
-        self._grams.pop(sequence.number, None)
 
 
 class DraftNetwork:
@@ -177,6 +132,7 @@ class DraftNetwork:
         self._network = network
         self._cache = cache
         self._slots: dict[int, Slot] = {}
+        self._paces: dict[int, Pace] = {}
         self._failed = False
 
     @property
@@ -190,9 +146,10 @@ class DraftNetwork:
         return self._cache.byte_count
 
     @torch.inference_mode()
-    def propose(self, sequence: Sequence, count: int) -> list[int]:
+    def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
         """See `Proposer.propose`. [] also while it is still reading the text, or has no memory for it."""
-        if self._failed:
+        count = min(self._paces.setdefault(sequence.number, Pace(self.most_guesses)).next_length(), most)
+        if self._failed or not count:
             return []
         tokens = sequence.tokens
         try:
@@ -227,8 +184,15 @@ class DraftNetwork:
         slot.tokens.extend(tokens)
         return logits.cpu()
 
+    def record(self, sequence: Sequence, guessed: int, right: int) -> None:
+        """See `Proposer.record`."""
+        pace = self._paces.get(sequence.number)
+        if pace is not None:
+            pace.record(guessed, right)
+
     def forget(self, sequence: Sequence) -> None:
         """See `Proposer.forget`; what it has read stays for the next turn."""
+        self._paces.pop(sequence.number, None)
         slot = self._slots.pop(sequence.number, None)
         if slot is not None:
             self._cache.release(slot)

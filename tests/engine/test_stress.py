@@ -94,7 +94,7 @@ def assert_idle(engine: Engine) -> None:
     guessing = loop._speculator
     assert engine.stats().kv_bytes == loop._cache.byte_count + (guessing.proposer.kv_bytes if guessing else 0)
     if guessing is not None:
-        assert guessing._paces == {}
+        assert getattr(guessing.proposer, "_answers", {}) == getattr(guessing.proposer, "_paces", {}) == {}
 
 
 def make_room_for(engine: Engine, slots: int) -> None:

@@ -1,0 +1,119 @@
+"""Guesses from the text itself: it goes on as it did where it last read the same (prompt lookup, Saxena 2023).
+
+How many tokens are guessed is a matter of odds. The longer the run that reads the same, the more often what followed it
+is right; each answer learns how often. A guess is made while the tokens to be expected are worth the time of its row.
+"""
+
+from array import array
+from collections.abc import Sequence as Many
+from dataclasses import dataclass
+
+import numpy as np
+
+from llama_gui.engine.sequence import Sequence
+
+_LONGEST = 8  # tokens; longer runs are hardly ever wrong more seldom
+_MEMORY = 0.95  # what an observation weighs after the next of the same run
+_PRIORS = ((0.5, 4.0), (1.0, 2.0), (2.0, 1.5), (3.0, 1.0), (4.0, 1.0), (5.0, 1.0), (6.0, 1.0), (8.0, 1.0))
+"""Guesses that were right and that were wrong, for runs of 1 to `_LONGEST` tokens. They count beside an answer's own,
+so that what went wrong is tried again some day. From texts and programs, see `tests/benchmarks/guess_odds.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What guesses cost: `row` is what one adds to a step of so many answers, as a share of it."""
+
+    answers: int
+    row: float
+
+
+class Odds:
+    """How often guesses are right behind runs of each length, in one answer."""
+
+    def __init__(self) -> None:
+        self._right = [0.0] * _LONGEST
+        self._wrong = [0.0] * _LONGEST
+
+    def best_count(self, run: int, most: int, price: Price) -> int:
+        """How many guesses bring the most tokens per second, behind a run of so many equal tokens."""
+        first_right, first_wrong = _PRIORS[run - 1]
+        right = first_right + self._right[run - 1]
+        each = right / (right + first_wrong + self._wrong[run - 1])
+        reached = 1.0  # how likely all guesses so far are right
+        tokens, best, best_count = float(price.answers), float(price.answers), 0
+        for count in range(1, most + 1):
+            reached *= each
+            tokens += reached
+            speed = tokens / (1 + price.row * count)
+            if speed <= best:
+                break
+            best, best_count = speed, count
+        return best_count
+
+    def record(self, run: int, guessed: int, right: int) -> None:
+        """The first `right` of `guessed` tokens were."""
+        self._right[run - 1] = _MEMORY * self._right[run - 1] + right
+        self._wrong[run - 1] = _MEMORY * self._wrong[run - 1] + (right < guessed)
+
+
+class Grams:
+    """Where the run of tokens that a text ends with was seen before; grows with the text.
+
+    Each look-up compares the whole text at once. An index would answer sooner, but to build one for the first answer
+    behind a long prompt keeps everybody waiting: 158 ms for 100,000 tokens.
+    """
+
+    def __init__(self) -> None:
+        self._tokens = array("i")
+
+    def find(self, known: Many[int]) -> tuple[int, int]:
+        """How many tokens (at most 8) read as they last did when the text ended so, and where it went on.
+
+        `known` is the whole text. (0, 0): it has never ended so.
+        """
+        self._tokens.extend(known[len(self._tokens) :])
+        tokens = np.frombuffer(self._tokens, np.intc)
+        run = place = 0
+        ends = 1 + np.flatnonzero(tokens[:-1] == tokens[-1:])
+        while len(ends) and run < _LONGEST:
+            run, place = run + 1, int(ends[-1])
+            ends = ends[ends > run]
+            ends = ends[tokens[ends - run - 1] == tokens[-run - 1]]
+        return run, place
+
+
+class PromptLookup:
+    """Guesses that the text goes on as it did where it last read the same: quotations, code, lists, turns of phrase."""
+
+    most_guesses = 16
+    weight_bytes = kv_bytes = 0
+
+    def __init__(self) -> None:
+        self._answers: dict[int, _Answer] = {}
+
+    def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
+        """See `Proposer.propose`."""
+        answer = self._answers.setdefault(sequence.number, _Answer())
+        known = sequence.tokens
+        answer.run, place = answer.grams.find(known)
+        count = answer.odds.best_count(answer.run, most, price) if answer.run else 0
+        return known[place : place + count]
+
+    def record(self, sequence: Sequence, guessed: int, right: int) -> None:
+        """See `Proposer.record`."""
+        answer = self._answers.get(sequence.number)
+        if answer is not None:
+            answer.odds.record(answer.run, guessed, right)
+
+    def forget(self, sequence: Sequence) -> None:
+        """See `Proposer.forget`."""
+        self._answers.pop(sequence.number, None)
+
+
+class _Answer:
+    """What is known of one answer. `run`: of equal tokens, behind which the last guesses were made."""
+
+    def __init__(self) -> None:
+        self.grams = Grams()
+        self.odds = Odds()
+        self.run = 0

@@ -1,0 +1,94 @@
+"""Guesses from the text: where it read the same before, and how many of them are worth their rows."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llama_gui.engine.prompt_lookup import Grams, Odds, Price, PromptLookup
+
+CHEAP, DEAR = Price(1, 0.02), Price(1, 0.5)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(1, 6), st.integers(1, 5))
+def test_lookup_is_the_last_place_that_read_the_same(tokens, count, stride):
+    grams = Grams()
+    for end in range(1, len(tokens) + 1, stride):
+        run, place = grams.find(tokens[:end])
+    got = tokens[: range(1, len(tokens) + 1, stride)[-1]][place : place + count] if run else []
+    known = tokens[: range(1, len(tokens) + 1, stride)[-1]]
+    want = []
+    for size in range(8, 0, -1):
+        places = [p for p in range(size, len(known)) if known[p - size : p] == known[len(known) - size :]]
+        if len(known) > size and places:
+            want = known[places[-1] : places[-1] + count]
+            break
+    assert (got, run) == (want, size if want else 0)
+
+
+def test_the_first_look_up_does_no_more_for_a_longer_text():
+    """Nobody waits until a long prompt is indexed; what is left is one comparison, in C."""
+
+    def calls(length: int) -> int:
+        text, seen = [number % 1000 for number in range(length)], []
+        before = sys.getprofile()
+        sys.setprofile(lambda frame, event, arg: seen.append(event))
+        try:
+            assert Grams().find(text) == (8, length - 1000)
+        finally:
+            sys.setprofile(before)
+        return len(seen)
+
+    assert calls(20_000) == calls(2_000)
+
+
+def test_longer_runs_are_worth_more_guesses():
+    odds = Odds()
+    counts = [odds.best_count(run, 16, CHEAP) for run in range(1, 9)]
+    assert counts == sorted(counts)
+    assert counts[0] >= 1
+    assert counts[-1] == 16
+    dear = [odds.best_count(run, 16, DEAR) for run in range(1, 9)]
+    assert dear[:2] == [0, 0]
+    assert 0 < dear[-1] < 16
+
+
+@pytest.mark.parametrize(
+    ("share", "row", "is_made"), [(0.05, 0.02, True), (0.05, 0.1, False), (0.6, 0.4, True), (0.4, 0.6, False)]
+)
+def test_a_guess_is_made_when_it_is_right_more_often_than_it_costs(share: float, row: float, is_made: bool):
+    odds = Odds()
+    for number in range(400):
+        odds.record(1, 1, int(number * share % 1 < share))
+    assert (odds.best_count(1, 1, Price(1, row)) > 0) is is_made
+
+
+def test_of_several_answers_in_a_step_a_row_delays_all():
+    """A row that pays for one answer alone may not pay where three others wait for it."""
+    odds = Odds()
+    assert odds.best_count(8, 16, Price(1, 0.4)) > 0
+    assert odds.best_count(8, 16, Price(4, 0.4)) == 0
+
+
+def test_an_answer_learns_from_its_guesses():
+    lookup, text = PromptLookup(), [1, 2, 3, 9, 9, 1, 2, 3]
+    one, other = (SimpleNamespace(number=number, tokens=text) for number in (1, 2))
+    before = lookup.propose(one, 16, DEAR)
+    assert before == [9, 9, 1][: len(before)]
+    assert before
+    for _ in range(9):
+        lookup.record(one, 1, 0)
+    assert lookup.propose(one, 16, DEAR) == []
+    assert lookup.propose(other, 16, DEAR) == before
+    lookup.forget(one)
+    lookup.record(one, 1, 1)  # it has ended
+    assert lookup.propose(one, 16, DEAR) == before
+
+
+def test_where_nothing_was_read_before_nothing_is_guessed():
+    lookup = PromptLookup()
+    assert lookup.propose(SimpleNamespace(number=1, tokens=[1, 2, 3]), 16, CHEAP) == []
+    assert lookup.propose(SimpleNamespace(number=2, tokens=[1]), 16, CHEAP) == []
