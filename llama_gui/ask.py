@@ -75,7 +75,7 @@ def _read(file: str) -> str:
 def _answer(model: str, request: GenerateRequest, kernel_notes: Path, *, as_json: bool) -> int:
     from llama_gui.engine import Engine
 
-    with Engine.load(model, kernel_notes=kernel_notes) as engine:
+    with Engine.load(model, draft="auto", kernel_notes=kernel_notes) as engine:
         job = engine.submit(request)
         try:
             _stream(job, as_json=as_json)

@@ -55,7 +55,11 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         estimate_bytes(folder, options.dtype)
     ending = threading.Event()
     with ModelPool(
-        max_batch=MAX_BATCH, dtype=options.dtype, max_context=options.max_context, kernel_notes=paths.kernel_notes
+        max_batch=MAX_BATCH,
+        dtype=options.dtype,
+        max_context=options.max_context,
+        draft="auto",
+        kernel_notes=paths.kernel_notes,
     ) as pool:
         models = LazyModels(folders, lambda path: pool.engine(path, is_cancelled=ending.is_set))
         models.engine(models.names()[0])

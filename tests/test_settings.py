@@ -117,7 +117,7 @@ def test_only_the_owner_can_read_it(path: Path):
 def test_how_models_are_loaded_comes_back(path: Path):
     options = {
         "/m/a": LoadOptions("int8"),
-        "starter": LoadOptions(device="cpu", max_context=1000, threads=1, guesses=True),
+        "starter": LoadOptions(device="cpu", max_context=1000, threads=1, guesses=False),
     }
     settings = UserSettings(load_options=options)
     save_settings(path, settings)

@@ -101,7 +101,7 @@ class ModelLoader:
             device=device,
             max_context=order.options.max_context,
             strategy=self._strategy,
-            draft="ngram" if order.options.guesses else None,
+            draft="auto" if order.options.guesses else None,
             threads=order.options.threads or self._threads,
             kernel_notes=self._kernel_notes,
             name=self._name_of(path),

@@ -98,7 +98,8 @@ class Engine:
             strategy: batched (all answers in each step), interleaved (one answer a step, in turn), sequential.
             max_batch: answers that run at once; others wait.
             draft: guesses at the next tokens, which change the speed and not the text: "ngram" (from the text itself),
-                or the folder of a smaller model with the same tokens. None: no guesses.
+                "auto" (the same, where not a bit of an answer depends on what is computed beside it: on CPUs), or the
+                folder of a smaller model with the same tokens. None: no guesses.
             threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's or file's name.
             exact: the same bits however a prompt was cut, cached, evicted and read again. False: prompts may be read in
@@ -134,7 +135,8 @@ class Engine:
             check=partial(check_draft, smaller) if smaller is not None else None,
         )
         network = model.network
-        speculator = Speculator(PromptLookup()) if draft == "ngram" else None
+        is_guessed = draft == "ngram" or (draft == "auto" and network.is_batch_invariant)
+        speculator = Speculator(PromptLookup()) if is_guessed else None
         if smaller is not None:
             speculator = load_draft(smaller, model, exact=exact, kernel_notes=kernel_notes, is_cancelled=is_cancelled)
         cache = KVCache(
@@ -407,6 +409,6 @@ def _first_stats(model: LoadedModel, speculator: Speculator | None) -> EngineSta
         dtype=model.info.dtype,
         device=model.info.device,
         threads=model.threads,
-        batch_invariant=all(linear.is_batch_invariant for linear in model.network.linears),
+        batch_invariant=model.network.is_batch_invariant,
         exact=model.network.is_exact,
     )

@@ -218,10 +218,14 @@ class Llama:
         return rows if scale == 1 else rows * scale
 
     @property
+    def is_batch_invariant(self) -> bool:
+        """Whether a row has the same bits whatever rows are computed beside it."""
+        return all(linear.is_batch_invariant for linear in self.linears)
+
+    @property
     def is_exact(self) -> bool:
         """Whether a row has the same bits as a drawn token and as one of a prompt."""
-        invariant = all(linear.is_batch_invariant for linear in self.linears) and self.attention_blocks.is_exact
-        return self._plan is None and invariant
+        return self._plan is None and self.is_batch_invariant and self.attention_blocks.is_exact
 
     def _plan_rows(self, writers: int) -> None:
         if self._plan is not None:

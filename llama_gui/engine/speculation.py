@@ -202,10 +202,10 @@ def open_draft(draft: str | Path | None) -> ModelFiles | None:
     """The smaller model that guesses, if `draft` is one: nothing of its weights is read yet; for errors see
     `Engine.load`.
     """
-    if draft is None or draft == "ngram":
+    if draft in (None, "ngram", "auto"):
         return None
     if not isinstance(draft, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidRequestError("draft", draft, '"ngram", or where a smaller model lies')
+        raise InvalidRequestError("draft", draft, '"ngram", "auto", or where a smaller model lies')
     return open_model(model_folder(draft))
 
 

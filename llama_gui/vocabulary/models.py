@@ -42,7 +42,7 @@ def is_remote(key: str) -> bool:
 class LoadOptions:
     """How a model is brought into memory: one of `DTYPES`, one of `DEVICES`, and as `Engine.load` has them.
 
-    `guesses`: at the next tokens, from the text itself; they change the speed and not the text.
+    `guesses`: at the next tokens, from the text itself, on CPUs; they change the speed and not the text.
 
     Raises:
         InvalidRequestError: a value is none of these. Whether it is too much for the model is checked at loading.
@@ -52,7 +52,7 @@ class LoadOptions:
     device: str = "auto"
     max_context: int | None = None
     threads: int | None = None
-    guesses: bool = False
+    guesses: bool = True
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:

@@ -304,3 +304,16 @@ def test_the_pace():
     assert [pace.next_length() for _ in range(17)] == [0] * 16 + [1]
     pace.record(1, 1)
     assert pace.next_length() == 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_auto_guesses_where_answers_keep_their_bits(load, monkeypatch, dtype):
+    def guesses(invariant):
+        monkeypatch.setattr(Llama, "is_batch_invariant", invariant)
+        engine = load(dtype=dtype, draft="auto")
+        assert engine.stats().batch_invariant is invariant
+        return engine._loop._speculator is not None
+
+    assert load(dtype=dtype, draft="auto").stats().batch_invariant
+    assert guesses(True)
+    assert not guesses(False)  # as on a card

@@ -89,7 +89,7 @@ def test_guesses_are_chosen(show, qtbot):
     qtbot.keyClick(dialog.guesses, Qt.Key.Key_Space)
     with qtbot.waitSignal(dialog.chosen) as chosen:
         dialog.accept()
-    assert chosen.args == [LoadOptions(guesses=True)]
+    assert chosen.args == [LoadOptions(guesses=False)]
     assert planner.asked == []
 
 
@@ -158,7 +158,7 @@ def test_what_cannot_be_loaded_so_is_said_and_not_applied(show, qtbot):
 
 
 def test_the_defaults_come_back(show, qtbot):
-    options = LoadOptions("int8", "cpu", 4096, 1, guesses=True)
+    options = LoadOptions("int8", "cpu", 4096, 1, guesses=False)
     dialog, planner = show(options)
     assert dialog.options() == options
     button(dialog, "Back to the defaults").click()
