@@ -35,6 +35,7 @@ NOT_SHOWN = {
         "serve_command",
         "terminal",
         "engine/bench",
+        "engine/native/build",
     ),
     "the server answers its clients in English": (
         "server/answers",
