@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from llama_gui.bridge import model_desk
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.endpoint_desk import EndpointDesk
 from llama_gui.bridge.engine_host import EngineHost
@@ -35,7 +36,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def show_window(qapp, qtbot: QtBot, tmp_path: Path, environment: dict[str, str]) -> Iterator[OpenWindow]:
+def known_bandwidth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of models does not wait for a measurement, which takes all cores, nor change with what it finds."""
+    monkeypatch.setattr(model_desk, "steady_bandwidth", lambda _file: 3e10)
+
+
+@pytest.fixture
+def show_window(
+    qapp, qtbot: QtBot, tmp_path: Path, environment: dict[str, str], known_bandwidth: None
+) -> Iterator[OpenWindow]:
     """Opens the window as the application does; all windows of a test have the same chats."""
     windows: list[tuple[MainWindow, ChatBook, EngineHost]] = []
 

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent, QImage, QTextCursor
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit
+from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from llama_gui.ui import MainWindow
@@ -31,6 +31,21 @@ def shown(tab: ChatTab) -> str:
 def trigger(window: MainWindow, name: str) -> None:
     """Do what a key would."""
     window.actions_[name].trigger()
+
+
+def others() -> list[QWidget]:
+    """Dialogs, and the windows beside the main one."""
+    kinds = (Qt.WindowType.Window, Qt.WindowType.Dialog)
+    found = [w for w in QApplication.topLevelWidgets() if not isinstance(w, MainWindow) and w.windowType() in kinds]
+    return [widget for widget in found if widget.isVisible()]
+
+
+def close_all() -> None:
+    """Whatever is open beside the window."""
+    while popup := QApplication.activePopupWidget():
+        popup.close()
+    for widget in others():
+        widget.close()
 
 
 def name_it(qtbot: QtBot, name: str) -> None:

@@ -17,6 +17,7 @@ from shiboken6 import isValid
 
 from llama_gui.ui import MainWindow
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
+from tests.journeys.driving import close_all, others
 from tests.mouse import double_click
 
 FIRST = int(os.environ.get("RANDOM_FIRST", "0"))
@@ -173,21 +174,6 @@ def _write(target: QWidget, text: str) -> None:
 
 def _name(widget: QWidget) -> str:
     return f"{type(widget).__name__} {widget.objectName()}".strip()
-
-
-def others() -> list[QWidget]:
-    """Dialogs, and the windows beside the main one."""
-    kinds = (Qt.WindowType.Window, Qt.WindowType.Dialog)
-    found = [w for w in QApplication.topLevelWidgets() if not isinstance(w, MainWindow) and w.windowType() in kinds]
-    return [widget for widget in found if widget.isVisible()]
-
-
-def close_all() -> None:
-    """Whatever is open beside the window."""
-    while popup := QApplication.activePopupWidget():
-        popup.close()
-    for widget in others():
-        widget.close()
 
 
 def texts(window: MainWindow) -> list[list[tuple[str, str]]]:
