@@ -14,6 +14,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # The application lets torch's threads spin a little while they wait for each other, see llama_gui/__main__.py. Here two
 # processes share the cores, and one that spins only keeps the one it waits for off them.
 os.environ["GOMP_SPINCOUNT"] = "0"
+# Bytecode is kept as on anybody's machine: each of a hundred child processes would compile the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import gc
 import signal
