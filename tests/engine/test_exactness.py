@@ -22,12 +22,10 @@ SHAPES_AND_DTYPES = [
     *itertools.product(("tinyllama",), ("float32", "int8")),
     *(("mistral", "float32"), ("mistral", "bfloat16"), ("qwen2", "bfloat16"), ("qwen3", "float32")),
     *itertools.product(("smollm3", "phi4-mini"), ("bfloat16",)),
-    *itertools.product(("gemma3",), ("float32", "bfloat16", "int8", "int4")),
-    *(
-        (shape, dtype)
-        for shape in ("mixtral", "qwen3-moe", "granite-moe")
-        for dtype in ("float32", "bfloat16", "int8", "int4")
-    ),
+    *itertools.product(("gemma3",), ("float32", "bfloat16", "int8")),
+    # How experts are chosen is all that mixtures differ in: each way to multiply once.
+    *itertools.product(("qwen3-moe",), ("float32", "bfloat16", "int8", "int4")),
+    *(("mixtral", "bfloat16"), ("mixtral", "int4"), ("granite-moe", "bfloat16"), ("granite-moe", "int8")),
 ]
 PROMPT = torch.randint(0, 250, (300,), generator=torch.Generator().manual_seed(5)).tolist()
 
@@ -44,7 +42,7 @@ def threads():
     return 2
 
 
-def request(prompt=PROMPT, *, seed=7, max_tokens=24, key=None, temperature=1.0):
+def request(prompt=PROMPT, *, seed=7, max_tokens=16, key=None, temperature=1.0):
     sampling = SamplingParams(temperature=temperature, top_k=0, top_p=0.95, min_p=0, seed=seed)
     return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=3, cache_key=key)
 
@@ -77,7 +75,7 @@ def test_logits_do_not_depend_on_how_the_prompt_is_cut(load, monkeypatch, alone,
     want = alone(shape, dtype)
     # Relatives go the same ways but for their heads and windows.
     for sizes in (
-        ([1] * 40 + [13] * 20, [64], [7, 100, 1, 33], [1000]) if shape in SHAPES else ([7, 100, 1, 33], [1000])
+        ([1] * 20 + [14] * 20, [64], [7, 100, 1, 33], [1000]) if shape in SHAPES else ([7, 100, 1, 33], [1000])
     ):
         cut_prompts_into(monkeypatch, sizes)
         assert bits(load(shape, dtype=dtype).submit(request())) == want

@@ -84,7 +84,7 @@ def test_a_file_that_is_cut_off_anywhere(whole):
 
 
 # Each run draws others, so that fewer of them find as much in the end.
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_bits_that_flip_in_the_header(whole, data):
     path, content, header = whole
@@ -97,7 +97,7 @@ def test_bits_that_flip_in_the_header(whole, data):
     outcome(path, bytes(damaged))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_numbers_that_lie_in_the_header(whole, data):
     path, content, header = whole
@@ -108,7 +108,7 @@ def test_numbers_that_lie_in_the_header(whole, data):
     outcome(path, bytes(damaged))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_bytes_that_change_among_the_weights(whole, data):
     path, content, header = whole
@@ -119,7 +119,7 @@ def test_bytes_that_change_among_the_weights(whole, data):
     assert said is None or "holds numbers that are not finite" in said
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(junk=st.binary(max_size=400), start=st.sampled_from([b"", b"GGUF", b"GGUF\x03\x00\x00\x00"]))
 def test_junk(whole, junk, start):
     path, _, _ = whole
@@ -207,7 +207,7 @@ KEYS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_fields_of_the_wrong_kind(whole, data):
     path, content, _ = whole

@@ -16,7 +16,7 @@ from llama_gui.engine.engine import _token_budget
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.gguf_blocks import block_shape
 from llama_gui.engine.linear import LinearFactory, StackedLinear
-from llama_gui.engine.loading import estimate_bytes, load_model
+from llama_gui.engine.loading import estimate_bytes, load_model, plan_load
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
@@ -495,9 +495,9 @@ def test_auto_keeps_about_as_many_bits_as_the_file(
     file = write_gguf(folder, tmp_path / "a.gguf", kind, others=others)
     assert GgufModel(file).stored == stored
     info = load_model(file, device="cpu", threads=1).info
-    assert info.dtype == (stored or load_model(folder, device="cpu", threads=1).info.dtype)
+    assert info.dtype == (stored or plan_load(folder, device="cpu").dtype)
     assert info.reason.startswith("The file holds the weights in") == (stored is not None)
-    assert load_model(file, dtype="bfloat16", device="cpu", threads=1).info.dtype == "bfloat16"
+    assert plan_load(file, "bfloat16", "cpu").dtype == "bfloat16"
 
 
 def test_pieces_of_prompts_beside_answers_are_fine(

@@ -145,7 +145,7 @@ def test_sentences_in_sentences(english: str, german: str):
     assert problem_text(english) == german
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.one_of(st.sampled_from(TEMPLATES), st.text(), st.sampled_from((". ", ": ", ", ", "\n"))), max_size=12)
 )
@@ -158,7 +158,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join)))
 def test_a_text_that_is_no_sentence_of_ours_comes_back_as_it_is(text: str):
     assert problem_text(text) == text
