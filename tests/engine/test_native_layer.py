@@ -240,8 +240,14 @@ def test_heads_of_all_kinds(kernels: NativeKernels, heads: Heads, head_norms: bo
     assert near(got, want, error_of(kernels, "bfloat16"))
 
 
-@pytest.mark.parametrize("form", [*FORMS, ("Q4_K", "Q6_K")], ids=str)
-@pytest.mark.parametrize(("experts", "chosen"), [(12, 3), (5, 5), (3, 1)])
+@pytest.mark.parametrize(
+    ("form", "experts", "chosen"),
+    [
+        *((form, 12, 3) for form in (*FORMS, ("Q4_K", "Q6_K"))),
+        *((form, *counts) for form in ("bfloat16", "int8", "Q4_K") for counts in ((5, 5), (3, 1))),
+    ],
+    ids=str,
+)
 def test_a_mixture_as_its_operations_do_it(
     kernels: NativeKernels, form: str | tuple[str, str], experts: int, chosen: int
 ):
@@ -352,8 +358,9 @@ def test_layers_of_all_kinds_in_one_call(kernels: NativeKernels, threads: int):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("odd", [float("nan"), float("inf")], ids=str)
-@pytest.mark.parametrize("experts", [0, 6], ids=["", "mixture"])
+@pytest.mark.parametrize(
+    ("odd", "experts"), [(float("nan"), 0), (float("inf"), 0), (float("nan"), 6)], ids=["nan", "inf", "nan, mixture"]
+)
 def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels, form: str, odd: float, experts: int):
     layer = Fixture(kernels, form, experts=experts)
     rows = conversations(5, 6)
