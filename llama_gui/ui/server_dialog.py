@@ -120,7 +120,7 @@ class ServerDialog(FittingDialog):
                 grid.addWidget(plain_label(name, "muted", FRAME_PX), row, 0)
             grid.addWidget(content, row, 1, Qt.AlignmentFlag.AlignLeading)
             for place, button in enumerate(buttons):
-                grid.addWidget(button, row, 3 - len(buttons) + place + 1)
+                grid.addWidget(button, row, 4 - len(buttons) + place)
         return grid
 
     def _note(self, text: str) -> RoleLabel:

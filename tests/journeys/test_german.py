@@ -1,5 +1,6 @@
 """The window in German: no English word is left over, and the keys are the same."""
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QComboBox,
+    QGridLayout,
     QLabel,
     QLineEdit,
     QMenu,
@@ -125,6 +127,14 @@ def all_have_room() -> None:
     widgets = [widget for top in tops for widget in top.findChildren(QWidget) if widget.isVisible()]
     found = [(next(texts_of(widget), ""), widget.width(), wanted_width(widget)) for widget in widgets]
     assert [(text, width, wanted) for text, width, wanted in found if width < wanted] == []
+    assert [pair for top in tops for grid in top.findChildren(QGridLayout) for pair in overlapping(grid)] == []
+
+
+def overlapping(grid: QGridLayout) -> list[tuple[QWidget, QWidget]]:
+    """What lies on another in a grid."""
+    widgets = [item.widget() for item in map(grid.itemAt, range(grid.count())) if item is not None]
+    shown = [widget for widget in widgets if widget is not None and widget.isVisible()]
+    return [(a, b) for a, b in itertools.combinations(shown, 2) if a.geometry().intersects(b.geometry())]
 
 
 def left_in_english(texts: set[str], english: re.Pattern[str]) -> list[str]:
