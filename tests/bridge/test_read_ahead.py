@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.engine_host import EngineHost
-from llama_gui.bridge.read_ahead import LEAST_LETTERS, PAUSE_MS
+from llama_gui.bridge.read_ahead import LEAST_LETTERS
 from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.vocabulary import ChatSettings, GenerateRequest, LoadOptions, Message, is_remote
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -14,6 +14,13 @@ from tests.fakes.scripted_engine import ScriptedEngine
 LONG = "word " * LEAST_LETTERS
 AHEAD = "…"
 FILE = Attachment("a.txt", LONG, len(LONG))
+PAUSE_MS = 50
+
+
+@pytest.fixture(autouse=True)
+def _shorter_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test writes in no time, so that it need not wait as long as somebody who looks for the next key."""
+    monkeypatch.setattr("llama_gui.bridge.read_ahead.PAUSE_MS", PAUSE_MS)
 
 
 class Desk:
