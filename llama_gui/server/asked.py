@@ -29,6 +29,7 @@ class Asked:
     `token_ids`: the ids of prompt and answer are told, too; `tokens_as_ids`: tokens are named by their ids;
     `prompt_logprobs`: how likely the tokens of the prompt are is told. `documents`: the template must read them.
     `response`: what a response repeats of its request (/v1/responses); None: it is asked for in another protocol.
+    `is_message`: it is asked for in Anthropic's (/v1/messages).
     """
 
     model: str | None
@@ -50,6 +51,7 @@ class Asked:
     prompt_logprobs: bool = False
     documents: bool = False
     response: Mapping[str, Any] | None = None
+    is_message: bool = False
 
 
 def read_asked(

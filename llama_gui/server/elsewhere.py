@@ -6,7 +6,8 @@ _TEXT_ONLY = "This server reads and writes text only."
 _KEEPS_NOTHING = "This server keeps nothing of what it answers: send the whole conversation each time."
 _COMPLETIONS = "llama.cpp's own protocol is not spoken here: use /v1/completions or /v1/chat/completions."
 _OLLAMA = "Ollama's own protocol is not spoken here: use /v1/chat/completions, or /v1/models for the models."
-_ANTHROPIC = "Anthropic's own protocol is not spoken here: use /v1/chat/completions or /v1/responses."
+_ANTHROPIC = "Of Anthropic's protocol there are /v1/messages and /v1/messages/count_tokens here."
+_TWICE = "For Anthropic's protocol the base address that your program was given must not end with /v1: it adds that."
 _V1 = "Addresses of OpenAI's protocol begin with /v1 here: add it to the base address that your program was given."
 _FIXED = "What is served is chosen where the server is started, and cannot be changed from here."
 
@@ -18,7 +19,9 @@ _WHY: dict[str, str] = {
     **dict.fromkeys(("/v1/responses", "/v1/chat/completions", "/v1/conversations"), _KEEPS_NOTHING),
     **dict.fromkeys(("/v1/files", "/v1/batches", "/v1/assistants", "/v1/threads"), _KEEPS_NOTHING),
     **dict.fromkeys(("/chat/completions", "/completions", "/responses", "/models"), _V1),
-    **dict.fromkeys(("/v1/messages", "/v1/complete", "/anthropic"), _ANTHROPIC),
+    "/v1/messages/batches": _KEEPS_NOTHING,
+    **dict.fromkeys(("/v1/complete", "/anthropic", "/v1/messages"), _ANTHROPIC),
+    "/v1/v1": _TWICE,
     **dict.fromkeys(("/completion", "/infill", "/props", "/slots"), _COMPLETIONS),
     **dict.fromkeys(("/api/chat", "/api/generate", "/api/tags", "/api/show", "/api/version", "/api/ps"), _OLLAMA),
     **dict.fromkeys(("/lora-adapters", "/v1/load_lora_adapter", "/v1/fine_tuning"), _FIXED),

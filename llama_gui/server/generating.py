@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from llama_gui.errors import EngineClosedError, InvalidRequestError
@@ -18,12 +17,9 @@ from llama_gui.server.metrics import Metrics
 from llama_gui.server.places import check_places
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.replies import Envelope
-from llama_gui.server.responses.events import ResponseEvents
-from llama_gui.server.responses.reply import ResponseForm, whole_response
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
-from llama_gui.server.stream import PING, ChunkMaker
 from llama_gui.server.visits import Visit
-from llama_gui.server.whole_reply import whole_reply
+from llama_gui.server.writers import Writer, whole_answer, writer_of
 from llama_gui.vocabulary import GenerateResult, TokenOutput
 
 _JSON = [(b"content-type", b"application/json")]
@@ -59,10 +55,11 @@ class Generator:
         Raises:
             RefusedError: it cannot be answered, and nothing was sent yet.
         """
-        name_for(self._models, asked.model)  # a wrong name need not wait
+        name_for(self._models, asked.model, stands_in=asked.is_message)  # a wrong name need not wait
         with await self.gate.enter(len(asked.requests)):
             for is_last in (False, True):
-                name = name_for(self._models, asked.model)  # meanwhile it may have been unloaded
+                # Meanwhile it may have been unloaded.
+                name = name_for(self._models, asked.model, stands_in=asked.is_message)
                 engine: ServedEngine | None = None
                 try:
                     engine = await self.engines.engine(name)
@@ -122,18 +119,19 @@ class _Task:
 
     async def stream(self, send: Send, ping_seconds: float) -> None:
         """Send the pieces as they come. What fails once the stream has begun is told in it."""
-        maker = self._maker()
+        prompts = self._answers.prompt_token_ids
+        writer = writer_of(self._asked, self._envelope, self._engine, self._echoes, prompts)
         await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
-        await _send_part(send, maker.begin())
+        await _send_part(send, writer.begin())
         try:
             async for batch in self._answers.batches(ping_seconds):
                 self._note(arrived.item for arrived in batch)
-                await _send_batch(send, maker, batch)
-            last = maker.end()
+                await _send_batch(send, writer, batch)
+            last = writer.end()
         except Exception as error:
             refused = refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat)
             self._visit.code = refused.code
-            last = maker.failure(refused)
+            last = writer.failure(refused)
         await send({"type": "http.response.body", "body": last})
 
     async def reply(self, send: Send) -> None:
@@ -149,21 +147,9 @@ class _Task:
                 else:
                     results[arrived.choice] = arrived.item
         ordered = [results[choice] for choice in range(count)]
-        await send_json(send, dump(self._whole(ordered, outputs)))
-
-    def _maker(self) -> "ChunkMaker | ResponseEvents":
-        asked, name = self._asked, self._envelope.model
-        if asked.response is not None:
-            return ResponseEvents(asked, ResponseForm(name, asked.response), self._engine)
-        return ChunkMaker(asked, self._envelope, self._engine, self._echoes, self._answers.prompt_token_ids)
-
-    def _whole(self, results: Sequence[GenerateResult], outputs: Sequence[Sequence[TokenOutput]]) -> dict[str, Any]:
-        asked, name = self._asked, self._envelope.model
-        if asked.response is not None:
-            form = ResponseForm(name, asked.response)
-            return whole_response(asked, form, self._engine, results[0], outputs[0])
         prompts = self._answers.prompt_token_ids
-        return whole_reply(asked, self._envelope, self._engine, results, outputs, self._echoes, prompts)
+        whole = whole_answer(self._asked, self._envelope, self._engine, ordered, outputs, self._echoes, prompts)
+        await send_json(send, dump(whole))
 
     def _note(self, items: Iterable[TokenOutput | GenerateResult]) -> None:
         for item in items:
@@ -192,12 +178,12 @@ async def send_json(send: Send, body: bytes, status: int = 200) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _send_batch(send: Send, maker: ChunkMaker | ResponseEvents, batch: Sequence[Arrived]) -> None:
+async def _send_batch(send: Send, writer: Writer, batch: Sequence[Arrived]) -> None:
     """All events of a batch in one piece; where one of them is a failure, what came before it is sent first."""
-    parts: list[bytes] = [] if batch else [PING]
+    parts: list[bytes] = [] if batch else [writer.ping]
     try:
         for arrived in batch:
-            parts.append(maker.events(arrived))
+            parts.append(writer.events(arrived))
     finally:
         await _send_part(send, b"".join(parts))
 

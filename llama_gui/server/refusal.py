@@ -2,6 +2,7 @@
 
 import logging
 import reprlib
+from collections.abc import Mapping
 from typing import Any
 
 from llama_gui.errors import (
@@ -120,6 +121,15 @@ def _too_long(error: PromptTooLongError, prompt: str) -> str:
         f"This model's maximum context length is {error.max_context} tokens, and the answer needs room, too. "
         f"However, your {prompt} resulted in {error.prompt_tokens} tokens. Please reduce the length of the {prompt}."
     )
+
+
+def renamed(error: RefusedError, names: Mapping[str, str]) -> RefusedError:
+    """A refusal of a chat request in the words of another protocol: `names` are its fields by those of the chat's."""
+    new = names.get((error.param or "").split("[")[0].split(".")[0])
+    if new is None:
+        return error
+    message = error.message.replace(str(error.param), new)
+    return RefusedError(error.status, message, param=new, code=error.code, headers=error.headers)
 
 
 def unloadable(error: Exception, name: str) -> RefusedError:

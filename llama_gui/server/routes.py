@@ -20,10 +20,16 @@ from llama_gui.server.elsewhere import why_not
 from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.limits import ServerLimits
+from llama_gui.server.messages.count import count_tokens
+from llama_gui.server.messages.errors import error_body, is_of_anthropic
+from llama_gui.server.messages.errors import in_these_words as in_words_of_messages
+from llama_gui.server.messages.models import listed, model_fields
+from llama_gui.server.messages.request import read_message
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
-from llama_gui.server.responses.request import read_response, renamed
+from llama_gui.server.responses.request import in_these_words as in_words_of_responses
+from llama_gui.server.responses.request import read_response
 from llama_gui.server.schema import read_chat, read_completion
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.tokens import detokenize, tokenize
@@ -71,6 +77,7 @@ class Routes:
 
     def app(self) -> App:
         """The ASGI application."""
+        counting = self._asking(count_tokens, stands_in=True)
         routes = [
             self._route("GET", "/health", self._health),
             self._route("GET", "/ping", self._health),
@@ -81,7 +88,9 @@ class Routes:
             self._route("GET", "/v1/models/{name:path}", self._show_model),
             self._route("POST", "/v1/chat/completions", self._generating(read_chat)),
             self._route("POST", "/v1/completions", self._generating(read_completion)),
-            self._route("POST", "/v1/responses", self._responding()),
+            self._route("POST", "/v1/responses", _in_words(self._generating(read_response), in_words_of_responses)),
+            self._route("POST", "/v1/messages", _in_words(self._generating(read_message), in_words_of_messages)),
+            self._route("POST", "/v1/messages/count_tokens", _in_words(counting, in_words_of_messages)),
             self._route("GET", "/tokenizer_info", self._tokenizer_info),
             self._route("POST", "/tokenize", self._asking(tokenize)),
             self._route("POST", "/detokenize", self._asking(detokenize)),
@@ -111,17 +120,21 @@ class Routes:
         await Response(text, media_type=kind)(scope, receive, send)
 
     async def _list_models(self, scope: Scope, receive: Receive, send: Send) -> None:
-        entries = [self._model_fields(name) for name in self._models.names()]
-        await send_json(send, dump({"object": "list", "data": entries}))
+        entries = [self._model_fields(name, scope) for name in self._models.names()]
+        told = listed(entries) if is_of_anthropic(scope) else {"object": "list", "data": entries}
+        await send_json(send, dump(told))
 
     async def _show_model(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = name_for(self._models, scope["path_params"]["name"])
-        await send_json(send, dump(self._model_fields(name)))
+        await send_json(send, dump(self._model_fields(name, scope)))
 
-    def _model_fields(self, name: str) -> dict[str, Any]:
-        fields = {"id": name, "object": "model", "created": self._started, "owned_by": "llama-gui"}
+    def _model_fields(self, name: str, scope: Scope) -> dict[str, Any]:
         engine = self._models.loaded().get(name)
-        return {**fields, "max_model_len": engine.info.max_context} if engine is not None else fields
+        max_context = None if engine is None else engine.info.max_context
+        if is_of_anthropic(scope):
+            return model_fields(name, self._started, max_context)
+        fields = {"id": name, "object": "model", "created": self._started, "owned_by": "llama-gui"}
+        return fields if max_context is None else {**fields, "max_model_len": max_context}
 
     # --- generation
 
@@ -134,18 +147,6 @@ class Routes:
 
         return handle
 
-    def _responding(self) -> Handler:
-        """As a chat request, but for the names of its fields."""
-        generate = self._generating(read_response)
-
-        async def handle(scope: Scope, receive: Receive, send: Send) -> None:
-            try:
-                await generate(scope, receive, send)
-            except RefusedError as error:
-                raise renamed(error) from error
-
-        return handle
-
     # --- tokens
 
     async def _tokenizer_info(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -153,13 +154,14 @@ class Routes:
         engine = await self.generator.engines.engine(name)
         await send_json(send, dump(tokenizer_info(engine)))
 
-    def _asking(self, work: Callable[[ServedEngine, Fields], dict[str, Any]]) -> Handler:
-        """A route that asks a model and generates nothing."""
+    def _asking(self, work: Callable[[ServedEngine, Fields], dict[str, Any]], *, stands_in: bool = False) -> Handler:
+        """A route that asks a model and generates nothing. `stands_in`: see `name_for`."""
 
         async def handle(scope: Scope, receive: Receive, send: Send) -> None:
             body = await read_body(scope, receive, self._limits)
             fields = Fields(await asyncio.to_thread(read_object, body))
-            engine = await self.generator.engines.engine(name_for(self._models, fields.text("model")))
+            name = name_for(self._models, fields.text("model"), stands_in=stands_in)
+            engine = await self.generator.engines.engine(name)
 
             def answer() -> bytes:
                 try:
@@ -170,6 +172,18 @@ class Routes:
             await send_json(send, await asyncio.to_thread(answer))
 
         return handle
+
+
+def _in_words(handler: Handler, words: Callable[[RefusedError], RefusedError]) -> Handler:
+    """`handler`, whose requests are read as those of chats; what is refused is told in the words of their protocol."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await handler(scope, receive, send)
+        except RefusedError as error:
+            raise words(error) from error
+
+    return handle
 
 
 def _without_end_slash(app: App) -> App:
@@ -189,5 +203,7 @@ async def _refuse_unknown(request: Request, error: Exception) -> Response:
     words = why_not(path) or words if status == 404 else words
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     refused = RefusedError(status, words, code="not_found" if status == 404 else "method_not_allowed")
-    visit_of(request.scope).code = refused.code
-    return Response(dump(refused.body), status, headers, media_type="application/json")
+    visit = visit_of(request.scope)
+    visit.code = refused.code
+    body = error_body(refused, visit.id) if is_of_anthropic(request.scope) else refused.body
+    return Response(dump(body), status, headers, media_type="application/json")

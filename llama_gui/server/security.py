@@ -122,6 +122,9 @@ class Guard:
     def _check_key(self, scope: Scope) -> None:
         values = header_values(scope, b"authorization")
         scheme, _, given = values[0].partition(b" ") if len(values) == 1 else (b"", b"", b"")
+        own = header_values(scope, b"x-api-key")  # as Anthropic's clients have it; some send both
+        if len(own) == 1 and hmac.compare_digest(own[0].strip(b" "), self._key):
+            return
         # Schemes are written in any case (RFC 9110), keys are not. Nobody who guesses is slowed down: of the 256 random
         # bits of our keys a network that brings a million guesses a second finds none, and a counter of wrong ones
         # would let any device shut out the others.
@@ -129,7 +132,7 @@ class Guard:
             return
         raise RefusedError(
             401,
-            "The key is missing or wrong. Send the header: Authorization: Bearer KEY",
+            "The key is missing or wrong. Send the header: Authorization: Bearer KEY (or: x-api-key: KEY)",
             code="invalid_api_key",
             headers={"WWW-Authenticate": "Bearer"},
         )
@@ -230,7 +233,7 @@ def _with_origin(send: Send, origin: str) -> Send:
         if message["type"] == "http.response.start":
             extra = [
                 (b"access-control-allow-origin", origin.encode()),
-                (b"access-control-expose-headers", b"x-request-id, retry-after"),
+                (b"access-control-expose-headers", b"x-request-id, request-id, retry-after"),
                 (b"vary", b"Origin"),
             ]
             message = {**message, "headers": [*message.get("headers", ()), *extra]}

@@ -6,7 +6,15 @@ from weakref import WeakValueDictionary
 
 from llama_gui.errors import ChatTemplateError, GenerationError
 from llama_gui.server.refusal import RefusedError, refusal_of
-from llama_gui.vocabulary import EngineStats, GenerateRequest, GenerateResult, Message, ModelInfo, TokenOutput
+from llama_gui.vocabulary import (
+    ContextUse,
+    EngineStats,
+    GenerateRequest,
+    GenerateResult,
+    Message,
+    ModelInfo,
+    TokenOutput,
+)
 
 
 class ServedJob(Protocol):
@@ -118,6 +126,10 @@ class ServedEngine(Protocol):
         """Tokens of a text as the content of a message."""
         ...
 
+    def measure(self, request: GenerateRequest) -> ContextUse:
+        """How many tokens the prompt of a request has, without running it."""
+        ...
+
     def stats(self) -> EngineStats:
         """What it does just now."""
         ...
@@ -218,10 +230,15 @@ def _is_bound(request: GenerateRequest) -> bool:
     return any(bond is not None for bond in (request.json_schema, request.regex, *tokens))
 
 
-def name_for(models: Models, asked: str | None) -> str:
+_STANDS_IN = "claude"
+
+
+def name_for(models: Models, asked: str | None, *, stands_in: bool = False) -> str:
     """The name of the model that a request means; without one, or with "", the first, as vLLM and llama.cpp have it.
 
-    What is not a known name is never looked for anywhere.
+    What is not a known name is never looked for anywhere. `stands_in`: one of ours stands in for Anthropic's, which
+    their clients name by themselves for small tasks, whatever model they were given: one that is in memory, so that
+    none is loaded, and another unloaded, for that.
 
     Raises:
         RefusedError: there is no such model.
@@ -231,6 +248,9 @@ def name_for(models: Models, asked: str | None) -> str:
         return names[0]
     if asked in names:
         return str(asked)
+    if stands_in and names and str(asked).lower().startswith(_STANDS_IN):
+        loaded = models.loaded()
+        return next((name for name in names if name in loaded), names[0])
     raise RefusedError(
         404,
         f"There is no model {str(asked)[:100]!r}. There is: {', '.join(names) or 'none'}.",

@@ -59,6 +59,11 @@ class ChunkMaker:
         self._offsets = [len(echo.text) for echo in echoes] or [0] * len(asked.requests)
         self._splits = [CallSplit(asked, opening(asked, engine, n)) for n in range(len(asked.requests))]
 
+    @property
+    def ping(self) -> bytes:
+        """What tells a client that waits that it is not forgotten: a comment, which is no event."""
+        return PING
+
     def begin(self) -> bytes:
         """The events before the first token."""
         if not self._asked.is_chat:

@@ -10,6 +10,7 @@ from typing import Any
 
 from llama_gui.server.asgi import App, Receive, Scope, Send, header_values
 from llama_gui.server.json_body import dump
+from llama_gui.server.messages.errors import error_body, is_of_anthropic
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError
 
@@ -53,8 +54,9 @@ def visit_of(scope: Scope) -> Visit:
 
 async def refuse(refused: RefusedError, scope: Scope, send: Send) -> None:
     """Answer a request with a refusal. Where the body was not read and is too large to be, the connection ends."""
-    visit_of(scope).code = refused.code
-    body = dump(refused.body)
+    visit = visit_of(scope)
+    visit.code = refused.code
+    body = dump(error_body(refused, visit.id) if is_of_anthropic(scope) else refused.body)
     headers = {
         "content-type": "application/json",
         "content-length": str(len(body)),
@@ -82,7 +84,9 @@ class Reception:
         async def noting_send(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 visit.status = message["status"]
-                message = {**message, "headers": [*message.get("headers", ()), (b"x-request-id", visit.id.encode())]}
+                names = (b"x-request-id", *((b"request-id",) if is_of_anthropic(scope) else ()))
+                ids = [(name, visit.id.encode()) for name in names]
+                message = {**message, "headers": [*message.get("headers", ()), *ids]}
             await send(message)
 
         try:

@@ -20,6 +20,7 @@ from llama_gui.server.responses.reply import (
     text_part,
 )
 from llama_gui.server.served import ServedEngine
+from llama_gui.server.stream import PING
 from llama_gui.tool_calls import CallPiece, ToolCall
 from llama_gui.vocabulary import GenerateResult, Usage
 
@@ -41,6 +42,11 @@ class ResponseEvents:
         self._split = CallSplit(asked, opening(asked, engine, 0))
         self._likelihoods = Likelihoods(asked, engine)
         self._logprobs: list[Item] = []  # of the message
+
+    @property
+    def ping(self) -> bytes:
+        """What tells a client that waits that it is not forgotten."""
+        return PING
 
     def begin(self) -> bytes:
         """The events before the first token."""

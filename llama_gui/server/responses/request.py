@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from llama_gui.server.asked import Asked
-from llama_gui.server.refusal import RefusedError
+from llama_gui.server.refusal import RefusedError, renamed
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.responses.items import chat_messages, chat_tool, chat_tool_choice, functions
 from llama_gui.server.schema import read_chat
@@ -71,7 +71,7 @@ def read_response(body: Mapping[str, Any]) -> Asked:
     try:
         asked = read_chat(chat)
     except RefusedError as error:
-        raise renamed(error) from error
+        raise in_these_words(error) from error
     requests = asked.requests
     if truncation == "auto":
         requests = tuple(replace(request, overflow="drop_oldest") for request in requests)
@@ -119,11 +119,6 @@ def _repeated(fields: Fields, tools: Sequence[Fields], truncation: str) -> Mappi
     }
 
 
-def renamed(error: RefusedError) -> RefusedError:
-    """A refusal of a chat request in the words of this protocol."""
-    old = (error.param or "").split("[")[0].split(".")[0]
-    new = _CHAT_NAMES.get(old)
-    if new is None:
-        return error
-    message = error.message.replace(str(error.param), new)
-    return RefusedError(error.status, message, param=new, code=error.code, headers=error.headers)
+def in_these_words(error: RefusedError) -> RefusedError:
+    """A refusal of a chat request for who has sent a response's."""
+    return renamed(error, _CHAT_NAMES)

@@ -1,0 +1,183 @@
+"""The system prompt and the messages of a request, which are made of blocks -> the messages of a chat request."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from llama_gui.server.refusal import RefusedError
+from llama_gui.server.request_fields import Fields
+
+MOST_MESSAGES = 10_000
+MOST_BLOCKS = 10_000
+
+_ROLES = ("user", "assistant", "system")
+_BILLING = "x-anthropic-billing-header:"
+"""How a line begins that Claude Code puts before its system prompt, for Anthropic's own gateway. Where it changes with
+each request, nothing behind it would be found in the cache."""
+_READ = ("text", "content")
+"""Sources of documents that are texts."""
+_TEXT_ONLY = "the models here read text only"
+
+_Message = dict[str, Any]
+
+
+def chat_messages(fields: Fields) -> list[_Message]:
+    """`system` and `messages` as chat messages.
+
+    What was thought goes along only while the model is in the middle of its calls: it was thought for these, and
+    templates leave out what is older.
+
+    Raises:
+        RefusedError: they are missing, or hold something that is no text, no call and no answer to one.
+    """
+    entries = fields.objects("messages", MOST_MESSAGES)
+    if not entries:
+        raise RefusedError(400, "messages is missing or empty: give at least one message.", param="messages")
+    system = _text(fields, "system") if fields.has("system") else ""
+    messages: list[_Message] = [{"role": "system", "content": system}] if system else []
+    names: dict[str, str] = {}
+    last_said = max((place for place, entry in enumerate(entries) if _is_said(entry)), default=-1)
+    for place, entry in enumerate(entries):
+        role = entry.one_of("role", _ROLES)
+        if role is None:
+            raise entry.wrong("role", f"one of {', '.join(_ROLES)}")
+        if role == "user":
+            messages += _user(entry, names)
+        elif role == "assistant":
+            messages.append(_assistant(entry, names, thinks=place > last_said))
+        else:
+            _add_system(messages, _text(entry, "content"))
+    _check_last(entries[-1], messages[-1])
+    return messages
+
+
+def _is_said(entry: Fields) -> bool:
+    """Whether it is something that the user says, and not only replies to calls."""
+    content = entry.get("content")
+    kinds = [block.get("type") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return entry.get("role") == "user" and (isinstance(content, str) or any(kind != "tool_result" for kind in kinds))
+
+
+def _add_system(messages: list[_Message], text: str) -> None:
+    """Of those before the first turn templates want one; the later ones stay where they are."""
+    if len(messages) == 1 and messages[0]["role"] == "system":
+        messages[0]["content"] += f"\n\n{text}"
+    elif text:
+        messages.append({"role": "system", "content": text})
+
+
+def _check_last(entry: Fields, message: _Message) -> None:
+    """An assistant's message at the end is the beginning of the answer."""
+    if message["role"] == "assistant" and message.get("tool_calls"):
+        raise entry.wrong("content", "followed by a message with the tool_result of each tool_use in it")
+    if message["role"] == "assistant" and not message["content"]:
+        raise entry.wrong("content", "a text that is not empty: the answer goes on with the last message")
+
+
+# --- the messages
+
+
+def _user(entry: Fields, names: dict[str, str]) -> list[_Message]:
+    """Replies to calls stand before what the user says, as templates want them."""
+    replies: list[_Message] = []
+    texts: list[str] = []
+    for block in _blocks(entry, "content"):
+        if block.get("type") == "tool_result":
+            call_id = _needed(block, "tool_use_id")
+            reply = {"role": "tool", "tool_call_id": call_id, "content": _result(block)}
+            replies.append({**reply, "name": names[call_id]} if call_id in names else reply)
+        else:
+            texts.append(_said(block, "text or tool_result"))
+    return [*replies, *([{"role": "user", "content": _joined(texts)}] if texts or not replies else [])]
+
+
+def _assistant(entry: Fields, names: dict[str, str], *, thinks: bool) -> _Message:
+    thoughts: list[str] = []
+    texts: list[str] = []
+    calls: list[dict[str, Any]] = []
+    for block in _blocks(entry, "content"):
+        kind = block.get("type")
+        if kind == "tool_use":
+            calls.append(_call(block, names))
+        elif kind == "thinking":
+            thoughts.append(block.text("thinking") or "")
+        elif kind != "redacted_thinking":  # nobody but its writer can read it
+            texts.append(_said(block, "text, thinking or tool_use"))
+    text = _joined(texts)
+    if thinks and calls and any(thoughts):
+        text = f"<think>\n{_joined(thoughts)}\n</think>\n\n{text}"
+    return {"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}
+
+
+def _call(block: Fields, names: dict[str, str]) -> dict[str, Any]:
+    call_id, name, given = _needed(block, "id"), _needed(block, "name"), block.mapping("input")
+    names[call_id] = name
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": given or {}}}
+
+
+def _result(block: Fields) -> str:
+    """The text of a reply; of a picture in it the model is told that it came, as with the tools of the window."""
+    parts = _blocks(block, "content") if block.has("content") else []
+    return _joined(_about(part) or _said(part, "text") for part in parts)
+
+
+def _about(part: Fields) -> str:
+    kind, source = part.get("type"), part.get("source")
+    source = source if isinstance(source, dict) else {}
+    media = source.get("media_type") or "of no type"
+    if kind == "image":
+        return f"[A picture came, which cannot be shown here: {media}.]"
+    if kind == "document" and source.get("type") not in _READ:
+        return f"[A file came, which cannot be read here: {media}.]"
+    return f"[{part.get('tool_name')}]" if kind == "tool_reference" else ""
+
+
+# --- the blocks
+
+
+def _blocks(fields: Fields, name: str) -> list[Fields]:
+    """A list of blocks; a text is one block of it."""
+    value = fields.get(name)
+    if isinstance(value, str):
+        return [Fields({"type": "text", "text": value}, fields.path_of(f"{name}."))]
+    if not isinstance(value, list):
+        raise fields.wrong(name, "a text, or a list of blocks")
+    return fields.objects(name, MOST_BLOCKS) or []
+
+
+def _said(block: Fields, allowed: str) -> str:
+    """The text of a block."""
+    kind = block.get("type")
+    if kind == "text":
+        text = block.text("text")
+        if text is None:
+            raise block.wrong("text", "a text")
+        return "" if text.startswith(_BILLING) else text
+    if kind == "search_result":
+        heads = [block.text(name) or "" for name in ("title", "source")]
+        return "\n".join([*filter(None, heads), _text(block, "content")])
+    source = block.inner("source") if kind == "document" else None
+    if source is not None and source.get("type") in _READ:
+        name = "data" if source.get("type") == "text" else "content"
+        return "\n".join(filter(None, (block.text("title"), _text(source, name))))
+    raise block.wrong("type", f"{allowed}: {_TEXT_ONLY}")
+
+
+def _text(fields: Fields, name: str) -> str:
+    """A text, or its blocks one behind the other."""
+    return _joined(_said(block, "text") for block in _blocks(fields, name))
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """One behind the other; words do not run together."""
+    joined = ""
+    for text in filter(None, texts):
+        runs_on = not joined or joined[-1].isspace() or text[0].isspace()
+        joined += text if runs_on else f"\n{text}"
+    return joined
+
+
+def _needed(block: Fields, name: str) -> str:
+    text = block.text(name)
+    if not text:
+        raise block.wrong(name, "a text that is not empty")
+    return text
