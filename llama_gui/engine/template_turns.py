@@ -18,12 +18,14 @@ def has_calls(turns: Sequence[Turn]) -> bool:
 def others(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
     """Conversations to try instead, the closest in meaning first.
 
-    Some templates know no system role; Llama 3's take one call at a time; many know of no calls at all.
+    Some templates know no system role, many only at the beginning; Llama 3's take one call at a time; many know of no
+    calls at all.
     """
     whole = list(turns)
-    ways = [whole]
-    if has_calls(whole):
-        ways += [split_calls(whole), calls_as_text(whole)]
+    ways: list[list[Turn]] = []
+    told = told_to_user(whole)
+    for way in (whole, told) if told != whole else (whole,):
+        ways += [way, split_calls(way), calls_as_text(way)] if has_calls(way) else [way]
     for way in ways:
         if way != whole:
             yield way
@@ -72,6 +74,32 @@ def _reply_to(call: Any, replies: Sequence[Turn]) -> Turn | None:
     """By its id; without ids they come in the order of the calls."""
     call_id = call.get("id") if isinstance(call, dict) else None
     return next((reply for reply in replies if reply.get("tool_call_id") in (call_id, None)), None)
+
+
+def told_to_user(turns: Sequence[Turn]) -> list[Turn]:
+    """What the system says in the midst, as words of the user: behind the last ones, or the last reply; else before the
+    next ones. So what stands before it stays the same from one request to the next.
+    """
+    found: list[Turn] = []
+    told = ""
+    for turn in turns:
+        if turn["role"] == "system" and found:
+            if found[-1]["role"] in ("user", "tool") and not told:
+                found[-1] = {**found[-1], "content": _behind(found[-1]["content"], turn["content"])}
+            else:
+                told = _behind(told, turn["content"])
+            continue
+        if told and turn["role"] == "user":
+            turn = {**turn, "content": _behind(told, turn["content"])}
+        elif told:
+            found.append({"role": "user", "content": told})
+        told = ""
+        found.append(turn)
+    return [*found, {"role": "user", "content": told}] if told else found
+
+
+def _behind(text: str, more: str) -> str:
+    return f"{text}\n\n{more}" if text else more
 
 
 def calls_as_text(turns: Sequence[Turn]) -> list[Turn]:

@@ -132,7 +132,7 @@ def test_a_refusal_is_in_the_templates_own_words(tmp_path: Path):
     with pytest.raises(ChatTemplateError, match="Conversation roles must alternate"):
         render(tmp_path, LLAMA2, [TURNS[0], TURNS[0]])
     with pytest.raises(ChatTemplateError, match="Only user and assistant roles"):
-        render(tmp_path, MISTRAL, [TURNS[0], SYSTEM])
+        render(tmp_path, MISTRAL, [SYSTEM])
 
 
 @pytest.mark.parametrize("enable_thinking", [True, False])

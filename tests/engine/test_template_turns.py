@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
-from llama_gui.engine.template_turns import calls_as_text, split_calls
+from llama_gui.engine.template_turns import calls_as_text, split_calls, told_to_user
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.vocabulary import Message
@@ -97,6 +97,39 @@ def test_calls_become_words_and_roles_alternate():
     assert found[2]["content"] == "[now replied:]\nnoon in Rome\n\n[now replied:]\none in Oslo\n\nThanks."
     silent = calls_as_text(turns(Message("assistant", "", tool_calls=[{"function": {"name": "f", "arguments": "{}"}}])))
     assert silent[0]["content"] == "[Called f: {}]"
+
+
+LATER = Message("system", "From now on in French.")
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in TEMPLATE_FILES.glob("*.jinja")))
+@pytest.mark.parametrize("place", [1, 2, 4])
+@pytest.mark.parametrize("system", [[], [Message("system", "Be kind.")]])
+def test_every_model_is_told_what_the_system_says_in_the_midst(name: str, place: int, system: list):
+    """As Claude Code says it."""
+    said = [
+        Message("user", "Hi."),
+        Message("assistant", "Hello."),
+        Message("user", "Well?"),
+        Message("assistant", "So."),
+    ]
+    said.insert(place, LATER)
+    text = template_of(name).render([*system, *said, Message("user", "Then?")])
+    places = [text.index(m.content) for m in said]
+    assert places == sorted(places)
+    assert all(m.content in text for m in system)
+
+
+def test_what_the_system_says_in_the_midst_changes_nothing_before_it():
+    kind, hi, hello = Message("system", "Be kind."), Message("user", "Hi."), Message("assistant", "Hello.")
+    found = told_to_user(turns(kind, hi, LATER, hello, LATER, LATER, ASKED, CALLED, REPLIES[0], LATER))
+    french = LATER.content
+    assert [t["content"] for t in found] == [
+        "Be kind.", f"Hi.\n\n{french}", "Hello.", f"{french}\n\n{french}\n\n{ASKED.content}", "I look.",
+        f"noon in Rome\n\n{french}",
+    ]  # fmt: skip
+    assert [(t["role"], t["content"]) for t in told_to_user(turns(hi, hello, LATER))[2:]] == [("user", french)]
+    assert [t["role"] for t in told_to_user(turns(hello, LATER, hello))] == ["assistant", "user", "assistant"]
 
 
 def test_a_model_without_a_template_reads_them_too():
