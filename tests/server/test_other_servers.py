@@ -271,7 +271,7 @@ def test_what_belongs_to_the_other_route():
         ("/props", "/v1/completions"),
         ("/chat/completions", "begin with /v1"),
         ("/models", "begin with /v1"),
-        ("/v1/messages", "Anthropic"),
+        ("/v1/complete", "Anthropic"),
         ("/api/chat", "/v1/chat/completions"),
         ("/v1/rerankers", "There is no"),
     ],

@@ -28,6 +28,8 @@ ROUTES = [
     ("POST", CHAT),
     ("POST", "/v1/completions"),
     ("POST", "/v1/responses"),
+    ("POST", "/v1/messages"),
+    ("POST", "/v1/messages/count_tokens"),
     ("POST", "/tokenize"),
     ("POST", "/detokenize"),
     ("GET", "/"),
@@ -119,7 +121,10 @@ WRONG_KEYS = [
     {"Authorization": f"Basic {KEY}"},
     {"Authorization": KEY},
     {"Authorization": "Bearer \xfc\xe4"},
-    {"Authorization": "", "X_Api_Key": KEY},
+    {"Authorization": "", "X_Api_Key": ""},
+    {"Authorization": "", "X_Api_Key": f"{KEY}x"},
+    {"Authorization": "", "X_Api_Key": f"Bearer {KEY}"},
+    {"Authorization": "", "X_Api_Key": "\xfc\xe4"},
     {"Authorization": "", "Cookie": f"key={KEY}"},
 ]
 

@@ -41,9 +41,10 @@ def chat_messages(fields: Fields) -> list[_Message]:
         if role is None:
             raise entry.wrong("role", f"one of {', '.join(_ROLES)}")
         if role == "user":
-            messages += _user(entry, names)
+            for message in _user(entry, names):
+                _append(messages, message)
         elif role == "assistant":
-            messages.append(_assistant(entry, names, thinks=place > last_said))
+            _append(messages, _assistant(entry, names, thinks=place > last_said))
         else:
             _add_system(messages, _text(entry, "content"))
     _check_last(entries[-1], messages[-1])
@@ -55,6 +56,17 @@ def _is_said(entry: Fields) -> bool:
     content = entry.get("content")
     kinds = [block.get("type") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     return entry.get("role") == "user" and (isinstance(content, str) or any(kind != "tool_result" for kind in kinds))
+
+
+def _append(messages: list[_Message], message: _Message) -> None:
+    """Two turns of one role in a row are one, as the protocol has it."""
+    last = messages[-1] if messages else {}
+    if last.get("role") != message["role"] or message["role"] not in ("user", "assistant"):
+        messages.append(message)
+        return
+    last["content"] = _joined((last["content"], message["content"]))
+    if message.get("tool_calls"):
+        last["tool_calls"] = [*last.get("tool_calls", ()), *message["tool_calls"]]
 
 
 def _add_system(messages: list[_Message], text: str) -> None:

@@ -18,6 +18,9 @@ _KINDS = {
     503: "overloaded_error",
 }
 
+THREADS = "thread_unsupported_request"
+"""The code of a refusal behind which Anthropic's own client sends the whole conversation instead."""
+
 _CHAT_NAMES = {
     "continue_final_message": "messages",
     "stop": "stop_sequences",
@@ -40,7 +43,8 @@ def is_of_anthropic(scope: Scope) -> bool:
 def error_body(refused: RefusedError, request_id: str | None = None) -> dict[str, Any]:
     """A refusal as this protocol has it."""
     kind = _KINDS.get(refused.status, "api_error" if refused.status >= 500 else "invalid_request_error")
-    told = {"type": "error", "error": {"type": kind, "message": refused.message}}
+    details = {"details": {"error_code": THREADS}} if refused.code == THREADS else {}
+    told = {"type": "error", "error": {"type": kind, "message": refused.message, **details}}
     return told if request_id is None else {**told, "request_id": request_id}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from llama_gui.server.asked import Asked
 from llama_gui.server.messages.blocks import chat_messages
-from llama_gui.server.messages.errors import in_these_words
+from llama_gui.server.messages.errors import THREADS, in_these_words
 from llama_gui.server.messages.tools import chat_choice, chat_tools
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.refused_fields import Cannot, refuse_what_we_cannot
@@ -19,6 +19,7 @@ _CHAT = "use /v1/chat/completions"
 _CANNOT: Cannot = {
     "mcp_servers": ("this server asks nobody else", ([],)),
     "container": ("this server runs no code", ()),
+    "compaction": ("ask for a summary", ()),
     "stop": ("use stop_sequences", ([],)),
     "max_completion_tokens": ("use max_tokens", ()),
     "n_predict": ("use max_tokens", ()),
@@ -72,17 +73,21 @@ def read_prompt(body: Mapping[str, Any]) -> Asked:
 
 
 def _read(fields: Fields, body: Mapping[str, Any], max_tokens: int) -> Asked:
+    if fields.has("thread"):
+        message = "thread is not supported: this server keeps no conversations, so send the whole of it."
+        raise RefusedError(400, message, param="thread", code=THREADS)
     refuse_what_we_cannot(fields, _CANNOT)
-    messages, output = chat_messages(fields), fields.inner("output_config") or Fields({})
+    messages, tools = chat_messages(fields), chat_tools(fields)
+    output = fields.inner("output_config") or Fields({})
     chat = {name: value for name, value in body.items() if name not in (*_OWN, *_CANNOT)} | {
         "messages": messages,
-        "tools": chat_tools(fields),
+        "tools": tools,
         "max_tokens": max_tokens,
         "stop": fields.get("stop_sequences"),
         "reasoning_effort": output.text("effort"),
         "response_format": _format(output.inner("format") or fields.inner("output_format")),
         "continue_final_message": messages[-1]["role"] == "assistant",
-        **chat_choice(fields),
+        **chat_choice(fields, [tool["function"]["name"] for tool in tools]),
     }
     try:
         asked = read_chat(chat)

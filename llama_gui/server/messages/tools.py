@@ -1,8 +1,9 @@
 """The tools of a request, and how much they must be used -> those of a chat request."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from llama_gui.server.refusal import wrong
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.tools import MOST_TOOLS
 
@@ -22,6 +23,8 @@ def chat_tools(fields: Fields) -> list[Mapping[str, Any]]:
     own = [tool for tool in tools if tool.get("type") in (None, "custom")]
     if tools and not own:
         raise tools[0].wrong("type", "custom, with an input_schema: this server has no tools of its own")
+    if len({tool.get("name") for tool in own}) < len(own):
+        raise wrong("tools", "a list with one name twice", "a list of tools with different names")
     return [_chat_tool(tool) for tool in own]
 
 
@@ -36,13 +39,19 @@ def _chat_tool(tool: Fields) -> Mapping[str, Any]:
     return {"type": "function", "function": {**told, "parameters": schema}}
 
 
-def chat_choice(fields: Fields) -> Mapping[str, Any]:
-    """`tool_choice` as a chat request has it: how much must be called, and whether it may be several at once."""
+def chat_choice(fields: Fields, names: Sequence[str]) -> Mapping[str, Any]:
+    """`tool_choice` as a chat request has it: how much must be called, and whether it may be several at once.
+
+    `names`: of the tools. Raises RefusedError: it is none, or of another tool.
+    """
     choice = fields.inner("tool_choice")
     if choice is None:
         return {}
     kind = choice.one_of("type", (*_CHOICES, "tool"))
     if kind is None:
         raise choice.wrong("type", f"one of {', '.join((*_CHOICES, 'tool'))}")
-    called = _CHOICES.get(kind) or {"type": "function", "function": {"name": choice.text("name")}}
+    name = choice.text("name")
+    if kind == "tool" and name not in names:
+        raise choice.wrong("name", " or ".join(names) or "left out, as tools is empty")
+    called = _CHOICES.get(kind) or {"type": "function", "function": {"name": name}}
     return {"tool_choice": called, "parallel_tool_calls": not choice.flag("disable_parallel_tool_use")}
