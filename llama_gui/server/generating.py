@@ -1,6 +1,7 @@
 """From a read request to its answer: a place at the gate, the engine, and the stream or the whole reply."""
 
 import asyncio
+import time
 from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
@@ -123,10 +124,14 @@ class _Task:
         writer = writer_of(self._asked, self._envelope, self._engine, self._echoes, prompts)
         await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
         await _send_part(send, writer.begin())
+        last_sent = time.monotonic()
         try:
             async for batch in self._answers.batches(ping_seconds):
                 self._note(arrived.item for arrived in batch)
-                await _send_batch(send, writer, batch)
+                # A call may be held back for minutes until it is whole, and clients wait no longer than one.
+                is_due = not batch or time.monotonic() - last_sent >= ping_seconds
+                if await _send_batch(send, writer, batch, pings=is_due):
+                    last_sent = time.monotonic()
             last = writer.end()
         except Exception as error:
             refused = refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat)
@@ -178,14 +183,20 @@ async def send_json(send: Send, body: bytes, status: int = 200) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _send_batch(send: Send, writer: Writer, batch: Sequence[Arrived]) -> None:
-    """All events of a batch in one piece; where one of them is a failure, what came before it is sent first."""
-    parts: list[bytes] = [] if batch else [writer.ping]
+async def _send_batch(send: Send, writer: Writer, batch: Sequence[Arrived], *, pings: bool) -> bool:
+    """All events of a batch in one piece; where one of them is a failure, what came before it is sent first.
+
+    `pings`: where there are none, the client is told that it is not forgotten. Whether anything was sent.
+    """
+    parts: list[bytes] = []
     try:
         for arrived in batch:
             parts.append(writer.events(arrived))
+        if pings and not any(parts):
+            parts.append(writer.ping)
     finally:
         await _send_part(send, b"".join(parts))
+    return any(parts)
 
 
 async def _send_part(send: Send, body: bytes) -> None:

@@ -635,3 +635,21 @@ def test_who_waits_is_told_that_he_is_not_forgotten(serve: Serve):
         client.sendall(post(PATH, server, body_of(stream=True)))
         while data.count(b'event: ping\ndata: {"type":"ping"}\n\n') < 3:
             data += client.recv(65536)
+
+
+def test_a_call_that_is_written_for_long_is_waited_for(serve: Serve):
+    """Until it is whole nothing is told of it, though the model writes."""
+    pieces = ["<tool_call>", *["x"] * 100_000]
+    server = serve(ServedScript({"Rain?": pieces}), limits=ServerLimits(ping_seconds=0.05))
+    chat = {"type": "function", "function": {"name": "weather"}}
+    for path, body, ping in (
+        (PATH, body_of("Rain?", tools=[WEATHER], max_tokens=100_000), b"event: ping\n"),
+        ("/v1/chat/completions", question("Rain?", tools=[chat]), b": still here\n\n"),
+    ):
+        data = b""
+        with connect(server) as client:
+            client.sendall(post(path, server, {**body, "stream": True}))
+            while data.count(ping) < 3:
+                more = client.recv(65536)
+                assert more
+                data += more
