@@ -295,6 +295,28 @@ def test_two_calls_that_must_be(serve: Serve):
     assert [block["input"] for block in content] == [{}, {}]
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ('{"a": 1e999, "b": NaN, "c": 1e3}', {"a": None, "b": None, "c": 1000.0}),
+        ('{"a": "\\ud83c"}', {"a": "?"}),
+        ('{"a": 1, "a": 2}', {"a": 2}),
+        ('{"a": ' + "[" * 500 + "]" * 500 + "}", None),
+        ('{"a": ' + "[" * 50_000, None),
+    ],
+)
+def test_input_is_json_whatever_a_model_writes(serve: Serve, written: str, expected: Any):
+    server = serve(ServedScript({"Rain?": [written]}))
+    body = body_of("Rain?", tools=[WEATHER], tool_choice={"type": "tool", "name": "weather"})
+    status, _, raw = exchange(server, post(PATH, server, body))
+    reply = json.loads(raw, parse_constant=pytest.fail)
+    assert status == 200
+    if expected is None:
+        assert (reply["content"], reply["stop_reason"]) == ([{"type": "text", "text": ""}], "end_turn")
+    else:
+        assert (reply["content"][0]["input"], reply["stop_reason"]) == (expected, "tool_use")
+
+
 def test_no_call_where_none_may_be(serve: Serve):
     engine = ServedScript({"Rain?": ["No."]})
     both(serve(engine), body_of("Rain?", tools=[WEATHER], tool_choice={"type": "none"}))

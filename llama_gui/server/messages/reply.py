@@ -1,12 +1,14 @@
 """A message: the object that is the whole reply, and without its content the first event of a stream. Pure."""
 
 import json
+import math
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from llama_gui.server.asked import Asked
+from llama_gui.server.json_body import is_too_deep
 from llama_gui.server.messages.pieces import Piece, pieces_of
 from llama_gui.server.replies import call_fields, finish_reason
 from llama_gui.server.served import ServedEngine
@@ -96,14 +98,13 @@ def whole_message(
     Raises:
         RefusedError: the answer failed.
     """
-    pieces = pieces_of(asked, engine, outputs)
-    called = any(piece.kind == "tool_use" for piece in pieces)
-    ending = ending_of(asked, result, engine, called=called)
-    return form.fields(_blocks(pieces), result.usage, ending)
+    blocks = _blocks(pieces_of(asked, engine, outputs))
+    called = any(block["type"] == "tool_use" for block in blocks)
+    return form.fields(blocks, result.usage, ending_of(asked, result, engine, called=called))
 
 
 def _blocks(pieces: Iterable[Piece]) -> list[Block]:
-    """A call that was cut is left out: its input is no object. An answer of nothing is an empty text."""
+    """A call that was cut is left out: its input is no object yet. An answer of nothing is an empty text."""
     held: list[tuple[Piece, list[str]]] = []
     for piece in pieces:
         if begins_block(piece, held[-1][0] if held else None):
@@ -118,8 +119,19 @@ def _filled(block: Block, text: str) -> Block | None:
         return {**block, "text": text}
     if block["type"] == "thinking":
         return {**block, "thinking": text, "signature": SIGNATURE}
+    given = _object_in(text)
+    return None if given is None else {**block, "input": given}
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """What a model wrote may be no JSON in two more ways: numbers that are none, and objects that nobody can follow."""
     try:
-        given = json.loads(text)
-    except ValueError:
+        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
+    except (ValueError, RecursionError):
         return None
-    return {**block, "input": given} if isinstance(given, dict) else None
+    return value if isinstance(value, dict) and not is_too_deep(value) else None
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
