@@ -9,7 +9,8 @@ from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
 from llama_gui.tool_calls import answer_or_calls, as_object
 
-MOST_TOOLS = 128
+MOST_TOOLS = 1024
+"""OpenAI has 128; programs bring those of every tool server that they know, and leave it to the model's context."""
 
 Choice = Literal["auto", "required", "named"]
 

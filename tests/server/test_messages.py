@@ -15,6 +15,8 @@ from llama_gui.server.messages.errors import in_these_words
 from llama_gui.server.messages.request import read_message
 from llama_gui.server.messages.thinking import ThinkingSplit
 from llama_gui.server.refusal import RefusedError
+from llama_gui.server.responses.request import read_response
+from llama_gui.server.schema import read_chat
 from llama_gui.server.serve import ApiServer
 from llama_gui.server.served import FixedModels, LazyModels
 from tests.server.conftest import KEY, Serve, ServedScript, ask, connect, exchange, head, post, question
@@ -321,6 +323,18 @@ def test_no_call_where_none_may_be(serve: Serve):
     engine = ServedScript({"Rain?": ["No."]})
     both(serve(engine), body_of("Rain?", tools=[WEATHER], tool_choice={"type": "none"}))
     assert engine.requests[0].tools is None
+
+
+def test_a_program_may_bring_the_tools_of_many_servers():
+    many = [{**WEATHER, "name": f"weather{number}"} for number in range(1024)]
+    (request,) = read_message(body_of(tools=many)).requests
+    assert len(request.tools or ()) == 1024
+    functions = [{"type": "function", "function": {"name": tool["name"]}} for tool in many]
+    assert len(read_chat(question(tools=functions)).requests[0].tools or ()) == 1024
+    responses = [{"type": "function", "name": tool["name"]} for tool in many]
+    assert len(read_response({"input": "Hi", "tools": responses}).requests[0].tools or ()) == 1024
+    with pytest.raises(RefusedError, match="at most 1024"):
+        read_message(body_of(tools=[*many, WEATHER]))
 
 
 def test_tools_that_only_anthropic_has_are_left_out_among_others(serve: Serve):

@@ -5,6 +5,7 @@ from typing import Any
 
 from llama_gui.server.refusal import wrong
 from llama_gui.server.request_fields import Fields
+from llama_gui.server.tools import MOST_TOOLS
 
 MOST_ITEMS = 10_000
 
@@ -103,7 +104,7 @@ def functions(fields: Fields) -> list[Fields]:
     Raises:
         RefusedError: there are tools, and none of them is a function.
     """
-    tools = fields.objects("tools", 128) or []
+    tools = fields.objects("tools", MOST_TOOLS) or []
     found = [tool for tool in tools if tool.get("type") == "function"]
     if tools and not found:
         raise tools[0].wrong("type", "function: this server has no tools of its own")
@@ -122,7 +123,9 @@ def chat_tool_choice(fields: Fields) -> Any:
         return fields.get("tool_choice")
     choice = fields.inner("tool_choice") or Fields({})
     if choice.get("type") == "allowed_tools":
-        allowed = [_named(entry) for entry in choice.objects("tools", 128) or () if entry.get("type") == "function"]
+        allowed = [
+            _named(entry) for entry in choice.objects("tools", MOST_TOOLS) or () if entry.get("type") == "function"
+        ]
         return {"type": "allowed_tools", "allowed_tools": {"mode": choice.get("mode"), "tools": allowed}}
     if choice.get("type") == "function":
         return _named(choice)
