@@ -66,8 +66,9 @@ class ServerDialog(FittingDialog):
     def _lay_out(self) -> None:
         note = self._note(
             self.tr(
-                "Programs that speak OpenAI’s protocol ask at this address and bring this key. They share the engine "
-                "with your chats, which go on beside them."
+                "Programs that speak OpenAI’s protocol ask at this address and bring this key. Those that speak "
+                "Anthropic’s, as Claude Code does, take it without “/v1”. They share the engine with your chats, which "
+                "go on beside them."
             )
         )
         warning = self._note(

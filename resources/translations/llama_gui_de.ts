@@ -2678,8 +2678,8 @@
         <translation>Für andere Geräte</translation>
     </message>
     <message>
-        <source>Programs that speak OpenAI’s protocol ask at this address and bring this key. They share the engine with your chats, which go on beside them.</source>
-        <translation>Programme, die das Protokoll von OpenAI sprechen, fragen unter dieser Adresse und bringen diesen Schlüssel mit. Sie teilen sich die Engine mit deinen Chats, die daneben weitergehen.</translation>
+        <source>Programs that speak OpenAI’s protocol ask at this address and bring this key. Those that speak Anthropic’s, as Claude Code does, take it without “/v1”. They share the engine with your chats, which go on beside them.</source>
+        <translation>Programme, die das Protokoll von OpenAI sprechen, fragen unter dieser Adresse und bringen diesen Schlüssel mit. Solche, die das von Anthropic sprechen, wie Claude Code, bekommen sie ohne „/v1“. Sie teilen sich die Engine mit deinen Chats, die daneben weitergehen.</translation>
     </message>
     <message>
         <source>For a phone or another computer, which needs the key, too. The connection is not encrypted: others in the network may read along. Only for networks that you trust, such as your own at home. While this is off, nothing outside this computer can connect.</source>
