@@ -506,6 +506,7 @@ def only(block: Any) -> dict[str, Any]:
         ({"thinking": {"type": "enabled", "budget_tokens": "all"}}, "thinking.budget_tokens"),
         ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0].type"),
         ({"tools": [{**WEATHER, "name": ""}]}, "tools[0].name"),
+        ({"tools": [{**WEATHER, "name": [[]]}]}, "tools[0].name"),
         ({"tools": [{"name": "weather"}]}, "tools[0].input_schema"),
         ({"tools": [{**WEATHER, "input_schema": {"type": "string"}}]}, "tools[0].input_schema"),
         ({"tools": [WEATHER, WEATHER]}, "tools"),

@@ -23,9 +23,10 @@ def chat_tools(fields: Fields) -> list[Mapping[str, Any]]:
     own = [tool for tool in tools if tool.get("type") in (None, "custom")]
     if tools and not own:
         raise tools[0].wrong("type", "custom, with an input_schema: this server has no tools of its own")
-    if len({tool.get("name") for tool in own}) < len(own):
+    told = [_chat_tool(tool) for tool in own]
+    if len({tool["function"]["name"] for tool in told}) < len(told):
         raise wrong("tools", "a list with one name twice", "a list of tools with different names")
-    return [_chat_tool(tool) for tool in own]
+    return told
 
 
 def _chat_tool(tool: Fields) -> Mapping[str, Any]:
