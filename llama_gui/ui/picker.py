@@ -21,6 +21,7 @@ class Picker(QAbstractButton):
         self._note = ""
         self._icon = "chevron-down"
         self.setFont(frame_font(FRAME_PX))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # who has chosen by the mouse goes on writing
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
