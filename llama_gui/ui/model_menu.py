@@ -1,4 +1,4 @@
-"""A menu of models: those on this machine, and those of each remote server; typing filters a long one."""
+"""A menu of models: those on this machine, and those of each remote server; typing filters them."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -15,7 +15,7 @@ from llama_gui.vocabulary import ModelEntry
 
 _NAME_WIDTH = 340
 LONG = 8
-"""From so many models on, typing filters them; before, it goes to the entry that begins with the letter."""
+"""From so many models on, the menu says that typing filters them."""
 MOST = 16
 """So many are shown at once: with more, the menu would cover the screen, and go on beside it."""
 
@@ -38,8 +38,8 @@ class ModelMenu(QMenu):
 
     def add_models(self, entries: Sequence[ModelEntry], loaded: Collection[str], current: str) -> None:
         """The models, by where they are. `loaded`: keys of those in memory."""
-        if len(entries) >= LONG:
-            self._hint = self._heading(self.tr("Type to filter"))
+        self._hint = self._heading(self.tr("Type to filter"))
+        self._hint.setVisible(len(entries) >= LONG)
         servers = list(dict.fromkeys(entry.endpoint for entry in entries))
         for server in servers:
             below: list[QAction] = []
@@ -84,9 +84,9 @@ class ModelMenu(QMenu):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         text = event.text()
-        if len(self._models) < LONG or event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier:
+        if event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier:
             super().keyPressEvent(event)
-        elif event.key() == Qt.Key.Key_Backspace:
+        elif event.key() == Qt.Key.Key_Backspace and self._typed:
             self.filter(self._typed[:-1])
         elif event.key() == Qt.Key.Key_Escape and self._typed:
             self.filter("")
@@ -104,6 +104,7 @@ class ModelMenu(QMenu):
         nothing = self.tr("No model has this name: {}")
         shown = self.tr("Type to filter") if not typed else ("{}" if found else nothing).format(typed)
         self._hint.setText(plain_action(shown))
+        self._hint.setVisible(bool(typed) or len(self._models) >= LONG)
         if found:
             self.setActiveAction(found[0][0])
 

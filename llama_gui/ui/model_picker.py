@@ -32,6 +32,7 @@ class ModelPicker(Picker):
     file_wanted = Signal()
     download_wanted = Signal()
     manage_wanted = Signal()
+    servers_wanted = Signal()
 
     def __init__(self, icons: Icons) -> None:
         super().__init__(icons)
@@ -95,6 +96,7 @@ class ModelPicker(Picker):
         menu.addAction(self.tr("Open GGUF file…")).triggered.connect(self.file_wanted)
         menu.addAction(self.tr("Find and download models…")).triggered.connect(self.download_wanted)
         menu.addAction(self.tr("Manage models…")).triggered.connect(self.manage_wanted)
+        menu.addAction(self.tr("Remote servers…")).triggered.connect(self.servers_wanted)
         return menu
 
     def _add_unload(self, menu: QMenu, loaded: Mapping[str, tuple[str, int]]) -> None:

@@ -1639,6 +1639,10 @@
         <source>Context length, precision…</source>
         <translation>Kontextlänge, Genauigkeit…</translation>
     </message>
+    <message>
+        <source>Remote servers…</source>
+        <translation>Entfernte Server…</translation>
+    </message>
 </context>
 <context>
     <name>ModelStates</name>

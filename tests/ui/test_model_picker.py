@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from llama_gui.ui.model_menu import LONG, MOST, ModelMenu
 from llama_gui.ui.model_picker import ModelPicker
@@ -40,10 +40,11 @@ def test_models_are_offered_by_where_they_are(picker, qtbot):
     picker.set_model("Starter", "starter")
     menu = picker.make_menu()
     assert texts(menu)[:5] == ["On this machine", "Starter  ·  14 MB", "R && D  ·  2.5 GB", "cluster", "<b>big</b>"]
-    assert [action.isEnabled() for action in menu.actions()[:5]] == [False, True, True, False, True]
+    rows = [action for action in menu.actions() if action.isVisible()]
+    assert [row.isEnabled() for row in rows[:5]] == [False, True, True, False, True]
     for row, key in ((1, "starter"), (2, "/m/rd"), (4, "cluster#big")):
         with qtbot.waitSignal(picker.model_chosen) as chosen:
-            menu.actions()[row].trigger()
+            rows[row].trigger()
         assert chosen.args == [key]
 
 
@@ -58,6 +59,7 @@ def test_without_remote_servers_there_are_no_headings(qtbot, icons):
         "Open GGUF file…",
         "Find and download models…",
         "Manage models…",
+        "Remote servers…",
     ]
 
 
@@ -103,8 +105,8 @@ def test_what_a_server_runs_is_not_unloaded_from_here(picker):
     assert "Unload Starter" in texts(picker.make_menu())
 
 
-@pytest.mark.parametrize(("place", "wanted"), [(-2, "download_wanted"), (-1, "manage_wanted")])
-def test_the_window_of_models_is_offered(picker, qtbot, place, wanted):
+@pytest.mark.parametrize(("place", "wanted"), [(-3, "download_wanted"), (-2, "manage_wanted"), (-1, "servers_wanted")])
+def test_the_windows_where_others_come_from_are_offered(picker, qtbot, place, wanted):
     with qtbot.waitSignal(getattr(picker, wanted)):
         picker.make_menu().actions()[place].trigger()
 
@@ -140,6 +142,37 @@ def test_a_long_menu_is_filtered_by_typing(qtbot, icons, picker):
     with qtbot.waitSignal(menu.chosen) as chosen:
         qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert chosen.args == ["/m/l"]
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_a_short_menu_is_filtered_too_and_says_so_once_it_is(qtbot, picker):
+    menu = picker.make_menu()
+    before = texts(menu)
+    menu.show()
+    qtbot.keyClick(menu, Qt.Key.Key_Backspace)
+    assert texts(menu) == before
+    qtbot.keyClicks(menu, "r &")
+    assert texts(menu)[:2] == ["r &&", "R && D  ·  2.5 GB"]
+    with qtbot.waitSignal(picker.model_chosen) as chosen:
+        qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert chosen.args == ["/m/rd"]
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_who_chooses_by_the_mouse_goes_on_writing(qtbot, icons):
+    window, picker, field = QWidget(), ModelPicker(icons), QLineEdit()
+    picker.offer(lambda: ENTRIES)
+    layout = QVBoxLayout(window)
+    layout.addWidget(field)
+    layout.addWidget(picker)
+    qtbot.addWidget(window)
+    window.show()
+    field.setFocus()
+    qtbot.mouseClick(picker, Qt.MouseButton.LeftButton)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, ModelMenu)
+    menu.close()
+    assert window.focusWidget() is field
 
 
 @pytest.mark.qt_log_ignore("^This plugin does not support")
