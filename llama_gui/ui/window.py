@@ -26,6 +26,7 @@ from llama_gui.ui.long_answers import LongAnswers
 from llama_gui.ui.notifier import Notifier
 from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.settings_panel import SettingsPanel
+from llama_gui.ui.side_foot import SideFoot
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.status_line import StatusLine
 from llama_gui.ui.tab_strip import TabStrip
@@ -120,6 +121,7 @@ class MainWindow(QMainWindow):
         )
         self.library = WindowLibrary(LibraryParts(self._host, desk, icons, now, keep, self.models.choose), self)
         self.sidebar.add_foot(self.library.line)
+        self.sidebar.add_foot(SideFoot(self.actions_))
 
     def _build_rooms(self, data: Path, icons: Icons) -> None:
         """What is done between them, each room one idea."""

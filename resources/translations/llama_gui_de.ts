@@ -6484,4 +6484,15 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
         <translation>Kopieren</translation>
     </message>
 </context>
+<context>
+    <name>SideFoot</name>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Preferences</source>
+        <translation>Einstellungen</translation>
+    </message>
+</context>
 </TS>

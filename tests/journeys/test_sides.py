@@ -1,8 +1,12 @@
 """The two sides of the window: dragged, within limits, and found again."""
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QSplitter
 
+from llama_gui.ui.models.window import ModelsWindow
+from llama_gui.ui.preferences import PreferencesDialog
+from llama_gui.ui.side_foot import FootRow
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import trigger
 
@@ -36,6 +40,19 @@ def test_the_sides_are_dragged_and_found_again(open_window, qtbot):
     again = open_window(ScriptedEngine(), settings=kept)
     trigger(again, "sidebar")
     qtbot.waitUntil(lambda: (again.sidebar.width(), again.panel.width()) == (narrow, 480))
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+@pytest.mark.parametrize(("row", "opened"), [("Models", ModelsWindow), ("Preferences", PreferencesDialog)])
+def test_the_side_bar_leads_to_models_and_preferences(open_window, qtbot, row, opened):
+    window = open_window(ScriptedEngine())
+    window.deck.current().focus_composer()
+    foot = next(found for found in window.sidebar.findChildren(FootRow) if found.text() == row)
+    assert foot.isVisible()
+    qtbot.mouseClick(foot, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.findChild(opened) is not None and window.findChild(opened).isVisible())
+    assert window.focusWidget() is window.deck.current().composer.edit
+    window.findChild(opened).close()
 
 
 def test_groups_of_parameters_stay_as_they_were_folded(open_window, qtbot):
