@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from llama_gui.server.endpoint import Endpoint
     from llama_gui.server.endpoint_book import EndpointBook
 
-FormField = Literal["name", "taken", "address", "key", "plain"]
+FormField = Literal["taken", "address", "key", "plain"]
 """What is wrong in a form. taken: another server has its name. plain: its address needs unencrypted connections to be
 allowed.
 """
 
 _BARE = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d+(/.*)?")
 """A host and a port, as people type them."""
+_NO_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,9 @@ class EndpointDesk(QObject):
         self._run(self._list, self.listed.emit)
 
     def keep(self, form: ServerForm) -> None:
-        """Add a server, or change the one of this name; then list them."""
-        form = replace(form, name=form.name.strip(), base_url=whole_address(form.base_url))
+        """Add a server, or change the one of this name; then list them. Without a name it is called as its host is."""
+        name, typed = form.name.strip() or name_of_address(form.base_url), form.base_url.strip()
+        form = replace(form, name=name, base_url=whole_address(form.base_url))
 
         def work() -> FormField | tuple[str, str, tuple[RemoteServer, ...]]:
             book = self._open_book()
@@ -86,7 +89,7 @@ class EndpointDesk(QObject):
             key = form.key
             if key is None:
                 former = book.endpoint(form.name)
-                key = former.key if former.base_url == form.base_url else ""
+                key = former.key if former.base_url in (typed, form.base_url) else ""
             endpoint = _endpoint(form, key)
             if isinstance(endpoint, str):
                 return endpoint
@@ -157,12 +160,23 @@ class EndpointDesk(QObject):
 
 
 def whole_address(typed: str) -> str:
-    """The address of a server as it was typed, or as it was meant: 127.0.0.1:8000 is http://127.0.0.1:8000/v1."""
+    """The address of a server as it was typed, or as it was meant.
+
+    127.0.0.1:8000 is http://127.0.0.1:8000/v1, and so is http://127.0.0.1:8000: programs print where they listen
+    without the path that clients need. A slash at the end says that there is none.
+    """
     typed = typed.strip()
-    bare = _BARE.fullmatch(typed)
-    if bare is None:
-        return typed
-    return f"http://{typed}" if bare[2] else f"http://{typed}/v1"
+    if _BARE.fullmatch(typed):
+        typed = f"http://{typed}"
+    return f"{typed}/v1" if _NO_PATH.fullmatch(typed) else typed
+
+
+def name_of_address(typed: str) -> str:
+    """What a server is called that was given no name: its host, and its port where it has one; "" where none is."""
+    try:
+        return urlsplit(whole_address(typed)).netloc.rpartition("@")[2]
+    except ValueError:  # half an address is being typed
+        return ""
 
 
 def _endpoint(form: ServerForm, key: str) -> "Endpoint | FormField":
@@ -170,7 +184,7 @@ def _endpoint(form: ServerForm, key: str) -> "Endpoint | FormField":
     from llama_gui.server.endpoint import Endpoint
 
     if not form.name:
-        return "name"
+        return "address"
     try:
         endpoint = Endpoint(form.name, form.base_url, key, allow_plain_http=True)
     except InvalidRequestError as error:

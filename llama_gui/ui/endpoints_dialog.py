@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm
+from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm, name_of_address
 from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.problem_words import problem_text
@@ -25,7 +25,7 @@ _SERVER = Qt.ItemDataRole.UserRole + 1
 
 
 class ServerFormDialog(QDialog):
-    """Name, address and key of one server. It stays open with what was typed until the server is kept."""
+    """Address, name and key of one server. It stays open with what was typed until the server is kept."""
 
     filled = Signal(object)
     """`ServerForm`."""
@@ -35,23 +35,22 @@ class ServerFormDialog(QDialog):
         self._server = server
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Change server") if server else self.tr("Add a server"))
-        self.name = QLineEdit(server.name if server else "")
-        self.name.setPlaceholderText(self.tr("as you want to call it"))
-        self.name.setReadOnly(server is not None)
         self.address = QLineEdit(server.base_url if server else "")
         self.address.setPlaceholderText("https://server.example/v1")
+        self.name = QLineEdit(server.name if server else "")
+        self.name.setReadOnly(server is not None)
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         kept = server is not None and server.has_key
         self.key.setPlaceholderText(self.tr("as it is kept") if kept else self.tr("if it needs one"))
         self.plain = QCheckBox(self.tr("Allow a connection that is not encrypted"))
         self.plain.setChecked(server is not None and server.allow_plain_http)
-        self.name.setAccessibleName(self.tr("Name"))
         self.address.setAccessibleName(self.tr("Address"))
+        self.name.setAccessibleName(self.tr("Name"))
         self.key.setAccessibleName(self.tr("Key"))
-        self.problems = {field: problem_label() for field in ("name", "address", "key", "plain")}
+        self.problems = {field: problem_label() for field in ("address", "name", "key", "plain")}
         self._lay_out()
-        for field in (self.name, self.address, self.key):
+        for field in (self.address, self.name, self.key):
             field.textChanged.connect(self._check)
         self.plain.toggled.connect(self._check)
         self._check()
@@ -59,7 +58,7 @@ class ServerFormDialog(QDialog):
     def _lay_out(self) -> None:
         form = QFormLayout()
         form.setSpacing(10)
-        for text, field in ((self.tr("Name"), "name"), (self.tr("Address"), "address"), (self.tr("Key"), "key")):
+        for text, field in ((self.tr("Address"), "address"), (self.tr("Name"), "name"), (self.tr("Key"), "key")):
             form.addRow(form_label(text, getattr(self, field)), self._with_problem(field))
         form.addRow("", self._with_problem("plain"))
         note = plain_label(
@@ -89,7 +88,8 @@ class ServerFormDialog(QDialog):
     def _check(self) -> None:
         for problem in self.problems.values():
             problem.hide()
-        self.save.setEnabled(True)  # also without a name: Enter says what is missing
+        self.save.setEnabled(True)  # also without an address: Enter says what is missing
+        self.name.setPlaceholderText(name_of_address(self.address.text()) or self.tr("as you want to call it"))
 
     def accept(self) -> None:
         """Tell what was typed."""
@@ -108,7 +108,6 @@ class ServerFormDialog(QDialog):
     def refuse(self, field: FormField) -> None:
         """Say at its field what is wrong."""
         words = {
-            "name": self.tr("Give the server a name."),
             "taken": self.tr("Another server has this name already. Give this one another."),
             "address": self.tr(
                 "This is no address of a server. It is like https://server.example/v1, or like 127.0.0.1:8000 for a "

@@ -2789,10 +2789,6 @@
         <translation>Speichern und verbinden</translation>
     </message>
     <message>
-        <source>Give the server a name.</source>
-        <translation>Gib dem Server einen Namen.</translation>
-    </message>
-    <message>
         <source>Another server has this name already. Give this one another.</source>
         <translation>Ein anderer Server heißt schon so. Gib diesem einen anderen Namen.</translation>
     </message>

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm, remote_entries, whole_address
 from llama_gui.errors import InvalidRequestError
+from llama_gui.server.endpoint import Endpoint
 from tests.bridge.test_server_host import host, server  # noqa: F401 - fixtures
 
 
@@ -48,6 +49,13 @@ def test_a_key_stays_with_its_address(qtbot: QtBot, desk):
     assert desk.endpoint("a").key == ""
 
 
+def test_a_key_stays_when_the_address_is_completed(qtbot: QtBot, desk):
+    desk._open_book().keep(Endpoint("a", "https://a.example", "secret-key"))  # as they were kept before
+    with qtbot.waitSignal(desk.kept):
+        desk.keep(ServerForm("a", "https://a.example", None))
+    assert (desk.endpoint("a").base_url, desk.endpoint("a").key) == ("https://a.example/v1", "secret-key")
+
+
 @pytest.mark.parametrize(
     ("form", "field"),
     [
@@ -57,7 +65,8 @@ def test_a_key_stays_with_its_address(qtbot: QtBot, desk):
         (ServerForm("a", "nonsense", ""), "address"),
         (ServerForm("a", "http://me:word@a.example/v1", ""), "address"),
         (ServerForm("a", "https://a.example/v1", "kéy"), "key"),
-        (ServerForm(" ", "https://a.example/v1", ""), "name"),
+        (ServerForm(" ", " ", ""), "address"),
+        (ServerForm("", "https://[half", ""), "address"),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_its_field(qtbot: QtBot, desk, form, field):
@@ -73,11 +82,27 @@ def test_what_cannot_be_used_is_refused_by_its_field(qtbot: QtBot, desk, form, f
         ("localhost:8000/", "http://localhost:8000/"),
         ("[::1]:8000/api/v1", "http://[::1]:8000/api/v1"),
         ("https://server.example/v1", "https://server.example/v1"),
+        ("http://localhost:11434", "http://localhost:11434/v1"),
+        ("https://server.example", "https://server.example/v1"),
+        ("https://server.example/", "https://server.example/"),
         ("nonsense", "nonsense"),
     ],
 )
 def test_an_address_without_its_scheme_is_understood(typed, meant):
     assert whole_address(typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("address", "name"), [("localhost:8000", "localhost:8000"), ("https://api.example/v1", "api.example")]
+)
+def test_a_server_without_a_name_is_called_as_its_host_is(qtbot: QtBot, desk, address, name):
+    with qtbot.waitSignal(desk.kept) as told:
+        desk.keep(ServerForm("", address, "", is_new=True))
+    assert told.args[0] == name
+    assert desk.endpoint(name).base_url == whole_address(address)
+    with qtbot.waitSignal(desk.refused) as told:
+        desk.keep(ServerForm("", address, "", is_new=True))
+    assert told.args == ["taken"]
 
 
 def test_models_are_listed_by_server():

@@ -138,13 +138,13 @@ def test_a_remote_model_answers_in_a_tab(window, qtbot):
     dialog = window.findChild(EndpointsDialog)
     qtbot.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
     form = dialog.findChild(ServerFormDialog)
-    qtbot.keyClicks(form.address, server.url)
+    qtbot.waitUntil(lambda: form.focusWidget() is form.address)
     qtbot.keyClick(form.address, Qt.Key.Key_Return)
-    qtbot.waitUntil(form.problems["name"].isVisible)
-    assert form.problems["name"].text() == "Give the server a name."
-    form.address.clear()
-    qtbot.keyClicks(form.name, "lab")
+    qtbot.waitUntil(form.problems["address"].isVisible)
+    assert form.problems["address"].text().startswith("This is no address")
     qtbot.keyClicks(form.address, server.url)
+    assert form.name.placeholderText() == server.url.split("/")[2]
+    qtbot.keyClicks(form.name, "lab")
     qtbot.keyClicks(form.key, server.key)
     with qtbot.waitSignal(window.connections._desk.models_found, timeout=20_000):
         qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)

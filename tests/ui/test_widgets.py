@@ -64,10 +64,10 @@ def test_the_names_of_fields_stand_at_their_height(qtbot):
     qtbot.addWidget(parent)
     dialog = ServerFormDialog(None, parent)
     dialog.show()
-    dialog.refuse("name")
+    dialog.refuse("taken")
     qtbot.waitUntil(dialog.problems["name"].isVisible)
     labels = [label for label in dialog.findChildren(QLabel) if label.buddy() is not None]
-    assert [label.buddy() for label in labels] == [dialog.name, dialog.address, dialog.key]
+    assert [label.buddy() for label in labels] == [dialog.address, dialog.name, dialog.key]
     for label in labels:
         field = label.buddy().geometry()
         assert abs(label.geometry().center().y() - field.center().y()) <= 1
