@@ -33,7 +33,7 @@ class ActionSpec:
 
 
 ACTIONS: tuple[ActionSpec, ...] = (
-    ActionSpec("new_tab", QT_TRANSLATE_NOOP("Actions", "New chat"), ("Ctrl+T",), "Tabs"),
+    ActionSpec("new_tab", QT_TRANSLATE_NOOP("Actions", "New chat"), ("Ctrl+T", "Ctrl+N"), "Tabs"),
     ActionSpec("close_tab", QT_TRANSLATE_NOOP("Actions", "Close tab"), ("Ctrl+W",), "Tabs"),
     ActionSpec("reopen_tab", QT_TRANSLATE_NOOP("Actions", "Reopen closed tab"), ("Ctrl+Shift+T",), "Tabs"),
     ActionSpec("next_tab", QT_TRANSLATE_NOOP("Actions", "Next tab"), ("Ctrl+Tab", "Ctrl+PgDown"), "Tabs"),

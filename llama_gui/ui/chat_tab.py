@@ -109,6 +109,7 @@ class ChatTab(Surface):
     def _connect(self) -> None:
         self.drafts.changed.connect(self.draft_changed)
         self.composer.draft_changed.connect(self._on_draft)
+        self.composer.edit.page_turned.connect(self.transcript.turn_page)
         self.drafts.about_to_send.connect(self.about_to_send)
         self.files.model_dropped.connect(self.model_dropped)
         self.files.folder_dropped.connect(self.folder.use)

@@ -41,11 +41,12 @@ _TIGHT_WIDTH = 400
 """Below it the numbers of the meter need the room of what is said elsewhere, too."""
 _ISOLATED, _END = "\u2068", "\u2069"
 """Between them a text is read in its own direction."""
+_PAGES = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 _PALETTE_KEY = QKeyCombination(Qt.Modifier.CTRL, Qt.Key.Key_K)
 
 
 class MessageEdit(QPlainTextEdit):
-    """Plain text; Enter sends, Shift+Enter starts a line."""
+    """Plain text; Enter sends, as does Ctrl+Enter, Shift+Enter starts a line."""
 
     send_requested = Signal()
     focus_changed = Signal()
@@ -57,6 +58,8 @@ class MessageEdit(QPlainTextEdit):
     """Undo, while the last thing that was done is a text that became a file."""
     files_dropped = Signal(object)
     """list[str]: paths."""
+    page_turned = Signal(int)
+    """Page Up (-1) or Page Down (1), which a text that fits into the field has no use for."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,14 +77,18 @@ class MessageEdit(QPlainTextEdit):
         WritingSide(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        with_keys = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        is_bare = with_keys == Qt.KeyboardModifier.NoModifier
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == Qt.KeyboardModifier.NoModifier:
+        if is_enter and (is_bare or with_keys == Qt.KeyboardModifier.ControlModifier):
             if not self._is_composing:
                 self.send_requested.emit()
             return
-        is_bare = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == Qt.KeyboardModifier.NoModifier
         if event.key() == Qt.Key.Key_Up and is_bare and not self.toPlainText():
             self.edit_last_requested.emit()
+            return
+        if is_bare and event.key() in _PAGES and not self.verticalScrollBar().maximum():
+            self.page_turned.emit(_PAGES[Qt.Key(event.key())])
             return
         if event.matches(QKeySequence.StandardKey.Undo) and self._is_file_new:
             self._unpaste()
@@ -209,6 +216,12 @@ class Composer(QWidget):
         self.button = Button(icons, "send", self.tr("Send"), look="filled", height=32, pixels=13)
         self._hint = plain_label("", "muted", TINY_PX)
         self._key = plain_label(self.tr("Esc"), "muted", TINY_PX)
+        self._lay_out()
+        self._connect()
+        self.setFocusProxy(self.edit)
+        self._show_state()
+
+    def _lay_out(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addSpacing(8)
@@ -234,9 +247,6 @@ class Composer(QWidget):
         layout.setSpacing(6)
         layout.addLayout(inner)
         layout.addLayout(row)
-        self._connect()
-        self.setFocusProxy(self.edit)
-        self._show_state()
 
     def _connect(self) -> None:
         self.edit.send_requested.connect(self._send)

@@ -186,6 +186,19 @@ def test_a_model_can_neither_read_a_file_nor_open_a_link(open_window, qtbot, mon
     assert not loaded  # there is no image in the document that could be asked for
 
 
+def test_pages_are_turned_while_the_keyboard_is_in_the_message(open_window, qtbot):
+    window = open_window(ScriptedEngine({"go": ["A line.\n\n"] * 150}))
+    tab = window.deck.current()
+    ask(qtbot, tab, "go")
+    qtbot.waitUntil(lambda: tab.session.is_settled and tab.transcript.verticalScrollBar().maximum() > 0)
+    qtbot.keyClicks(tab.composer.edit, "next")
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_PageUp)
+    bar = tab.transcript.verticalScrollBar()
+    assert 0 <= bar.value() < bar.maximum()
+    qtbot.keyClicks(tab.composer.edit, " one")
+    assert tab.composer.text() == "next one"
+
+
 def test_the_place_that_is_read_is_on_disk_a_moment_after_scrolling(open_window, qtbot, tmp_path):
     window = open_window(ScriptedEngine({"go": ["A line.\n\n"] * 150}))
     tab = window.deck.current()

@@ -18,10 +18,11 @@ def composer(qtbot, icons) -> Composer:
     return composer
 
 
-def test_enter_sends_and_keeps_the_text_until_it_is_accepted(composer, qtbot):
+@pytest.mark.parametrize("with_key", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier])
+def test_enter_sends_and_keeps_the_text_until_it_is_accepted(composer, qtbot, with_key):
     qtbot.keyClicks(composer.edit, "Hello")
     with qtbot.waitSignal(composer.send_requested) as sent:
-        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return, with_key)
     assert sent.args == ["Hello"]
     assert composer.text() == "Hello"
 
@@ -32,6 +33,19 @@ def test_nothing_is_not_sent(composer, qtbot, text):
     with qtbot.assertNotEmitted(composer.send_requested):
         qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
     assert not composer.button.isEnabled()
+
+
+def test_pages_are_turned_in_what_is_read_unless_the_text_itself_scrolls(composer, qtbot):
+    composer.set_text("Short")
+    for key, by in ((Qt.Key.Key_PageUp, -1), (Qt.Key.Key_PageDown, 1)):
+        with qtbot.waitSignal(composer.edit.page_turned) as turned:
+            qtbot.keyClick(composer.edit, key)
+        assert turned.args == [by]
+    composer.set_text("line\n" * 100)
+    before = composer.edit.textCursor().position()
+    with qtbot.assertNotEmitted(composer.edit.page_turned):
+        qtbot.keyClick(composer.edit, Qt.Key.Key_PageUp)
+    assert composer.edit.textCursor().position() < before
 
 
 def test_shift_enter_starts_a_line_and_the_field_grows(composer, qtbot):

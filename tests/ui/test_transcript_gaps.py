@@ -267,3 +267,18 @@ def test_the_wheel_at_the_top_brings_earlier_messages(view, qapp):
     turn(120)
     assert len(view.page.drawn()) > drawn
     assert view.verticalScrollBar().value() > 0
+
+
+def test_pages_are_turned_from_elsewhere_and_bring_earlier_messages_too(view):
+    view.show_path(chat(300))
+    drawn, bar = len(view.page.drawn()), view.verticalScrollBar()
+    assert bar.value() == bar.maximum()
+    view.turn_page(-1)
+    assert bar.value() == bar.maximum() - bar.pageStep()
+    assert not view.place.follows
+    view.turn_page(1)
+    assert view.place.follows
+    bar.setValue(1)
+    view.turn_page(-1)
+    assert len(view.page.drawn()) > drawn
+    assert bar.value() > 0

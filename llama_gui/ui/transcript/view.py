@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QMenu, QWidget
 
 from llama_gui.chats.attachments import sources_of
 from llama_gui.chats.reasoning import answer_text, split_reasoning
@@ -136,8 +136,21 @@ class TranscriptView(DrawnChat):
             return
         super().keyPressEvent(event)
 
+    @Slot(int)
+    def turn_page(self, by: int) -> None:
+        """Read on a page below (1) or above (-1), wherever the keyboard is."""
+        action = QAbstractSlider.SliderAction
+        self.verticalScrollBar().triggerAction(action.SliderPageStepAdd if by > 0 else action.SliderPageStepSub)
+        if by < 0:
+            self._draw_above()
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         super().wheelEvent(event)
+        if event.angleDelta().y() > 0:
+            self._draw_above()
+
+    def _draw_above(self) -> None:
+        """At the top, draw the earlier messages that are not drawn yet."""
         gaps = [] if self._is_stale else self._page.gaps()
-        if gaps and gaps[0][0] == 0 and event.angleDelta().y() > 0 and self.verticalScrollBar().value() == 0:
+        if gaps and gaps[0][0] == 0 and self.verticalScrollBar().value() == 0:
             self.draw_gap(gaps[0][1])
