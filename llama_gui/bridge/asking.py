@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from llama_gui.chats.attachments import Attachment, Draft, compose
-from llama_gui.chats.recipe import Recipe, read_recipe
+from llama_gui.chats.recipe import Recipe, is_cut_short, read_recipe
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tool_use import offered, schemas
 from llama_gui.chats.tree import Node
@@ -124,6 +124,8 @@ def go_on(
 ) -> Question:
     """Go on with an answer where it ends: by its tokens if they are known, else by its text.
 
+    One that has reached its max tokens gets as many as the chat allows now, once more.
+
     `writer`: the key of the model that wrote it, if it can be had; tokens mean nothing to another one. `tools`: what
     can be called now; the model is told what it was told then.
 
@@ -133,19 +135,27 @@ def go_on(
     recipe = read_recipe(answer.recipe)
     question = ask(path, asked, settings, chat_id, tools)
     fresh = replace(question.request, thinking=recipe.thinking, tools=recipe.tools or None)
-    if writer and recipe.token_ids and answer.status in ("stopped", "interrupted", "failed"):
+    more = settings.max_tokens if recipe.finish_reason == "length" else None
+    if writer and recipe.token_ids and is_cut_short(answer.status, recipe.finish_reason):
         # With its seed and sampling it becomes what it would have become.
         request = replace(
             fresh,
             answer_token_ids=recipe.token_ids,
             sampling=recipe.sampling,
-            max_tokens=recipe.max_tokens,
+            max_tokens=_once_more(recipe, more),
             min_tokens=recipe.min_tokens,
         )
     else:
-        request = replace(fresh, answer_text=answer.content, max_tokens=None, min_tokens=0)
+        request = replace(fresh, answer_text=answer.content, max_tokens=more, min_tokens=0)
     given = recipe.given_tokens if request.answer_token_ids else 0
     return replace(question, request=request, continues=answer.id, model=writer or settings.model, given_tokens=given)
+
+
+def _once_more(recipe: Recipe, more: int | None) -> int | None:
+    """How many tokens an answer that goes on may have; those that it has count, too."""
+    if recipe.finish_reason != "length":
+        return recipe.max_tokens
+    return None if more is None else len(recipe.token_ids) + more
 
 
 def run_again(

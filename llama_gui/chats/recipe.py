@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from llama_gui.chats.tree import NodeStatus
 from llama_gui.errors import UserError
 from llama_gui.vocabulary import (
     GenerateRequest,
@@ -73,6 +74,11 @@ class Recipe:
             return datetime.fromisoformat(self.now)
         except ValueError:
             return None
+
+
+def is_cut_short(status: NodeStatus, finish_reason: str) -> bool:
+    """Whether there may be more to an answer: it was stopped or broken off, or has reached its max tokens."""
+    return status in ("stopped", "interrupted", "failed") or (status == "complete" and finish_reason == "length")
 
 
 def recipe_text(

@@ -3431,6 +3431,10 @@
         <source>Show {} messages in between</source>
         <translation>{} Nachrichten dazwischen zeigen</translation>
     </message>
+    <message>
+        <source>Go on</source>
+        <translation>Fortsetzen</translation>
+    </message>
 </context>
 <context>
     <name>Welcome</name>

@@ -287,6 +287,27 @@ def test_a_stopped_answer_goes_on_exactly(qtbot: QtBot, starter: ChatBook, ask: 
     settle(qtbot, session)
 
 
+def test_an_answer_of_max_tokens_goes_on_exactly_and_as_far_again(qtbot: QtBot, starter: ChatBook, ask: Ask):
+    session = starter.new_chat()
+    session.set_settings(replace(WARM, sampling=replace(WARM.sampling, seed=5)))
+    ask(session, "Tell me about tabs")
+    whole = read_recipe(session.path()[1].recipe).token_ids
+    assert len(whole) > 12
+    session.set_settings(replace(session.settings, max_tokens=4))
+    session.regenerate()
+    qtbot.waitUntil(lambda: not session.answering)
+    for tokens in (4, 8):
+        part = read_recipe(session.path()[1].recipe)
+        assert (part.token_ids, part.finish_reason) == (whole[:tokens], "length")
+        session.go_on(session.path()[1].id)
+        qtbot.waitUntil(lambda: not session.answering)
+    session.set_settings(replace(session.settings, max_tokens=None))
+    session.go_on(session.path()[1].id)
+    qtbot.waitUntil(lambda: not session.answering)
+    assert read_recipe(session.path()[1].recipe).token_ids[: len(whole)] == whole
+    settle(qtbot, session)
+
+
 def test_an_answer_that_a_crash_broke_off_goes_on_exactly(qtbot: QtBot, starter: ChatBook, ask: Ask):
     session = starter.new_chat()
     session.set_settings(replace(WARM, sampling=replace(WARM.sampling, seed=6)))

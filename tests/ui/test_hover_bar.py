@@ -55,6 +55,10 @@ def hover(view: TranscriptView, word: str) -> None:
         (node("x", status="stopped"), "copy regenerate regenerate_with continue edit words run_again fork delete"),
         (node("x", status="interrupted"), "copy regenerate regenerate_with continue edit words run_again fork delete"),
         (
+            node("x", recipe='{"sampling": {"temperature": 0.7}, "finish_reason": "length"}'),
+            "copy regenerate regenerate_with continue edit words fork delete",
+        ),
+        (
             node("x", recipe='{"sampling": {"temperature": 0.0}}'),
             "copy regenerate regenerate_with edit words run_again fork delete",
         ),

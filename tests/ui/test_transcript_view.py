@@ -148,6 +148,22 @@ def test_a_footer_counts_what_an_interrupted_answer_has_and_times_what_was_added
     assert footer_of(answer(1, "x", recipe=json.dumps(whole))).facts == ("30 tokens", "10.0 tok/s")
 
 
+@pytest.mark.parametrize(
+    ("status", "reason", "goes_on"),
+    [("stopped", "", True), ("interrupted", "", True), ("complete", "length", True), ("complete", "stop", False)],
+)
+def test_an_answer_that_was_cut_short_offers_to_go_on(view, qtbot, status, reason, goes_on):
+    recipe = json.dumps({"finish_reason": reason})
+    view.show_path([user(1), answer(1, "Half", status=status, recipe=recipe)])
+    assert ("Copy  ·  Again  ·  Go on" in view.toPlainText()) is goes_on
+    if goes_on:
+        with qtbot.waitSignal(view.action_requested) as told:
+            view.anchorClicked.emit(command_of(view, "continue"))
+        assert told.args == ["continue", answer(1).id]
+    view.add_node(user(2))
+    assert "Go on" not in view.toPlainText()
+
+
 def test_only_the_last_answer_can_be_asked_for_again(view, qtbot):
     view.show_path([user(1), answer(1, "One")])
     assert view.toPlainText().count("Again") == 1

@@ -4,7 +4,7 @@ from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from llama_gui.chats.recipe import read_recipe
+from llama_gui.chats.recipe import is_cut_short, read_recipe
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.theme import RADIUS, theme_of
@@ -34,8 +34,9 @@ def verbs_of(node: Node) -> tuple[str, ...]:
         return (
             ("copy", "regenerate", "fork", "delete") if node.content else ("continue", "regenerate", "fork", "delete")
         )
-    goes_on = ("continue",) if node.status in ("stopped", "interrupted", "failed") or not node.recipe else ()
-    again = ("run_again",) if node.recipe and read_recipe(node.recipe).is_repeatable else ()
+    recipe = read_recipe(node.recipe)
+    goes_on = ("continue",) if not node.recipe or is_cut_short(node.status, recipe.finish_reason) else ()
+    again = ("run_again",) if node.recipe and recipe.is_repeatable else ()
     return ("copy", "regenerate", "regenerate_with", *goes_on, "edit", "words", *again, "fork", "delete")
 
 

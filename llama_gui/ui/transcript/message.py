@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from llama_gui.chats.attachments import listed
+from llama_gui.chats.recipe import is_cut_short
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Box, Property
@@ -26,6 +27,8 @@ class Footer:
 
     facts: tuple[str, ...]
     error: str = ""
+    goes_on: bool = False
+    """Whether there may be more of it, behind what there is."""
 
 
 def footer_of(node: Node) -> Footer:
@@ -49,7 +52,8 @@ def footer_of(node: Node) -> Footer:
     if reason := _reason(node.status) or _reason(str(recipe.get("finish_reason"))):
         facts.append(reason)
     error = problem_text(node.error) or translate("Transcript", "The answer failed.")
-    return Footer(tuple(facts), error if node.status == "failed" else "")
+    goes_on = bool(node.content) and is_cut_short(node.status, str(recipe.get("finish_reason")))
+    return Footer(tuple(facts), error if node.status == "failed" else "", goes_on)
 
 
 def _length(ids: object) -> int:
@@ -176,6 +180,9 @@ def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | 
         if node.content:
             writer.insert("  ·  ", formats.small())
         writer.command(translate("Transcript", "Again"), "again", node.id)
+        if footer.goes_on:
+            writer.insert("  ·  ", formats.small())
+            writer.command(translate("Transcript", "Go on"), "continue", node.id)
     if version is not None:
         if has_before:
             writer.insert("     ", formats.small())

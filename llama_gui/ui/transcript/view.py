@@ -72,7 +72,7 @@ class TranscriptView(DrawnChat):
                 self.toggle_sources(argument)
             case "copy-code":
                 self._copy(self._page.code(int(argument)))
-            case "previous" | "next":
+            case "previous" | "next" | "continue":
                 self.action_requested.emit(verb, argument)
             case "copy":
                 self._copy(next((answer_text(node.content) for node in self._nodes if node.id == argument), ""))
