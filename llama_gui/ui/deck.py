@@ -30,6 +30,8 @@ class TabDeck(QObject):
     """Something is different that is kept until the next start."""
     seen_changed = Signal()
     """One chat is seen, or two, or others than before."""
+    room_wanted = Signal(int)
+    """Two chats are wanted side by side, and it takes so many pixels more."""
     has_no_room = Signal()
     """Two chats are wanted side by side, and the window is too narrow for that."""
 
@@ -195,6 +197,12 @@ class TabDeck(QObject):
 
     # Two side by side
 
+    def _finds_room(self) -> bool:
+        """Whether there is room for two, once what stands beside them had the chance to make some."""
+        if not self.panes.has_room():
+            self.room_wanted.emit(self.panes.missing_width())
+        return self.panes.has_room()
+
     def shown(self) -> tuple[str, ...]:
         """The chats that are shown, also where the window has no room for both."""
         return self._shown.chats
@@ -209,7 +217,10 @@ class TabDeck(QObject):
             self._last_two = self._shown
             self.show_without(self._shown.beside)
         elif front in last.chats and all(chat in self._tabs for chat in last.chats):
+            self._finds_room()
             self._show_two(last.choose(front))
+        elif self.bar.count() == 1 and not self._finds_room():
+            self.has_no_room.emit()  # nor would a new chat be seen
         elif front:
             self.show_beside(self._shown.beside or self._former())
 
@@ -225,7 +236,7 @@ class TabDeck(QObject):
         """
         if chat_id not in self._tabs:
             self._open(chat_id, show=False)
-        shown, front, has_room = self._shown, self._shown.front, self.panes.has_room()
+        shown, front, has_room = self._shown, self._shown.front, self._finds_room()
         if chat_id not in shown.chats:
             shown = shown.add(chat_id, front)
         elif not shown.beside:

@@ -137,6 +137,7 @@ class MainWindow(QMainWindow):
         self._verbs = TabVerbs(deck, self)
         self._last_question = LastQuestion(book, deck, self)
         self._sides = WindowSides(self.sidebar, self.panel, kept, self)
+        deck.room_wanted.connect(self._sides.make_room)
         self._split = WindowSplit(book, deck, self.actions_["chat_beside"], kept, self)
         self._split.rename_wanted.connect(self._sides.rename_chat)
         self._looks = WindowLooks(deck, kept, self)

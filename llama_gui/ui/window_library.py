@@ -16,6 +16,7 @@ from llama_gui.ui.composer import dropped_paths, model_among
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.models.download_line import DownloadLine
 from llama_gui.ui.models.words import percent, plain, size_words
+from llama_gui.ui.screen_room import fitted
 from llama_gui.vocabulary import STARTER, ModelEntry, ModelInfo, is_remote
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class WindowLibrary(QObject):
             made = self._opened = ModelsWindow(parts.desk, parts.settings(), parts.icons, self._window)
             made.model_chosen.connect(parts.choose)
             made.settings_changed.connect(self._on_settings)
-            made.resize(made.sizeHint().boundedTo(self._window.screen().availableSize()))
+            made.resize(fitted(made.sizeHint(), made))
             made.show_page("recommended")
             parts.desk.shelf.scan()
         return self._opened

@@ -23,12 +23,14 @@ class WindowSides(QObject):
         self._panel = panel
         self._kept = kept
         self._is_wide = True
+        self._splitter: QSplitter | None = None
         self._widths: dict[str, int] = {}
         self._moved = QTimer(self, singleShot=True, interval=_DRAGGING_MS)
         self._moved.timeout.connect(self.keep_widths)
 
     def divide(self, splitter: QSplitter) -> None:
         """Give both sides the widths of the last time, and remember those that the user drags them to."""
+        self._splitter = splitter
         settings = self._kept.now()
         rest = max(1, splitter.width() - settings.sidebar_width - settings.panel_width)
         splitter.setSizes([settings.sidebar_width, rest, settings.panel_width])
@@ -86,6 +88,18 @@ class WindowSides(QObject):
         self._show_sidebar(True)
         self._sidebar.leave_search()
         self._sidebar.view.rename(chat_id)
+
+    @Slot(int)
+    def make_room(self, missing: int) -> None:
+        """Fold the settings away, or the chat list too, if that gives what is between them so many pixels more."""
+        panel, sidebar = (0 if part.isHidden() else part.width() for part in (self._panel, self._sidebar))
+        if missing > panel + sidebar:
+            return
+        self._show_panel(False)
+        if missing > panel:
+            self._show_sidebar(False)
+        if self._splitter is not None:
+            self._splitter.refresh()  # at once: who asked looks how much room there is now
 
     def fit(self, width: int) -> None:
         """The window has this width now; what is open changes only when it becomes narrow, or wide again."""

@@ -1,9 +1,10 @@
 """The two sides of the window: dragged, within limits, and found again."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QSplitter
 
+from llama_gui.ui import window_library
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.preferences import PreferencesDialog
 from llama_gui.ui.side_foot import FootRow
@@ -73,3 +74,12 @@ def test_the_window_fills_the_screen_and_comes_back(open_window, qtbot):
     trigger(window, "full_screen")
     assert not window.isFullScreen()
     qtbot.waitUntil(lambda: window.size() == size)
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_the_window_of_models_is_no_larger_than_the_screen(open_window, monkeypatch):
+    monkeypatch.setattr(window_library, "fitted", lambda size, _window: size.boundedTo(QSize(1024, 400)))
+    window = open_window(ScriptedEngine())
+    trigger(window, "find_models")
+    assert window.library.models_window.height() == 400
+    window.library.models_window.close()

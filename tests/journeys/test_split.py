@@ -179,6 +179,34 @@ def test_a_narrow_window_has_one_until_it_is_wide_again(chats, qtbot):
     qtbot.waitUntil(lambda: titles(window) == ["ONE", "two"])
 
 
+@pytest.mark.parametrize(
+    ("width", "seen", "left"),
+    [(1100, ["two", "ONE"], ["sidebar"]), (905, ["two", "ONE"], []), (640, ["TWO"], ["sidebar", "panel"])],
+)
+def test_the_sides_make_room_for_two_where_that_helps(open_window, qtbot, width, seen, left):
+    window = open_window(ScriptedEngine())
+    open_chats(window, qtbot, "one", "two")
+    window.resize(width, 700)
+    qtbot.waitUntil(lambda: window.width() == width)
+    sides = {"sidebar": window.sidebar, "panel": window.panel}
+    for side in sides.values():
+        side.show()
+    trigger(window, "split_view")
+    assert titles(window) == seen
+    assert [name for name, side in sides.items() if not side.isHidden()] == left
+
+
+def test_no_chat_is_begun_that_could_not_be_seen(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    open_chats(window, qtbot, "one")
+    window.resize(640, 600)
+    qtbot.waitUntil(lambda: window.width() == 640)
+    trigger(window, "split_view")
+    assert titles(window) == ["ONE"]
+    assert len(window.deck.tabs()) == 1
+    assert "no room for two" in window.status.state.text()
+
+
 def test_the_line_between_them_is_moved_and_both_are_found_again(chats, open_window, qtbot):
     window, one, _two, _three = chats
     divider, width = window.deck.panes._divider, one.width()

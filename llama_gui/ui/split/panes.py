@@ -58,7 +58,11 @@ class ChatPanes(QWidget):
 
     def has_room(self) -> bool:
         """Whether two pages can be seen."""
-        return self.width() >= 2 * LEAST_WIDTH + _LINE
+        return self.missing_width() == 0
+
+    def missing_width(self) -> int:
+        """How many pixels it is too narrow for two pages."""
+        return max(0, 2 * LEAST_WIDTH + _LINE - self.width())
 
     def arrange(self, pages: Sequence[ChatTab], front: ChatTab) -> None:
         """Show one page or two; `front` has the keyboard."""
