@@ -134,12 +134,13 @@ class StatusLine(Surface):
         if info != self._info:
             self._info, self._wait = info, LongWait()
 
-    def show_no_model(self, name: str, state: ModelState) -> None:
-        """Show that a model is not in memory, or not yet; "": there is none at all."""
+    def show_no_model(self, name: str, state: ModelState, *, is_remote: bool = False) -> None:
+        """Show that a model is not in memory, or its server not asked, or not yet; "": there is none at all."""
         self._begin(None)
         self._name = name
         self.work.setText("")
-        words = {"absent": self.tr("not in memory"), "failed": self.tr("not available")}
+        absent = self.tr("not connected") if is_remote else self.tr("not in memory")
+        words = {"absent": absent, "failed": self.tr("not available")}
         self._show_costs(words.get(state, "") if name else "")
 
     def _show_costs(self, *parts: str) -> None:

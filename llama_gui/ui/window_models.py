@@ -340,7 +340,7 @@ class WindowModels(QObject):
             self._panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
         engine = models.engine_of(key)
         if info is None or engine is None:
-            self._status.show_no_model(self.name_of(key), models.state_of(key))
+            self._status.show_no_model(self.name_of(key), models.state_of(key), is_remote=is_remote(key))
         else:
             self._status.show_model(info)
             self._status.show_stats(engine.stats())

@@ -3117,6 +3117,10 @@
         <source>{} tok/s</source>
         <translation>{} Tok/s</translation>
     </message>
+    <message>
+        <source>not connected</source>
+        <translation>nicht verbunden</translation>
+    </message>
 </context>
 <context>
     <name>StoreLane</name>

@@ -126,3 +126,9 @@ def test_what_is_too_long_ends_in_dots(status):
     status.say(shown)
     assert shown.endswith("…")
     assert status.state.grab().toImage() == cut
+
+
+@pytest.mark.parametrize(("is_remote", "words"), [(False, "not in memory"), (True, "not connected")])
+def test_a_model_that_is_not_there_says_so_of_its_own_place(status, is_remote, words):
+    status.show_no_model("Some model", "absent", is_remote=is_remote)
+    assert status.costs.text() == f"Some model      {words}"
