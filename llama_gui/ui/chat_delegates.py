@@ -1,14 +1,16 @@
 """How the side bar paints a chat, a heading, and a find."""
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtGui import QCursor, QFont, QFontMetrics, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
+    QStyle,
     QStyleOptionViewItem,
     QWidget,
 )
 
+from llama_gui.bridge.chat_rows import FOLDER
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.icons import Icons
@@ -18,6 +20,18 @@ from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
 _HIT, _TITLE_HIT = 72, 52
 _BEFORE = 22  # characters before the first find
+_MORE_WIDTH = 30
+
+
+def has_menu(index: Index) -> bool:
+    """Whether there is something to do with a row: a chat, or a folder of them."""
+    return bool(index.data(ChatRole.CHAT_ID)) or str(index.data(ChatRole.GROUP)).startswith(FOLDER)
+
+
+def more_room(row: QRect, view: QListView) -> QRect:
+    """Where the sign stands that opens the menu of a row that the mouse is over."""
+    width = row.width() - _MORE_WIDTH
+    return row.adjusted(0, 0, -width, 0) if view.isRightToLeft() else row.adjusted(width, 0, 0, 0)
 
 
 class IconDelegate(RowDelegate):
@@ -27,10 +41,10 @@ class IconDelegate(RowDelegate):
         super().__init__(view)
         self._icons = icons
 
-    def icon(self, painter: QPainter, name: str, x: int, y: int) -> None:
+    def icon(self, painter: QPainter, name: str, x: int, y: int, role: str = "muted") -> None:
         """Paint an icon of 16 pixels; `x` counts from the side that the language begins on."""
         ratio = self._view.devicePixelRatioF()
-        pixmap = self._icons.pixmap(name, theme_of(self._view).color("muted"), 16, ratio)
+        pixmap = self._icons.pixmap(name, theme_of(self._view).color(role), 16, ratio)
         is_mirrored = self._view.layoutDirection() == Qt.LayoutDirection.RightToLeft
         painter.drawPixmap(self._view.viewport().width() - 16 - x if is_mirrored else x, y, pixmap)
 
@@ -42,12 +56,22 @@ class ChatDelegate(IconDelegate):
         return QSize(120, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
+        shows_more = bool(state & QStyle.StateFlag.State_MouseOver) and has_menu(index)
         if index.data(ChatRole.HEADING):
-            self._paint_heading(painter, option, index)
+            self._paint_heading(painter, option, index, 30 if shows_more else 8)
         else:
-            self._paint_chat(painter, self.paint_ground(painter, option), index)
+            self._paint_chat(painter, self.paint_ground(painter, option), index, shows_more=shows_more)
+        if shows_more:
+            self._paint_more(painter, option)
 
-    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def _paint_more(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
+        mouse = self._view.viewport().mapFromGlobal(QCursor.pos())
+        role = "text" if more_room(rect, self._view).contains(mouse) else "muted"
+        self.icon(painter, "more", rect.width() - 23, rect.y() + (rect.height() - 16) // 2, role)
+
+    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, behind: int) -> None:
         rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
         can_fold = bool(index.flags() & Qt.ItemFlag.ItemIsSelectable)
         if can_fold:
@@ -58,7 +82,7 @@ class ChatDelegate(IconDelegate):
         words = str(index.data())
         if index.data(ChatRole.FOLDED):
             words += f"  {index.data(ChatRole.COUNT)}"
-        room = _inset(rect, 28 if can_fold else 10, 8, self._view)
+        room = _inset(rect, 28 if can_fold else 10, behind, self._view)
         if not can_fold:
             room.translate(0, 4)
         draw_words(painter, room, LEADING, _elided(words, painter.font(), room.width()))
@@ -66,13 +90,13 @@ class ChatDelegate(IconDelegate):
             folded_icon = "chevron-left" if self._view.isRightToLeft() else "chevron-right"
             self.icon(painter, folded_icon if index.data(ChatRole.FOLDED) else "chevron-down", 8, rect.y() + 9)
 
-    def _paint_chat(self, painter: QPainter, rect: QRect, index: Index) -> None:
+    def _paint_chat(self, painter: QPainter, rect: QRect, index: Index, *, shows_more: bool) -> None:
         theme = theme_of(self._view)
-        is_answering = bool(index.data(ChatRole.ANSWERING))
-        in_group = bool(str(index.data(ChatRole.GROUP)).startswith("folder:"))
+        is_answering = bool(index.data(ChatRole.ANSWERING)) and not shows_more  # both would leave no room for the name
+        in_group = str(index.data(ChatRole.GROUP)).startswith(FOLDER)
         painter.setFont(frame_font(FRAME_PX))
         painter.setPen(theme.color("text"))
-        room = _inset(rect, 28 if in_group else 10, 28 if is_answering else 10, self._view)
+        room = _inset(rect, 28 if in_group else 10, 28 if is_answering or shows_more else 10, self._view)
         draw_words(painter, room, LEADING, _elided(str(index.data()), painter.font(), room.width()))
         if is_answering:
             painter.setPen(Qt.PenStyle.NoPen)

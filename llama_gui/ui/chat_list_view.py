@@ -1,11 +1,11 @@
 """The list of chats with its keys: open, name, fold, put into the bin, and the menu."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QApplication, QFrame, QListView, QWidget
 
 from llama_gui.bridge.item_models import ChatListItemModel, ChatRole
-from llama_gui.ui.chat_delegates import ChatDelegate
+from llama_gui.ui.chat_delegates import ChatDelegate, has_menu, more_room
 from llama_gui.ui.former_focus import FormerFocus, has_keyboard
 from llama_gui.ui.icons import Icons
 
@@ -37,9 +37,11 @@ class ChatListView(QListView):
         self._chats = chats
         self._place = 0
         self._kept_chat = ""  # that has the keyboard, while the list is another
+        self._more = QPersistentModelIndex()  # whose sign for the menu the mouse holds down
         self._before_menu: str | None = None  # the chat that had it when the mouse opened a menu
         self._before_name = FormerFocus(None)
         set_up_list(self, self.tr("Chats"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # after a fold or a menu the keyboard is where one writes
         self.setModel(chats)
         self.setItemDelegate(ChatDelegate(icons, self))
         self.clicked.connect(self._choose)
@@ -125,20 +127,45 @@ class ChatListView(QListView):
         else:
             super().keyPressEvent(event)
 
+    def _more_at(self, place: QPoint) -> QPersistentModelIndex:
+        """The row whose sign for the menu stands there."""
+        index = self.indexAt(place)
+        is_there = has_menu(index) and more_room(self.visualRect(index), self).contains(place)
+        return QPersistentModelIndex(index if is_there else QModelIndex())
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._more = QPersistentModelIndex()
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._more = self._more_at(event.position().toPoint())
+        if self._more.isValid():
+            return
         # A menu marks its row itself, and knows the former one. A press beside the rows would take the mark away.
         can_select = self.indexAt(event.position().toPoint()).flags() & Qt.ItemFlag.ItemIsSelectable
         if can_select and event.button() != Qt.MouseButton.RightButton:
             super().mousePressEvent(event)
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        held, self._more = self._more, QPersistentModelIndex()
+        place = event.position().toPoint()
+        if not held.isValid():
+            super().mouseReleaseEvent(event)
+        elif self._more_at(place) == held:
+            self._want_menu(self.indexAt(place), more_room(self.visualRect(held), self).center(), by_key=False)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        self.viewport().update(self.visualRect(self.indexAt(event.position().toPoint())))  # the sign lights up
+
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
-        if not index.isValid():
-            return
-        self._before_menu = None if by_key else self.current_chat()
+        if index.isValid():
+            self._want_menu(index, self.visualRect(index).center() if by_key else event.pos(), by_key=by_key)
+
+    def _want_menu(self, index: Index, place: QPoint, *, by_key: bool) -> None:
+        is_marked = self.selectionModel().hasSelection()  # no row is while a chat is in front that is not listed yet
+        self._before_menu = None if by_key else self.current_chat() if is_marked else ""
         self.setCurrentIndex(index)
-        place = self.visualRect(index).center() if by_key else event.pos()
         what = index.data(ChatRole.CHAT_ID) or index.data(ChatRole.GROUP)
         self.menu_wanted.emit(what, self.viewport().mapToGlobal(place))
 

@@ -46,10 +46,14 @@ class WindowTabs(QObject):
         deck.tab_added.connect(self._on_tab_added)
         deck.current_changed.connect(self._on_current)
         deck.tabs_changed.connect(self.keep)
-        sidebar.chat_chosen.connect(deck.open_chat)
+        sidebar.chat_chosen.connect(self._on_chosen)
         sidebar.hit_chosen.connect(deck.open_hit)
         panel.settings_edited.connect(self._on_settings_edited)
         panel.show_defaults(DEFAULT_SAMPLING)
+
+    @Slot(str)
+    def _on_chosen(self, chat_id: str) -> None:
+        self._deck.open_chat(chat_id).take_keyboard()  # also where it was in front: who chooses a chat goes on in it
 
     @Slot(str)
     def tell(self, text: str) -> None:

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QMessageBox
 
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.bin_dialog import BinDialog
+from llama_gui.ui.chat_delegates import more_room
 from tests.chats.importers.test_jan import VERSIONS
 from tests.chats.importers.test_jan import write as write_thread
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -57,6 +58,15 @@ def test_a_name_is_given_in_the_row(window, qtbot):
     qtbot.keyClick(field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "Lisbon in spring" in titles(window))
     assert window.strip.bar.tabText(0) == "Lisbon in spring"
+
+
+@pytest.mark.parametrize("row", [1, 2])
+def test_who_clicks_a_chat_goes_on_writing_in_it_whichever_was_in_front(window, qtbot, row):
+    view, index = window.sidebar.view, window.chats.index(row)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(index).center())
+    tab = window.deck.current()
+    assert tab.session.title == index.data()
+    assert window.focusWidget() is tab.composer.edit
 
 
 def test_f2_names_the_chat_in_front_from_anywhere_and_in_the_list_that_of_the_row(window, qtbot):
@@ -151,6 +161,48 @@ def right_click(window, qtbot, title: str) -> None:
     qtbot.mouseRelease(view.viewport(), Qt.MouseButton.RightButton, pos=place)
 
 
+@pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
+def test_the_sign_at_the_end_of_a_row_opens_its_menu_and_nothing_else(window, qtbot, monkeypatch, direction):
+    menus: list[QMenu] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))  # offscreen, nothing can pop up
+    view, tab = window.sidebar.view, window.deck.current()
+    view.setLayoutDirection(direction)
+    tab.focus_composer()
+
+    def click_sign_of(title: str) -> None:
+        row = view.visualRect(window.chats.index(titles(window).index(title)))
+        x = row.left() + 14 if view.isRightToLeft() else row.right() - 14
+        qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, row.center().y()))
+
+    click_sign_of("Today")
+    assert not menus
+    click_sign_of("first")
+    assert "Rename" in [action.text().partition("\t")[0] for action in menus[-1].actions()]
+    menus[-1].aboutToHide.emit()
+    assert window.deck.current() is tab
+    assert window.focusWidget() is tab.composer.edit
+    window._book.shelving.move(window.chats.chat_at(window.chats.index(1)).id, "Home")
+    qtbot.waitUntil(lambda: "Home" in titles(window))
+    before = titles(window)
+    click_sign_of("Home")
+    assert "Rename folder…" in [action.text() for action in menus[-1].actions()]
+    assert titles(window) == before  # it is not folded
+
+
+def test_the_sign_is_painted_where_the_mouse_is(window, qtbot):
+    view, row = window.sidebar.view, window.sidebar.view.visualRect(window.chats.index(1))
+    sign = more_room(row, view).adjusted(2, 8, -6, -8)  # without the round corners of the row
+
+    def ink() -> int:
+        picture = view.viewport().grab(sign).toImage()
+        ground = picture.pixelColor(0, 0)
+        return sum(picture.pixelColor(x, y) != ground for x in range(sign.width()) for y in range(sign.height()))
+
+    assert ink() == 0
+    qtbot.mouseMove(view.viewport(), row.center())
+    qtbot.waitUntil(lambda: ink() > 5)
+
+
 def test_the_open_chat_stays_marked_whatever_is_done_by_menus(window, qtbot, monkeypatch):
     menus: list[QMenu] = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))  # offscreen, nothing can pop up
@@ -164,6 +216,12 @@ def test_the_open_chat_stays_marked_whatever_is_done_by_menus(window, qtbot, mon
     assert view.currentIndex().data() == "first"  # whose menu it is
     menus[-1].aboutToHide.emit()
     assert view.currentIndex().data() == "second"
+    trigger(window, "new_tab")
+    assert not view.selectionModel().hasSelection()
+    right_click(window, qtbot, "first")
+    menus[-1].aboutToHide.emit()
+    assert not view.selectionModel().hasSelection()
+    trigger(window, "close_tab")
     for title in ("first", "second"):
         for done in ("Pin", "Unpin"):
             right_click(window, qtbot, title)
