@@ -82,6 +82,18 @@ def test_what_was_thought_is_folded_and_not_copied(open_window, qtbot, qapp):
     assert qapp.clipboard().text() == "Hello, $x^2$ friend."
 
 
+def test_a_find_in_what_was_thought_lights_up_the_whole_message(open_window, qtbot):
+    _window, tab = chat_about(open_window, qtbot, "hi", engine=ScriptedEngine({"hi": pieces_of(THOUGHT)}))
+    node_id = tab.session.path()[-1].id
+    tab.find_bar.want("greets", node_id, 0)
+    tab.transcript.scroll_to_node(node_id)
+    assert "The user greets. I greet." in shown(tab)
+    flash = tab.transcript._flash
+    assert flash is not None
+    assert tuple(cursor.position() for cursor in flash) == tab.transcript.extent_of(node_id)
+    tab.transcript._end_flash()
+
+
 def test_the_map_goes_to_another_branch(open_window, qtbot):
     window, tab = chat_about(open_window, qtbot, "first", "second")
     tab.session.regenerate()

@@ -389,8 +389,8 @@ class DrawnChat(Sheet):
         extent = self.extent_of(node_id)
         if extent is not None:
             self.scroll_to(extent[0], 0.08)
-            self.flash(*extent)
-            self.node_reached.emit(node_id)
+            self.node_reached.emit(node_id)  # who hears it may unfold what was thought there
+            self.flash(*(self.extent_of(node_id) or extent))
 
     def draw_node(self, node_id: str) -> None:
         """Draw a message that is not drawn yet."""
