@@ -119,15 +119,16 @@ class ChatEdits(QObject):
     # --- forks
 
     def fork(self, node_id: str, title: str, settings: ChatSettings) -> None:
-        """Begin a new chat with the messages up to this one; `forked` tells its id."""
+        """Begin a new chat with the messages up to this one, in the same folder; `forked` tells its id."""
         self._saver.flush()
-        chat_id = uuid.uuid4().hex
+        chat_id, origin = uuid.uuid4().hex, self._chat_id
         nodes = _copies(self._path.tree.path(node_id), chat_id)
 
         def save(store: ChatStore) -> str:
             store.create_chat(chat_id, title)
             store.save_nodes(nodes)
             store.save_settings(chat_id, settings)
+            store.move_chat(chat_id, store.folder_of(origin))
             return chat_id
 
         self._store.run(save, self._on_forked, self._on_failed)

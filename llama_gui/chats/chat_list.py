@@ -102,6 +102,10 @@ class ChatList(StoreFile):
         """Put a chat into a folder, which is made by it; '' takes it out."""
         self._set("folder", clean_name(folder), chat_id)
 
+    def folder_of(self, chat_id: str) -> str:
+        """The folder that a chat is in; '' for none, or where there is no such chat."""
+        return next((folder for (folder,) in self._read("SELECT folder FROM chats WHERE id = ?", (chat_id,))), "")
+
     def rename_folder(self, folder: str, name: str) -> None:
         """Give a folder another name; '' dissolves it, and one that exists takes the chats in."""
         with self._transaction() as db:

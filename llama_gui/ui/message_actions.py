@@ -1,5 +1,7 @@
 """What can be done with one message: the verbs of the transcript's buttons, of the keys and of the palette."""
 
+import re
+
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
@@ -65,7 +67,7 @@ class MessageActions(QObject):
             case "continue":
                 self._session.go_on(node_id)
             case "fork":
-                title = self.tr("{} (fork)").format(self._session.title)
+                title = fork_title(self._session.title, self.tr("{} (fork)"), self.tr("{} (fork {})"))
                 self._session.edits.fork(node_id, title, self._session.settings)
             case "delete":
                 self._delete(node_id)
@@ -183,3 +185,13 @@ class MessageActions(QObject):
     def _on_dismissed(self) -> None:
         self._deleted = None
         self.leave()
+
+
+def fork_title(title: str, first: str, later: str) -> str:
+    """What a fork is called: as `first` says, and the fork of a fork as `later`, which counts them."""
+    if once := re.fullmatch("(.+)".join(map(re.escape, first.split("{}"))), title, re.DOTALL):
+        return later.format(once[1], 2)
+    before, between, behind = map(re.escape, later.split("{}"))
+    if counted := re.fullmatch(f"{before}(.+){between}([0-9]{{1,9}}){behind}", title, re.DOTALL):
+        return later.format(counted[1], int(counted[2]) + 1)
+    return first.format(title)

@@ -1551,6 +1551,10 @@
         <source>Run again: the text differs. Model, dtype or an earlier message is another.</source>
         <translation>Wiederholt: Der Text ist anders. Modell, Datentyp oder eine frühere Nachricht ist nicht dieselbe.</translation>
     </message>
+    <message>
+        <source>{} (fork {})</source>
+        <translation>{} (Abzweig {})</translation>
+    </message>
 </context>
 <context>
     <name>MessageEdit</name>

@@ -198,10 +198,12 @@ def test_deleting_one_version_shows_the_other(qtbot: QtBot, session: ChatSession
 def test_a_fork_is_a_chat_of_its_own(qtbot: QtBot, session: ChatSession, ask: Ask):
     session.set_settings(ChatSettings("Be kind."))
     settle(qtbot, session)
-    with qtbot.waitSignal(session.edits.forked) as told:
-        session.edits.fork(session.path()[1].id, "Other way", session.settings)
     book = session.parent()
     assert isinstance(book, ChatBook)
+    book.shelving.move(session.chat_id, "Home")
+    with qtbot.waitSignal(session.edits.forked) as told:
+        session.edits.fork(session.path()[1].id, "Other way", session.settings)
+    qtbot.waitUntil(lambda: [chat.folder for chat in book.summaries()] == ["Home", "Home"])
     fork = book.open_chat(told.args[0])
     with qtbot.waitSignal(fork.changed):
         pass

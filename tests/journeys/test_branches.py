@@ -1,7 +1,9 @@
 """A conversation as a tree, by keys: edit, versions, fork, delete and undo, go on, run again."""
 
+import pytest
 from PySide6.QtCore import Qt
 
+from llama_gui.ui.message_actions import fork_title
 from llama_gui.ui.widgets import Button
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
 from tests.journeys.driving import ask, shown, trigger
@@ -108,6 +110,23 @@ def test_a_fork_opens_in_a_new_tab(open_window, qtbot):
     assert fork is not tab
     assert fork.session.title == "first (fork)"
     assert texts(tab) == ["first", "first", "second", "second"]
+    for title in ("first (fork 2)", "first (fork 3)"):
+        trigger(window, "fork")
+        qtbot.waitUntil(lambda title=title: window.deck.current().session.title == title)
+
+
+@pytest.mark.parametrize(
+    ("title", "fork"),
+    [
+        ("Tides", "Tides (Abzweig)"),
+        ("Tides (Abzweig)", "Tides (Abzweig 2)"),
+        ("Tides (Abzweig 9)", "Tides (Abzweig 10)"),
+        ("(Abzweig)", "(Abzweig) (Abzweig)"),
+        (r"a.* {} \1 (x)", r"a.* {} \1 (x) (Abzweig)"),
+    ],
+)
+def test_forks_are_counted(title, fork):
+    assert fork_title(title, "{} (Abzweig)", "{} (Abzweig {})") == fork
 
 
 def test_copy_and_run_again(open_window, qtbot, qapp):
