@@ -49,6 +49,7 @@ _MORE_KEYS = (
     ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Start a new line"), QT_TRANSLATE_NOOP("KeysDialog", "Shift+Enter")),
     ("Tabs", QT_TRANSLATE_NOOP("KeysDialog", "Go to tab 1 … 8"), QT_TRANSLATE_NOOP("KeysDialog", "Ctrl+1 … Ctrl+8")),
 )
+_MOST_FOUND = 100
 _COLUMNS = (
     (
         QT_TRANSLATE_NOOP("Actions", "Tabs"),
@@ -104,28 +105,30 @@ def commands_of(actions: Actions) -> list[Command]:
 
 
 class CommandPalette(QWidget):
-    """Type to find a command, Enter to run it, Esc to leave. It lies over the window and goes with the focus."""
+    """Type to find a command, Enter to run it, Esc to leave. It lies over the window and goes with the focus.
 
-    def __init__(self, commands: Sequence[Command], window: QWidget) -> None:
+    `finds`: what is listed only by what is typed. `search`: what looks for those words elsewhere; its row is the last.
+    """
+
+    def __init__(
+        self, commands: Sequence[Command], finds: Sequence[Command], search: Callable[[str], object], window: QWidget
+    ) -> None:
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(self.tr("All actions"))
-        self._commands = commands
+        self._commands, self._finds, self._search = commands, finds, search
         self._found: list[Command] = []
         self._before = FormerFocus(window.focusWidget())
-        self._nothing = plain_label(self.tr("No action has this name."), "muted", FRAME_PX)
         self.field = QLineEdit()
-        self.field.setPlaceholderText(self.tr("Type to find an action"))
-        self.field.setAccessibleName(self.tr("Find an action"))
+        self.field.setPlaceholderText(self.tr("Find an action, a model or a chat"))
+        self.field.setAccessibleName(self.tr("Find an action, a model or a chat"))
         self.field.installEventFilter(self)
         self.view = QListView()
         self._set_up_view()
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(8, 8, 8, 8)
         self._layout.addWidget(self.field)
-        self._layout.addWidget(self._nothing)
         self._layout.addWidget(self.view, 1)
-        self._nothing.setContentsMargins(12, 8, 12, 8)
         self._most = min(392, window.height() - 96)
         self.resize(min(480, window.width() - 32), self._most)
         self.move((window.width() - self.width()) // 2, 56)
@@ -139,7 +142,7 @@ class CommandPalette(QWidget):
         self.view.setModel(self._model)
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.view.setAccessibleName(self.tr("Found actions"))
+        self.view.setAccessibleName(self.tr("Finds"))
         self.view.viewport().setAutoFillBackground(False)
         self.view.setItemDelegate(NoteDelegate(self.view))
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
@@ -157,9 +160,13 @@ class CommandPalette(QWidget):
     @Slot(str)
     def _filter(self, text: str) -> None:
         words = text.lower().split()
-        likenesses = [(command.likeness(words), command) for command in self._commands if command.can_run()]
+        commands = [*self._commands, *self._finds] if words else self._commands
+        likenesses = [(command.likeness(words), command) for command in commands if command.can_run()]
         likenesses.sort(key=lambda pair: -pair[0])  # equals stay in their order
-        self._found = [command for likeness, command in likenesses if likeness]
+        self._found = [command for likeness, command in likenesses if likeness][:_MOST_FOUND]
+        if words:
+            everywhere = self.tr("Search all chats for “{}”").format(text.strip())
+            self._found.append(Command(everywhere, "", "", partial(self._search, text.strip())))
         self._model.clear()
         for command in self._found:
             item = QStandardItem(command.text)
@@ -170,12 +177,9 @@ class CommandPalette(QWidget):
 
     def _fit(self, found: int) -> None:
         """No longer than what was found."""
-        self._nothing.setVisible(found == 0)
-        self.view.setVisible(found > 0)
-        below = found * ROW_HEIGHT if found else self._nothing.sizeHint().height()
         margins = self._layout.contentsMargins()
         room = margins.top() + margins.bottom() + self.field.sizeHint().height() + self._layout.spacing()
-        self.resize(self.width(), min(self._most, room + below))
+        self.resize(self.width(), min(self._most, room + found * ROW_HEIGHT))
         self.update()  # the border is elsewhere now
 
     @Slot()

@@ -230,10 +230,13 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_palette(self) -> None:
         from llama_gui.ui.dialogs import CommandPalette, commands_of  # here: the window shows sooner
+        from llama_gui.ui.palette_finds import chat_finds, model_finds
         from llama_gui.ui.settings_places import settings_places
 
         places = settings_places(self.panel, self._sides.go_to_setting)
-        CommandPalette([*commands_of(self.actions_), *places], self).open()
+        models = model_finds(self.models.entries(), self.models.choose)
+        chats = chat_finds(self._book.summaries(), self.deck.open_chat)
+        CommandPalette([*commands_of(self.actions_), *places], [*models, *chats], self._sides.search_for, self).open()
 
     @Slot()
     def _show_help(self) -> None:

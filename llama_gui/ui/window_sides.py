@@ -81,6 +81,11 @@ class WindowSides(QObject):
         self._show_sidebar(True)
         self._sidebar.begin_search()
 
+    def search_for(self, words: str) -> None:
+        """Search all chats for these words."""
+        self.search()
+        self._sidebar.search.setText(words)
+
     def rename_chat(self, chat_id: str) -> None:
         """Let the user name a chat in its row. One in which nothing was said yet has none."""
         if not self._sidebar.view.reveal(chat_id):

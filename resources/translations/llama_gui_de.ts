@@ -814,24 +814,28 @@
         <translation>Alle Aktionen</translation>
     </message>
     <message>
-        <source>No action has this name.</source>
-        <translation>Keine Aktion heißt so.</translation>
-    </message>
-    <message>
         <source>Settings of this chat</source>
         <translation>Einstellungen dieses Chats</translation>
     </message>
     <message>
-        <source>Type to find an action</source>
-        <translation>Tippen, um eine Aktion zu finden</translation>
+        <source>Find an action, a model or a chat</source>
+        <translation>Aktion, Modell oder Chat finden</translation>
     </message>
     <message>
-        <source>Find an action</source>
-        <translation>Aktion finden</translation>
+        <source>Finds</source>
+        <translation>Treffer</translation>
     </message>
     <message>
-        <source>Found actions</source>
-        <translation>Gefundene Aktionen</translation>
+        <source>Search all chats for “{}”</source>
+        <translation>Alle Chats nach „{}“ durchsuchen</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
     </message>
 </context>
 <context>

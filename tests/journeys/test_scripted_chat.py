@@ -9,6 +9,7 @@ from llama_gui.chats.search import SearchHit
 from llama_gui.errors import UserError
 from llama_gui.settings import UserSettings
 from llama_gui.ui.dialogs import CommandPalette
+from llama_gui.ui.rows import NOTE_ROLE
 from llama_gui.ui.widgets import Button
 from llama_gui.vocabulary import STARTER
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
@@ -303,7 +304,6 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
         heights.append(palette.height())
     assert heights == sorted(heights, reverse=True)
     assert heights[0] > 2 * heights[2]
-    assert palette.view.isHidden()
     palette.field.setText("colours light")
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.kept_settings[-1].color_scheme == "light"
@@ -321,7 +321,6 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
         ("rag", "folder"),
         ("retry", "regenerate"),
         ("umbenennen", "rename_chat"),
-        ("nonesuch", ""),
         ("trash", "delete_chat"),
         ("mcp", "tools"),
         ("search", "search"),
@@ -332,8 +331,36 @@ def test_the_palette_finds_by_other_words(open_window, words, first):
     trigger(window, "palette")
     palette = window.findChild(CommandPalette)
     palette.field.setText(words)
-    found = palette.view.model().index(0, 0).data()
-    assert (found or "") == (window.actions_[first].text() if first else "")
+    assert palette.view.model().index(0, 0).data() == window.actions_[first].text()
+
+
+def palette_rows(palette: CommandPalette) -> list[tuple[str, str]]:
+    model = palette.view.model()
+    rows = [model.index(row, 0) for row in range(model.rowCount())]
+    return [(row.data(), row.data(NOTE_ROLE)) for row in rows]
+
+
+def test_the_palette_finds_models_and_chats_and_searches_for_the_rest(open_window, qtbot):
+    window = open_window(ScriptedEngine(), ScriptedEngine(name="Other"))
+    ask(qtbot, window.deck.current(), "scripted zebras")
+    qtbot.waitUntil(lambda: len(window._book.summaries()) == 1 and window.deck.current().session.is_settled)
+    trigger(window, "new_tab")
+    trigger(window, "palette")
+    palette = window.findChild(CommandPalette)
+    assert not [row for row in palette_rows(palette) if row[1] in ("Model", "Chat")]
+    palette.field.setText("scripted")
+    last = ("Search all chats for “scripted”", "")
+    assert palette_rows(palette) == [("Scripted", "Model"), ("scripted zebras", "Chat"), last]
+    palette.field.setText("zebra")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.deck.current().session.title == "scripted zebras"
+    trigger(window, "palette")
+    palette = next(found for found in window.findChildren(CommandPalette) if found.isVisible())
+    palette.field.setText(" nonesuch ")
+    assert palette_rows(palette) == [("Search all chats for “nonesuch”", "")]
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.sidebar.search.text() == "nonesuch"
+    assert window.sidebar.search.hasFocus()
 
 
 @pytest.mark.parametrize(
