@@ -105,7 +105,7 @@ class PreferencesDialog(QDialog):
     # The groups
 
     def _add_looks(self) -> None:
-        later = self.tr("Counts from the next start.")
+        later = self.tr("Takes effect at the next start.")
         colours = (("system", self.tr("As the system")), ("light", self.tr("Light")), ("dark", self.tr("Dark")))
         languages = (("system", self.tr("As the system")), ("en", "English"), ("de", "Deutsch"))
         directions = (
@@ -145,7 +145,7 @@ class PreferencesDialog(QDialog):
                 "strategy",
                 self.tr("Several chats answer"),
                 strategies,
-                self.tr("Together is fastest. Counts from the next model that is loaded after a start."),
+                self.tr("Together is fastest. Takes effect for models that are loaded after the next start."),
             )
         )
         one, many = self.tr("After {} minute"), self.tr("After {} minutes")

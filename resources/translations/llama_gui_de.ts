@@ -2354,7 +2354,7 @@
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>Counts from the next start.</source>
+        <source>Takes effect at the next start.</source>
         <translation>Gilt ab dem nächsten Start.</translation>
     </message>
     <message>
@@ -2454,7 +2454,7 @@
         <translation>Mehrere Chats antworten</translation>
     </message>
     <message>
-        <source>Together is fastest. Counts from the next model that is loaded after a start.</source>
+        <source>Together is fastest. Takes effect for models that are loaded after the next start.</source>
         <translation>Gemeinsam ist am schnellsten. Gilt ab dem nächsten Modell, das nach einem Start geladen wird.</translation>
     </message>
     <message>
