@@ -50,6 +50,7 @@ NOT_SHOWN = {
         "server/json_body",
         "server/limits",
         "server/loads",
+        "server/messages",
         "server/metrics",
         "server/places",
         "server/refusal",
