@@ -13,6 +13,7 @@ from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
 from llama_gui.engine.loading import estimate_bytes, model_folder
 from llama_gui.engine.shared_thread import SharedThread
+from llama_gui.engine.speculation import FROM_TEXT
 from llama_gui.errors import EngineClosedError, NotEnoughMemoryError
 from llama_gui.vocabulary import GenerateRequest, LoadProgress, ModelInfo
 from llama_gui.vocabulary.checks import check_number
@@ -136,8 +137,8 @@ class ModelPool:
 
     def _needed(self, folder: Path) -> int:
         """Bytes for the model in `folder` and the draft that each one gets; with a budget only weights count."""
-        draft = self._options.get("draft", "ngram")
-        drafts = [draft] if isinstance(draft, str | Path) and draft != "ngram" else []
+        draft = self._options.get("draft")
+        drafts = [draft] if isinstance(draft, str | Path) and draft not in FROM_TEXT else []
         dtype, device = self._options.get("dtype", "auto"), self._options.get("device", "auto")
         weights = sum(estimate_bytes(path, dtype, device) for path in (folder, *drafts))
         return bytes_to_load(weights) if self._budget is None else weights

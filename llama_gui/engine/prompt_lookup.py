@@ -1,5 +1,7 @@
 """Guesses from the text itself: it goes on as it did where it last read the same (prompt lookup, Saxena 2023).
 
+Where it never did, earlier answers of the same model may have: it has its turns of phrase.
+
 How many tokens are guessed is a matter of odds. The longer the run that reads the same, the more often what followed it
 is right; each answer learns how often. A guess is made while the tokens to be expected are worth the time of its row.
 """
@@ -14,6 +16,8 @@ from llama_gui.engine.sequence import Sequence
 
 _LONGEST = 8  # tokens; longer runs are hardly ever wrong more seldom
 _MEMORY = 0.95  # what an observation weighs after the next of the same run
+_EARLIER = 32_768  # tokens of earlier answers
+_BETWEEN = -1  # is no token
 _PRIORS = ((0.5, 4.0), (1.0, 2.0), (2.0, 1.5), (3.0, 1.0), (4.0, 1.0), (5.0, 1.0), (6.0, 1.0), (8.0, 1.0))
 """Guesses that were right and that were wrong, for runs of 1 to `_LONGEST` tokens. They count beside an answer's own,
 so that what went wrong is tried again some day. From texts and programs, see `tests/benchmarks/guess_odds.py`."""
@@ -28,17 +32,24 @@ class Price:
 
 
 class Odds:
-    """How often guesses are right behind runs of each length, in one answer."""
+    """How often guesses are right behind runs of each length, in one answer. `trust`: what the priors' rights count."""
 
-    def __init__(self) -> None:
+    def __init__(self, trust: float = 1.0) -> None:
+        self._trust = trust
         self._right = [0.0] * _LONGEST
         self._wrong = [0.0] * _LONGEST
 
+    def of(self, run: int) -> float:
+        """How likely a guess behind a run of so many equal tokens is right; 0: there is no such run."""
+        if not run:
+            return 0.0
+        right, wrong = _PRIORS[run - 1]
+        right = self._trust * right + self._right[run - 1]
+        return right / (right + wrong + self._wrong[run - 1])
+
     def best_count(self, run: int, most: int, price: Price) -> int:
         """How many guesses bring the most tokens per second, behind a run of so many equal tokens."""
-        first_right, first_wrong = _PRIORS[run - 1]
-        right = first_right + self._right[run - 1]
-        each = right / (right + first_wrong + self._wrong[run - 1])
+        each = self.of(run)
         reached = 1.0  # how likely all guesses so far are right
         tokens, best, best_count = float(price.answers), float(price.answers), 0
         for count in range(1, most + 1):
@@ -72,14 +83,44 @@ class Grams:
         `known` is the whole text. (0, 0): it has never ended so.
         """
         self._tokens.extend(known[len(self._tokens) :])
-        tokens = np.frombuffer(self._tokens, np.intc)
-        run = place = 0
-        ends = 1 + np.flatnonzero(tokens[:-1] == tokens[-1:])
-        while len(ends) and run < _LONGEST:
-            run, place = run + 1, int(ends[-1])
-            ends = ends[ends > run]
-            ends = ends[tokens[ends - run - 1] == tokens[-run - 1]]
-        return run, place
+        return _last_place(self._tokens, known[-_LONGEST:])
+
+
+class EarlierAnswers:
+    """The same in the answers that a model has given of late."""
+
+    def __init__(self) -> None:
+        self._tokens = array("i", [_BETWEEN])
+
+    def add(self, answer: Many[int]) -> None:
+        """It has ended. The oldest are forgotten."""
+        self._tokens.extend(answer)
+        self._tokens.append(_BETWEEN)
+        if len(self._tokens) > 2 * _EARLIER:
+            del self._tokens[:-_EARLIER]
+
+    def find(self, known: Many[int]) -> tuple[int, int]:
+        """As in `Grams`; `known` is another text."""
+        return _last_place(self._tokens, known[-_LONGEST:])
+
+    def read(self, place: int, count: int) -> list[int]:
+        """At most `count` tokens from there on, of one answer."""
+        found = self._tokens[place : place + count].tolist()
+        return found[: found.index(_BETWEEN)] if _BETWEEN in found else found
+
+
+def _last_place(text: "array[int]", tail: Many[int]) -> tuple[int, int]:
+    """How much of the end of `tail` stands in `text`, at most, and behind which place of it, the last one."""
+    tokens = np.frombuffer(text, np.intc)
+    run = place = 0
+    ends = 1 + np.flatnonzero(tokens[:-1] == tail[-1])
+    while len(ends):
+        run, place = run + 1, int(ends[-1])
+        if run == len(tail):
+            break
+        ends = ends[ends > run]
+        ends = ends[tokens[ends - run - 1] == tail[-run - 1]]
+    return run, place
 
 
 class PromptLookup:
@@ -90,30 +131,41 @@ class PromptLookup:
 
     def __init__(self) -> None:
         self._answers: dict[int, _Answer] = {}
+        self._earlier = EarlierAnswers()
 
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
         """See `Proposer.propose`."""
         answer = self._answers.setdefault(sequence.number, _Answer())
         known = sequence.tokens
-        answer.run, place = answer.grams.find(known)
-        count = answer.odds.best_count(answer.run, most, price) if answer.run else 0
-        return known[place : place + count]
+        run, place = answer.grams.find(known)
+        earlier_run, earlier_place = self._earlier.find(known)
+        if answer.odds.of(run) >= answer.odds_earlier.of(earlier_run):
+            answer.asked, answer.run = answer.odds, run
+            return known[place : place + answer.best_count(most, price)]
+        answer.asked, answer.run = answer.odds_earlier, earlier_run
+        return self._earlier.read(earlier_place, answer.best_count(most, price))
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
         """See `Proposer.record`."""
         answer = self._answers.get(sequence.number)
         if answer is not None:
-            answer.odds.record(answer.run, guessed, right)
+            answer.asked.record(answer.run, guessed, right)
 
     def forget(self, sequence: Sequence) -> None:
-        """See `Proposer.forget`."""
-        self._answers.pop(sequence.number, None)
+        """See `Proposer.forget`. What it has written may help with other answers."""
+        if self._answers.pop(sequence.number, None) is not None:
+            self._earlier.add(sequence.answer)
 
 
 class _Answer:
-    """What is known of one answer. `run`: of equal tokens, behind which the last guesses were made."""
+    """What is known of one answer. `asked` and `run`: the odds of the last guesses, and of how many equal tokens."""
 
     def __init__(self) -> None:
         self.grams = Grams()
-        self.odds = Odds()
+        self.odds = self.asked = Odds()
+        self.odds_earlier = Odds(trust=0.5)
         self.run = 0
+
+    def best_count(self, most: int, price: Price) -> int:
+        """How many guesses to make behind that run."""
+        return self.asked.best_count(self.run, most, price) if self.run else 0

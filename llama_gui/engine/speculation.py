@@ -25,6 +25,8 @@ from llama_gui.errors import GenerationError, InvalidRequestError, UnsupportedMo
 
 _log = logging.getLogger(__name__)
 
+FROM_TEXT = ("ngram", "auto")
+"""What `Engine.load` calls guesses that need no other model."""
 MAX_DECODES = 4
 """With more answers at once the rows of a step are no longer free, and guesses slow everybody down."""
 
@@ -202,7 +204,7 @@ def open_draft(draft: str | Path | None) -> ModelFiles | None:
     """The smaller model that guesses, if `draft` is one: nothing of its weights is read yet; for errors see
     `Engine.load`.
     """
-    if draft in (None, "ngram", "auto"):
+    if draft is None or draft in FROM_TEXT:
         return None
     if not isinstance(draft, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidRequestError("draft", draft, '"ngram", "auto", or where a smaller model lies')

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.engine.prompt_lookup import Grams, Odds, Price, PromptLookup
+from llama_gui.engine.prompt_lookup import _EARLIER, EarlierAnswers, Grams, Odds, Price, PromptLookup
 
 CHEAP, DEAR = Price(1, 0.02), Price(1, 0.5)
 
@@ -75,7 +75,7 @@ def test_of_several_answers_in_a_step_a_row_delays_all():
 
 def test_an_answer_learns_from_its_guesses():
     lookup, text = PromptLookup(), [1, 2, 3, 9, 9, 1, 2, 3]
-    one, other = (SimpleNamespace(number=number, tokens=text) for number in (1, 2))
+    one, other = (SimpleNamespace(number=number, tokens=text, answer=[]) for number in (1, 2))
     before = lookup.propose(one, 16, DEAR)
     assert before == [9, 9, 1][: len(before)]
     assert before
@@ -92,3 +92,52 @@ def test_where_nothing_was_read_before_nothing_is_guessed():
     lookup = PromptLookup()
     assert lookup.propose(SimpleNamespace(number=1, tokens=[1, 2, 3]), 16, CHEAP) == []
     assert lookup.propose(SimpleNamespace(number=2, tokens=[1]), 16, CHEAP) == []
+
+
+def test_an_answer_goes_on_as_an_earlier_one_did():
+    lookup = PromptLookup()
+    done = SimpleNamespace(number=1, tokens=[7, 1, 2, 3, 4, 5, 6], answer=[1, 2, 3, 4, 5, 6])
+    lookup.propose(done, 16, CHEAP)
+    lookup.forget(done)
+    later = SimpleNamespace(number=2, tokens=[30, 31, 1, 2, 3], answer=[])
+    assert lookup.propose(later, 16, CHEAP) == [4, 5, 6]  # and not into the next answer
+    lookup.record(later, 3, 1)
+    own = SimpleNamespace(number=3, tokens=[2, 3, 8, 8, 2, 3], answer=[])
+    assert lookup.propose(own, 16, CHEAP)[0] == 8  # what it wrote itself is more likely
+    for _ in range(30):
+        lookup.record(own, 1, 0)
+    assert lookup.propose(own, 16, CHEAP)[0] == 4
+
+
+def test_a_text_that_was_only_read_is_no_answer():
+    lookup = PromptLookup()
+    lookup.forget(SimpleNamespace(number=1, tokens=[1, 2, 3, 4], answer=[1, 2, 3, 4]))  # nothing was guessed for it
+    assert lookup.propose(SimpleNamespace(number=2, tokens=[1, 2, 3]), 16, CHEAP) == []
+
+
+def test_old_answers_are_forgotten():
+    earlier = EarlierAnswers()
+    earlier.add([1, 2, 3])
+    assert earlier.find([1, 2]) == (2, 3)
+    earlier.add([9] * 2 * _EARLIER)
+    assert earlier.find([1, 2]) == (0, 0)
+    run, place = earlier.find([9] * 8)
+    assert run == 8
+    assert earlier.read(place, 3) == []  # that was its end
+    earlier.add([5, 6])
+    assert earlier.read(earlier.find([5])[1], 9) == [6]
+
+
+def test_runs_do_not_go_over_the_border_of_two_answers():
+    earlier = EarlierAnswers()
+    earlier.add([1, 2])
+    earlier.add([3, 4])
+    assert earlier.find([1, 2, 3]) == (1, 5)
+    assert earlier.find([-5, 2]) == (1, 3)
+    assert earlier.read(3, 5) == []
+
+
+def test_text_that_ends_with_the_last_token_of_an_answer_has_no_guess_from_it():
+    earlier = EarlierAnswers()
+    earlier.add([1])
+    assert earlier.read(earlier.find([1])[1], 4) == []
