@@ -24,6 +24,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.jump_button import JumpButton
 from llama_gui.ui.message_actions import MessageActions
+from llama_gui.ui.notice import Notice
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.split.header import PaneHeader
 from llama_gui.ui.tab_drafts import TabDrafts
@@ -38,7 +39,7 @@ from llama_gui.ui.tools.tab_question import TabQuestion
 from llama_gui.ui.tools.tab_tools import TabTools
 from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
-from llama_gui.ui.widgets import Notice, Surface
+from llama_gui.ui.widgets import Surface
 
 _WRITING = (
     Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier

@@ -1,12 +1,12 @@
 """A quiet line with one thing to do: undo what was just done, leave what was begun. It goes away by itself."""
 
-from PySide6.QtCore import QRectF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
-from llama_gui.ui.widgets import Button, plain_label, plain_tip
+from llama_gui.ui.theme import SMALL_PX
+from llama_gui.ui.widgets import Button, paint_card, plain_label, plain_tip
 
 
 class InfoBar(QFrame):
@@ -82,9 +82,4 @@ class InfoBar(QFrame):
         self.accepted.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = theme_of(self)
-        painter.setPen(QPen(theme.color("line"), 1))
-        painter.setBrush(theme.color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_card(QPainter(self), self)

@@ -1,15 +1,15 @@
 """The messages that wait for the end of the answer, above the composer."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.bridge.message_queue import MessageQueue
 from llama_gui.chats.attachments import Draft
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.text_painting import draw_words
-from llama_gui.ui.theme import RADIUS, SMALL_PX, TINY_PX, frame_font, theme_of
-from llama_gui.ui.widgets import Button, plain_label, plain_tip
+from llama_gui.ui.theme import SMALL_PX, TINY_PX, frame_font, theme_of
+from llama_gui.ui.widgets import Button, paint_card, plain_label, plain_tip
 
 _MOST_SHOWN = 4
 
@@ -116,9 +116,4 @@ class QueueList(QFrame):
         return row
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = theme_of(self)
-        painter.setPen(QPen(theme.color("line"), 1))
-        painter.setBrush(theme.color("page"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_card(QPainter(self), self, ground="page")

@@ -7,9 +7,9 @@ from llama_gui.chats.attachments import Attachment, Draft, joined
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.info_bar import InfoBar
 from llama_gui.ui.message_actions import UNDO_SECONDS, MessageActions
+from llama_gui.ui.notice import Notice
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.queue_list import QueueList
-from llama_gui.ui.widgets import Notice
 from llama_gui.vocabulary import ContextUse
 
 

@@ -12,8 +12,8 @@ from llama_gui.chats.attachments import Attachment
 from llama_gui.chats.documents.kinds import ENDINGS
 from llama_gui.ui.attachment_bar import MOST_FILES
 from llama_gui.ui.composer import Composer, model_among
+from llama_gui.ui.notice import Notice
 from llama_gui.ui.tab_drafts import TabDrafts
-from llama_gui.ui.widgets import Notice
 
 _TEXTS = (
     "txt", "md", "markdown", "rst", "log", "csv", "tsv", "json", "jsonl", "xml", "yaml", "yml", "toml", "ini", "cfg",

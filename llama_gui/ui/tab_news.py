@@ -8,12 +8,12 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.former_focus import has_keyboard
 from llama_gui.ui.long_wait import LongWait
+from llama_gui.ui.notice import Notice
 from llama_gui.ui.numbers import counted, number_text
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.queue_list import QueueList
 from llama_gui.ui.tools.words import title_of
 from llama_gui.ui.transcript.view import TranscriptView
-from llama_gui.ui.widgets import Notice
 from llama_gui.vocabulary import JobProgress, ToolQuestion
 
 

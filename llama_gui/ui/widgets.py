@@ -2,7 +2,7 @@
 
 import html
 
-from PySide6.QtCore import QCoreApplication, QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import (
     QAction,
     QColor,
@@ -16,11 +16,10 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, frame_font, theme_of
 
@@ -225,87 +224,20 @@ class Button(QAbstractButton):
         self.update()
 
 
+def paint_card(painter: QPainter, widget: QWidget, *, edge: str = "line", ground: str = "raised") -> None:
+    """The ground of what lies on the page, in the colours of two roles."""
+    theme = theme_of(widget)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.color(edge), 1))
+    painter.setBrush(theme.color(ground))
+    painter.drawRoundedRect(QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+
+
 def paint_focus(painter: QPainter, rect: QRectF, color: QColor, radius: float = RADIUS - 2) -> None:
     """The ring around what has the keyboard."""
     painter.setPen(QPen(color, 1.5))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), radius, radius)
-
-
-class Notice(QFrame):
-    """One dismissable sentence that says what went wrong, and what can be done about it."""
-
-    accepted = Signal()
-    """The offered action was chosen."""
-    dismissed = Signal()
-
-    def __init__(self, icons: Icons) -> None:
-        super().__init__()
-        self._icons = icons
-        self._said: list[str] = []
-        self._label = plain_label(role="error", pixels=SMALL_PX)
-        self._label.setWordWrap(True)
-        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._offered_for = ""  # the sentence whose action the button is
-        self._action = Button(icons, text="", look="outlined", height=24)
-        self._action.clicked.connect(self.accepted)
-        close = Button(icons, "close", height=24)
-        close.setAccessibleName(self.tr("Dismiss this message"))
-        close.setToolTip(plain_tip(self.tr("Dismiss")))
-        close.clicked.connect(self.dismiss)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(6, 6, 6, 6)
-        layout.setSpacing(8)
-        layout.addSpacing(30)  # for the picture
-        layout.addWidget(self._label, 1)
-        layout.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
-        self.hide()
-
-    def say(self, text: str) -> None:
-        """Show a sentence; an empty one hides the notice."""
-        self._show([text] if text else [])
-
-    def add(self, text: str, action: str = "") -> None:
-        """Show a sentence below what it says already, which may not have been read yet. `action`: what it offers."""
-        if action:
-            self._offered_for = text
-            self._action.setText(action)
-            self._action.setAccessibleName(action)
-        if text not in self._said:
-            self._show([*self._said, text])
-
-    def drop(self, text: str) -> None:
-        """Say no longer what is no longer so."""
-        if text in self._said:
-            self._show([said for said in self._said if said != text])
-
-    def _show(self, said: list[str]) -> None:
-        self._said = said
-        text = "\n".join(map(problem_text, said))
-        self._label.setText(text)
-        self._label.setAccessibleName(text)
-        self._action.setVisible(self._offered_for in said)
-        self.setVisible(bool(said))
-
-    def text(self) -> str:
-        """What it says."""
-        return self._label.text()
-
-    def dismiss(self) -> None:
-        """Hide it."""
-        self.say("")
-        self.dismissed.emit()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = theme_of(self)
-        painter.setPen(QPen(theme.color("error"), 1))
-        painter.setBrush(theme.color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
-        x = self.width() - 28 if self.isRightToLeft() else 12
-        painter.drawPixmap(x, 10, self._icons.pixmap("alert", theme.color("error"), 16, self.devicePixelRatioF()))
 
 
 def problem_label() -> RoleLabel:

@@ -5,8 +5,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from llama_gui.ui.endpoints_dialog import ServerFormDialog
+from llama_gui.ui.notice import Notice
 from llama_gui.ui.theme import theme_of
-from llama_gui.ui.widgets import Button, Notice, Surface, plain_label
+from llama_gui.ui.widgets import Button, Surface, plain_label
 
 
 @pytest.fixture

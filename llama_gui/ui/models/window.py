@@ -18,8 +18,9 @@ from llama_gui.ui.models.shelf_page import ShelfPage
 from llama_gui.ui.models.sign_in_dialog import SignInDialog
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.models.words import plain
+from llama_gui.ui.notice import Notice
 from llama_gui.ui.theme import FRAME_PX, theme_of
-from llama_gui.ui.widgets import Button, Notice, Surface, plain_tip
+from llama_gui.ui.widgets import Button, Surface, plain_tip
 
 NARROW = 760
 

@@ -3,18 +3,18 @@
 import math
 from functools import partial
 
-from PySide6.QtCore import QRectF, QSize, QTimer, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.flow import FlowLayout
 from llama_gui.ui.former_focus import has_keyboard
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import number_text
-from llama_gui.ui.theme import FRAME_PX, RADIUS, SMALL_PX, code_font, theme_of
+from llama_gui.ui.theme import FRAME_PX, SMALL_PX, code_font
 from llama_gui.ui.tools.arguments import readable, visible
 from llama_gui.ui.tools.words import title_of
-from llama_gui.ui.widgets import Button, plain_label
+from llama_gui.ui.widgets import Button, paint_card, plain_label
 from llama_gui.vocabulary import ToolDecision, ToolQuestion
 
 _MOST_LINES = 7
@@ -131,9 +131,4 @@ class ToolQuestionBar(QFrame):
             self.decided.emit(decision)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = theme_of(self)
-        painter.setPen(QPen(theme.color("accent"), 1))
-        painter.setBrush(theme.color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_card(QPainter(self), self, edge="accent")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -20,8 +20,8 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QToolTip, QV
 from llama_gui.chats.shown_path import MapDot
 from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.numbers import counted, number_text
-from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
-from llama_gui.ui.widgets import plain_label, plain_tip
+from llama_gui.ui.theme import SMALL_PX, theme_of
+from llama_gui.ui.widgets import paint_card, plain_label, plain_tip
 
 _LANE, _ROW, _EDGE = 26, 22, 18
 _DOT = 4.5
@@ -269,9 +269,4 @@ class BranchMap(QFrame):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = theme_of(self)
-        painter.setPen(QPen(theme.color("line"), 1))
-        painter.setBrush(theme.color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_card(QPainter(self), self)

@@ -2,14 +2,13 @@
 
 import bisect
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QTextCharFormat,
     QTextCursor,
 )
@@ -19,10 +18,10 @@ from llama_gui.ui.former_focus import FormerFocus
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.markdown.formula import JOINER, OBJECT
 from llama_gui.ui.numbers import number_text
-from llama_gui.ui.theme import RADIUS, SMALL_PX, theme_of
+from llama_gui.ui.theme import SMALL_PX, theme_of
 from llama_gui.ui.transcript.finding import MAX_HITS, Finder, Hit, pattern_of
 from llama_gui.ui.transcript.view import TranscriptView
-from llama_gui.ui.widgets import Button, plain_label, plain_tip
+from llama_gui.ui.widgets import Button, paint_card, plain_label, plain_tip
 
 _WAIT_MS = 120
 _MARGIN = 8
@@ -325,9 +324,4 @@ class FindBar(QFrame):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = theme_of(self)
-        painter.setPen(QPen(theme.color("line"), 1))
-        painter.setBrush(theme.color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_card(QPainter(self), self)

@@ -1,14 +1,13 @@
 """The buttons of one message: they float over the message that the mouse or the keyboard is at."""
 
-from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from llama_gui.chats.recipe import is_cut_short, read_recipe
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
-from llama_gui.ui.theme import RADIUS, theme_of
-from llama_gui.ui.widgets import Button, plain_tip
+from llama_gui.ui.widgets import Button, paint_card, plain_tip
 from llama_gui.vocabulary import is_remote
 
 _ICONS = {
@@ -144,9 +143,4 @@ class HoverBar(QWidget):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = theme_of(self)
-        painter.setPen(QPen(theme.color("line"), 1))
-        painter.setBrush(theme.color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        paint_card(QPainter(self), self)
