@@ -11,7 +11,8 @@ from llama_gui.bridge.chat_saver import ChatSaver
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
-from llama_gui.chats.attachments import Draft, split
+from llama_gui.chats.attachments import Draft
+from llama_gui.chats.message_files import split
 from llama_gui.chats.recipe import read_recipe, recipe_text
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node

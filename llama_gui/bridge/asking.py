@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from llama_gui.chats.attachments import Attachment, Draft, compose
+from llama_gui.chats.attachments import Attachment, Draft
+from llama_gui.chats.message_files import compose
 from llama_gui.chats.recipe import Recipe, is_cut_short, read_recipe
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tool_use import offered, schemas

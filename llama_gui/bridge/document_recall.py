@@ -10,7 +10,8 @@ from llama_gui.bridge import asking
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.folder_desk import FolderDesk
 from llama_gui.bridge.token_counter import Counts
-from llama_gui.chats.attachments import Draft, sources_text
+from llama_gui.chats.attachments import Draft
+from llama_gui.chats.message_files import sources_text
 from llama_gui.chats.recall import Documents, recalled
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.vocabulary import ChatSettings, GenerateRequest, Message, ToolInfo, is_remote

@@ -8,7 +8,8 @@ from llama_gui.bridge.chat_card import ChatCard
 from llama_gui.bridge.chat_news import ChatNews
 from llama_gui.bridge.chat_saver import ChatSaver
 from llama_gui.bridge.store_lane import StoreLane
-from llama_gui.chats.attachments import Draft, compose
+from llama_gui.chats.attachments import Draft
+from llama_gui.chats.message_files import compose
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.title import title_from

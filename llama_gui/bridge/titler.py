@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.frames import Frame
 from llama_gui.bridge.store_lane import StoreLane
-from llama_gui.chats.attachments import split
+from llama_gui.chats.message_files import split
 from llama_gui.chats.reasoning import answer_text
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.title import title_from_answer, title_request

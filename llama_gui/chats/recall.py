@@ -5,7 +5,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from llama_gui.chats import overview
-from llama_gui.chats.attachments import Attachment, Draft, Source, cut_files, sources_text, split
+from llama_gui.chats.attachments import Attachment, Draft, Source
+from llama_gui.chats.message_files import cut_files, sources_text, split
 from llama_gui.chats.overview import Folder, Overview
 from llama_gui.chats.passages import PASSAGE, Beginning, Excerpt, Found, cut, joined
 from llama_gui.chats.ranking import Asked, best

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from llama_gui.chats.attachments import split
+from llama_gui.chats.message_files import split
 from llama_gui.chats.reasoning import answer_text
 from llama_gui.chats.snippet import snippet
 from llama_gui.chats.tree import ChatTree, Node

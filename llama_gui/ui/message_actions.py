@@ -6,7 +6,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import Attachment, Draft, split
+from llama_gui.chats.attachments import Attachment, Draft
+from llama_gui.chats.message_files import split
 from llama_gui.chats.reasoning import answer_text
 from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer

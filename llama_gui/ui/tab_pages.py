@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QStackedWidget
 
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import split
+from llama_gui.chats.message_files import split
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.transcript.view import TranscriptView

@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import Attachment, Draft, split
+from llama_gui.chats.attachments import Attachment, Draft
+from llama_gui.chats.message_files import split
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.chats.tree import Node
 from llama_gui.engine import Engine

@@ -1,30 +1,23 @@
 """Files that go along with a message."""
 
-import json
 import os
 import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
-from llama_gui.chats import attachments
 from llama_gui.chats.attachments import (
     LONG_PASTE,
     LONG_PASTE_LINES,
     Attachment,
     Draft,
     FileLine,
-    compose,
     fitted,
     joined,
-    listed,
     pasted_attachment,
     read_attachment,
-    split,
 )
+from llama_gui.chats.message_files import compose, listed, split
 from llama_gui.errors import UserError
 from tests.fakes.documents import pdf
 
@@ -132,13 +125,6 @@ def test_a_long_paste_becomes_an_attachment():
     assert pasted_attachment("x\n" * LONG_PASTE_LINES) is not None
 
 
-def test_the_files_of_a_message_are_listed():
-    _content, where = compose("x", [Attachment("a.py", "x = 1\n", 6), Attachment("b", "y", 9)])
-    assert listed(where) == (FileLine("a.py", 6), FileLine("b", 9))
-    for damaged in ("", "{", "[]", "null", '{"files": 3}', '{"files": [{}]}', '{"files": [{"name": 1, "size": "x"}]}'):
-        assert listed(damaged) == ()
-
-
 def test_what_is_longer_than_the_context_goes_along_in_passages_and_is_kept_whole():
     book = (
         "".join(f"[page {n}]\n{'Words about nothing. ' * 30}\n\n" for n in range(1, 51)) + "[page 51]\nBlue llamas.\n"
@@ -171,61 +157,3 @@ def test_drafts_are_joined():
     assert not Draft("", (file,)).is_empty
     assert joined([Draft("one", (file,)), Draft(" "), Draft("two")]) == Draft("one\n\ntwo", (file,))
     assert joined([]) == Draft()
-
-
-# --- in the message
-
-
-def test_the_model_reads_name_and_text_and_then_the_question():
-    content, where = compose("What is it?", [Attachment("a.py", "x = 1\n", 6), Attachment("b", "```\ny\n```", 9)])
-    assert content == ("File “a.py”:\n```py\nx = 1\n```\n\nFile “b”:\n````\n```\ny\n```\n````\n\nWhat is it?")
-    assert split(content, where) == (
-        "What is it?",
-        (Attachment("a.py", "x = 1\n", 6), Attachment("b", "```\ny\n```", 9)),
-    )
-
-
-def test_without_attachments_the_message_is_the_text():
-    assert compose("Hi", ()) == ("Hi", "")
-    assert split("Hi", "") == ("Hi", ())
-
-
-def test_a_name_is_one_line_and_keeps_its_ending():
-    content, _where = compose("", [Attachment("a\n```\n# “x”" + "y" * 300 + ".tar.gz", "z", 1)])
-    name = content.splitlines()[0]
-    assert len(name) < attachments.MAX_NAME + 10
-    assert name.endswith(".tar.gz”:")
-    assert "`" not in name
-
-
-CHAOS = st.text(st.sampled_from("`~\n\r a“”") | st.characters(exclude_categories=()), max_size=40)
-
-
-@settings(deadline=None, max_examples=150)
-@given(CHAOS, st.lists(st.tuples(CHAOS, CHAOS), min_size=1, max_size=3))
-def test_no_text_gets_out_of_its_fence_and_all_comes_back(text: str, files: list[tuple[str, str]]):
-    content, where = compose(text, [Attachment(name, body, 1) for name, body in files])
-    words, found = split(content, where)
-    assert words == attachments.clean_text(text)
-    assert [file.text for file in found] == [attachments._clean(body) for _name, body in files]
-    tokens = [token for token in MarkdownIt("commonmark").parse(content) if token.type == "fence"]
-    assert len(tokens) >= len(files)
-    assert all(token.level == 0 for token in tokens[: len(files)])
-
-
-@pytest.mark.parametrize(
-    "where",
-    [
-        "{",
-        "[]",
-        "3",
-        '{"files": 3}',
-        '{"text": 999}',
-        '{"text": -1}',
-        '{"text": true, "files": [{}]}',
-        '{"text": 1, "files": [{"name": "a", "size": 1, "start": 0, "length": 99}]}',
-        json.dumps({"text": 0, "files": [{"name": "a", "size": "1", "start": 0, "length": 1}]}),
-    ],
-)
-def test_damaged_places_leave_the_message_whole(where: str):
-    assert split("content", where) == ("content", ())

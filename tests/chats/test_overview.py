@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from llama_gui.chats.attachments import Attachment, Draft, compose, sources_of, sources_text, was_in_vain
+from llama_gui.chats.attachments import Attachment, Draft
+from llama_gui.chats.message_files import compose, sources_of, sources_text, was_in_vain
 from llama_gui.chats.overview import is_asked_for
 from llama_gui.chats.passages import Beginning, Found, cut
 from llama_gui.chats.recall import Documents, recalled

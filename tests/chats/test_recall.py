@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from llama_gui.chats.attachments import Attachment, Draft, compose, cut_files, fitted, sources_of, sources_text
+from llama_gui.chats.attachments import Attachment, Draft, fitted
+from llama_gui.chats.message_files import compose, cut_files, sources_of, sources_text
 from llama_gui.chats.passages import PASSAGE, SMALLEST
 from llama_gui.chats.recall import Documents, recalled
 from llama_gui.chats.tree import Node, new_node

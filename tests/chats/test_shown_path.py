@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from llama_gui.chats.attachments import Attachment, compose
+from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.message_files import compose
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
 

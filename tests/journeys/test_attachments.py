@@ -10,8 +10,9 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from llama_gui.chats import attachments
-from llama_gui.chats.attachments import Attachment, split
+from llama_gui.chats.attachments import Attachment
 from llama_gui.chats.documents.child import ReadingCancelledError
+from llama_gui.chats.message_files import split
 from llama_gui.ui import MainWindow
 from llama_gui.ui.attachment_bar import MOST_FILES
 from llama_gui.ui.chat_tab import ChatTab

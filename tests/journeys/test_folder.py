@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 from llama_gui.chats import folder_index
-from llama_gui.chats.attachments import split
 from llama_gui.chats.documents.child import ReadingCancelledError
+from llama_gui.chats.message_files import split
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.folder_dialog import FolderDialog
 from llama_gui.vocabulary import ModelEntry

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QTextCursor
 
-from llama_gui.chats.attachments import split
+from llama_gui.chats.message_files import split
 from llama_gui.chats.recipe import read_recipe
 from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.ui.chat_tab import ChatTab

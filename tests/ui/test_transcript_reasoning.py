@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from llama_gui.chats.attachments import Source, compose
+from llama_gui.chats.attachments import Source
+from llama_gui.chats.message_files import compose
 from llama_gui.chats.passages import Excerpt
 from tests.ui.transcripts import answer, command_of, look_of, user
 

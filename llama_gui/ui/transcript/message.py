@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from llama_gui.chats.attachments import listed
+from llama_gui.chats.message_files import listed
 from llama_gui.chats.recipe import is_cut_short
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter

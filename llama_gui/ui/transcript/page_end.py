@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QTextDocument
 
-from llama_gui.chats.attachments import sources_of, was_in_vain
+from llama_gui.chats.message_files import sources_of, was_in_vain
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Formats, Property

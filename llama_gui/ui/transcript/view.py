@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractSlider, QMenu, QWidget
 
-from llama_gui.chats.attachments import sources_of
+from llama_gui.chats.message_files import sources_of
 from llama_gui.chats.reasoning import answer_text, split_reasoning
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
