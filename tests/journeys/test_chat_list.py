@@ -262,19 +262,18 @@ def test_pin_and_folder_by_the_palette(window, qtbot, monkeypatch):
     qtbot.waitUntil(lambda: sorted(titles(window)) == ["Home & garden", "first", "second"])
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["pin_chat", "move_chat", "rename_chat", "archive_chat", "delete_chat", "export_chat", "export_pdf"],
-)
-def test_with_an_empty_chat_nothing_is_done_and_it_is_said_why(window, monkeypatch, name):
+def test_with_an_empty_chat_nothing_is_done_and_it_is_said_why(window, monkeypatch):
     monkeypatch.setattr(QMenu, "popup", lambda menu, place: pytest.fail("nothing is to be chosen"))
     trigger(window, "new_tab")
-    trigger(window, name)
-    assert window.status.state.text() == "Nothing has been said in this chat yet."
-    assert titles(window)[0] == "Today"
-    assert len(window.deck.tabs()) == 3
-    assert not any(dialog.isVisible() for dialog in window.findChildren(QFileDialog))
-    assert not window.sidebar.bar.isVisible()
+    names = ("pin_chat", "move_chat", "rename_chat", "archive_chat", "delete_chat", "export_chat", "export_pdf")
+    for name in names:
+        window.status.state.setText("")
+        trigger(window, name)
+        assert window.status.state.text() == "Nothing has been said in this chat yet.", name
+        assert titles(window)[0] == "Today"
+        assert len(window.deck.tabs()) == 3
+        assert not any(dialog.isVisible() for dialog in window.findChildren(QFileDialog))
+        assert not window.sidebar.bar.isVisible()
 
 
 def test_a_deleted_chat_closes_its_tab_and_comes_back_with_it(window, qtbot):
