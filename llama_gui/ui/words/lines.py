@@ -38,19 +38,21 @@ class Lines:
 
     def _stretches(self, line: QTextLine, first: int, last: int) -> list[tuple[float, float]]:
         """The stretches of a line from left to right that some letters take; several where the direction changes."""
-        leading, trailing = QTextLine.Edge.Leading, QTextLine.Edge.Trailing
+        if first >= last:
+            return []
         if not self._is_mixed:
-            return [(_x(line, first, leading), _x(line, last, leading))] if first < last else []
+            return [(_x(line, first), _x(line, last))]
+        # Not by the places of cursors: where the direction changes, one place is that of two letters.
+        runs = (run.boundingRect() for run in line.glyphRuns(first, last - first))
         found: list[tuple[float, float]] = []
-        edges = ((_x(line, at, leading), _x(line, at, trailing)) for at in range(first, last))
-        for left, right in sorted((min(pair), max(pair)) for pair in edges):
+        for left, right in sorted((run.left(), run.right()) for run in runs):
             if found and left <= found[-1][1] + 0.5:
                 found[-1] = (found[-1][0], max(found[-1][1], right))
             else:
                 found.append((left, right))
-        return [(left, right) for left, right in found if right > left]
+        return found
 
 
-def _x(line: QTextLine, at: int, edge: QTextLine.Edge) -> float:
-    x: Any = line.cursorToX(at, edge)  # a number and the place, whatever the stubs say
+def _x(line: QTextLine, at: int) -> float:
+    x: Any = line.cursorToX(at)  # a number and the place, whatever the stubs say
     return float(x[0] if isinstance(x, tuple) else x)
