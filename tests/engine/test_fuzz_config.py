@@ -214,22 +214,21 @@ def test_the_undamaged_values_load(model: Path) -> None:
 
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize(
-    ("architecture", "value"),
-    [  # each number once; the relatives read the same fields by the same rules
-        *itertools.product([*FAMILIES][:1], (10_000, 10_001, 10**9, 2**31 - 1, 10**30)),
-        *itertools.product([*FAMILIES][1:], (10_001, 10**30)),
-    ],
-)
-@pytest.mark.parametrize(
     "name", ["num_hidden_layers", "vocab_size", "hidden_size", "intermediate_size", "num_attention_heads", "head_dim",
              "max_position_embeddings", "sliding_window", "max_window_layers", "eos_token_id"]
 )  # fmt: skip
-def test_nothing_is_allocated_for_a_number_beyond_reason(model: Path, architecture: str, name: str, value: int) -> None:
-    started, peak = time.monotonic(), peak_memory()
-    write(model, {**FULL, "architectures": [architecture], "num_key_value_heads": 1, name: value})
-    try_to_load(model)
-    assert time.monotonic() - started < 2
-    assert peak_memory() - peak < 100 * 2**20
+def test_nothing_is_allocated_for_a_number_beyond_reason(model: Path, name: str) -> None:
+    # Each number once; the relatives read the same fields by the same rules.
+    values = [
+        *itertools.product([*FAMILIES][:1], (10_000, 10_001, 10**9, 2**31 - 1, 10**30)),
+        *itertools.product([*FAMILIES][1:], (10_001, 10**30)),
+    ]
+    for architecture, value in values:
+        started, peak = time.process_time(), peak_memory()
+        write(model, {**FULL, "architectures": [architecture], "num_key_value_heads": 1, name: value})
+        try_to_load(model)
+        assert time.process_time() - started < 2, (architecture, value)
+        assert peak_memory() - peak < 100 * 2**20, (architecture, value)
 
 
 ROPE_LIMITS = [
