@@ -10,7 +10,7 @@ from pathlib import Path
 
 from llama_gui.chats.documents.child import read_apart
 from llama_gui.chats.documents.faults import DocumentError, sentence
-from llama_gui.chats.documents.kinds import may_be_document
+from llama_gui.chats.documents.kinds import is_picture, may_be_document
 from llama_gui.chats.documents.markdown import MOST_TEXT
 from llama_gui.chats.passages import PASSAGE, SMALLEST, Excerpt, Passages, fair_share
 from llama_gui.chats.tree import clean_text
@@ -135,7 +135,7 @@ def read_attachment(path: Path, cancelled: threading.Event | None = None) -> Att
         raise _too_large(path, MAX_BYTES)
     text = _decoded(content)
     if text is None:
-        raise UserError(sentence("unknown", path.name, MOST_TEXT))
+        raise UserError(sentence("picture" if is_picture(content) else "unknown", path.name, MOST_TEXT))
     return Attachment(clean_name(path.name), clean(text), len(content))
 
 

@@ -58,6 +58,8 @@ class MessageEdit(QPlainTextEdit):
     """Undo, while the last thing that was done is a text that became a file."""
     files_dropped = Signal(object)
     """list[str]: paths."""
+    picture_pasted = Signal()
+    """A picture, which cannot go along."""
     page_turned = Signal(int)
     """Page Up (-1) or Page Down (1), which a text that fits into the field has no use for."""
 
@@ -131,7 +133,7 @@ class MessageEdit(QPlainTextEdit):
         super().inputMethodEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return source.hasText() or bool(dropped_paths(source))
+        return source.hasText() or source.hasImage() or bool(dropped_paths(source))
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Take the files, or only the plain text, of what is pasted or dropped."""
@@ -139,6 +141,8 @@ class MessageEdit(QPlainTextEdit):
             self.files_dropped.emit(paths)
         elif source.hasText():
             self.pasted.emit(source.text())
+        elif source.hasImage():
+            self.picture_pasted.emit()
 
     def event(self, event: QEvent) -> bool:
         # Qt's editors claim Ctrl+K (delete to the end of the line); here it opens the palette.

@@ -57,6 +57,7 @@ class TabFiles(QObject):
         composer.send_held.connect(self._tell_to_wait)
         composer.files.changed.connect(self._show_wait)
         composer.edit.files_dropped.connect(self.attach)
+        composer.edit.picture_pasted.connect(self._refuse_picture)
 
     @Slot()
     def ask(self) -> None:
@@ -102,6 +103,10 @@ class TabFiles(QObject):
         self.destroyed.connect(reading.cancel)
         if reading.is_document:  # a text is there at once
             self._composer.files.wait_for(reading)
+
+    @Slot()
+    def _refuse_picture(self) -> None:
+        self._notice.add(self.tr("A picture cannot go along, because models read only text here."))
 
     @Slot()
     def _tell_to_wait(self) -> None:

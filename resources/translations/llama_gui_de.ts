@@ -3200,6 +3200,10 @@
         <source>At most {} files can go along with one message.</source>
         <translation>Höchstens {} Dateien können mit einer Nachricht gehen.</translation>
     </message>
+    <message>
+        <source>A picture cannot go along, because models read only text here.</source>
+        <translation>Ein Bild kann nicht mitgehen, denn hier lesen Modelle nur Text.</translation>
+    </message>
 </context>
 <context>
     <name>TabNews</name>
@@ -6471,6 +6475,10 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
     <message>
         <source>“{0}”: {1}</source>
         <translation>„{0}“: {1}</translation>
+    </message>
+    <message>
+        <source>{0} is a picture, and models read only text here. Write or paste the words that are in it.</source>
+        <translation>{0} ist ein Bild, und hier lesen Modelle nur Text. Schreib oder füge die Wörter ein, die darin stehen.</translation>
     </message>
 </context>
 <context>

@@ -46,7 +46,6 @@ def test_an_empty_file_is_an_empty_text(tmp_path: Path):
 @pytest.mark.parametrize(
     "content",
     [
-        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
         b"\x7fELF\x02\x01\x01\0",
         bytes(range(1, 256)) * 10,
         TEXT.encode("utf-16-le"),
@@ -58,6 +57,22 @@ def test_a_binary_file_is_refused_in_plain_words(tmp_path: Path, content: bytes)
     path = tmp_path / "thing.bin"
     path.write_bytes(content)
     with pytest.raises(UserError, match=r"^thing\.bin is neither text nor a document that can be read\. Copy its text"):
+        read_attachment(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+        b"\xff\xd8\xff\xe0\0\x10JFIF\0",
+        b"RIFF\x24\0\0\0WEBPVP8 \0\0",
+        b"\0\0\0\x18ftypheic\0\0\0\0",
+    ],
+)
+def test_a_picture_is_refused_as_one(tmp_path: Path, content: bytes):
+    path = tmp_path / "thing.bin"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"^thing\.bin is a picture, and models read only text here\."):
         read_attachment(path)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from llama_gui.chats import attachments
@@ -108,11 +108,25 @@ def test_files_are_looked_for_where_the_last_ones_were(tab: ChatTab, notes: Path
 
 def test_what_is_no_text_is_refused_by_name(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
-    drop(tab, tmp_path / "photo.png", tmp_path / "gone.txt", notes)
+    (tmp_path / "thing.bin").write_bytes(bytes(range(256)))
+    drop(tab, tmp_path / "photo.png", tmp_path / "thing.bin", tmp_path / "gone.txt", notes)
     qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
-    qtbot.waitUntil(lambda: len(tab.notice.text().splitlines()) == 2)
-    assert "photo.png is neither text nor a document that can be read." in tab.notice.text()
+    qtbot.waitUntil(lambda: len(tab.notice.text().splitlines()) == 3)
+    assert "photo.png is a picture, and models read only text here." in tab.notice.text()
+    assert "thing.bin is neither text nor a document that can be read." in tab.notice.text()
     assert "gone.txt cannot be read" in tab.notice.text()
+
+
+def test_a_picture_that_is_pasted_is_refused_in_words(tab: ChatTab):
+    picture = QMimeData()
+    picture.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+    assert tab.composer.edit.canInsertFromMimeData(picture)
+    tab.composer.edit.insertFromMimeData(picture)
+    assert tab.notice.text() == "A picture cannot go along, because models read only text here."
+    assert tab.composer.draft().is_empty
+    picture.setText("copied with its words")  # as from a web page
+    tab.composer.edit.insertFromMimeData(picture)
+    assert tab.composer.text() == "copied with its words"
 
 
 def test_documents_go_along_as_their_text(tab: ChatTab, tmp_path: Path, qtbot):

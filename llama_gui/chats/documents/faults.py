@@ -3,8 +3,9 @@
 from typing import Literal, get_args
 
 Why = Literal[
-    "password", "protected", "scanned", "empty", "damaged", "too_long", "too_large", "too_slow", "old", "unknown"
-]
+    "password", "protected", "scanned", "empty", "damaged", "too_long", "too_large", "too_slow", "old", "picture",
+    "unknown",
+]  # fmt: skip
 REASONS: frozenset[str] = frozenset(get_args(Why))
 
 _SENTENCES: dict[str, str] = {
@@ -19,6 +20,7 @@ _SENTENCES: dict[str, str] = {
     "too_slow": "Reading {name} took longer than a minute, so it was given up. Save a simpler copy of it, or attach a "
     "part.",
     "old": "{name} is in an old format of Office. Save it as DOCX, XLSX or PPTX, and attach that.",
+    "picture": "{name} is a picture, and models read only text here. Write or paste the words that are in it.",
     "unknown": "{name} is neither text nor a document that can be read. Copy its text, or save it as PDF or as text "
     "(UTF-8), and attach that.",
 }

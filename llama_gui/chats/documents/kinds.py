@@ -16,6 +16,16 @@ _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MARKS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06", b"{\\rtf", _OLD_OFFICE)
 
 
+_PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*")
+
+
+def is_picture(beginning: bytes) -> bool:
+    """Whether bytes that are no text begin as a picture does: PNG, JPEG, GIF, TIFF, WebP, HEIC or AVIF."""
+    if beginning[4:8] == b"ftyp":
+        return beginning[8:12] in (b"heic", b"heix", b"mif1", b"avif")
+    return beginning.startswith(_PICTURES) or (beginning[:4] == b"RIFF" and beginning[8:12] == b"WEBP")
+
+
 def may_be_document(path: Path, beginning: bytes) -> bool:
     """Whether to read it as a document, by its name and its first 1,024 bytes; else it is text, or nothing for us."""
     ending = path.suffix[1:].lower()
