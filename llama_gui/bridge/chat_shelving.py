@@ -56,6 +56,15 @@ class ChatShelving(QObject):
         """Put a chat into a folder; "" takes it out."""
         self._do(lambda store: store.move_chat(chat_id, folder))
 
+    def begin_in(self, folder: str, chat_id: str) -> None:
+        """Put a chat into a folder in which nothing was said yet. It comes into the list with its first message."""
+
+        def begin(store: ChatStore) -> None:
+            store.create_chat(chat_id)
+            store.move_chat(chat_id, folder)
+
+        self._do(begin)
+
     def rename_folder(self, folder: str, name: str) -> None:
         """Give a folder another name; "" dissolves it."""
         self._do(lambda store: store.rename_folder(folder, name))

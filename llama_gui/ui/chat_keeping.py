@@ -99,6 +99,9 @@ class ChatKeeping(QObject):
         undo = partial(self._shelving.archive, chat_id, not archived)
         self._offer_undo(said.format(self._title(chat_id)), undo)
 
+    def _begin_in(self, folder: str) -> None:
+        self._shelving.begin_in(folder, self._deck.new_tab().session.chat_id)
+
     def _ask_for_folder(self, chat_id: str) -> None:
         self._ask_name(self.tr("New folder"), "", partial(self._shelving.move, chat_id))
 
@@ -203,6 +206,7 @@ class ChatKeeping(QObject):
     def _folder_menu(self, folder: str) -> QMenu:
         menu = QMenu(self._window)
         members = [chat.id for chat in self._book.summaries() if chat.folder == folder]
+        _add(menu, self.tr("New chat in this folder"), partial(self._begin_in, folder))
         _add(menu, self.tr("Rename folder…"), partial(self._rename_folder, folder))
         _add(menu, self.tr("Export…"), partial(self.export_wanted.emit, members))
         _add(menu, self.tr("Dissolve folder"), partial(self._dissolve_folder, folder, members))

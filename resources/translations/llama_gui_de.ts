@@ -643,6 +643,10 @@
         <source>Show beside</source>
         <translation>Daneben zeigen</translation>
     </message>
+    <message>
+        <source>New chat in this folder</source>
+        <translation>Neuer Chat in diesem Ordner</translation>
+    </message>
 </context>
 <context>
     <name>ChatListItemModel</name>

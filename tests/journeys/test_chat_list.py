@@ -241,6 +241,17 @@ def test_a_folder_is_given_another_name(window, qtbot):
     qtbot.waitUntil(lambda: titles(window)[0] == "Travel")
 
 
+def test_a_chat_is_begun_in_a_folder(window, qtbot):
+    window._book.shelving.move(window.deck.current().session.chat_id, "Home")
+    qtbot.waitUntil(lambda: titles(window)[0] == "Home")
+    entry(window.keeping._folder_menu("Home"), "New chat in this folder").trigger()
+    tab = window.deck.current()
+    assert tab.session.path() == []
+    ask(qtbot, tab, "third")
+    qtbot.waitUntil(lambda: titles(window) == ["Home", "third", "second", "Today", "first"])
+    assert tab.session.title == "third"
+
+
 def test_pin_and_folder_by_the_palette(window, qtbot, monkeypatch):
     menus: list[QMenu] = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))  # offscreen, nothing can pop up
