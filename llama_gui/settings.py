@@ -1,5 +1,6 @@
 """The user's settings: typed, checked, one JSON file."""
 
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -77,7 +78,7 @@ def load_settings(path: Path) -> tuple[UserSettings, str]:
     """The settings in `path`, and what the user should know about them: "" when all is well.
 
     A file that is not there means defaults. One that cannot be understood is set aside as ``….broken`` and every
-    value that could be read is kept.
+    value that could be read is kept, in a file of its own in its place.
 
     Raises:
         SettingsError: the file is there but cannot be read or set aside.
@@ -95,6 +96,9 @@ def load_settings(path: Path) -> tuple[UserSettings, str]:
             path.replace(aside)
         except OSError as error:
             raise SettingsError(f"The settings file {path} is broken ({problem}) and cannot be moved.") from error
+        if settings != UserSettings():
+            with contextlib.suppress(SettingsError):  # then they hold until the end at least
+                save_settings(path, settings)
         problem = f"The settings file was broken ({problem}). It was set aside as {aside}; what could be read is kept."
     return settings, problem
 

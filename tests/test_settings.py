@@ -72,6 +72,7 @@ def test_one_wrong_value_costs_only_itself(path: Path, name: str, value: object)
     settings, notice = load_settings(path)
     assert settings == replace(CHANGED, **{name: getattr(UserSettings(), name)})
     assert f"wrong value for {name}" in notice
+    assert load_settings(path) == (settings, "")  # also if nothing is changed before the next start
 
 
 def test_a_value_of_another_version_is_no_fault(path: Path):
