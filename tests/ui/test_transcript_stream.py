@@ -148,6 +148,19 @@ def test_a_run_without_spaces_stays_fast_and_copies_as_it_was(qapp):
     assert breakable("short words only") == "short words only"
 
 
+@pytest.mark.parametrize("run", ["https://example.com/" + "abcdefghij" * 40, "Donaudampfschifffahrt" * 24])
+def test_a_long_run_fills_its_lines(qapp, run):
+    document, writer = new_writer()
+    write_markdown(writer, run)
+    document.setTextWidth(600)
+    document.size()  # lays it out
+    layout = document.firstBlock().layout()
+    lines = [layout.lineAt(number) for number in range(layout.lineCount())]
+    assert len(lines) > 3
+    # A line may end behind the host of an address, as at a word.
+    assert all(line.naturalTextWidth() > 0.95 * line.width() for line in lines[run.startswith("https") : -1])
+
+
 def test_a_giant_answer_is_plain_text(qapp):
     source = "**bold** line\n\n" * (MAX_FORMATTED // 10)
     document, writer = new_writer()
