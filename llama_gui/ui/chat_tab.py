@@ -9,6 +9,7 @@ from PySide6.QtGui import (
     QHideEvent,
     QKeyEvent,
     QShowEvent,
+    QWheelEvent,
 )
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
 
@@ -45,6 +46,8 @@ _WRITING = (
     Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
 )
 """With these letters are written; others make commands of them."""
+_NOTCH = 120
+"""What a wheel turns at once, in Qt's measure."""
 
 
 class ChatTab(Surface):
@@ -54,12 +57,15 @@ class ChatTab(Surface):
     about_to_send = Signal()
     model_dropped = Signal(str)
     """A file or folder that could be a model."""
+    zoom_wanted = Signal(int)
+    """The wheel was turned with Ctrl: so many steps larger, or smaller below 0."""
 
     def __init__(
         self, session: ChatSession, reader: AttachmentReader, icons: Icons, parent: QWidget | None = None
     ) -> None:
         super().__init__("page", parent=parent)
         self.session = session
+        self._turned = 0  # by the wheel with Ctrl, less than a step
         self.setAcceptDrops(True)
         self.header = PaneHeader(icons)
         self.pages = TabPages(session, icons)
@@ -150,6 +156,16 @@ class ChatTab(Surface):
     def focus_composer(self) -> None:
         """Put the keyboard where the next message is written."""
         self.composer.setFocus()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
+            return
+        self._turned += event.angleDelta().y()  # touch pads turn by less than a notch
+        steps = int(self._turned / _NOTCH)
+        self._turned -= steps * _NOTCH
+        if steps:
+            self.zoom_wanted.emit(steps)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         # What is typed while the transcript has the keyboard is meant for the message.

@@ -12,7 +12,7 @@ from llama_gui.ui.tab_verbs import TabVerbs
 from llama_gui.ui.theme import COLOR_SCHEMES
 from llama_gui.ui.window_connections import WindowConnections
 from llama_gui.ui.window_library import WindowLibrary
-from llama_gui.ui.window_looks import WindowLooks
+from llama_gui.ui.window_looks import ZOOM_STEP, WindowLooks
 from llama_gui.ui.window_menu_entry import WindowMenuEntry
 from llama_gui.ui.window_models import WindowModels
 from llama_gui.ui.window_preferences import WindowPreferences
@@ -122,8 +122,8 @@ def _on_window(parts: ActionParts) -> Runs:
         "sidebar": sides.toggle_sidebar,
         "settings_panel": sides.toggle_panel,
         "search": sides.search,
-        "zoom_in": partial(looks.zoom_by, 0.1),
-        "zoom_out": partial(looks.zoom_by, -0.1),
+        "zoom_in": partial(looks.zoom_by, ZOOM_STEP),
+        "zoom_out": partial(looks.zoom_by, -ZOOM_STEP),
         "zoom_reset": partial(looks.set_zoom, 1.0),
         **{f"scheme_{scheme}": partial(looks.set_scheme, scheme) for scheme in COLOR_SCHEMES},
         "server": parts.connections.show_server,

@@ -10,6 +10,8 @@ from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.kept_settings import KeptSettings
 from llama_gui.ui.theme import ColorScheme, apply_theme
 
+ZOOM_STEP = 0.1
+
 
 class WindowLooks(QObject):
     """Dresses the application, and zooms all tabs alike."""
@@ -55,6 +57,11 @@ class WindowLooks(QObject):
     @Slot(object)
     def _on_tab_added(self, tab: ChatTab) -> None:
         _zoom(tab, self._kept.now().zoom)
+        tab.zoom_wanted.connect(self._on_zoom_wanted)
+
+    @Slot(int)
+    def _on_zoom_wanted(self, steps: int) -> None:
+        self.zoom_by(steps * ZOOM_STEP)
 
 
 def _zoom(tab: ChatTab, zoom: float) -> None:

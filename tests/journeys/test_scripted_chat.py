@@ -3,7 +3,9 @@
 import time
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 from llama_gui.chats.search import SearchHit
 from llama_gui.errors import UserError
@@ -308,6 +310,31 @@ def test_schemes_zoom_and_palette(open_window, qtbot):
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.kept_settings[-1].color_scheme == "light"
     assert not palette.isVisible()
+
+
+def turn(widget: QWidget, by: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.ControlModifier) -> bool:
+    """Turn the wheel; whether the widget has taken it. If not, Qt asks those that it lies in, which tests must do."""
+    place = QPointF(widget.rect().center())
+    phase, no_buttons = Qt.ScrollPhase.NoScrollPhase, Qt.MouseButton.NoButton
+    everywhere = QPointF(widget.mapToGlobal(place))
+    event = QWheelEvent(place, everywhere, QPoint(), QPoint(0, by), no_buttons, keys, phase, False)
+    QApplication.sendEvent(widget, event)
+    return event.isAccepted()
+
+
+def test_the_wheel_zooms_with_ctrl(open_window, qtbot):
+    window = open_window(ScriptedEngine({"go": ["A line.\n\n"] * 60}))
+    tab = window.deck.current()
+    ask(qtbot, tab, "go")
+    qtbot.waitUntil(lambda: tab.session.is_settled and tab.transcript.verticalScrollBar().maximum() > 0)
+    assert not turn(tab.transcript.viewport(), 120)
+    assert not turn(tab.composer.edit.viewport(), 120)
+    for by, zoom in ((240, 1.2), (-120, 1.1), (-60, 1.1), (-60, 1.0)):  # touch pads turn half a step
+        assert turn(tab, by)
+        assert window._looks._kept.now().zoom == zoom
+    assert turn(tab.transcript.viewport(), 120, Qt.KeyboardModifier.NoModifier)
+    turn(tab, 120, Qt.KeyboardModifier.NoModifier)
+    assert window._looks._kept.now().zoom == 1.0
 
 
 def test_the_palette_finds_by_other_words(open_window):

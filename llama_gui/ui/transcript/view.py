@@ -145,6 +145,9 @@ class TranscriptView(DrawnChat):
             self._draw_above()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            event.ignore()  # the tab zooms; Qt would change a font that is used nowhere
+            return
         super().wheelEvent(event)
         if event.angleDelta().y() > 0:
             self._draw_above()
