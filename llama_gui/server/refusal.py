@@ -128,7 +128,9 @@ def renamed(error: RefusedError, names: Mapping[str, str]) -> RefusedError:
     new = names.get((error.param or "").split("[")[0].split(".")[0])
     if new is None:
         return error
-    message = error.message.replace(str(error.param), new)
+    # A sentence that begins with the field quotes behind it what was given there.
+    param = str(error.param)
+    message = error.message.replace(param, new, 1 if error.message.startswith(param) else -1)
     return RefusedError(error.status, message, param=new, code=error.code, headers=error.headers)
 
 

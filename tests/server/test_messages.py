@@ -499,7 +499,7 @@ def only(block: Any) -> dict[str, Any]:
         ({"system": [{"type": "image"}]}, "system[0].type"),
         ({"temperature": "warm"}, "temperature"),
         ({"stop_sequences": "x" * 2000}, "stop_sequences"),
-        ({"stop_sequences": [5]}, "stop_sequences"),
+        ({"stop_sequences": ["don't stop", 5]}, "stop_sequences"),
         ({"thinking": True}, "thinking"),
         ({"thinking": {}}, "thinking.type"),
         ({"thinking": {"type": "hard"}}, "thinking.type"),
@@ -532,7 +532,8 @@ def test_what_is_wrong_is_named(change: dict[str, Any], param: str):
         read_message(body_of(**change))
     assert (caught.value.status, caught.value.param) == (400, param)
     assert param in caught.value.message
-    assert "function" not in caught.value.message  # which is another protocol's word
+    # No other protocol's words, and what was given as it was given.
+    assert not re.search("function|continue_final|stop_sequences'|sequences_", caught.value.message)
 
 
 # --- counting, and which model

@@ -15,6 +15,7 @@ _BILLING = "x-anthropic-billing-header:"
 each request, nothing behind it would be found in the cache."""
 _READ = ("text", "content")
 """Sources of documents that are texts."""
+_NO_TEXTS = ("image", "document", "container_upload", "audio", "video")
 _TEXT_ONLY = "the models here read text only"
 
 _Message = dict[str, Any]
@@ -48,6 +49,8 @@ def chat_messages(fields: Fields) -> list[_Message]:
         else:
             _add_system(messages, _text(entry, "content"))
     _check_last(entries[-1], messages[-1])
+    if len(messages) == 1 and messages[0]["role"] == "assistant":
+        raise RefusedError(400, "messages holds only what the assistant says: give what it answers.", param="messages")
     return messages
 
 
@@ -171,7 +174,7 @@ def _said(block: Fields, allowed: str) -> str:
     if source is not None and source.get("type") in _READ:
         name = "data" if source.get("type") == "text" else "content"
         return "\n".join(filter(None, (block.text("title"), _text(source, name))))
-    raise block.wrong("type", f"{allowed}: {_TEXT_ONLY}")
+    raise block.wrong("type", f"{allowed}: {_TEXT_ONLY}" if kind in _NO_TEXTS else allowed)
 
 
 def _text(fields: Fields, name: str) -> str:
