@@ -487,6 +487,7 @@ def only(block: Any) -> dict[str, Any]:
         (only(result(5)), "messages[0].content[0].content"),
         (only(result([{"type": "audio"}])), "messages[0].content[0].content[0].type"),
         ({"messages": [CALLED]}, "messages[0].content"),
+        ({"messages": [{"role": "system", "content": ""}]}, "messages[0].content"),
         ({"messages": [user(text_block("Hi")), {"role": "assistant", "content": ""}]}, "messages[1].content"),
         ({"messages": [{"role": "assistant", "content": "Hi"}]}, "messages"),
         ({"messages": [{"role": "assistant", "content": [{**USE, "id": ""}]}]}, "messages[0].content[0].id"),

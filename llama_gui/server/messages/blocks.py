@@ -48,9 +48,9 @@ def chat_messages(fields: Fields) -> list[_Message]:
             _append(messages, _assistant(entry, names, thinks=place > last_said))
         else:
             _add_system(messages, _text(entry, "content"))
-    _check_last(entries[-1], messages[-1])
-    if len(messages) == 1 and messages[0]["role"] == "assistant":
-        raise RefusedError(400, "messages holds only what the assistant says: give what it answers.", param="messages")
+    if not messages:
+        raise entries[-1].wrong("content", "a text that is not empty")
+    _check_last(entries[-1], messages)
     return messages
 
 
@@ -80,12 +80,17 @@ def _add_system(messages: list[_Message], text: str) -> None:
         messages.append({"role": "system", "content": text})
 
 
-def _check_last(entry: Fields, message: _Message) -> None:
+def _check_last(entry: Fields, messages: list[_Message]) -> None:
     """An assistant's message at the end is the beginning of the answer."""
-    if message["role"] == "assistant" and message.get("tool_calls"):
+    message = messages[-1]
+    if message["role"] != "assistant":
+        return
+    if message.get("tool_calls"):
         raise entry.wrong("content", "followed by a message with the tool_result of each tool_use in it")
-    if message["role"] == "assistant" and not message["content"]:
+    if not message["content"]:
         raise entry.wrong("content", "a text that is not empty: the answer goes on with the last message")
+    if len(messages) == 1:
+        raise RefusedError(400, "messages holds only what the assistant says: give what it answers.", param="messages")
 
 
 # --- the messages
