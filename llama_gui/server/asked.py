@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.server.forms import Form
@@ -11,6 +11,8 @@ from llama_gui.server.request_fields import Fields
 from llama_gui.server.sampling_fields import MOST_TOKENS, read_endings, read_sampling, spelled
 from llama_gui.server.tools import Tools
 from llama_gui.vocabulary import MAX_SEED, GenerateRequest, ModelInfo, SamplingParams
+
+Protocol = Literal["openai", "responses", "messages"]
 
 MOST_CHOICES = 16
 MOST_ANSWERS = 64
@@ -28,8 +30,8 @@ class Asked:
     `echo`: each answer begins with its prompt; `only_prompt`: and there it ends, whatever is drawn.
     `token_ids`: the ids of prompt and answer are told, too; `tokens_as_ids`: tokens are named by their ids;
     `prompt_logprobs`: how likely the tokens of the prompt are is told. `documents`: the template must read them.
-    `response`: what a response repeats of its request (/v1/responses); None: it is asked for in another protocol.
-    `is_message`: it is asked for in Anthropic's (/v1/messages).
+    `response`: what a response repeats of its request (/v1/responses).
+    `protocol`: in whose words the answer is told.
     """
 
     model: str | None
@@ -51,7 +53,7 @@ class Asked:
     prompt_logprobs: bool = False
     documents: bool = False
     response: Mapping[str, Any] | None = None
-    is_message: bool = False
+    protocol: Protocol = "openai"
 
 
 def read_asked(

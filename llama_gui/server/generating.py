@@ -24,8 +24,7 @@ from llama_gui.server.writers import Writer, whole_answer, writer_of
 from llama_gui.vocabulary import GenerateResult, TokenOutput
 
 _JSON = [(b"content-type", b"application/json")]
-_EVENTS = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
+_STREAM = [
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),  # a proxy that collects the pieces would make them late
 ]
@@ -56,11 +55,11 @@ class Generator:
         Raises:
             RefusedError: it cannot be answered, and nothing was sent yet.
         """
-        name_for(self._models, asked.model, stands_in=asked.is_message)  # a wrong name need not wait
+        name_for(self._models, asked.model, stands_in=asked.protocol == "messages")  # a wrong name need not wait
         with await self.gate.enter(len(asked.requests)):
             for is_last in (False, True):
                 # Meanwhile it may have been unloaded.
-                name = name_for(self._models, asked.model, stands_in=asked.is_message)
+                name = name_for(self._models, asked.model, stands_in=asked.protocol == "messages")
                 engine: ServedEngine | None = None
                 try:
                     engine = await self.engines.engine(name)
@@ -122,7 +121,8 @@ class _Task:
         """Send the pieces as they come. What fails once the stream has begun is told in it."""
         prompts = self._answers.prompt_token_ids
         writer = writer_of(self._asked, self._envelope, self._engine, self._echoes, prompts)
-        await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
+        headers = [(b"content-type", writer.media_type.encode()), *_STREAM]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
         await _send_part(send, writer.begin())
         last_sent = time.monotonic()
         try:

@@ -44,6 +44,18 @@ def is_too_deep(value: dict[str, Any]) -> bool:
     return True
 
 
+def written_object(text: str) -> dict[str, Any] | None:
+    """The object that a model wrote; None: it is none yet, or one that nobody can follow.
+
+    Numbers that are none are null; of two values with one name the last one stays.
+    """
+    try:
+        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite_or_none)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and not is_too_deep(value) else None
+
+
 def dump(value: Any) -> bytes:
     """JSON as it goes out: UTF-8, no spaces. Half a surrogate pair, which is not text, becomes "?"."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -64,6 +76,11 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite_or_none(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
 
 
 def _finite(text: str) -> float:

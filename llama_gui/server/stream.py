@@ -23,7 +23,17 @@ from llama_gui.tool_calls import CallPiece, ToolCall
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
 
 DONE = b"data: [DONE]\n\n"
-PING = b": still here\n\n"
+
+
+class EventStream:
+    """What all streams of server-sent events have in common."""
+
+    media_type = "text/event-stream; charset=utf-8"
+
+    @property
+    def ping(self) -> bytes:
+        """What tells a client that waits that it is not forgotten: a comment, which is no event."""
+        return b": still here\n\n"
 
 
 def event(value: Any) -> bytes:
@@ -37,7 +47,7 @@ def _call_delta(piece: CallPiece) -> dict[str, Any]:
     return {"index": piece.index, "function": {"arguments": piece.arguments}}
 
 
-class ChunkMaker:
+class ChunkMaker(EventStream):
     """Makes the events of one streaming request. `events` gives those of an arrival, `end` the last ones."""
 
     def __init__(
@@ -58,11 +68,6 @@ class ChunkMaker:
         self._drawn = [0] * len(asked.requests)
         self._offsets = [len(echo.text) for echo in echoes] or [0] * len(asked.requests)
         self._splits = [CallSplit(asked, opening(asked, engine, n)) for n in range(len(asked.requests))]
-
-    @property
-    def ping(self) -> bytes:
-        """What tells a client that waits that it is not forgotten: a comment, which is no event."""
-        return PING
 
     def begin(self) -> bytes:
         """The events before the first token."""

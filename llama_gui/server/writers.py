@@ -22,6 +22,11 @@ class Writer(Protocol):
     """Writes the events of one streaming answer."""
 
     @property
+    def media_type(self) -> str:
+        """What kind of stream it is."""
+        ...
+
+    @property
     def ping(self) -> bytes:
         """What tells a client that waits that it is not forgotten."""
         ...
@@ -47,10 +52,10 @@ def writer_of(
     asked: Asked, envelope: Envelope, engine: ServedEngine, echoes: Sequence[Echo], prompts: Sequence[Sequence[int]]
 ) -> Writer:
     """Who writes the answer to a request as it comes; `prompts`: the tokens of each."""
-    if asked.is_message:
+    if asked.protocol == "messages":
         return MessageEvents(asked, MessageForm(envelope.model), engine, len(prompts[0]))
-    if asked.response is not None:
-        return ResponseEvents(asked, ResponseForm(envelope.model, asked.response), engine)
+    if asked.protocol == "responses":
+        return ResponseEvents(asked, ResponseForm(envelope.model, asked.response or {}), engine)
     return ChunkMaker(asked, envelope, engine, echoes, prompts)
 
 
@@ -68,9 +73,9 @@ def whole_answer(
     Raises:
         RefusedError: an answer failed.
     """
-    if asked.is_message:
+    if asked.protocol == "messages":
         return whole_message(asked, MessageForm(envelope.model), engine, results[0], outputs[0])
-    if asked.response is not None:
-        form = ResponseForm(envelope.model, asked.response)
+    if asked.protocol == "responses":
+        form = ResponseForm(envelope.model, asked.response or {})
         return whole_response(asked, form, engine, results[0], outputs[0])
     return whole_reply(asked, envelope, engine, results, outputs, echoes, prompts)

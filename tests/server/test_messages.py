@@ -13,12 +13,12 @@ from llama_gui.errors import PromptTooLongError
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.messages.errors import in_these_words
 from llama_gui.server.messages.request import read_message
-from llama_gui.server.messages.thinking import ThinkingSplit
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.responses.request import read_response
 from llama_gui.server.schema import read_chat
 from llama_gui.server.serve import ApiServer
 from llama_gui.server.served import FixedModels, LazyModels
+from llama_gui.server.thinking import ThinkingSplit
 from tests.server.conftest import KEY, Serve, ServedScript, ask, connect, exchange, head, post, question
 from tests.server.test_connection import eventually
 from tests.server.test_routes import dechunk

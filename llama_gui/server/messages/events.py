@@ -6,7 +6,6 @@ from llama_gui.server.answers import Arrived
 from llama_gui.server.asked import Asked
 from llama_gui.server.json_body import dump
 from llama_gui.server.messages.errors import error_body, in_these_words
-from llama_gui.server.messages.pieces import AnswerPieces, Piece
 from llama_gui.server.messages.reply import (
     SIGNATURE,
     Ending,
@@ -16,12 +15,14 @@ from llama_gui.server.messages.reply import (
     new_block,
     usage_fields,
 )
+from llama_gui.server.pieces import AnswerPieces, Piece
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.served import ServedEngine
+from llama_gui.server.stream import EventStream
 from llama_gui.vocabulary import GenerateResult, Usage
 
 
-class MessageEvents:
+class MessageEvents(EventStream):
     """Makes the events of one streaming message, as `stream.ChunkMaker` does those of a chat answer.
 
     `prompt_tokens`: how long the prompt is; what of it the cache held is known at the end.

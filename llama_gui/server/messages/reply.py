@@ -1,15 +1,13 @@
 """A message: the object that is the whole reply, and without its content the first event of a stream. Pure."""
 
-import json
-import math
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from llama_gui.server.asked import Asked
-from llama_gui.server.json_body import is_too_deep
-from llama_gui.server.messages.pieces import Piece, pieces_of
+from llama_gui.server.json_body import written_object
+from llama_gui.server.pieces import Piece, pieces_of
 from llama_gui.server.replies import call_fields, finish_reason
 from llama_gui.server.served import ServedEngine
 from llama_gui.tool_calls import ToolCall
@@ -119,19 +117,5 @@ def _filled(block: Block, text: str) -> Block | None:
         return {**block, "text": text}
     if block["type"] == "thinking":
         return {**block, "thinking": text, "signature": SIGNATURE}
-    given = _object_in(text)
+    given = written_object(text)
     return None if given is None else {**block, "input": given}
-
-
-def _object_in(text: str) -> dict[str, Any] | None:
-    """What a model wrote may be no JSON in two more ways: numbers that are none, and objects that nobody can follow."""
-    try:
-        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and not is_too_deep(value) else None
-
-
-def _finite(text: str) -> float | None:
-    value = float(text)
-    return value if math.isfinite(value) else None

@@ -94,7 +94,9 @@ def _read(fields: Fields, body: Mapping[str, Any], max_tokens: int) -> Asked:
     except RefusedError as error:
         raise in_these_words(error) from error
     thinking = _thinking(fields)
-    return replace(asked, is_message=True, requests=tuple(replace(one, thinking=thinking) for one in asked.requests))
+    return replace(
+        asked, protocol="messages", requests=tuple(replace(one, thinking=thinking) for one in asked.requests)
+    )
 
 
 def _format(form: Fields | None) -> Mapping[str, Any] | None:

@@ -20,12 +20,12 @@ from llama_gui.server.responses.reply import (
     text_part,
 )
 from llama_gui.server.served import ServedEngine
-from llama_gui.server.stream import PING
+from llama_gui.server.stream import EventStream
 from llama_gui.tool_calls import CallPiece, ToolCall
 from llama_gui.vocabulary import GenerateResult, Usage
 
 
-class ResponseEvents:
+class ResponseEvents(EventStream):
     """Makes the events of one streaming response, as `stream.ChunkMaker` does those of a chat answer."""
 
     def __init__(self, asked: Asked, form: ResponseForm, engine: ServedEngine) -> None:
@@ -42,11 +42,6 @@ class ResponseEvents:
         self._split = CallSplit(asked, opening(asked, engine, 0))
         self._likelihoods = Likelihoods(asked, engine)
         self._logprobs: list[Item] = []  # of the message
-
-    @property
-    def ping(self) -> bytes:
-        """What tells a client that waits that it is not forgotten."""
-        return PING
 
     def begin(self) -> bytes:
         """The events before the first token."""

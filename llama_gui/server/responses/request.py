@@ -75,7 +75,8 @@ def read_response(body: Mapping[str, Any]) -> Asked:
     requests = asked.requests
     if truncation == "auto":
         requests = tuple(replace(request, overflow="drop_oldest") for request in requests)
-    return replace(asked, requests=requests, response=_repeated(fields, tools, truncation))
+    repeated = _repeated(fields, tools, truncation)
+    return replace(asked, protocol="responses", requests=requests, response=repeated)
 
 
 def _logprobs(fields: Fields) -> dict[str, Any]:

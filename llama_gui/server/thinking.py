@@ -14,7 +14,7 @@ class ThinkingSplit:
     """Parts one answer. `opening`: what the prompt says of it already, as in `ModelInfo.opening`.
 
     White space around what is thought belongs to the tags. That with which an answer begins is held back until a word
-    comes: a block of nothing but white space is none to this protocol.
+    comes: nothing but white space before a call is no text.
     """
 
     def __init__(self, opening: str = "") -> None:

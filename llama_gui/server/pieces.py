@@ -1,4 +1,4 @@
-"""An answer in pieces, each of one block: what is thought, what is said, what is called. Pure."""
+"""An answer in pieces: what is thought, what is said, what is called. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Literal
 
 from llama_gui.server.asked import Asked
 from llama_gui.server.calling import CallSplit, limited, opening
-from llama_gui.server.messages.thinking import ThinkingSplit
 from llama_gui.server.served import ServedEngine
+from llama_gui.server.thinking import ThinkingSplit
 from llama_gui.vocabulary import TokenOutput
 
 Kind = Literal["thinking", "text", "tool_use"]
@@ -15,7 +15,8 @@ Kind = Literal["thinking", "text", "tool_use"]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """More of a block. `begins`: of a new one, though the last was of the same kind; `name`: the function's."""
+    """More of one part of the answer. `begins`: of a new one, though the last was of the same kind; `name`: the
+    function's."""
 
     kind: Kind
     text: str
