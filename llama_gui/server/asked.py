@@ -12,7 +12,7 @@ from llama_gui.server.sampling_fields import MOST_TOKENS, read_endings, read_sam
 from llama_gui.server.tools import Tools
 from llama_gui.vocabulary import MAX_SEED, GenerateRequest, ModelInfo, SamplingParams
 
-Protocol = Literal["openai", "responses", "messages"]
+Protocol = Literal["openai", "responses", "messages", "ollama-chat", "ollama-generate"]
 
 MOST_CHOICES = 16
 MOST_ANSWERS = 64

@@ -17,15 +17,17 @@ from llama_gui.server.asgi import App, Receive, Scope, Send
 from llama_gui.server.asked import Asked
 from llama_gui.server.body import HungUpError, read_body, unless_gone
 from llama_gui.server.elsewhere import why_not
+from llama_gui.server.error_shapes import refusal_body
 from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.messages.count import count_tokens
-from llama_gui.server.messages.errors import error_body, is_of_anthropic
 from llama_gui.server.messages.errors import in_these_words as in_words_of_messages
+from llama_gui.server.messages.errors import is_of_anthropic
 from llama_gui.server.messages.models import listed, model_fields
 from llama_gui.server.messages.request import read_message
 from llama_gui.server.metrics import Metrics
+from llama_gui.server.ollama.routes import OllamaRoutes
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.responses.request import in_these_words as in_words_of_responses
@@ -95,6 +97,8 @@ class Routes:
             self._route("POST", "/tokenize", self._asking(tokenize)),
             self._route("POST", "/detokenize", self._asking(detokenize)),
         ]
+        ollama = OllamaRoutes(self._models, self._limits, self.generator, self._started)
+        routes += [self._route(*named) for named in ollama.handlers()]
         app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse_unknown})
         app.router.redirect_slashes = False
         return _without_end_slash(app)
@@ -205,5 +209,5 @@ async def _refuse_unknown(request: Request, error: Exception) -> Response:
     refused = RefusedError(status, words, code="not_found" if status == 404 else "method_not_allowed")
     visit = visit_of(request.scope)
     visit.code = refused.code
-    body = error_body(refused, visit.id) if is_of_anthropic(request.scope) else refused.body
-    return Response(dump(body), status, headers, media_type="application/json")
+    body = dump(refusal_body(refused, request.scope, visit.id))
+    return Response(body, status, headers, media_type="application/json")

@@ -230,6 +230,8 @@ def _is_bound(request: GenerateRequest) -> bool:
     return any(bond is not None for bond in (request.json_schema, request.regex, *tokens))
 
 
+_ANY_TAG = ":latest"
+"""Ollama's clients put it behind a name without a tag."""
 _STANDS_IN = "claude"
 
 
@@ -246,8 +248,9 @@ def name_for(models: Models, asked: str | None, *, stands_in: bool = False) -> s
     names = models.names()
     if not asked and names:
         return names[0]
-    if asked in names:
-        return str(asked)
+    for name in (asked, str(asked).removesuffix(_ANY_TAG)):
+        if name in names:
+            return str(name)
     if stands_in and names and str(asked).lower().startswith(_STANDS_IN):
         loaded = models.loaded()
         return next((name for name in names if name in loaded), names[0])

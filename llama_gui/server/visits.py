@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llama_gui.server.asgi import App, Receive, Scope, Send, header_values
+from llama_gui.server.error_shapes import refusal_body
 from llama_gui.server.json_body import dump
-from llama_gui.server.messages.errors import error_body, is_of_anthropic
+from llama_gui.server.messages.errors import is_of_anthropic
 from llama_gui.server.metrics import Metrics
 from llama_gui.server.refusal import RefusedError
 
@@ -56,7 +57,7 @@ async def refuse(refused: RefusedError, scope: Scope, send: Send) -> None:
     """Answer a request with a refusal. Where the body was not read and is too large to be, the connection ends."""
     visit = visit_of(scope)
     visit.code = refused.code
-    body = dump(error_body(refused, visit.id) if is_of_anthropic(scope) else refused.body)
+    body = dump(refusal_body(refused, scope, visit.id))
     headers = {
         "content-type": "application/json",
         "content-length": str(len(body)),

@@ -8,6 +8,7 @@ from llama_gui.server.asked import Asked
 from llama_gui.server.echo import Echo
 from llama_gui.server.messages.events import MessageEvents
 from llama_gui.server.messages.reply import MessageForm, whole_message
+from llama_gui.server.ollama.lines import LineForm, OllamaLines, whole_line
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import Envelope
 from llama_gui.server.responses.events import ResponseEvents
@@ -16,6 +17,8 @@ from llama_gui.server.served import ServedEngine
 from llama_gui.server.stream import ChunkMaker
 from llama_gui.server.whole_reply import whole_reply
 from llama_gui.vocabulary import GenerateResult, TokenOutput
+
+_OLLAMA = ("ollama-chat", "ollama-generate")
 
 
 class Writer(Protocol):
@@ -54,6 +57,8 @@ def writer_of(
     """Who writes the answer to a request as it comes; `prompts`: the tokens of each."""
     if asked.protocol == "messages":
         return MessageEvents(asked, MessageForm(envelope.model), engine, len(prompts[0]))
+    if asked.protocol in _OLLAMA:
+        return OllamaLines(asked, LineForm(envelope.model, asked.protocol == _OLLAMA[0]), engine)
     if asked.protocol == "responses":
         return ResponseEvents(asked, ResponseForm(envelope.model, asked.response or {}), engine)
     return ChunkMaker(asked, envelope, engine, echoes, prompts)
@@ -75,6 +80,9 @@ def whole_answer(
     """
     if asked.protocol == "messages":
         return whole_message(asked, MessageForm(envelope.model), engine, results[0], outputs[0])
+    if asked.protocol in _OLLAMA:
+        form = LineForm(envelope.model, asked.protocol == _OLLAMA[0])
+        return whole_line(asked, form, engine, results[0], outputs[0])
     if asked.protocol == "responses":
         form = ResponseForm(envelope.model, asked.response or {})
         return whole_response(asked, form, engine, results[0], outputs[0])

@@ -272,7 +272,6 @@ def test_what_belongs_to_the_other_route():
         ("/chat/completions", "begin with /v1"),
         ("/models", "begin with /v1"),
         ("/v1/complete", "Anthropic"),
-        ("/api/chat", "/v1/chat/completions"),
         ("/v1/rerankers", "There is no"),
     ],
 )
