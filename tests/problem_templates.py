@@ -52,6 +52,7 @@ NOT_SHOWN = {
         "server/loads",
         "server/messages",
         "server/metrics",
+        "server/ollama",
         "server/places",
         "server/refusal",
         "server/replies",
