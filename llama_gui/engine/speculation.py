@@ -7,6 +7,7 @@ So the text is the one without guesses, whoever guessed. Guesses come from the t
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -27,9 +28,7 @@ _log = logging.getLogger(__name__)
 
 FROM_TEXT = ("ngram", "auto")
 """What `Engine.load` calls guesses that need no other model."""
-MAX_DECODES = 4
-"""With more answers at once the rows of a step are no longer free, and guesses slow everybody down."""
-
+_MOST_ANSWERS = 4  # for which a draft network guesses: each guess is a step of it
 _FIRST_LENGTH = 4
 _PAUSE = 16  # tokens without guesses, after guesses that were all wrong
 _CATCH_UP = 256  # prompt tokens that a draft network reads in a step: nobody may wait long for it
@@ -98,13 +97,11 @@ class Speculator:
 
     def __init__(self, proposer: Proposer) -> None:
         self.proposer = proposer
-        self._costs = [RowCost() for _ in range(MAX_DECODES)]  # by answers in a step
+        self._costs: defaultdict[int, RowCost] = defaultdict(RowCost)  # by answers in a step
 
     def propose(self, sequence: Sequence, decodes: int) -> list[int]:
         """Tokens to run behind the last one of `sequence`, beside so many decodes in a step, itself included."""
-        if decodes > MAX_DECODES:
-            return []
-        row = self._costs[decodes - 1].of_step
+        row = self._costs[decodes].of_step
         most = self.proposer.most_guesses
         if decodes > 1:  # the guesses of all do not make the others wait for longer than another step
             most = min(most, int(1 / row)) // decodes
@@ -117,8 +114,7 @@ class Speculator:
 
     def record_step(self, decodes: int, guessed: int, seconds: float) -> None:
         """A step of so many decodes took `seconds`, with so many guesses for all of them and nothing of a prompt."""
-        if decodes <= MAX_DECODES:
-            self._costs[decodes - 1].record(guessed, seconds)
+        self._costs[decodes].record(guessed, seconds)
 
     def forget(self, sequence: Sequence) -> None:
         """The sequence has ended."""
@@ -150,6 +146,8 @@ class DraftNetwork:
     @torch.inference_mode()
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
         """See `Proposer.propose`. [] also while it is still reading the text, or has no memory for it."""
+        if price.answers > _MOST_ANSWERS:
+            return []
         count = min(self._paces.setdefault(sequence.number, Pace(self.most_guesses)).next_length(), most)
         if self._failed or not count:
             return []

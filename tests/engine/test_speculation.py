@@ -13,7 +13,7 @@ from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.row_cost import PRIOR
 from llama_gui.engine.scheduler import TokenBudget
-from llama_gui.engine.speculation import MAX_DECODES, DraftNetwork, Pace, Speculator
+from llama_gui.engine.speculation import DraftNetwork, Pace, Speculator
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -71,8 +71,14 @@ def plain(tiny_folder, kernel_notes):
     return answers
 
 
-@pytest.mark.parametrize(("temperature", "dtype"), [(0.0, "float32"), (0.9, "bfloat16")])
-@pytest.mark.parametrize("draft", ["ngram", "the same", "another"])
+@pytest.mark.parametrize(
+    ("temperature", "dtype", "draft"),
+    [
+        *((*way, draft) for way in ((0.0, "float32"), (0.9, "bfloat16")) for draft in ("ngram", "the same", "another")),
+        (0.9, "int8", "ngram"),
+        (0.9, "int4", "ngram"),
+    ],
+)
 def test_the_answer_has_the_same_bits(load, plain, drafts, draft, temperature, dtype):
     wanted, want, longer, want_longer = plain(temperature, dtype)
     engine = load(dtype=dtype, draft=drafts[draft])
@@ -158,8 +164,7 @@ def left(tokens):
 
 def test_beside_many_decodes_nobody_guesses():
     speculator = Speculator(Certain())
-    assert [len(speculator.propose(left(100), decodes)) for decodes in (1, 2, MAX_DECODES)] == [12, 5, 2]
-    assert speculator.propose(left(100), MAX_DECODES + 1) == []
+    assert [len(speculator.propose(left(100), decodes)) for decodes in (1, 2, 4, 10, 11)] == [12, 5, 2, 1, 0]
     assert speculator.propose(left(3), 1) == [1, 1]  # a guess behind the last token would be for nothing
     assert speculator.propose(left(1), 1) == []
 
@@ -169,7 +174,7 @@ def test_guesses_for_one_make_the_others_wait_for_no_more_than_another_step():
     speculator = Speculator(Certain())
     for guessed in 40 * (0, 2, 4):
         speculator.record_step(2, guessed, 1 + 0.25 * guessed)
-        speculator.record_step(MAX_DECODES + 1, 0, 1.0)  # nobody asks for it
+        speculator.record_step(9, 0, 1.0)
     assert len(speculator.propose(left(100), 2)) == 2
     assert len(speculator.propose(left(100), 3)) == int(1 / PRIOR) // 3
     assert len(speculator.propose(left(100), 1)) == 12
@@ -183,6 +188,12 @@ def test_only_steps_that_read_no_prompt_tell_what_a_row_costs(load, monkeypatch)
     assert len(told) < 20  # the first token comes with the prompt, and guesses are right here
     assert any(guessed for _, guessed, _ in told)
     assert all(seconds > 0 for _, _, seconds in told)
+
+
+def test_a_draft_network_is_not_asked_for_many_answers(load, drafts):
+    speculator = load(draft=drafts["the same"])._loop._speculator
+    assert speculator.propose(left(100), 5) == []
+    assert speculator.proposer._paces == {}
 
 
 def test_a_draft_reads_a_long_prompt_in_pieces(load, drafts, steps):
