@@ -95,9 +95,13 @@ def _q3_k(blocks: Tensor) -> Tensor:
     return (numbers.float() * (half(blocks[:, 108:]) * scales.float()).unsqueeze(-1)).flatten(1)
 
 
-def _listed(nibbles: Tensor) -> Tensor:
+MXFP4_NUMBERS = (0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)
+"""The same for MXFP4, floats of four bits, each twice as large (OCP Microscaling Formats 1.0)."""
+
+
+def _listed(nibbles: Tensor, numbers: tuple[int, ...] = IQ4_NUMBERS) -> Tensor:
     """The numbers that codes of four bits stand for."""
-    return torch.tensor(IQ4_NUMBERS, dtype=torch.float32, device=nibbles.device)[nibbles.int()]
+    return torch.tensor(numbers, dtype=torch.float32, device=nibbles.device)[nibbles.int()]
 
 
 def _iq4_nl(blocks: Tensor) -> Tensor:
@@ -108,6 +112,12 @@ def _iq4_xs(blocks: Tensor) -> Tensor:
     scales = (in_order(blocks[:, 4:8], 4) | in_order(blocks[:, 2:4], 2) << 4).to(torch.int8)
     factors = half(blocks[:, :2]) * (scales - 32).float()
     return (_listed(planes(blocks[:, 8:].unflatten(1, (8, 16)), 4).flatten(2)) * factors.unsqueeze(-1)).flatten(1)
+
+
+def _mxfp4(blocks: Tensor) -> Tensor:
+    exponents = blocks[:, :1].int()
+    bits = torch.where(exponents < 2, 0x00200000 << exponents, exponents - 1 << 23)
+    return _listed(planes(blocks[:, 1:], 4).flatten(1), MXFP4_NUMBERS) * bits.view(torch.float32)
 
 
 def _by_the_package(name: str) -> Callable[[Tensor], Tensor]:
@@ -126,7 +136,6 @@ _OTHERS = {
     "IQ1_M": (56, 256),
     "TQ1_0": (54, 256),
     "TQ2_0": (66, 256),
-    "MXFP4": (17, 32),
 }
 """Bytes and numbers of a block. Of these kinds the package makes 20 to 150 million numbers a second."""
 
@@ -143,6 +152,7 @@ _BLOCKS: dict[str, tuple[int, int, Callable[[Tensor], Tensor]]] = {
     "Q3_K": (110, 256, _q3_k),
     "IQ4_NL": (18, 32, _iq4_nl),
     "IQ4_XS": (136, 256, _iq4_xs),
+    "MXFP4": (17, 32, _mxfp4),
     "IQ2_XXS": (66, 256, partial(numbers_of_points, kind="IQ2_XXS")),
     "IQ2_XS": (74, 256, partial(numbers_of_points, kind="IQ2_XS")),
     "IQ2_S": (82, 256, partial(numbers_of_points, kind="IQ2_S")),
@@ -163,6 +173,9 @@ FEWER_BITS = tuple(kind for kind, (size, numbers, _) in _BLOCKS.items() if 8 * s
 """Those of fewer than four: what four bits lose is little beside what they have lost."""
 
 
+MXFP4_EXPONENTS = range(253)
+"""Of blocks of MXFP4: 6, the largest number of four bits, times 2 to the power of the next one would be infinite."""
+
 FACTORS = {
     "Q4_K": slice(0, 4),
     "Q5_K": slice(0, 4),
@@ -172,8 +185,10 @@ FACTORS = {
     "IQ4_NL": slice(0, 2),
     "IQ4_XS": slice(0, 2),
     "Q2_K": slice(80, 84),
+    "MXFP4": slice(0, 1),
 }
-"""Where a block has its numbers in half precision, of those kinds that are multiplied as they are."""
+"""Where a block has its numbers in half precision, of those kinds that are multiplied as they are; MXFP4 its exponent.
+"""
 
 
 def is_quantised(kind: str) -> bool:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import AGAIN, brief, brief_list
-from llama_gui.engine.gguf_blocks import FACTORS, KINDS, block_shape, numbers_of
+from llama_gui.engine.gguf_blocks import FACTORS, KINDS, MXFP4_EXPONENTS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
 from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, engine_name, stored_name
@@ -241,6 +241,8 @@ def _bytes(stream: BinaryIO, tensor: StoredTensor, size: int) -> Iterator[Tensor
 
 def _is_finite(data: Tensor, kind: str) -> bool:
     """Whether the factors of whole blocks are, and with them all of their numbers."""
+    if kind == "MXFP4":
+        return int(data[:: block_shape(kind)[0]].max()) in MXFP4_EXPONENTS
     factors = data.view(-1, block_shape(kind)[0])[:, FACTORS[kind]].contiguous().view(torch.float16)
     return bool(factors.isfinite().all())
 

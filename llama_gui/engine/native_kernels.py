@@ -44,7 +44,7 @@ from llama_gui.engine.weight_rows import WeightRows
 LANES = 8
 """How many float32 numbers are computed together."""
 
-DEQUANTISED_KINDS = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K", "Q2_K", "Q3_K", "IQ4_NL", "IQ4_XS")
+DEQUANTISED_KINDS = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K", "Q2_K", "Q3_K", "IQ4_NL", "IQ4_XS", "MXFP4")
 """Of a GGUF file; in the order of gguf_blocks.h."""
 
 _KINDS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}

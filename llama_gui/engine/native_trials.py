@@ -31,6 +31,7 @@ from llama_gui.engine.packed_weights import (
     Panels,
     pack_int4,
     row_blocks,
+    width_unit,
 )
 from llama_gui.engine.weight_rows import WeightRows
 
@@ -131,12 +132,14 @@ def _finds_points_right(kernels: NativeKernels, kind: str) -> bool:
 
 def _takes_blocks_right(kernels: NativeKernels, kind: str) -> bool:
     generator = torch.Generator().manual_seed(0)
-    out, width, (size, numbers) = 37, 3 * BLOCK_NUMBERS, block_shape(kind)
+    out, width, (size, numbers) = 37, 3 * BLOCK_NUMBERS + width_unit(kind) % BLOCK_NUMBERS, block_shape(kind)
     blocks = torch.randint(256, (out, width // numbers, size), dtype=torch.uint8, generator=generator)
     blocks[0] = 255  # the largest sums
     factors = torch.rand(*blocks.shape[:2], 2, generator=generator).half().view(torch.uint8)
     places = FACTORS[kind]
     blocks[..., places] = factors[..., : places.stop - places.start]
+    if kind == "MXFP4":
+        blocks[..., places] = blocks[..., places] % 16 + 120
     packed, rows = BlocksPacked.empty(kind, out, width), blocks.flatten(1)
     kernels.place_blocks(rows, packed)
     return _multiplies_blocks_right(kernels, packed, numbers_of(rows.flatten(), kind).view(out, width))

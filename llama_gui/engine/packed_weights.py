@@ -33,7 +33,7 @@ CODED_BYTES = 1.5
 _MOST_STRAYS = 1 / 256
 """Of all numbers: more cost what the codes save."""
 
-BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0", "Q3_K", "IQ4_NL", "IQ4_XS", "Q2_K")
+BLOCK_KINDS = ("Q4_K", "Q5_K", "Q6_K", "Q4_0", "Q3_K", "IQ4_NL", "IQ4_XS", "Q2_K", "MXFP4")
 """What is multiplied as it lies in a GGUF file."""
 
 SEVEN_BITS = "Q7_K"
@@ -48,7 +48,7 @@ OPERAND_FORMS = ("int8", "int8_panels", "int4", "bfloat16", "float16", "codes", 
 BLOCK_NUMBERS = 256
 """Of a block, which lies within a row of a weight; eight blocks of the file where those are smaller.
 
-The last block of a row of `SEVEN_BITS` may have fewer, a multiple of `WIDTH_UNIT`.
+The last block of a row of MXFP4 and `SEVEN_BITS` may have fewer, a multiple of `WIDTH_UNIT`.
 """
 
 _PART_BYTES = {
@@ -60,6 +60,7 @@ _PART_BYTES = {
     "IQ4_NL": (128, 0, 0, 16),
     "IQ4_XS": (128, 0, 8, 2),
     "Q2_K": (64, 0, 16, 4),
+    "MXFP4": (128, 0, 0, 8),
     SEVEN_BITS: (256, 0, 8, 4),
 }
 
@@ -220,7 +221,7 @@ def fits_panels(width: int) -> bool:
 
 def stays_as_it_is(kind: str, width: int) -> bool:
     """Whether rows of `width` numbers that a GGUF file holds as `kind` are multiplied as they lie there."""
-    return kind in BLOCK_KINDS and width % BLOCK_NUMBERS == 0
+    return kind in BLOCK_KINDS and width % width_unit(kind) == 0
 
 
 def fits_seven_bits(width: int) -> bool:
@@ -230,7 +231,7 @@ def fits_seven_bits(width: int) -> bool:
 
 def width_unit(kind: str) -> int:
     """What the width of a weight of one of `PACKED_KINDS` is a multiple of."""
-    return WIDTH_UNIT if kind == SEVEN_BITS else BLOCK_NUMBERS
+    return WIDTH_UNIT if kind in ("MXFP4", SEVEN_BITS) else BLOCK_NUMBERS
 
 
 def row_blocks(width: int) -> int:

@@ -1,5 +1,6 @@
 """Weights of GGUF files, multiplied as they are: beside whole numbers, and beside the `gguf` package's."""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from llama_gui.engine import loading
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.engine import _token_budget
 from llama_gui.engine.gguf import GgufModel
-from llama_gui.engine.gguf_blocks import block_shape
+from llama_gui.engine.gguf_blocks import block_shape, numbers_of
 from llama_gui.engine.linear import LinearFactory, StackedLinear
 from llama_gui.engine.loading import estimate_bytes, load_model, plan_load
 from llama_gui.engine.native_kernels import NativeKernels
@@ -24,7 +25,7 @@ from llama_gui.engine.native_linear import (
     NativeInt8Linear,
     NativeSevenBitLinear,
 )
-from llama_gui.engine.packed_weights import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, block_bytes
+from llama_gui.engine.packed_weights import BLOCK_KINDS, BLOCK_NUMBERS, BlocksPacked, block_bytes, row_blocks
 from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.token_table import BlocksTable
 from llama_gui.engine.weight_rows import WeightRows
@@ -36,6 +37,8 @@ MANY = 300
 COUNTS = (*range(1, 40), MANY)
 CHANNELS = (1, 8, 37, 100)
 WIDTHS = (256, 1024, 2304)
+KINDS_AND_WIDTHS = [*itertools.product(BLOCK_KINDS, WIDTHS), ("MXFP4", 64), ("MXFP4", 2304 + 3 * 64)]
+"""Of MXFP4 the last block of a row may be shorter, as in gpt-oss, whose rows have 2880 numbers."""
 SIZES = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "head_dim": 64}
 MIXED = {"attn_v": "Q6_K", "blk.1.ffn_down": "Q6_K", "token_embd": "Q6_K"}
 """As a file of Q4_K_M has them."""
@@ -49,8 +52,9 @@ FACTORS = {
     "IQ4_NL": slice(0, 2),
     "IQ4_XS": slice(0, 2),
     "Q2_K": slice(80, 84),
+    "MXFP4": slice(0, 1),
 }
-"""The bytes of a block that are numbers in half precision."""
+"""The bytes of a block that are numbers in half precision, or an exponent."""
 
 
 def rows_of(out: int, width: int, kind: str, seed: int = 1) -> Tensor:
@@ -66,6 +70,8 @@ def rows_of(out: int, width: int, kind: str, seed: int = 1) -> Tensor:
         blocks[1:2] = 0  # the least numbers, and of two of them the least steps
     factors = torch.rand(*blocks.shape[:2], 2, generator=generator) - 0.3
     blocks[..., places] = factors.half().view(torch.uint8)[..., : places.stop - places.start]
+    if kind == "MXFP4":
+        blocks[..., 0] = blocks[..., 0] % 16 + 115
     return blocks.flatten(1)
 
 
@@ -92,11 +98,16 @@ def whole_numbers(rows: Tensor, width: int, kind: str) -> list[tuple[Tensor, Ten
     Worked out as `dequantize_row_q4_K` and its kin of ggml do, number by number, and not by our own tables.
     """
     blocks = rows.numpy().reshape(len(rows), -1, block_shape(kind)[0])
-    halves = np.ascontiguousarray(blocks[..., FACTORS[kind]]).view(np.float16).astype(np.float32)
+    if kind == "MXFP4":
+        halves = np.ldexp(np.float32(1), blocks[..., :1].astype(int) - 128)
+    else:
+        halves = np.ascontiguousarray(blocks[..., FACTORS[kind]]).view(np.float16).astype(np.float32)
     readers = {"Q4_K": _q4_k, "Q5_K": _q5_k, "Q6_K": _q6_k, "Q4_0": _q4_0}
-    readers |= {"Q3_K": _q3_k, "IQ4_NL": _iq4_nl, "IQ4_XS": _iq4_xs, "Q2_K": _q2_k}
+    readers |= {"Q3_K": _q3_k, "IQ4_NL": _iq4_nl, "IQ4_XS": _iq4_xs, "Q2_K": _q2_k, "MXFP4": _mxfp4}
     terms = readers[kind](blocks, halves)
-    return [(torch.from_numpy(whole.reshape(len(rows), width)), torch.from_numpy(factor)) for whole, factor in terms]
+    return [
+        (torch.from_numpy(whole.reshape(len(rows), -1)[:, :width]), torch.from_numpy(factor)) for whole, factor in terms
+    ]
 
 
 def _q4_k(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -150,8 +161,9 @@ def _halves_of_groups(quants: np.ndarray) -> np.ndarray:
 
 
 def _of_groups(values: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    values = values.reshape(len(values), -1, 8, 32)
-    factors = halves[..., 0].reshape(len(values), -1, 8)
+    missing = -values.shape[1] % 8  # where the last block is shorter
+    values = np.pad(values, ((0, 0), (0, missing), (0, 0))).reshape(len(values), -1, 8, 32)
+    factors = np.pad(halves[..., 0], ((0, 0), (0, missing))).reshape(len(values), -1, 8)
     groups = np.arange(8)
     return [(values * (groups == group)[:, None], factors[..., group]) for group in groups]
 
@@ -192,6 +204,14 @@ def _iq4_nl(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np
     return _of_groups(_IQ4[_halves_of_groups(blocks[..., 2:])], halves)
 
 
+_MXFP4 = np.array([0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12])
+"""Twice the numbers of four bits."""
+
+
+def _mxfp4(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    return _of_groups(_MXFP4[_halves_of_groups(blocks[..., 1:])], halves)
+
+
 def _iq4_xs(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     high = blocks[..., 2].astype(int) | blocks[..., 3].astype(int) << 8
     values = np.zeros((*blocks.shape[:2], 256), int)
@@ -204,14 +224,14 @@ def _iq4_xs(blocks: np.ndarray, halves: np.ndarray) -> list[tuple[np.ndarray, np
 
 def scales_of(rows: int, width: int) -> Tensor:
     """Of each block of each row."""
-    return torch.rand(rows, width // BLOCK_NUMBERS, generator=torch.Generator().manual_seed(5)) + 0.1
+    return torch.rand(rows, row_blocks(width), generator=torch.Generator().manual_seed(5)) + 0.1
 
 
 def product_of(x: Tensor, scales: Tensor, rows: Tensor, width: int, kind: str) -> Tensor:
     """Whole sums of each block, exact; blocks are added up in float32 from the first to the last."""
     terms = whole_numbers(rows, width, kind)
     total = torch.zeros(len(x), len(rows))
-    for block in range(width // BLOCK_NUMBERS):
+    for block in range(row_blocks(width)):
         inputs = slice(block * BLOCK_NUMBERS, (block + 1) * BLOCK_NUMBERS)
         of_block = torch.zeros(())
         for whole, factor in terms:
@@ -222,8 +242,7 @@ def product_of(x: Tensor, scales: Tensor, rows: Tensor, width: int, kind: str) -
 
 
 @pytest.mark.parametrize("out", CHANNELS)
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("kind", BLOCK_KINDS)
+@pytest.mark.parametrize(("kind", "width"), KINDS_AND_WIDTHS)
 def test_the_bits_are_those_of_whole_numbers_in_calls_of_any_size(
     kernels: NativeKernels, kind: str, width: int, out: int
 ):
@@ -250,6 +269,22 @@ def test_the_weights_are_those_of_the_package(kernels: NativeKernels, kind: str)
     assert torch.equal(kernels.block_rows(weight, torch.arange(24)[::2][:6]), theirs[::2][:6])
     got = kernels.blocks(torch.eye(512, dtype=torch.int8), torch.ones(512, 2), weight, torch.float32)
     torch.testing.assert_close(got.t(), theirs, rtol=1e-6, atol=1e-4)
+
+
+def test_all_exponents_of_mxfp4_are_those_of_the_package(kernels: NativeKernels):
+    rows = rows_of(255, 256, "MXFP4").view(255, 8, 17)
+    rows[..., 0] = torch.arange(255).unsqueeze(1)
+    flat = rows.flatten(1).contiguous()
+    theirs = torch.from_numpy(gguf.dequantize(flat.numpy(), gguf.GGMLQuantizationType.MXFP4))
+    weight = packed(kernels, flat, 256, "MXFP4")
+    for ours in (
+        kernels.block_rows(weight, torch.arange(255)),
+        kernels.dequantise(flat.flatten(), "MXFP4").view(255, 256),
+        numbers_of(flat.flatten(), "MXFP4").view(255, 256),
+    ):
+        assert torch.equal(ours, theirs)
+    sums = kernels.blocks(torch.ones(1, 256, dtype=torch.int8), torch.ones(1, 1), weight, torch.float32)[0]
+    torch.testing.assert_close(sums[:250], theirs[:250].double().sum(1).float(), rtol=1e-6, atol=0)
 
 
 @pytest.mark.parametrize("kind", BLOCK_KINDS)

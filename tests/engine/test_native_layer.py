@@ -51,6 +51,8 @@ def blocks_of(kind: str, out: int, width: int, seed: int) -> Tensor:
     places = FACTORS[kind]
     blocks[..., places] = factors[..., : places.stop - places.start]
     return blocks.flatten(1)
+    if kind == "MXFP4":
+        blocks[..., 0] = blocks[..., 0] % 4 + 114
 
 
 class Fixture:
@@ -249,6 +251,36 @@ def test_heads_of_all_kinds(kernels: NativeKernels, heads: Heads, head_norms: bo
     ids=str,
 )
 def test_a_mixture_as_its_operations_do_it(
+@pytest.mark.parametrize("form", ["bfloat16", "int8", "Q4_K", "MXFP4"])
+def test_sinks_and_biases_everywhere(kernels: NativeKernels, form: str):
+    """As gpt-oss has them, with a gate of its own."""
+    narrow = form == "MXFP4"  # rows whose last block is shorter
+    layer = Fixture(
+        kernels,
+        form,
+        heads=Heads(5, 1, 64) if narrow else HEADS,
+        inner=320 if narrow else 256,
+        experts=6,
+        chosen=6,
+        bias=True,
+        gpt_oss=True,
+        window=9,
+    )
+    gate_up = layer.plain.mlp.experts[2].gate_up  # type: ignore[union-attr]
+    gate_up._bias[::3], gate_up._bias[1::3] = 20.0, -20.0  # beyond the limits
+    rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    for ours, theirs in zip(got, want, strict=True):
+        assert near(ours, theirs, error_of(kernels, form))
+    (alone,), _ = layer.run(layer.block, rows[:1], [(37,)])
+    assert torch.equal(got[0], alone)
+    for left_out in ("sinks", "router_bias"):
+        layer.leave_out(left_out)
+        other, _ = layer.run(layer.plain, rows, cuts)
+        assert form != "bfloat16" or not near(other[0], want[0], 1e-3)
+
+
     kernels: NativeKernels, form: str | tuple[str, str], experts: int, chosen: int
 ):
     layer = Fixture(kernels, form, inner=256, experts=experts, chosen=chosen, bias=experts == 5)

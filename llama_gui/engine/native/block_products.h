@@ -222,26 +222,28 @@ INLINE void add_small_pair(BlockKind kind, const int8_t *x, const int16_t *x_off
     }
 }
 
-/* --- IQ4_NL and IQ4_XS: codes of four bits that stand for numbers which a table lists. IQ4_NL lies as Q4_0 does. Of IQ4_XS, groups have
+/* --- IQ4_NL, MXFP4 and IQ4_XS: codes of four bits that stand for numbers which a table lists. The first two lie as Q4_0 does, but
+ * MXFP4 has exponents of a byte for factors. Of IQ4_XS, groups have
  * steps with a sign: [channels / 8][width / 64][8 channels][2 groups], and blocks a factor. */
 
 /* As they stand there, or for products in pairs the numbers themselves. */
-INLINE __m256i iq4_table(Adding how) {
-    const __m256i levels = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)iq4_levels));
-    return how == IN_PAIRS ? _mm256_xor_si256(levels, _mm256_set1_epi8((char)IQ4_ZERO)) : levels;
+INLINE __m256i iq4_table(BlockKind kind, Adding how) {
+    const __m256i levels = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)levels_of_codes(kind)));
+    return how == IN_PAIRS ? _mm256_sub_epi8(levels, _mm256_set1_epi8((char)zero_of_codes(kind))) : levels;
 }
 
 /* A pair of groups of one weight, times all rows: products times `steps` of 16 bits are added to the first groups' sums and the
  * second ones'. In pairs a number is multiplied without its sign, which the input gets; in fours the numbers are multiplied as
- * `iq4_levels` has them, and what these are too large is taken from each sum beforehand. */
-INLINE void add_iq4_pair(Adding how, const int8_t *x, const int16_t *x_sums, const uint8_t *codes, ptrdiff_t width, int rows,
-                         __m256i first_steps, __m256i second_steps, __m256i *first, __m256i *second) {
-    const __m256i table = iq4_table(how);
+ * `levels_of_codes` has them, and what these are too large is taken from each sum beforehand. */
+INLINE void add_iq4_pair(BlockKind kind, Adding how, const int8_t *x, const int16_t *x_sums, const uint8_t *codes,
+                         ptrdiff_t width, int rows, __m256i first_steps, __m256i second_steps, __m256i *first,
+                         __m256i *second) {
+    const __m256i table = iq4_table(kind, how);
     __m256i sums[2][4];
     UNROLL for (int half = 0; half < 2; half++) {
         UNROLL for (int r = 0; r < rows; r++) {
             const int16_t sum = x_sums[r * (width / GROUP) + half];
-            sums[half][r] = how == IN_PAIRS ? _mm256_setzero_si256() : _mm256_set1_epi32(-IQ4_ZERO * sum);
+            sums[half][r] = how == IN_PAIRS ? _mm256_setzero_si256() : _mm256_set1_epi32(-zero_of_codes(kind) * sum);
         }
     }
     AS_A_LOOP for (int j = 0; j < GROUP; j += 4) {
@@ -275,7 +277,7 @@ INLINE void add_iq4_xs_pair(Adding how, const int8_t *x, const int16_t *x_sums, 
     const __m128i bytes = _mm_loadu_si128((const __m128i *)(from.parts[2] + k / 4));
     const PairScales of = pair_of(_mm256_cvtepi8_epi16(bytes), _mm256_setzero_si256());
     const uint8_t *codes = from.parts[0] + k * 4;
-    add_iq4_pair(how, x + k, x_sums + k / GROUP, codes, width, rows, of.first_steps, of.second_steps, whole, whole);
+    add_iq4_pair(IQ4_XS, how, x + k, x_sums + k / GROUP, codes, width, rows, of.first_steps, of.second_steps, whole, whole);
 }
 
 /* As `stepped_channels`, of the kinds whose blocks have one factor: Q6_K, Q3_K and IQ4_XS. */
@@ -344,23 +346,24 @@ INLINE void q4_0_channels(Adding how, const int8_t *x, const int16_t *x_sums, co
     UNROLL for (int r = 0; r < count * rows; r++) sums[r] = total[r];
 }
 
-/* As `stepped_channels`. */
-INLINE void iq4_nl_channels(Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales, const Blocks *streams,
-                            int count, ptrdiff_t width, int rows, __m256 *sums) {
+/* As `stepped_channels`, of IQ4_NL and MXFP4. */
+INLINE void iq4_nl_channels(BlockKind kind, Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales,
+                            const Blocks *streams, int count, ptrdiff_t width, int rows, __m256 *sums) {
     const __m256i none = _mm256_set1_epi16(1); /* steps */
     __m256 total[MOST_SUMS];
     UNROLL for (int r = 0; r < count * rows; r++) total[r] = _mm256_setzero_ps();
     for (ptrdiff_t block = 0; block < width; block += K_BLOCK) {
         __m256 of_block[MOST_SUMS];
         UNROLL for (int r = 0; r < count * rows; r++) of_block[r] = _mm256_setzero_ps();
-        for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR)
+        const ptrdiff_t inputs = kind == MXFP4 ? inputs_of(block, width) : K_BLOCK;
+        for (ptrdiff_t k = block; k < block + inputs; k += PAIR)
             UNROLL for (int i = 0; i < count; i++) {
                 __m256i first[4], second[4];
                 UNROLL for (int r = 0; r < rows; r++) first[r] = second[r] = _mm256_setzero_si256();
                 const uint8_t *codes = streams[i].parts[0] + k * 4;
-                add_iq4_pair(how, x + k, x_sums + k / GROUP, codes, width, rows, none, none, first, second);
-                const uint8_t *factors = streams[i].parts[3] + k / GROUP * 2 * TOGETHER;
-                const __m256 a = factors_at(factors), b = factors_at(factors + 2 * TOGETHER);
+                add_iq4_pair(kind, how, x + k, x_sums + k / GROUP, codes, width, rows, none, none, first, second);
+                const __m256 a = group_factors(kind, streams[i].parts[3], k / GROUP);
+                const __m256 b = group_factors(kind, streams[i].parts[3], k / GROUP + 1);
                 UNROLL for (int r = 0; r < rows; r++) {
                     __m256 *to = of_block + i * rows + r;
                     *to = _mm256_add_ps(*to, _mm256_mul_ps(a, _mm256_cvtepi32_ps(first[r])));
@@ -451,7 +454,7 @@ INLINE void q7_k_channels(Adding how, const int8_t *x, const int16_t *x_sums, co
 INLINE void block_channels(BlockKind kind, Adding how, const int8_t *x, const int16_t *x_sums, const float *x_scales,
                            const Blocks *w, int count, ptrdiff_t width, int rows, __m256 *sums) {
     if (has_lows(kind)) stepped_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
-    else if (kind == IQ4_NL) iq4_nl_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
+    else if (kind == IQ4_NL || kind == MXFP4) iq4_nl_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == Q7_K) q7_k_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
     else if (kind == Q4_0) q4_0_channels(how, x, x_sums, x_scales, w, count, width, rows, sums);
     else factored_channels(kind, how, x, x_sums, x_scales, w, count, width, rows, sums);
@@ -474,6 +477,7 @@ INLINE void block_channels(BlockKind kind, Adding how, const int8_t *x, const in
     BLOCK_TILES(TILE_IN_EACH, KIND, 1) TILE_IN_EACH(KIND, 1, 5) BLOCK_TILES(TILE_IN_EACH, KIND, 2) TILE_IN_EACH(KIND, 2, 5)
 SINGLE_TILES(TILE_IN_PAIRS, Q5_K) SINGLE_TILES(TILE_IN_PAIRS, Q6_K) SINGLE_TILES(TILE_IN_PAIRS, Q3_K)
 SINGLE_TILES(TILE_IN_EACH, IQ4_NL) SINGLE_TILES(TILE_IN_EACH, IQ4_XS) SINGLE_TILES(TILE_IN_EACH, Q2_K)
+SINGLE_TILES(TILE_IN_EACH, MXFP4)
 PAIR_TILES(Q4_K) PAIR_TILES(Q4_0) PAIR_TILES(Q7_K)
 TILE_IN_EACH(Q4_K, 3, 1) TILE_IN_EACH(Q4_0, 4, 1)
 TILE_IN_EACH(Q7_K, 3, 2) TILE_IN_EACH(Q7_K, 3, 3) TILE_IN_EACH(Q7_K, 4, 1)
@@ -481,7 +485,7 @@ TILE_IN_EACH(Q7_K, 3, 2) TILE_IN_EACH(Q7_K, 3, 3) TILE_IN_EACH(Q7_K, 4, 1)
 typedef void BlockTile(const int8_t *, const int16_t *, const float *, const Blocks *, ptrdiff_t, __m256 *);
 /* Each of these places is two to four already, one for each part. */
 static const int8_t block_places[BLOCK_KINDS][FEW] = {
-    {3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 3, 3, 2},
+    {3, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {2, 1, 1, 1}, {4, 3, 3, 2},
 };
 #define TILE_OF(HOW, KIND, PLACES, ROWS) tile_##KIND##_##PLACES##_##ROWS##_##HOW
 #define FOUR_OF(HOW, KIND, PLACES)                                                                                  \
@@ -492,7 +496,7 @@ static const int8_t block_places[BLOCK_KINDS][FEW] = {
     {                                                                                                               \
         [Q5_K] = {SINGLE_OF(IN_PAIRS, Q5_K)}, [Q6_K] = {SINGLE_OF(IN_PAIRS, Q6_K)},                                 \
         [Q3_K] = {SINGLE_OF(IN_PAIRS, Q3_K)}, [IQ4_NL] = {SINGLE_OF(HOW, IQ4_NL)}, [IQ4_XS] = {SINGLE_OF(HOW, IQ4_XS)}, \
-        [Q2_K] = {SINGLE_OF(HOW, Q2_K)},                                                                            \
+        [Q2_K] = {SINGLE_OF(HOW, Q2_K)}, [MXFP4] = {SINGLE_OF(HOW, MXFP4)},                                         \
         [Q4_K] = {PAIR_OF(HOW, Q4_K), {TILE_OF(HOW, Q4_K, 3, 1)}},                                                  \
         [Q4_0] = {PAIR_OF(HOW, Q4_0), {NULL}, {TILE_OF(HOW, Q4_0, 4, 1)}},                                          \
         [Q7_K] = {PAIR_OF(HOW, Q7_K), {NULL, TILE_OF(HOW, Q7_K, 3, 2), TILE_OF(HOW, Q7_K, 3, 3)}, {TILE_OF(HOW, Q7_K, 4, 1)}}, \

@@ -107,14 +107,24 @@ static void q3_k(const uint8_t *block, float *to) {
 }
 
 /* 16 bytes, whose upper bits are the second half of a group. */
-INLINE void iq4_group(const uint8_t *codes, float scale, float *to) {
+INLINE void code_group(BlockKind kind, const uint8_t *codes, float scale, float *to) {
     for (int i = 0; i < 16; i++) {
-        to[i] = (float)(iq4_levels[codes[i] & 15] - IQ4_ZERO) * scale;
-        to[16 + i] = (float)(iq4_levels[codes[i] >> 4] - IQ4_ZERO) * scale;
+        to[i] = (float)(levels_of_codes(kind)[codes[i] & 15] - zero_of_codes(kind)) * scale;
+        to[16 + i] = (float)(levels_of_codes(kind)[codes[i] >> 4] - zero_of_codes(kind)) * scale;
     }
 }
 
-static void iq4_nl(const uint8_t *block, float *to) { iq4_group(block + 2, half_at(block), to); }
+static void iq4_nl(const uint8_t *block, float *to) { code_group(IQ4_NL, block + 2, half_at(block), to); }
+
+/* See `powers_at`. */
+INLINE float power_of(uint8_t exponent) {
+    const uint32_t bits = exponent < 2 ? (uint32_t)1 << (21 + exponent) : (uint32_t)(exponent - 1) << 23;
+    float power;
+    memcpy(&power, &bits, 4);
+    return power;
+}
+
+static void mxfp4(const uint8_t *block, float *to) { code_group(MXFP4, block + 1, power_of(block[0]), to); }
 
 /* Of one of the eight groups of a block of IQ4_XS: six bits each, packed in 6 bytes. */
 INLINE int iq4_xs_step(const uint8_t *block, int group) {
@@ -124,14 +134,14 @@ INLINE int iq4_xs_step(const uint8_t *block, int group) {
 static void iq4_xs(const uint8_t *block, float *to) {
     const float scale = half_at(block);
     for (int group = 0; group < 8; group++)
-        iq4_group(block + 8 + group * 16, scale * (float)iq4_xs_step(block, group), to + group * 32);
+        code_group(IQ4_XS, block + 8 + group * 16, scale * (float)iq4_xs_step(block, group), to + group * 32);
 }
 
 static const struct {
     Dequantise *dequantise;
     int bytes, numbers;
 } formats[] = {{q8_0, 34, 32}, {q4_0, 18, 32}, {q4_1, 20, 32}, {q4_k, 144, 256}, {q5_k, 176, 256}, {q6_k, 210, 256},
-             {q2_k, 84, 256}, {q3_k, 110, 256}, {iq4_nl, 18, 32}, {iq4_xs, 136, 256}};
+             {q2_k, 84, 256}, {q3_k, 110, 256}, {iq4_nl, 18, 32}, {iq4_xs, 136, 256}, {mxfp4, 17, 32}};
 
 EXPORT int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_t count, float *to) {
     const int bytes = formats[format].bytes, numbers = formats[format].numbers;
@@ -142,7 +152,7 @@ EXPORT int llama_gui_dequantise(const uint8_t *blocks, int format, ptrdiff_t cou
 
 /* --- laid out to be multiplied; see `block_products.h` */
 
-static const int bytes_of_block[Q7_K] = {144, 176, 210, 8 * 18, 110, 8 * 18, 136, 84};
+static const int bytes_of_block[Q7_K] = {144, 176, 210, 8 * 18, 110, 8 * 18, 136, 84, 8 * 17};
 
 /* A block of one of TOGETHER channels, the first of whose inputs is `k`. */
 INLINE void place_stepped(BlockKind kind, const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
@@ -254,6 +264,16 @@ INLINE void place_groups(const uint8_t *blocks, ptrdiff_t k, int channel, Blocks
     }
 }
 
+/* Of MXFP4, as many as there are in what may be less than a block. */
+INLINE void place_mxfp4(const uint8_t *blocks, ptrdiff_t k, ptrdiff_t width, int channel, Blocks to) {
+    for (int group = 0; group < inputs_of(k, width) / GROUP; group += 2) {
+        const uint8_t *first = blocks + group * 17, *second = first + 17;
+        uint8_t *exponents = to.parts[3] + (k / GROUP + group) * TOGETHER + channel;
+        exponents[0] = first[0], exponents[TOGETHER] = second[0];
+        place_halves(first + 1, second + 1, k + group * GROUP, channel, to);
+    }
+}
+
 INLINE void place_iq4_xs(const uint8_t *block, ptrdiff_t k, int channel, Blocks to) {
     memcpy(to.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2, block, 2);
     for (int group = 0; group < K_BLOCK / GROUP; group += 2) {
@@ -266,7 +286,7 @@ INLINE void place_iq4_xs(const uint8_t *block, ptrdiff_t k, int channel, Blocks 
 /* Channels of a weight, the first of them a multiple of TOGETHER; what is left of their last block is filled with zeros. */
 EXPORT int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t channels, ptrdiff_t width,
                                        uint8_t *first, uint8_t *second, uint8_t *third, uint8_t *fourth) {
-    const ptrdiff_t bytes = bytes_of_block[kind], row = width / K_BLOCK * bytes;
+    const ptrdiff_t bytes = bytes_of_block[kind], row = width * bytes / K_BLOCK;
     const Blocks all = {{first, second, third, fourth}, 0};
 #pragma omp parallel for if (channels * width > WORTH_SHARING)
     for (ptrdiff_t channel = 0; channel < channels; channel += TOGETHER) {
@@ -279,6 +299,7 @@ EXPORT int llama_gui_place_blocks(const uint8_t *blocks, int kind, ptrdiff_t cha
                 else if (kind == Q3_K) place_q3_k(block, k, i, to);
                 else if (kind == Q2_K) place_q2_k(block, k, i, to);
                 else if (kind == IQ4_XS) place_iq4_xs(block, k, i, to);
+                else if (kind == MXFP4) place_mxfp4(block, k, width, i, to);
                 else if (kind == Q4_0 || kind == IQ4_NL) place_groups(block, k, i, to);
                 else place_stepped((BlockKind)kind, block, k, i, to);
             }
@@ -333,14 +354,20 @@ INLINE void take_q2_k(Blocks from, ptrdiff_t k, int channel, float *to) {
 }
 
 /* Of IQ4_XS, groups have steps; of the others, factors of their own. */
-INLINE void take_groups(BlockKind kind, Blocks from, ptrdiff_t k, int channel, float *to) {
+INLINE float factor_of_group(BlockKind kind, Blocks from, ptrdiff_t k, int channel) {
+    const ptrdiff_t at = k / GROUP * TOGETHER + channel;
+    if (kind == MXFP4) return power_of(from.parts[3][at]);
+    if (kind != IQ4_XS) return half_at(from.parts[3] + at * 2);
     const float of_block = half_at(from.parts[3] + (k / K_BLOCK * TOGETHER + channel) * 2);
-    for (int i = 0; i < K_BLOCK; i++) {
+    return of_block * (float)(int8_t)from.parts[2][k / PAIR * PAIR / 4 + 2 * channel + k / GROUP % 2];
+}
+
+INLINE void take_groups(BlockKind kind, Blocks from, ptrdiff_t k, ptrdiff_t width, int channel, float *to) {
+    for (int i = 0; i < inputs_of(k, width); i++) {
         const ptrdiff_t pair = k + i / PAIR * PAIR, group = i / GROUP % 2, j = i % GROUP;
         const int level = from.parts[0][pair * 4 + j / 4 * 32 + channel * 4 + j % 4] >> group * 4 & 15;
-        const float factor = kind == IQ4_XS ? of_block * (float)(int8_t)from.parts[2][pair / 4 + 2 * channel + group]
-                                            : half_at(from.parts[3] + ((k + i) / GROUP * TOGETHER + channel) * 2);
-        to[i] = (float)(kind == Q4_0 ? level - 8 : iq4_levels[level] - IQ4_ZERO) * factor;
+        const int number = kind == Q4_0 ? level - 8 : levels_of_codes(kind)[level] - zero_of_codes(kind);
+        to[i] = (float)number * factor_of_group(kind, from, k + i, channel);
     }
 }
 
@@ -367,8 +394,8 @@ EXPORT int llama_gui_block_rows(int kind, ptrdiff_t width, uint8_t *first, uint8
             if (kind == Q6_K) take_q6_k(from, k, channel, to + row * width + k);
             else if (kind == Q3_K) take_q3_k(from, k, channel, to + row * width + k);
             else if (kind == Q2_K) take_q2_k(from, k, channel, to + row * width + k);
-            else if (kind == Q4_0 || kind == IQ4_NL || kind == IQ4_XS)
-                take_groups((BlockKind)kind, from, k, channel, to + row * width + k);
+            else if (kind == Q4_0 || kind == IQ4_NL || kind == IQ4_XS || kind == MXFP4)
+                take_groups((BlockKind)kind, from, k, width, channel, to + row * width + k);
             else if (kind == Q7_K) take_q7_k(from, k, width, channel, to + row * width + k);
             else take_stepped((BlockKind)kind, from, k, channel, to + row * width + k);
         }

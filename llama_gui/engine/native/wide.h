@@ -52,4 +52,8 @@ INLINE_512 __m256i both_quarters(const void *first, const void *second) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(first)), _mm_loadu_si128(second), 1);
 }
 
+INLINE_512 __m512 both_floats(__m256 first, __m256 second) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(first), second, 1);
+}
+
 INLINE_512 __m512i broadcast(const void *at) { return _mm512_set1_epi32(four_bytes(at)); }

@@ -16,6 +16,13 @@ INLINE_512 __m512 wide_factors(const WideBlocks *of, ptrdiff_t at) {
     return _mm512_cvtph_ps(both_quarters(of->first.parts[3] + at, of->second.parts[3] + at));
 }
 
+/* As `group_factors`, of Q4_0, too. */
+INLINE_512 __m512 wide_group_factors(BlockKind kind, const WideBlocks *of, ptrdiff_t group) {
+    if (kind != MXFP4) return wide_factors(of, group * 2 * TOGETHER);
+    const ptrdiff_t at = group * TOGETHER;
+    return both_floats(powers_at(of->first.parts[3] + at), powers_at(of->second.parts[3] + at));
+}
+
 /* As `moved_bits`. */
 INLINE_512 __m512i wide_moved_bits(__m512i bytes, int from, int to, int bits) {
     const __m512i moved = from < to ? _mm512_slli_epi16(bytes, to - from) : _mm512_srli_epi16(bytes, from - to);
@@ -23,14 +30,14 @@ INLINE_512 __m512i wide_moved_bits(__m512i bytes, int from, int to, int bits) {
 }
 
 /* Whether a block is a code that stands for a number; whether groups have no step but a factor. */
-INLINE int has_codes_of_four(BlockKind kind) { return kind == IQ4_NL || kind == IQ4_XS; }
-INLINE int has_group_factors(BlockKind kind) { return kind == Q4_0 || kind == IQ4_NL; }
+INLINE int has_codes_of_four(BlockKind kind) { return kind == IQ4_NL || kind == IQ4_XS || kind == MXFP4; }
+INLINE int has_group_factors(BlockKind kind) { return kind == Q4_0 || kind == IQ4_NL || kind == MXFP4; }
 
 /* Whether two bits of a level lie by themselves, or all that there are. */
 INLINE int has_twos(BlockKind kind) { return kind == Q3_K || kind == Q2_K; }
 
 /* What is to be taken from each level, where groups of 32 have the same. */
-INLINE int group_zero(BlockKind kind) { return kind == Q4_0 ? 8 : has_codes_of_four(kind) ? IQ4_ZERO : 0; }
+INLINE int group_zero(BlockKind kind) { return kind == Q4_0 ? 8 : has_codes_of_four(kind) ? zero_of_codes(kind) : 0; }
 
 /* Levels of four inputs of a pair of groups, from `j` on in each of these; `high`: what Q5_K and Q3_K have of this half of them. */
 INLINE_512 void wide_levels(BlockKind kind, const WideBlocks *of, ptrdiff_t k, int j, __m512i high, __m512i *low_levels,
@@ -58,7 +65,7 @@ INLINE_512 void wide_levels(BlockKind kind, const WideBlocks *of, ptrdiff_t k, i
         second = _mm512_or_si512(second, wide_moved_bits(upper, at + 2, 4, 48));
     }
     if (has_codes_of_four(kind)) {
-        const __m512i table = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)iq4_levels));
+        const __m512i table = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)levels_of_codes(kind)));
         first = _mm512_shuffle_epi8(table, first), second = _mm512_shuffle_epi8(table, second);
     }
     *low_levels = first, *high_levels = second;
@@ -142,7 +149,7 @@ INLINE_512 void wide_pair(BlockKind kind, const int8_t *x, const int16_t *x_sums
         }
     }
     if (!has_group_factors(kind)) return;
-    const __m512 a = wide_factors(of, k / GROUP * 2 * TOGETHER), b = wide_factors(of, (k / GROUP + 1) * 2 * TOGETHER);
+    const __m512 a = wide_group_factors(kind, of, k / GROUP), b = wide_group_factors(kind, of, k / GROUP + 1);
     UNROLL for (int r = 0; r < rows; r++) {
         of_block[r] = _mm512_add_ps(of_block[r], _mm512_mul_ps(a, _mm512_cvtepi32_ps(first[r])));
         of_block[r] = _mm512_add_ps(of_block[r], _mm512_mul_ps(b, _mm512_cvtepi32_ps(second[r])));
@@ -189,7 +196,8 @@ INLINE_512 void wide_blocks(BlockKind kind, const int8_t *x, const int16_t *x_su
             stepped[r] = low[r] = _mm512_setzero_si512(), of_block[r] = _mm512_setzero_ps();
             if (kind == Q2_K) small_sums(x_sums + (r * width + block) / SMALL_GROUP * 2, small + r * (K_BLOCK / SMALL_GROUP));
         }
-        AS_A_LOOP for (ptrdiff_t k = block; k < block + K_BLOCK; k += PAIR) {
+        const ptrdiff_t inputs = kind == MXFP4 ? inputs_of(block, width) : K_BLOCK;
+        AS_A_LOOP for (ptrdiff_t k = block; k < block + inputs; k += PAIR) {
             if (kind == Q2_K) wide_q2_k_lows(small, of, k, rows, low);
             wide_pair(kind, x, x_sums, of, ahead, width, k, rows, stepped, of_block);
         }
@@ -213,11 +221,13 @@ INLINE_512 void wide_blocks(BlockKind kind, const int8_t *x, const int16_t *x_su
     {wide_##KIND##_1, wide_##KIND##_2, wide_##KIND##_3, wide_##KIND##_4, wide_##KIND##_5, wide_##KIND##_6}
 WIDE_BLOCK_TILES(Q4_K) WIDE_BLOCK_TILES(Q5_K) WIDE_BLOCK_TILES(Q6_K) WIDE_BLOCK_TILES(Q4_0)
 WIDE_BLOCK_TILES(Q3_K) WIDE_BLOCK_TILES(IQ4_NL) WIDE_BLOCK_TILES(IQ4_XS) WIDE_BLOCK_TILES(Q2_K)
+WIDE_BLOCK_TILES(MXFP4)
 
 typedef void WideBlockTile(const int8_t *, const int16_t *, const float *, const WideBlocks *, Fetched, ptrdiff_t, __m512 *);
 static WideBlockTile *const wide_block_tiles[Q7_K][WIDE_BLOCK_ROWS] = { /* [kind][rows - 1] */
     WIDE_TILES_OF(Q4_K), WIDE_TILES_OF(Q5_K),   WIDE_TILES_OF(Q6_K),   WIDE_TILES_OF(Q4_0),
     WIDE_TILES_OF(Q3_K), WIDE_TILES_OF(IQ4_NL), WIDE_TILES_OF(IQ4_XS), WIDE_TILES_OF(Q2_K),
+    WIDE_TILES_OF(MXFP4),
 };
 #undef WIDE_BLOCK
 #undef WIDE_BLOCK_TILES
