@@ -15,6 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.gating import SPLIT_SIZE
+
 _MOST_KEYS = 1024
 _HEADS, _SIZE, _SMALL = 2, 64.0, 0.02
 _LENGTHS = (5, 250, 700)  # of the conversation whose last row is compared
@@ -53,6 +55,37 @@ def attend(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor, blocks: Attent
     if rows % blocks.queries:
         q = F.pad(q, (0, 0, 0, -rows % blocks.queries))
     return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)[:, :, :rows]
+
+
+def attend_beside(
+    q: Tensor, keys: Tensor, values: Tensor, mask: Tensor, blocks: AttentionBlocks, sinks: Tensor
+) -> Tensor:
+    """As `attend`, with a score for each query that stands for no value: `sinks`, float32 ``[kv_heads, rows]``.
+
+    So each result is less by the share that the sink has of the softmax.
+    """
+    rows = q.shape[2]
+    if rows % blocks.queries:
+        q = F.pad(q, (0, 0, 0, -rows % blocks.queries))
+    y, mass = _attend_with_mass(q, keys, values, mask)
+    return y[:, :, :rows] * _shares(mass[0, :, :rows].float() - sinks).to(y.dtype).unsqueeze(2)
+
+
+def _attend_with_mass(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Attention, and the logarithm of the sum that each query's weights were divided by ``[1, kv_heads, rows]``."""
+    if q.device.type == "cpu":  # what the usual call ends in here
+        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, keys, values, attn_mask=mask)
+    scores = (q.float() @ keys.float().transpose(2, 3)).mul_(q.shape[3] ** -0.5).add_(mask[: q.shape[2]])
+    return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask), scores.logsumexp(3)
+
+
+def _shares(apart: Tensor) -> Tensor:
+    """``1 / (1 + e^-x)`` of ``[kv_heads, rows]``: a query has the same bits beside any others, see `silu_rows`."""
+    heads, rows = apart.shape
+    strided = torch.empty(rows, heads + 1, device=apart.device)[:, :-1].copy_(apart.t())
+    for few in strided.split(max(1, (SPLIT_SIZE - 1) // heads)):
+        few.sigmoid_()
+    return strided.t()
 
 
 def causal_mask(

@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
 from typing import Any, Protocol, Self
@@ -31,6 +31,7 @@ _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower
 """Prefixes of the vision network's weights, which are not read."""
 
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_BYTES = "U8"
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 _OPEN_FILES = Path("/dev/fd")
@@ -135,8 +136,12 @@ class Checkpoint:
         """The names of all weights in the files."""
         return frozenset(self._files)
 
-    def check(self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = ()) -> None:
+    def check(
+        self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = (), bytes_of: Container[str] = ()
+    ) -> None:
         """Compare the files with what the network needs: every name once, in its shape, and nothing besides.
+
+        `bytes_of`: names under which there are bytes, see `raw`.
 
         Raises:
             BrokenModelError: weights are missing or have another shape.
@@ -146,7 +151,7 @@ class Checkpoint:
         if missing:
             raise BrokenModelError(f"{self.folder}: {brief_list(missing)} missing from the weight files. {AGAIN}")
         for name, shape in expected.items():
-            self._check_one(name, shape)
+            self._check_one(name, shape, (_BYTES,) if name in bytes_of else tuple(_DTYPES))
         surplus = sorted(n for n in self._files.keys() - expected.keys() if not n.endswith(tuple(ignored_suffixes)))
         if surplus:
             raise UnsupportedModelError(
@@ -154,7 +159,7 @@ class Checkpoint:
                 "no place for, so its answers would be wrong."
             )
 
-    def _check_one(self, name: str, shape: Shape) -> None:
+    def _check_one(self, name: str, shape: Shape, dtypes: Sequence[str]) -> None:
         file, handle, stored = self._files[name]
         found = handle.get_slice(stored)
         if tuple(found.get_shape()) != shape:
@@ -162,9 +167,9 @@ class Checkpoint:
                 f"{file}: {name} has the shape {shown(found.get_shape())}, but config.json asks for {list(shape)}. "
                 "The files belong to different models, or one of them is damaged."
             )
-        if found.get_dtype() not in _DTYPES:
+        if found.get_dtype() not in dtypes:
             raise UnsupportedModelError(
-                f"{file}: {name} is stored as {found.get_dtype()}. Supported: {', '.join(_DTYPES)}."
+                f"{file}: {name} is stored as {found.get_dtype()}. Supported: {', '.join(dtypes)}."
             )
 
     def tensor(self, name: str, part: int | None = None) -> Tensor:
@@ -175,18 +180,23 @@ class Checkpoint:
         Raises:
             BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
+        tensor = self.raw(name, part)
+        extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long
+        if not extremes.isfinite().all():
+            file, _, _ = self._files[name]
+            raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
+        return tensor
+
+    def raw(self, name: str, part: int | None = None) -> Tensor:
+        """As `tensor`, whatever it holds: bytes, say."""
         file, handle, stored = self._files[name]
         if self._on_read is not None:
             shape = handle.get_slice(stored).get_shape()
             self._on_read(math.prod(shape if part is None else shape[1:]))
         try:
-            tensor = handle.get_tensor(stored) if part is None else handle.get_slice(stored)[part]
-            extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long
+            return handle.get_tensor(stored) if part is None else handle.get_slice(stored)[part]
         except (SafetensorError, OSError, ValueError, RuntimeError) as error:
             raise BrokenModelError(f"{file}: {name} cannot be read: {error}. {AGAIN}") from error
-        if not extremes.isfinite().all():
-            raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
-        return tensor
 
     def weight(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """A copy of the weight `name`; raises what `tensor` raises.

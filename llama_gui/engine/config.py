@@ -8,7 +8,7 @@ from typing import Self
 from llama_gui.engine.expert_config import ExpertConfig, read_experts
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
-from llama_gui.engine.gating import Gate
+from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
@@ -18,6 +18,8 @@ FILE_DTYPES = ("float32", "float16", "bfloat16")
 _REFUSED = ("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention")
 """What relatives of Gemma 3 have."""
 
+_QUANTISATION = "quantization_config"
+
 _MOST_LAYERS = 10_000  # a table with a row per layer is made before the weights are checked
 
 
@@ -25,7 +27,7 @@ _MOST_LAYERS = 10_000  # a table with a row per layer is made before the weights
 class NetworkConfig:
     """Everything that shapes the network, under the field names of config.json where it has them.
 
-    What has a default below is Gemma's or Granite's alone.
+    What has a default below is that of Gemma, Granite or gpt-oss alone.
     """
 
     architecture: str
@@ -73,6 +75,10 @@ class NetworkConfig:
     """The activation in the MLP."""
     experts: ExpertConfig | None = None
     """In the place of every MLP; None: there are none."""
+    has_sinks: bool = False
+    """Each head has a logit that takes part in the softmax of its scores, and stands for no value (gpt-oss)."""
+    stored_kind: str = ""
+    """The type that the files hold the experts in, by GGUF's names; "": they are plain (gpt-oss)."""
 
     @property
     def rotary_dim(self) -> int:
@@ -166,6 +172,8 @@ def network_config(fields: Fields) -> NetworkConfig:
         check_rotation(fields, config.head_dim, one)
     if family.is_gemma:
         return _as_gemma(config, fields)
+    if family.has_sinks:
+        return _as_gpt_oss(config, fields)
     return _multiplied(config, fields) if family.multiplies else config
 
 
@@ -195,6 +203,19 @@ def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
         norm_shift=1.0,
         rounds_scale=True,
         gate="gelu",
+    )
+
+
+def _as_gpt_oss(config: NetworkConfig, fields: Fields) -> NetworkConfig:
+    """gpt-oss has sinks (Xiao et al. 2023), and keeps gate and up within limits, which all of its models share."""
+    for name, known in (("swiglu_alpha", CLAMPED_SLOPE), ("swiglu_limit", CLAMPED_AT)):
+        if fields.values.get(name, known) != known:
+            raise UnsupportedModelError(
+                f"{fields.file}: {name} is {shown(fields.values[name])}, and only {known:g} is supported. "
+                "Choose another model."
+            )
+    return replace(
+        config, gate="clamped", has_sinks=True, stored_kind="MXFP4" if fields.values.get(_QUANTISATION) else ""
     )
 
 
@@ -249,7 +270,8 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     for name in _REFUSED if family.is_gemma else ():
         if values.get(name):
             raise UnsupportedModelError(f"{fields.file}: {name} is not supported. Choose another model.")
-    if values.get("quantization_config"):
+    method = values.get(_QUANTISATION)
+    if method and not (family.has_sinks and isinstance(method, dict) and method.get("quant_method") == "mxfp4"):
         raise UnsupportedModelError(
             f"{fields.file}: weights that are stored quantised are not supported. Use the unquantised model."
         )

@@ -1,6 +1,6 @@
 """The part of config.json about mixtures of experts, and what checkpoints call their weights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llama_gui.engine.fields import Fields, shown
 from llama_gui.errors import UnsupportedModelError
@@ -20,6 +20,8 @@ class ExpertNames:
     router: str
     gate_up: tuple[str, ...]
     down: str
+    has_biases: bool = False
+    """Beside each weight there is a bias: ``bias`` in the place of ``weight`` at the end of its name."""
 
     @property
     def is_stacked(self) -> bool:
@@ -46,6 +48,13 @@ GGUF_NAMES = ExpertNames(
     "mlp.gate.weight", ("mlp.experts.gate_proj.weight", "mlp.experts.up_proj.weight"), "mlp.experts.down_proj.weight"
 )
 """What we call the tensors of GGUF files, whatever the family."""
+GPT_OSS_NAMES = replace(GGUF_NAMES, has_biases=True)
+"""Its folders have gate and up in turn: see `gpt_oss_folder.py`."""
+
+
+def bias_of(weight: str) -> str:
+    """The name of the bias beside the weight of this name."""
+    return weight.removesuffix("weight") + "bias"
 
 
 @dataclass(frozen=True, slots=True)

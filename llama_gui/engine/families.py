@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from llama_gui.engine.expert_config import GRANITE_NAMES, MIXTRAL_NAMES, QWEN_NAMES, ExpertNames
+from llama_gui.engine.expert_config import GPT_OSS_NAMES, GRANITE_NAMES, MIXTRAL_NAMES, QWEN_NAMES, ExpertNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class Family:
     """See `config._as_gemma`."""
     experts: ExpertNames | None = None
     """It is a mixture of experts, and their weights have these names in a checkpoint."""
+    has_sinks: bool = False
+    """See `config._as_gpt_oss`."""
     reads_pictures: bool = False
     """The network is what `text_config` describes; the vision network of the same checkpoint is left aside."""
 
@@ -49,6 +51,21 @@ _GEMMA3 = Family(
     defaults={
         "head_dim": 256, "max_position_embeddings": 131072, "num_attention_heads": 8, "num_key_value_heads": 4,
         "rope_theta": 1e6, "sliding_window": 4096, "tie_word_embeddings": True, "vocab_size": 262208,
+    },
+)  # fmt: skip
+
+_GPT_OSS_ROPE = {
+    "rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
+    "original_max_position_embeddings": 4096,
+}  # fmt: skip
+
+_GPT_OSS = Family(
+    "gpt_oss", window="by pattern", experts=GPT_OSS_NAMES, has_sinks=True,
+    defaults={
+        "attention_bias": True, "head_dim": 64, "max_position_embeddings": 131072, "num_attention_heads": 64,
+        "num_experts_per_tok": 4, "num_key_value_heads": 8, "rms_norm_eps": 1e-5, "rope_scaling": _GPT_OSS_ROPE,
+        "rope_theta": 150000.0, "sliding_window": 128, "sliding_window_pattern": 2, "vocab_size": 201088,
+        **_CHOSEN_ADD_UP,
     },
 )  # fmt: skip
 
@@ -99,6 +116,8 @@ FAMILIES: dict[str, Family] = {
         "phi3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", fused=True, rotates_partly=True
     ),
     "Gemma3ForCausalLM": _GEMMA3,
+    # gpt-oss 20B, 120B
+    "GptOssForCausalLM": _GPT_OSS,
     # from 4B on
     "Gemma3ForConditionalGeneration": replace(_GEMMA3, model_type="gemma3", reads_pictures=True),
 }

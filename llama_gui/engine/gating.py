@@ -8,10 +8,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-Gate = Literal["silu", "gelu"]
-"""The activation of the gate: SiLU, or GELU as the hyperbolic tangent approximates it."""
+Gate = Literal["silu", "gelu", "clamped"]
+"""The activation of the gate: SiLU, GELU as the hyperbolic tangent approximates it, or gpt-oss's, which is of gate and
+up: ``gate * sigmoid(CLAMPED_SLOPE * gate) * (up + 1)``, both of them kept within `CLAMPED_AT`.
+"""
 
-_SPLIT_SIZE = 32768  # at::internal::GRAIN_SIZE: an element-wise operation of this size runs in several threads
+CLAMPED_SLOPE, CLAMPED_AT = 1.702, 7.0
+"""They stand again in layer.h."""
+
+SPLIT_SIZE = 32768
+"""`at::internal::GRAIN_SIZE`: an element-wise operation of this size runs in several threads."""
 
 BLOCK_SIZE = 2**19
 """How many numbers go through a chain of element-wise operations at a time, so that they stay in the cache."""
@@ -34,11 +40,11 @@ def silu_rows(x: Tensor, y: Tensor) -> None:
     number of rows in a large call is a multiple of the threads; the remaining rows go in calls too small to be split.
     """
     rows, width = x.shape
-    few, threads = max(1, (_SPLIT_SIZE - 1) // width), torch.get_num_threads()
+    few, threads = max(1, (SPLIT_SIZE - 1) // width), torch.get_num_threads()
     whole = rows // threads * threads
     if x.device.type != "cpu" or rows <= few:
         whole = rows
-    elif whole * width < threads * _SPLIT_SIZE:  # torch would use fewer threads
+    elif whole * width < threads * SPLIT_SIZE:  # torch would use fewer threads
         whole = 0
     torch.ops.aten.silu.out(x[:whole], out=y[:whole])
     for start in range(whole, rows, few):
@@ -61,7 +67,19 @@ def gelu_rows(x: Tensor, y: Tensor) -> None:
     y.copy_(wide.div_(slopes))
 
 
-ACTIVATIONS = {"silu": silu_rows, "gelu": gelu_rows}
+def clamped_rows(x: Tensor, y: Tensor) -> None:
+    """The part of "clamped" that is of the gate alone, as `silu_rows` and as little dependent on other rows."""
+    wide = torch.empty(len(x), x.shape[1] + 1, device=x.device)[:, :-1].copy_(x)
+    silu_rows(wide.clamp_(max=CLAMPED_AT).mul_(CLAMPED_SLOPE), wide)
+    y.copy_(wide.div_(CLAMPED_SLOPE))
+
+
+ACTIVATIONS = {"silu": silu_rows, "gelu": gelu_rows, "clamped": clamped_rows}
+
+
+def times_up(y: Tensor, up: Tensor, gate: Gate) -> None:
+    """Multiply `y`, what `ACTIVATIONS` have made of a gate, by `up`, in place."""
+    y.mul_(up.clamp(-CLAMPED_AT, CLAMPED_AT).add_(1) if gate == "clamped" else up)
 
 
 def gated_rows(x: Tensor, gate: Gate = "silu") -> Tensor:
@@ -71,5 +89,5 @@ def gated_rows(x: Tensor, gate: Gate = "silu") -> Tensor:
     for rows in blocks_of_rows(y.shape):
         first, up = x[rows].chunk(2, 1)
         ACTIVATIONS[gate](first, y[rows])
-        y[rows].mul_(up)
+        times_up(y[rows], up, gate)
     return y

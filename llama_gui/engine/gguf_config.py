@@ -30,6 +30,7 @@ ARCHITECTURES = {
     "granitemoe": "GraniteMoeForCausalLM",
     "phi3": "Phi3ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
+    "gpt-oss": "GptOssForCausalLM",
 }
 _PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 """Whose queries and keys are stored with the halves of a head in turn."""
@@ -99,7 +100,8 @@ class GgufConfig:
             qkv_bias=self._has("self_attn.q_proj.bias"),
             out_bias=self._has("self_attn.o_proj.bias"),
             mlp_bias=self._has("mlp.gate_proj.bias"),
-            experts=config.experts and replace(config.experts, names=GGUF_NAMES),
+            experts=config.experts
+            and replace(config.experts, names=replace(GGUF_NAMES, has_biases=config.experts.names.has_biases)),
             norm_shift=0.0,  # what Gemma adds to the weights of norms is in the file
         )
         divisors = self._tensors.get(ROPE_DIVISORS)
@@ -308,6 +310,7 @@ class GgufConfig:
         fields, number = self._fields, self._fields.number
         key = next((k for k in ("yarn_attn_factor", "attn_factor") if prefix + k in fields.values), None)
         values: dict[str, Any] = {
+            "truncate": not self._family.has_sinks,  # no field says so of gpt-oss
             "original_max_position_embeddings": self._integer("rope.scaling.original_context_length"),
             "beta_fast": number(prefix + "yarn_beta_fast", 32.0),
             "beta_slow": number(prefix + "yarn_beta_slow", 1.0),

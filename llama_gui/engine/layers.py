@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.attention_blocks import AttentionBlocks, attend
+from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside
 from llama_gui.engine.gating import Gate, gated_rows
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.native_attention import NativeSpans
@@ -94,7 +94,8 @@ class Attention:
     """Grouped-query attention with a fused projection; each conversation attends to its own keys and values.
 
     `norms` (of queries and of keys, ``[head_dim]``): for families that norm each head before it is rotated. `window`:
-    this layer sees only this many tokens.
+    this layer sees only this many tokens. `sinks`: float32 ``[heads]``, a score of each head that takes part in the
+    softmax and stands for no value (Xiao et al. 2023), for families that have some.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Attention:
         blocks: AttentionBlocks,
         norms: tuple[RMSNorm, RMSNorm] | None = None,
         window: int | None = None,
+        sinks: Tensor | None = None,
     ) -> None:
         self.qkv = qkv
         self.out = out
@@ -112,6 +114,7 @@ class Attention:
         self.blocks = blocks
         self.norms = norms
         self.window = window
+        self.sinks = sinks
 
     def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
@@ -121,7 +124,7 @@ class Attention:
         """What comes before `out`: ``[rows, hidden] -> [rows, heads * head_dim]``."""
         q, k, v = self._heads(self.qkv(x), cos, sin)
         if isinstance(spans, NativeSpans):
-            return spans.attend(q, k, v, layer, self.window)
+            return spans.attend(q, k, v, layer, self.window, self.sinks)
         lengths = [span.length for span in spans]
         for span, new_k, new_v in zip(spans, k.split(lengths), v.split(lengths), strict=True):
             span.write(layer, new_k, new_v)
@@ -150,18 +153,23 @@ class Attention:
         folded = q.reshape(rows, kv_heads, group, dim)
         if group % self.blocks.queries:
             folded = F.pad(folded, (0, 0, 0, -group % self.blocks.queries))
-        y = [
-            attend(one, span.keys[layer], span.values[layer], self._mask(span), self.blocks)
-            for one, span in zip(folded.split(1), spans, strict=True)
-        ]
+        y = [self._attend_folded(one, layer, span) for one, span in zip(folded.split(1), spans, strict=True)]
         return (y[0] if rows == 1 else torch.cat(y))[:, :, :group].reshape(rows, -1)
 
     def _attend(self, q: Tensor, layer: int, span: Span) -> Tensor:
         n, kv_heads, dim = span.length, self.heads.kv_count, self.heads.dim
         group = self.heads.count // kv_heads
         folded = q.reshape(n, kv_heads, group, dim).permute(1, 2, 0, 3).reshape(1, kv_heads, group * n, dim)
-        y = attend(folded, span.keys[layer], span.values[layer], self._mask(span), self.blocks)
+        y = self._attend_folded(folded, layer, span)
         return y.reshape(kv_heads, group, n, dim).permute(2, 0, 1, 3).reshape(n, -1)
+
+    def _attend_folded(self, q: Tensor, layer: int, span: Span) -> Tensor:
+        """Queries ``[1, kv_heads, rows, dim]``: the tokens of each head of a group behind one another, maybe more."""
+        seen = (span.keys[layer], span.values[layer], self._mask(span), self.blocks)
+        if self.sinks is None:
+            return attend(q, *seen)
+        sinks = self.sinks.view(self.heads.kv_count, -1).repeat_interleave(span.length, 1)
+        return attend_beside(q, *seen, F.pad(sinks, (0, q.shape[2] - sinks.shape[1])))
 
     def _mask(self, span: Span) -> Tensor:
         return span.mask if self.window is None else span.window_mask

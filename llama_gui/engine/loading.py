@@ -32,6 +32,7 @@ from llama_gui.engine.device import (
 )
 from llama_gui.engine.expert_config import ExpertConfig
 from llama_gui.engine.fields import brief
+from llama_gui.engine.gpt_oss_folder import GptOssCheckpoint
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import token_bytes
 from llama_gui.engine.llama import Llama
@@ -39,6 +40,7 @@ from llama_gui.engine.native_attention import serves
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.network_loader import NetworkLoader
+from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_shapes import weight_shapes
@@ -155,13 +157,37 @@ class FolderModel(ModelFiles):
         """See `ChatTemplate.load`."""
         return ChatTemplate.load(self._folder, tokenizer)
 
-    def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint:
+    def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint | GptOssCheckpoint:
         """See `Checkpoint`."""
+        if self.config.has_sinks:
+            return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
         return Checkpoint(self._folder, on_read, text_only=self.config.reads_pictures)
 
+    @property
+    def stored(self) -> Quantised | None:
+        """int4 for experts in MXFP4, which are nearly all of such a model."""
+        return "int4" if self.config.stored_kind else None
+
+    def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
+        """As those of plain numbers, but for experts that stay as they are; the other matrices have eight bits then."""
+        if part != "layers" or not self._keeps_experts(precision):
+            return rounded.number_bytes(part, precision)
+        share = _expert_count(self.config) / _layer_count(self.config)
+        return share * block_bytes(self.config.stored_kind) + (1 - share) * rounded.int8
+
     def source(self, precision: Precision) -> str:
-        """Says what is left aside."""
+        """Says what is left aside, and what is done to experts in MXFP4."""
+        kind = self.config.stored_kind
+        if self._keeps_experts(precision):
+            return f"{kind} experts as they are, the rest as int8"
+        if kind:
+            return f"{kind} experts, {'held as' if precision.quantised else 'dequantised to'} {precision.name}"
         return "the part for text; it reads no pictures here" if self.config.reads_pictures else ""
+
+    def _keeps_experts(self, precision: Precision) -> bool:
+        config = self.config
+        widths = (config.hidden_size, *([] if config.experts is None else [config.experts.inner]))
+        return precision.as_stored and all(stays_as_it_is(config.stored_kind, width) for width in widths)
 
 
 def model_folder(path: str | Path) -> Path:
@@ -241,8 +267,7 @@ def plan_load(path: str | Path, dtype: str = "auto", device: str = "auto", freed
 def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
     config = model.config
     vocabulary = config.vocab_size * config.hidden_size
-    routers = _router_count(config)
-    linears = _parameter_count(config) - vocabulary * (1 if config.tie_word_embeddings else 2) - routers
+    routers, linears = _router_count(config), _layer_count(config)
     # The head is a separate linear, unless our kernels multiply by the embedding table itself.
     has_native_int8 = _has_native_int8(precision, kernels)
     is_ours = precision.held is not None or has_native_int8
@@ -318,6 +343,7 @@ def load_model(
         lists_calls=template is not None and template.lists_calls,
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
+    eos_token_ids -= tokenizer.going_on_ids
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)
 
 
@@ -405,13 +431,27 @@ def _layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels
 
 def _idle_count(config: NetworkConfig, experts: ExpertConfig) -> int:
     """Numbers of the experts that a token does not go through."""
-    one = 3 * experts.inner * config.hidden_size
-    return config.num_hidden_layers * (experts.count - experts.chosen) * one
+    return _expert_count(config) * (experts.count - experts.chosen) // experts.count
+
+
+def _expert_count(config: NetworkConfig) -> int:
+    """Numbers of all experts' matrices."""
+    if config.experts is None:
+        return 0
+    return 3 * config.num_hidden_layers * config.experts.count * config.experts.inner * config.hidden_size
+
+
+def _layer_count(config: NetworkConfig) -> int:
+    """Numbers of all layers but of the routers."""
+    vocabulary = config.vocab_size * config.hidden_size * (1 if config.tie_word_embeddings else 2)
+    return _parameter_count(config) - vocabulary - _router_count(config)
 
 
 def _router_count(config: NetworkConfig) -> int:
     """Numbers of the routers, which are held in float32."""
-    return 0 if config.experts is None else config.num_hidden_layers * config.experts.count * config.hidden_size
+    if config.experts is None:
+        return 0
+    return config.num_hidden_layers * config.experts.count * (config.hidden_size + config.experts.names.has_biases)
 
 
 def _parameter_count(config: NetworkConfig) -> int:

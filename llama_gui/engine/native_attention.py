@@ -68,10 +68,12 @@ class NativeSpans:
         """Of the caches."""
         return self._slots[0].keys.dtype
 
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, layer: int, window: int | None) -> Tensor:
+    def attend(
+        self, q: Tensor, k: Tensor, v: Tensor, layer: int, window: int | None, sinks: Tensor | None = None
+    ) -> Tensor:
         """Write `k` and `v` ``[rows, kv_heads, dim]`` into the caches, and attend.
 
         ``q [rows, heads, dim] -> [rows, heads * dim]``; rows that do not attend are left as they happen to be.
-        `window`: how many tokens a row sees at most.
+        `window`: how many tokens a row sees at most. `sinks`: float32 ``[heads]``, see `Attention`.
         """
-        return self._kernels.attend(q, k, v, self._table, layer, window or 0, self.kept_dtype)
+        return self._kernels.attend(q, k, v, self._table, layer, window or 0, self.kept_dtype, sinks)

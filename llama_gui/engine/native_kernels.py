@@ -93,7 +93,7 @@ class NativeKernels:
         self._layers = _function(library.llama_gui_layers, _POINTER, _SIZE, *rows[:2], _POINTER, *conversations)
         heads = (_POINTER, _SIZE)
         self._attend = _function(
-            library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _INT, _POINTER
+            library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _INT, *2 * [_POINTER]
         )
 
     @property
@@ -356,6 +356,7 @@ class NativeKernels:
         layer: int,
         window: int = 0,
         dtype: torch.dtype = torch.float32,
+        sinks: Tensor | None = None,
     ) -> Tensor:
         """Write new keys and values into caches, and attend to them and those before: float32 ``[rows, heads * dim]``.
 
@@ -364,7 +365,8 @@ class NativeKernels:
         of one conversation: first row, rows, tokens before them, the addresses of its keys and values
         ``[layers, kv_heads, capacity, dim]`` of `dtype`, how many numbers a layer and a head of them take, and how
         many of its last rows attend. Others are not written in the result.
-        `window`: how many tokens a row sees at most, 0 for all. All arithmetic is float32, but where the CPU
+        `window`: how many tokens a row sees at most, 0 for all. `sinks`: float32 ``[heads]``, a score of each head
+        that stands for no value. All arithmetic is float32, but where the CPU
         `rounds_rows`, `dtype` is bfloat16 and `dim` a multiple of sixteen, queries and the weights of the values are
         rounded to bfloat16 first.
         """
@@ -373,7 +375,7 @@ class NativeKernels:
         inputs = (q.data_ptr(), q.stride(0), k.data_ptr(), k.stride(0), v.data_ptr(), v.stride(0))
         sizes = (heads, k.shape[1], dim, window)
         conversations = (spans.data_ptr(), len(spans), layer, _KINDS[dtype])
-        _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, y.data_ptr()))
+        _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, _address(sinks), y.data_ptr()))
         return y
 
     def norm(self, x: Tensor, weight: Tensor, eps: float) -> Tensor:

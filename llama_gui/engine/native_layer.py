@@ -47,7 +47,7 @@ class _Linear(ctypes.Structure):
 class _Experts(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.POINTER(_Linear)) for name in ("gate_up", "down")),
-        ("router", _Address),
+        *((name, _Address) for name in ("router", "router_bias")),
         *((name, _Number) for name in ("count", "chosen", "normalises")),
     )
 
@@ -62,6 +62,7 @@ class _Layer(ctypes.Structure):
         ("eps", ctypes.c_double),
         *((name, _Number) for name in ("heads", "kv_heads", "dim", "window", "rotary_dim", "gate")),
         ("experts", ctypes.POINTER(_Experts)),
+        ("sinks", _Address),
     )
 
 
@@ -81,14 +82,15 @@ Turns = tuple[Tensor, Tensor]
 class NativeExperts:
     """A mixture in the place of the MLP of a `NativeLayer`.
 
-    `router`: float32 ``[experts, hidden]``, contiguous. `linears`: the operands of gate and up, and of down, of each
-    expert. For the others see `ExpertConfig`.
+    `router`: float32 ``[experts, hidden]``, contiguous; `router_bias`: ``[experts]``. `linears`: the operands of gate
+    and up, and of down, of each expert. For the others see `ExpertConfig`.
     """
 
     router: Tensor
     linears: Sequence[Sequence[Sequence[Operand]]]
     chosen: int
     normalises: bool
+    router_bias: Tensor | None = None
 
     @classmethod
     def of(cls, experts: Experts) -> Self | None:
@@ -105,7 +107,7 @@ class NativeExperts:
             )
         if not isinstance(router.linear, NativeRouterLinear) or len(shapes) > 1 or not all(next(iter(shapes))):
             return None
-        return cls(router.linear.weight, linears, router.chosen, router.normalises)
+        return cls(router.linear.weight, linears, router.chosen, router.normalises, router.linear.bias)
 
 
 def _shapes(operands: Sequence[Operand]) -> tuple[tuple[str, int, int], ...]:
@@ -143,6 +145,7 @@ class NativeLayer:
             attention.heads.rotary_dim or attention.heads.dim,
             _GATES.index(gate),
             None if experts is None else ctypes.pointer(_experts(experts)),
+            *_addresses(attention.sinks),
         )
 
     @property
@@ -191,7 +194,8 @@ def operands_of(linear: Linear) -> list[Operand]:
 def _experts(experts: NativeExperts) -> _Experts:
     count = len(experts.linears)
     gate_ups, downs = ((_Linear * count)(*(_linear(parts[which]) for parts in experts.linears)) for which in range(2))
-    return _Experts(gate_ups, downs, experts.router.data_ptr(), count, experts.chosen, experts.normalises)
+    router = _addresses(experts.router, experts.router_bias)
+    return _Experts(gate_ups, downs, *router, count, experts.chosen, experts.normalises)
 
 
 def _linear(operands: Sequence[Operand]) -> _Linear:

@@ -274,11 +274,12 @@ class NativeHalfLinear(NativeFloatLinear):
 
 
 class NativeRouterLinear(NativeFloatLinear):
-    """``y = x W^T`` for float32 rows and a small weight of float32, its width a multiple of `LANES`."""
+    """``y = x W^T + b`` for float32 rows and a small weight of float32, its width a multiple of `LANES`."""
 
-    def __init__(self, weight: Tensor, kernels: NativeKernels) -> None:
-        """`weight` ``[out, in]``, kept without a copy."""
+    def __init__(self, weight: Tensor, kernels: NativeKernels, bias: Tensor | None = None) -> None:
+        """`weight` ``[out, in]`` and `bias` ``[out]`` of float32, kept without a copy."""
         self.weight = weight.contiguous()
+        self.bias = bias
         self.kernels = kernels
 
     @property
@@ -288,12 +289,13 @@ class NativeRouterLinear(NativeFloatLinear):
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes that the weight takes."""
-        return byte_count(self.weight)
+        """Bytes that the weight and the bias take."""
+        return byte_count(self.weight, self.bias)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``, float32."""
-        return self.kernels.dots(x.contiguous(), self.weight)
+        y = self.kernels.dots(x.contiguous(), self.weight)
+        return y if self.bias is None else y.add_(self.bias)
 
 
 def _coded(weight: WeightRows, kernels: NativeKernels) -> CodedPanels | Tensor:

@@ -211,7 +211,10 @@ def passes_right(kernels: NativeKernels) -> bool:
 
 
 def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
-    """With GELU, as Gemma has it, also with norms behind attention and MLP. `experts`: so many, or an MLP."""
+    """With GELU, as Gemma has it, also with norms behind attention and MLP; clamped, as gpt-oss has it, with sinks.
+
+    `experts`: so many, or an MLP.
+    """
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner, heads = 7, 64, 96, Heads(4, 2, 16)
 
@@ -223,12 +226,14 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
 
     norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
     after = (RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)) if gate == "gelu" else None
-    attention = Attention(linear(128, hidden), linear(hidden, hidden), heads, NATIVE_BLOCKS)
+    sinks = numbers(heads.count) if gate == "clamped" else None
+    attention = Attention(linear(128, hidden), linear(hidden, hidden), heads, NATIVE_BLOCKS, sinks=sinks)
     mlps = [MLP(linear(2 * inner, hidden), linear(hidden, inner), gate) for _ in range(experts or 1)]
     mlp, mixture = mlps[0], None
     if experts:
         # All are chosen: among some, a rounding could decide.
-        mlp = Experts(Router(NativeRouterLinear(numbers(experts, hidden), kernels), experts, normalises=False), mlps)
+        router = NativeRouterLinear(numbers(experts, hidden), kernels, numbers(experts))
+        mlp = Experts(Router(router, experts, normalises=False), mlps)
         mixture = NativeExperts.of(mlp)
     linears = (attention.qkv, attention.out, *mlp.linears[-2:])
     x, cos, sin = numbers(rows, hidden), numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim)

@@ -10,7 +10,7 @@ from llama_gui.engine.attention_blocks import LARGEST, find_blocks
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
-from llama_gui.engine.expert_config import ExpertConfig
+from llama_gui.engine.expert_config import ExpertConfig, bias_of
 from llama_gui.engine.experts import Experts, Router
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.int8_mlp import Int8MLP
@@ -129,6 +129,7 @@ class NetworkLoader:
             self._blocks,
             self._head_norms(prefix) if config.qk_norm else None,
             config.sliding_window if layer in config.sliding_layers else None,
+            self._sinks(prefix) if config.has_sinks else None,
         )
         mlp = self._mlp(prefix) if config.experts is None else self._experts(prefix, config.experts)
         norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
@@ -165,16 +166,20 @@ class NetworkLoader:
 
         def linear(number: int, of: Sequence[str]) -> Linear:
             stored = [prefix + name.format(number) for name in of]
-            return self._joined(stored, None, number if names.is_stacked else None)
+            part = number if names.is_stacked else None
+            biases = [self._weight(bias_of(name), part) for name in stored if names.has_biases]
+            return self._joined(stored, torch.cat(biases) if biases else None, part)
 
         def expert(number: int) -> MLP | Int8MLP:
             return _mlp(linear(number, names.gate_up), linear(number, (names.down,)), self._config.gate)
 
-        weight = self._checkpoint.weight(prefix + names.router, torch.float32, self._device)
+        wanted = [names.router, *([bias_of(names.router)] if names.has_biases else [])]
+        weight, *biases = (self._checkpoint.weight(prefix + name, torch.float32, self._device) for name in wanted)
+        bias = biases[0] if biases else None
         if self._kernels is not None and weight.shape[1] % LANES == 0:
-            router = NativeRouterLinear(weight, self._kernels)
+            router = NativeRouterLinear(weight, self._kernels, bias)
         else:
-            router = self._router_linear(weight)
+            router = self._router_linear(weight, bias)
         return Experts(
             Router(router, config.chosen, normalises=config.normalises),
             [expert(number) for number in range(config.count)],
@@ -211,8 +216,11 @@ class NetworkLoader:
         weight = self._checkpoint.weight(name, torch.float32, self._device) + config.norm_shift
         return RMSNorm(weight, config.rms_norm_eps, stays_wide=stays_wide, dtype=self._dtype)
 
-    def _weight(self, name: str) -> Tensor:
-        return self._checkpoint.weight(name, self._dtype, self._device)
+    def _sinks(self, prefix: str) -> Tensor:
+        return self._checkpoint.weight(prefix + "self_attn.sinks.weight", torch.float32, self._device)
+
+    def _weight(self, name: str, part: int | None = None) -> Tensor:
+        return self._checkpoint.weight(name, self._dtype, self._device, part)
 
     def _table(self, name: str, dtype: torch.dtype | None = None) -> Tensor:
         """A matrix."""

@@ -23,6 +23,10 @@ CHAT_ENDERS = (
 )  # fmt: skip
 """Control tokens that end an answer in some family, even if the model's configuration does not list them."""
 
+HARMONY_ENDERS, _HARMONY_END = ("<|return|>", "<|call|>"), "<|end|>"
+"""Where a tokenizer has both of these, an answer is several messages (`harmony.py`), and the other ends each of them.
+"""
+
 _UNUSED = "\U0010fffd"
 """A letter that no token joins with others."""
 
@@ -61,7 +65,13 @@ class Tokenizer:
         self._added = {token_id: token.content for token_id, token in added.items()}
         self.special_ids = frozenset(token_id for token_id, token in added.items() if token.special)
         self.vocab_size = _vocab_size(library)
-        enders = [i for i in self.special_ids if self._added[i] in (*CHAT_ENDERS, self.eos_token)]
+        is_harmony = all(library.token_to_id(text) is not None for text in HARMONY_ENDERS)
+        of_families = (*(set(CHAT_ENDERS) - {_HARMONY_END}), *HARMONY_ENDERS) if is_harmony else CHAT_ENDERS
+        self.going_on_ids = frozenset(
+            token_id for token_id, text in self._added.items() if is_harmony and text == _HARMONY_END
+        )
+        """Tokens that end no answer, whatever a model's configuration says."""
+        enders = [i for i in self.special_ids if self._added[i] in (*of_families, self.eos_token)]
         stated = library.token_to_id(self.eos_token) if self.eos_token else None
         self.eos_ids = frozenset(enders if stated is None else [*enders, stated])
         self._spelling: Spelling | None = spelling_of(_decoder_state(library))

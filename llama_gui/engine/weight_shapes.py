@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.expert_config import ExpertConfig
+from llama_gui.engine.expert_config import ExpertConfig, bias_of
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 QKV, QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
@@ -34,6 +34,8 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     norms: dict[str, Shape] = {"input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)}
     if config.post_norms:
         norms |= {"pre_feedforward_layernorm": (hidden,), "post_feedforward_layernorm": (hidden,)}
+    if config.has_sinks:
+        norms["self_attn.sinks"] = (config.num_attention_heads,)
     if config.qk_norm:
         norms |= {"self_attn.q_norm": (config.head_dim,), "self_attn.k_norm": (config.head_dim,)}
     for layer in range(config.num_hidden_layers):
@@ -49,6 +51,8 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
 def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
     """Of one layer."""
     names = experts.names
+    if names.has_biases:
+        yield from _expert_biases(experts, hidden)
     yield names.router, (experts.count, hidden)
     matrices = {name: (2 * experts.inner // len(names.gate_up), hidden) for name in names.gate_up}
     for name, shape in {**matrices, names.down: (hidden, experts.inner)}.items():
@@ -56,3 +60,12 @@ def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Sh
             yield name, (experts.count, *shape)
         else:
             yield from ((name.format(number), shape) for number in range(experts.count))
+
+
+def _expert_biases(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
+    """Of stacks."""
+    names = experts.names
+    yield bias_of(names.router), (experts.count,)
+    for name in names.gate_up:
+        yield bias_of(name), (experts.count, 2 * experts.inner // len(names.gate_up))
+    yield bias_of(names.down), (experts.count, hidden)

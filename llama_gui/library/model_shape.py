@@ -22,7 +22,8 @@ _EXPERTS_OF_ALL = re.compile(r"\b(\d+)x\d+(?:\.\d+)?b\b", re.ASCII | re.IGNORECA
 
 _USUAL_CHOSEN = 8
 
-_MIXTURES = ("mixtral", "qwen3_moe", "granitemoe")
+_GPT_OSS = "gpt_oss"
+_MIXTURES = ("mixtral", "qwen3_moe", "granitemoe", _GPT_OSS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ class ModelShape:
     """A Llama or a relative. `is_tied`: one matrix is both embedding and vocabulary projection on disk.
 
     `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma 3 does. `experts`: how
-    many MLPs of width `inner` a layer has, of which a token goes through `chosen`.
+    many MLPs of width `inner` a layer has, of which a token goes through `chosen`. `is_gpt_oss`: everything but the
+    vocabulary has a bias, and each head a sink.
     """
 
     vocabulary: int
@@ -60,6 +62,7 @@ class ModelShape:
     has_post_norms: bool = False
     experts: int = 1
     chosen: int = 1
+    is_gpt_oss: bool = False
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -77,6 +80,7 @@ class ModelShape:
         default_kv_heads = 4 if kind == "qwen3_moe" else heads
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
         inner = "moe_intermediate_size" if kind in _MIXTURES and "moe_intermediate_size" in config else None
+        is_gpt_oss = kind == _GPT_OSS
         return cls(
             vocabulary=_integer(config, "vocab_size"),
             hidden=hidden,
@@ -84,13 +88,14 @@ class ModelShape:
             layers=_integer(config, "num_hidden_layers"),
             heads=heads,
             kv_heads=_integer(config, "num_key_value_heads", default_kv_heads),
-            head_dim=_integer(config, "head_dim", default_head),
+            head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
             is_tied=config.get("tie_word_embeddings", kind == "smollm3" or is_gemma) is True,
-            has_qkv_bias=kind == "qwen2" or config.get("attention_bias") is True,
+            has_qkv_bias=kind == "qwen2" or config.get("attention_bias", is_gpt_oss) is True,
             has_head_norms=kind in ("qwen3", "qwen3_moe") or is_gemma,
             has_post_norms=is_gemma,
             experts=experts[0],
             chosen=experts[1],
+            is_gpt_oss=is_gpt_oss,
         )
 
     @classmethod
@@ -125,15 +130,15 @@ class ModelShape:
         """
         found = Counter[Matrix]()
         found[Matrix((self.heads + 2 * self.kv_heads) * self.head_dim, self.hidden, self.has_qkv_bias)] += self.layers
-        found[Matrix(self.hidden, self.heads * self.head_dim)] += self.layers
-        found[Matrix(2 * self.inner, self.hidden)] += self.layers * experts
-        found[Matrix(self.hidden, self.inner)] += self.layers * experts
+        found[Matrix(self.hidden, self.heads * self.head_dim, self.is_gpt_oss)] += self.layers
+        found[Matrix(2 * self.inner, self.hidden, self.is_gpt_oss)] += self.layers * experts
+        found[Matrix(self.hidden, self.inner, self.is_gpt_oss)] += self.layers * experts
         return found
 
     @property
     def router_numbers(self) -> int:
         """Numbers in all routers, which are float32 whatever the rest is."""
-        return self.layers * self.experts * self.hidden if self.experts > 1 else 0
+        return self.layers * self.experts * (self.hidden + self.is_gpt_oss) if self.experts > 1 else 0
 
     @property
     def head(self) -> Matrix:
@@ -142,9 +147,10 @@ class ModelShape:
 
     @property
     def norms(self) -> int:
-        """Numbers in all norms."""
+        """Numbers in all norms and sinks."""
         count = 4 if self.has_post_norms else 2
-        return self.layers * (count * self.hidden + (2 * self.head_dim if self.has_head_norms else 0)) + self.hidden
+        of_heads = (2 * self.head_dim if self.has_head_norms else 0) + (self.heads if self.is_gpt_oss else 0)
+        return self.layers * (count * self.hidden + of_heads) + self.hidden
 
     @property
     def parameters(self) -> int:

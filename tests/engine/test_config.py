@@ -112,7 +112,7 @@ def test_an_impossible_value_is_named_with_its_field(read, name, value):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"architectures": ["GptOssForCausalLM", "LlamaForCausalLM"]}, "GptOssForCausalLM.*LlamaForCausalLM"),
+        ({"architectures": ["BloomForCausalLM", "LlamaForCausalLM"]}, "BloomForCausalLM.*LlamaForCausalLM"),
         ({"hidden_act": "gelu"}, "activation 'gelu'"),
         ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "quantised"),
         ({"partial_rotary_factor": 0.5}, "partial_rotary_factor"),

@@ -26,6 +26,7 @@ SHAPES_AND_DTYPES = [
     # How experts are chosen is all that mixtures differ in: each way to multiply once.
     *itertools.product(("qwen3-moe",), ("float32", "bfloat16", "int8", "int4")),
     *(("mixtral", "bfloat16"), ("mixtral", "int4"), ("granite-moe", "bfloat16"), ("granite-moe", "int8")),
+    *itertools.product(("gpt-oss",), ("float32", "bfloat16", "int8", "int4")),
 ]
 PROMPT = torch.randint(0, 250, (300,), generator=torch.Generator().manual_seed(5)).tolist()
 

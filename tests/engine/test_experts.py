@@ -16,7 +16,7 @@ from tests.fakes.tiny_llama import write_tiny_llama
 
 IDS = [90, 17, 200, 64, 65, 66, 250, 100, 101, 12] * 5
 SIZES = {"hidden_size": 256, "intermediate_size": 256, "num_hidden_layers": 2, "head_dim": 64}
-MIXTURES = ("mixtral", "qwen3-moe", "granite-moe")
+MIXTURES = ("mixtral", "qwen3-moe", "granite-moe", "gpt-oss")
 
 
 @pytest.fixture

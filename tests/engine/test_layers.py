@@ -62,7 +62,8 @@ def test_mlp(dtype):
 # Of no whole vectors; several rows and a single row that torch splits between threads.
 @pytest.mark.parametrize(("rows", "width"), [(20, 100), (9, 8200), (3, 40000)])
 @pytest.mark.parametrize("gate", ACTIVATIONS)
-def test_a_row_of_the_activation_has_the_same_bits_beside_others(dtype, rows, width, gate):
+def test_a_row_of_the_activation_has_the_same_bits_beside_others(monkeypatch, dtype, rows, width, gate):
+    monkeypatch.setattr(gating, "CLAMPED_AT", 1.5)  # so that some are beyond it
     x = numbers(rows, 2 * width, dtype=dtype).chunk(2, -1)[0]  # a part of a wider product, as in the MLP
 
     def activated(x):
@@ -71,7 +72,13 @@ def test_a_row_of_the_activation_has_the_same_bits_beside_others(dtype, rows, wi
         return y
 
     whole = activated(x)
-    torch.testing.assert_close(whole, F.silu(x) if gate == "silu" else F.gelu(x, approximate="tanh"))
+    limited = x.float().clamp(max=1.5)
+    want = {
+        "silu": F.silu(x),
+        "gelu": F.gelu(x, approximate="tanh"),
+        "clamped": (limited * torch.sigmoid(1.702 * limited)).to(dtype),
+    }
+    torch.testing.assert_close(whole, want[gate])
     assert [n for n in range(rows) if not torch.equal(activated(x[n : n + 1])[0], whole[n])] == []
     assert [n for n in range(2, rows) if not torch.equal(activated(x[:n]), whole[:n])] == []
 
@@ -94,6 +101,19 @@ def test_gate_and_up_are_multiplied_some_rows_at_a_time(monkeypatch, size):
     assert torch.equal(x, given)
     want = F.gelu(x[:, :100], approximate="tanh") * x[:, 100:]
     torch.testing.assert_close(gated_rows(x, "gelu"), want)
+
+
+def test_gate_and_up_that_are_kept_within_limits():
+    """As gpt-oss has it, which has them in turn."""
+    from transformers.models.gpt_oss import modeling_gpt_oss
+
+    x = 6 * numbers(7, 200)
+    in_turn = torch.stack(x.chunk(2, 1), 2).flatten(1)
+    theirs_ = modeling_gpt_oss.GptOssExperts.__new__(modeling_gpt_oss.GptOssExperts)
+    torch.nn.Module.__init__(theirs_)
+    theirs_.alpha, theirs_.limit = 1.702, 7.0
+    torch.testing.assert_close(gated_rows(x, "clamped"), theirs_._apply_gate(in_turn))
+    assert (x > 7).any()
 
 
 # --- attention

@@ -33,12 +33,17 @@ def slot_for(rows: Rows, dtype: torch.dtype, layers: int = 1) -> Slot:
 
 
 def attended(
-    kernels: NativeKernels, rows: Rows, dtype: torch.dtype, pieces: Sequence[int], window: int | None
+    kernels: NativeKernels,
+    rows: Rows,
+    dtype: torch.dtype,
+    pieces: Sequence[int],
+    window: int | None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     slot, parts, done = slot_for(rows, dtype), list[Tensor](), 0
     for length in pieces:
         some = [part[done : done + length] for part in rows]
-        parts.append(NativeSpans(kernels, [(slot, length)]).attend(*some, 0, window))
+        parts.append(NativeSpans(kernels, [(slot, length)]).attend(*some, 0, window, sinks))
         done += length
         slot.tokens = [1] * done
     assert torch.equal(slot.keys[0, :, :done], rows[1].transpose(0, 1).to(dtype))
@@ -47,7 +52,7 @@ def attended(
     return torch.cat(parts)
 
 
-def by_torch(rows: Rows, dtype: torch.dtype, window: int | None) -> Tensor:
+def by_torch(rows: Rows, dtype: torch.dtype, window: int | None, sinks: Tensor | None = None) -> Tensor:
     """In float64, on keys and values as they are kept."""
     q, k, v = rows[0].double(), rows[1].to(dtype).double(), rows[2].to(dtype).double()
     group = q.shape[1] // k.shape[1]
@@ -56,7 +61,10 @@ def by_torch(rows: Rows, dtype: torch.dtype, window: int | None) -> Tensor:
     behind = places.unsqueeze(1) - places
     hidden = (behind < 0) | (behind >= (window or len(q)))
     scores = torch.einsum("qhd,khd->hqk", q, k) / math.sqrt(q.shape[2])
-    weights = scores.masked_fill(hidden, -math.inf).softmax(2)
+    scores = scores.masked_fill(hidden, -math.inf)
+    if sinks is not None:
+        scores = torch.cat((scores, sinks.double().view(-1, 1, 1).expand(-1, len(q), 1)), 2)
+    weights = scores.softmax(2)[..., : len(q)]
     return torch.einsum("hqk,khd->qhd", weights, v).flatten(1).float()
 
 
@@ -91,6 +99,33 @@ def test_as_torch_does_it(
         torch.testing.assert_close(got, by_torch(rows, dtype, window), rtol=0, atol=2e-5)
     for pieces in ([1] * 70 + [80], [64, 64, 22], [16, 17, 1, 1, 65, 49, 1]):
         assert torch.equal(attended(kernels, rows, dtype, pieces, window), got)
+
+
+@pytest.mark.parametrize("window", [None, 9])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("heads", "kv_heads", "dim"), [(8, 2, 64), (6, 2, 24), (7, 1, 16)], ids=str)
+def test_a_sink_takes_its_share_and_gives_nothing(
+    kernels: NativeKernels, heads: int, kv_heads: int, dim: int, dtype: torch.dtype, window: int | None
+):
+    rows = rows_of(150, heads, kv_heads, dim)
+    sinks = torch.linspace(-6, 6, heads)
+    got = attended(kernels, rows, dtype, [150], window, sinks)
+    error = 5e-3 if kernels.rounds_rows and dtype == torch.bfloat16 and dim % 16 == 0 else 2e-5
+    rounded = (rows[0].bfloat16().float(), *rows[1:]) if error > 1e-3 else rows
+    torch.testing.assert_close(got, by_torch(rounded, dtype, window, sinks), rtol=0, atol=error)
+    for pieces in ([1] * 70 + [80], [16, 17, 1, 1, 65, 49, 1]):
+        assert torch.equal(attended(kernels, rows, dtype, pieces, window, sinks), got)
+
+
+def test_a_sink_of_any_size(kernels: NativeKernels):
+    """One far below all scores changes no bit, and one far above them takes all."""
+    rows = rows_of(70, 4, 2, 64)
+    plain = attended(kernels, rows, torch.float32, [70], None)
+    assert torch.equal(attended(kernels, rows, torch.float32, [70], None, torch.full((4,), -1e30)), plain)
+    for size in (80.0, 95.0, 1000.0, 1e30):
+        nearly_none = attended(kernels, rows, torch.float32, [70], None, torch.full((4,), size))
+        assert nearly_none.isfinite().all()
+        assert nearly_none.abs().max() < 1e-20
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 import torch
@@ -50,9 +51,9 @@ def blocks_of(kind: str, out: int, width: int, seed: int) -> Tensor:
     factors = (torch.rand(*blocks.shape[:2], 2, generator=generator) / 2e4).half().view(torch.uint8)
     places = FACTORS[kind]
     blocks[..., places] = factors[..., : places.stop - places.start]
-    return blocks.flatten(1)
     if kind == "MXFP4":
         blocks[..., 0] = blocks[..., 0] % 4 + 114
+    return blocks.flatten(1)
 
 
 class Fixture:
@@ -71,6 +72,7 @@ class Fixture:
         inner: int = INNER,
         experts: int = 0,
         chosen: int = 3,
+        gpt_oss: bool = False,
     ) -> None:
         self._kernels = kernels
         self._seed = 0
@@ -78,20 +80,25 @@ class Fixture:
         widths = heads.count * heads.dim, heads.kv_count * heads.dim
         qkv = self._linear(form, widths[0] + 2 * widths[1], HIDDEN, bias)
         out = self._linear(form, HIDDEN, widths[0], bias)
+        gate: Gate = "gelu" if gemma else "clamped" if gpt_oss else "silu"
         mlps = [
-            MLP(self._linear(form, 2 * inner, HIDDEN, bias), self._linear(form, HIDDEN, inner, bias))
+            MLP(self._linear(form, 2 * inner, HIDDEN, bias), self._linear(form, HIDDEN, inner, bias), gate)
             for _ in range(experts or 1)
         ]
         norms = self._norm(HIDDEN), self._norm(HIDDEN)
         of_heads = (self._norm(heads.dim), self._norm(heads.dim)) if head_norms else None
-        attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window)
+        sinks = 3 * torch.randn(heads.count, generator=torch.Generator().manual_seed(8)) if gpt_oss else None
+        attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window, sinks)
         operands = [operands_of(linear) for linear in (qkv, out, mlps[0].gate_up, mlps[0].down)]
         after: tuple[RMSNorm, RMSNorm] | None = (self._norm(HIDDEN), self._norm(HIDDEN)) if gemma else None
-        gate: Gate = "gelu" if gemma else "silu"
         mlp, mixture = MLP(mlps[0].gate_up, mlps[0].down, gate), None
         if experts:
             router = Router(
-                NativeRouterLinear(numbers(experts, HIDDEN, seed=1), kernels), chosen, normalises=experts % 2 == 0
+                NativeRouterLinear(
+                    numbers(experts, HIDDEN, seed=1), kernels, numbers(experts, seed=2) if gpt_oss else None
+                ),
+                chosen,
+                normalises=experts % 2 == 0,
             )
             mlp = Experts(router, mlps)
             mixture = NativeExperts.of(mlp)
@@ -99,6 +106,13 @@ class Fixture:
         native = NativeLayer(kernels, attention, operands, norms, after, gate, mixture)
         self.block = Block(norms[0], attention, norms[1], mlp, native, post_norms=after)
         self.plain = replace(self.block, native=None)
+
+    def leave_out(self, what: Literal["sinks", "router_bias"]) -> None:
+        """From the operations."""
+        if what == "sinks":
+            self.plain.attention.sinks = None
+        else:
+            self.plain.mlp.router.linear.bias = None  # type: ignore[union-attr]
 
     def _linear(self, form: str | tuple[str, str], out: int, width: int, has_bias: bool) -> Linear:
         if isinstance(form, tuple):
@@ -231,26 +245,6 @@ def test_rows_whose_last_block_is_shorter(kernels: NativeKernels):
     assert torch.equal(got, alone)
 
 
-@pytest.mark.parametrize("heads", [Heads(8, 8, 64), Heads(6, 2, 72), Heads(2, 1, 256), Heads(14, 2, 8)], ids=str)
-@pytest.mark.parametrize("head_norms", [False, True], ids=["", "norms"])
-@pytest.mark.parametrize("window", [None, 9], ids=str)
-def test_heads_of_all_kinds(kernels: NativeKernels, heads: Heads, head_norms: bool, window: int | None):
-    layer = Fixture(kernels, heads=heads, head_norms=head_norms, window=window)
-    rows, cuts = conversations(40), [(20,), (1,), (19,)]
-    (want,), _ = layer.run(layer.plain, rows, cuts)
-    (got,), _ = layer.run(layer.block, rows, cuts)
-    assert near(got, want, error_of(kernels, "bfloat16"))
-
-
-@pytest.mark.parametrize(
-    ("form", "experts", "chosen"),
-    [
-        *((form, 12, 3) for form in (*FORMS, ("Q4_K", "Q6_K"))),
-        *((form, *counts) for form in ("bfloat16", "int8", "Q4_K") for counts in ((5, 5), (3, 1))),
-    ],
-    ids=str,
-)
-def test_a_mixture_as_its_operations_do_it(
 @pytest.mark.parametrize("form", ["bfloat16", "int8", "Q4_K", "MXFP4"])
 def test_sinks_and_biases_everywhere(kernels: NativeKernels, form: str):
     """As gpt-oss has them, with a gate of its own."""
@@ -281,6 +275,26 @@ def test_sinks_and_biases_everywhere(kernels: NativeKernels, form: str):
         assert form != "bfloat16" or not near(other[0], want[0], 1e-3)
 
 
+@pytest.mark.parametrize("heads", [Heads(8, 8, 64), Heads(6, 2, 72), Heads(2, 1, 256), Heads(14, 2, 8)], ids=str)
+@pytest.mark.parametrize("head_norms", [False, True], ids=["", "norms"])
+@pytest.mark.parametrize("window", [None, 9], ids=str)
+def test_heads_of_all_kinds(kernels: NativeKernels, heads: Heads, head_norms: bool, window: int | None):
+    layer = Fixture(kernels, heads=heads, head_norms=head_norms, window=window)
+    rows, cuts = conversations(40), [(20,), (1,), (19,)]
+    (want,), _ = layer.run(layer.plain, rows, cuts)
+    (got,), _ = layer.run(layer.block, rows, cuts)
+    assert near(got, want, error_of(kernels, "bfloat16"))
+
+
+@pytest.mark.parametrize(
+    ("form", "experts", "chosen"),
+    [
+        *((form, 12, 3) for form in (*FORMS, ("Q4_K", "Q6_K"))),
+        *((form, *counts) for form in ("bfloat16", "int8", "Q4_K") for counts in ((5, 5), (3, 1))),
+    ],
+    ids=str,
+)
+def test_a_mixture_as_its_operations_do_it(
     kernels: NativeKernels, form: str | tuple[str, str], experts: int, chosen: int
 ):
     layer = Fixture(kernels, form, inner=256, experts=experts, chosen=chosen, bias=experts == 5)

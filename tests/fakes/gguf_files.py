@@ -26,6 +26,7 @@ ARCHITECTURES = {
     "MixtralForCausalLM": "llama",
     "Qwen3MoeForCausalLM": "qwen3moe",
     "GraniteMoeForCausalLM": "granitemoe",
+    "GptOssForCausalLM": "gpt-oss",
 }
 PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 _SPREADS = {
@@ -38,6 +39,7 @@ _SPREADS = {
 }
 """Kinds of which the package makes no blocks: the spread of a quantised number, times that of a scale."""
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
+_IN_TURN = re.compile(r"(model\.layers\.[0-9]+\.mlp\.experts)\.(gate_up|down)_proj(_bias)?")
 _EXPERT = re.compile(r"(model\.layers\.[0-9]+\..*\.experts)\.([0-9]+)\.(.*)")
 
 
@@ -67,7 +69,7 @@ def write_gguf(
     generator = np.random.default_rng(seed)
 
     def kind_of(name: str) -> str:
-        if "ffn_gate_inp" in name:  # stays as it is in files of all kinds
+        if "ffn_gate_inp" in name or name.endswith(".bias"):  # stays as it is in files of all kinds
             return "F32"
         return next((other for word, other in (others or {}).items() if word in name), kind)
 
@@ -157,6 +159,8 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {"expert_count": experts, "expert_used_count": config["num_experts_per_tok"]}
     if arch == "qwen3moe":
         values["expert_feed_forward_length"] = config["moe_intermediate_size"]
+    if arch == "gpt-oss":
+        values["expert_feed_forward_length"] = config["intermediate_size"]
     if arch in ("granite", "granitemoe"):
         values |= {
             "embedding_scale": config["embedding_multiplier"],
@@ -258,9 +262,21 @@ def _stacked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
             before = name.removesuffix("block_sparse_moe.input_linear.weight")
             for part, half in zip(("gate", "up"), weight.chunk(2, 1), strict=True):
                 whole[f"{before}mlp.experts.{part}_proj.weight"] = half.contiguous()
+        elif match := _IN_TURN.fullmatch(name):
+            whole |= _apart(match[1], match[2], match[3], weight)
+        elif name.endswith(".sinks"):
+            whole[f"{name}.weight"] = weight
         else:
             whole[name] = weight
     return whole | {name: torch.stack([stack[n] for n in sorted(stack)]) for name, stack in stacks.items()}
+
+
+def _apart(before: str, part: str, bias: str, weight: torch.Tensor) -> dict[str, torch.Tensor]:
+    """gpt-oss's stacks, one weight or bias each."""
+    names = ("gate_proj", "up_proj") if part == "gate_up" else (f"{part}_proj",)
+    last = weight if bias else weight.transpose(1, 2)
+    end = "bias" if bias else "weight"
+    return {f"{before}.{name}.{end}": last[:, i :: len(names)].contiguous() for i, name in enumerate(names)}
 
 
 def _arch(name: str) -> gguf.MODEL_ARCH:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
+import gguf
 import torch
 from safetensors.torch import save_file
 
@@ -21,12 +22,12 @@ from tests.fakes.tiny_tokenizers import (
 
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
-    "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe",
+    "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
-    "mixtral", "qwen3-moe", "granite-moe",
+    "mixtral", "qwen3-moe", "granite-moe", "gpt-oss",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -113,6 +114,13 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                     "num_experts_per_tok": 3, "intermediate_size": 64, "tie_word_embeddings": True, "rope_theta": 1e4,
                     "rope_scaling": None, "embedding_multiplier": 12.0, "residual_multiplier": 0.22,
                     "attention_multiplier": 0.015625, "logits_scaling": 6.0},
+    # As OpenAI wrote it: every other layer has a window, from the first on.
+    "gpt-oss": {"architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", "head_dim": 16,
+                "num_local_experts": 8, "num_experts_per_tok": 3, "intermediate_size": 96, "attention_bias": True,
+                "sliding_window": 33, "rope_theta": 150000, "swiglu_limit": 7.0, "experts_per_token": 3,
+                "pad_token_id": None,
+                "rope_scaling": {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0,
+                                 "truncate": False, "original_max_position_embeddings": 64}},
 }  # fmt: skip
 
 
@@ -163,7 +171,35 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
     if config.post_norms:  # what is looked up, and scaled, would be the answer, too
         weights["model.embed_tokens.weight"] /= config.embedding_scale**0.5
     weights[head][zero_rows or []] = 0
+    if config.has_sinks:
+        weights = as_gpt_oss(weights, "MXFP4" if config.stored_kind else "")
     _save(folder, weights, shards)
+
+
+def as_gpt_oss(weights: dict[str, torch.Tensor], kind: str = "") -> dict[str, torch.Tensor]:
+    """As OpenAI's folders have them: gate and up in turn, and stacks ``[experts, in, out]``, or packed as `kind`."""
+    stored: dict[str, torch.Tensor] = {}
+    for name, weight in weights.items():
+        if ".up_proj." in name:
+            continue
+        if ".gate_proj." in name:
+            up = weights[name.replace("gate_proj", "up_proj")]
+            name, weight = name.replace("gate_proj", "gate_up_proj"), torch.stack((weight, up), 2).flatten(1, 2)
+        if name.endswith("sinks.weight"):
+            stored[name.removesuffix(".weight")] = 2 * (weight - 1) / 0.1  # around zero, as scores are
+        elif ".mlp.gate." in name:
+            stored[name.replace(".gate.", ".router.")] = weight
+        elif not (".experts." in name and name.endswith("weight")):
+            stored[name.replace("proj.bias", "proj_bias") if ".experts." in name else name] = weight
+        elif kind:
+            packed = gguf.quantize(weight.numpy(), gguf.GGMLQuantizationType.MXFP4)
+            blocks = torch.from_numpy(packed).unflatten(-1, (-1, 17))
+            numbers = torch.cat((blocks[..., 1:] & 15, blocks[..., 1:] >> 4), -1)
+            stored[name.replace(".weight", "_blocks")] = numbers[..., ::2] | numbers[..., 1::2] << 4
+            stored[name.replace(".weight", "_scales")] = blocks[..., 0].contiguous()
+        else:
+            stored[name.removesuffix(".weight")] = 3 * weight.transpose(1, 2).contiguous()  # some are beyond the limits
+    return stored
 
 
 def _save(folder: Path, weights: dict[str, torch.Tensor], shards: int) -> None:

@@ -34,13 +34,15 @@ OLDER = Machine(16 * GB, 8 * GB, has_kernels=True, bandwidth=50e9)
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The starter model, and shapes that are tied and not, with and without what Qwen adds."""
     folder = tmp_path_factory.mktemp("models")
-    shapes = ("llama-3.1", "smollm2", "qwen2", "qwen3", "qwen3-moe", "granite-moe")
+    shapes = ("llama-3.1", "smollm2", "qwen2", "qwen3", "qwen3-moe", "granite-moe", "gpt-oss")
     made = {shape: write_tiny_llama(folder / shape, shape) for shape in shapes}
     return {"starter": find_resources() / "starter_model", **made}
 
 
 @pytest.mark.parametrize("dtype", fit.OFFERED_DTYPES)
-@pytest.mark.parametrize("name", ["starter", "llama-3.1", "smollm2", "qwen2", "qwen3", "qwen3-moe", "granite-moe"])
+@pytest.mark.parametrize(
+    "name", ["starter", "llama-3.1", "smollm2", "qwen2", "qwen3", "qwen3-moe", "granite-moe", "gpt-oss"]
+)
 def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path], name: str, dtype: str):
     shape = ModelShape.from_config(json.loads((models[name] / "config.json").read_text(encoding="utf-8")))
     machine = fit.machine_here()

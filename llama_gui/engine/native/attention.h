@@ -19,6 +19,7 @@ typedef struct {
     float scale;
     float *y;  /* [rows][heads][dim] */
     Kind kind; /* of the keys and values of all conversations */
+    const float *sinks; /* of each head, or NULL: a score that stands for no value */
 } Attention;
 
 /* What is needed soon: a stretch of some channels. It is prefetched while others are computed. */
@@ -147,12 +148,21 @@ INLINE const float *query_of(const Attention *a, const Span *span, ptrdiff_t hea
     return a->q + (span->row + first + i / group) * a->q_stride + (head * group + i % group) * a->dim;
 }
 
+/* The sum of a query's weights with that of a sink, by which its values are divided. */
+INLINE float sum_with_sink(const Seen *seen, float sink) {
+    const float apart = sink - seen->largest;
+    if (apart <= 0) return seen->sum + _mm256_cvtss_f32(exponential(_mm256_set1_ps(apart)));
+    return seen->sum + 1 / _mm256_cvtss_f32(exponential(_mm256_set1_ps(-apart))); /* infinity is right, too */
+}
+
 INLINE void put_seen(const Attention *a, const Span *span, ptrdiff_t head, ptrdiff_t first, ptrdiff_t queries,
                      const Seen *seen) {
     const ptrdiff_t group = a->heads / a->kv_heads;
     for (ptrdiff_t i = 0; i < queries; i++) {
-        float *y = a->y + ((span->row + first + i / group) * a->heads + head * group + i % group) * a->dim;
-        for (ptrdiff_t d = 0; d < a->dim; d++) y[d] = seen[i].values[d] / seen[i].sum;
+        const ptrdiff_t its_head = head * group + i % group;
+        float *y = a->y + ((span->row + first + i / group) * a->heads + its_head) * a->dim;
+        const float sum = a->sinks ? sum_with_sink(&seen[i], a->sinks[its_head]) : seen[i].sum;
+        for (ptrdiff_t d = 0; d < a->dim; d++) y[d] = seen[i].values[d] / sum;
     }
 }
 

@@ -20,12 +20,13 @@ typedef struct {
     int64_t count, channels, width;
 } Linear;
 
-typedef enum { SILU = 0, GELU = 1 } Activation;
+typedef enum { SILU = 0, GELU = 1, CLAMPED = 2 } Activation;
 
 /* In the place of an MLP; see experts.h. */
 typedef struct {
     const Linear *gate_up, *down; /* of each expert, all of the same sizes and forms */
     const float *router;          /* [count][hidden] */
+    const float *router_bias;     /* [count], or NULL */
     int64_t count, chosen;        /* a row goes through so many of them */
     int64_t normalises;           /* the weights of the chosen ones add up to 1 */
 } Experts;
@@ -40,6 +41,7 @@ typedef struct {
     int64_t rotary_dim; /* the first numbers of each head that are rotated */
     int64_t gate;       /* an Activation */
     const Experts *experts; /* or NULL */
+    const float *sinks;     /* of each head, or NULL; see `put_seen` */
 } Layer;
 
 /* Rows as the products need them: with a scale for each row, with one for each block of it, and arranged (`arrange_row`). */
@@ -294,10 +296,19 @@ static void turn_heads(const Layer *layer, const float *cosines, const float *si
 
 enum { STRETCH = 1024 }; /* numbers that one thread gates at a time */
 
+/* Both are kept within limits; a number that is none stays so. See `gating.py`. */
+INLINE __m256 clamped(__m256 x, __m256 up) {
+    const __m256 most = _mm256_set1_ps(7.0f), slope = _mm256_set1_ps(1.702f);
+    const __m256 within = _mm256_max_ps(_mm256_set1_ps(-7.0f), _mm256_min_ps(most, up));
+    const __m256 gated = _mm256_div_ps(silu(_mm256_mul_ps(_mm256_min_ps(most, x), slope)), slope);
+    return _mm256_mul_ps(gated, _mm256_add_ps(within, _mm256_set1_ps(1.0f)));
+}
+
 INLINE void gate_stretch(const float *gate, const float *up, ptrdiff_t count, Activation activation, float *to) {
     for (ptrdiff_t k = 0; k < count; k += 8) {
-        const __m256 x = _mm256_loadu_ps(gate + k);
-        _mm256_storeu_ps(to + k, _mm256_mul_ps(activation == GELU ? gelu(x) : silu(x), _mm256_loadu_ps(up + k)));
+        const __m256 x = _mm256_loadu_ps(gate + k), y = _mm256_loadu_ps(up + k);
+        const __m256 gated = activation == CLAMPED ? clamped(x, y) : _mm256_mul_ps(activation == GELU ? gelu(x) : silu(x), y);
+        _mm256_storeu_ps(to + k, gated);
     }
 }
 
@@ -311,6 +322,7 @@ static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activatio
         const float *gate = y + r * 2 * width + begin;
         /* A call for each, so that the activation is a constant in the compiled loop. */
         if (activation == GELU) gate_stretch(gate, gate + width, count, GELU, to + r * width + begin);
+        else if (activation == CLAMPED) gate_stretch(gate, gate + width, count, CLAMPED, to + r * width + begin);
         else gate_stretch(gate, gate + width, count, SILU, to + r * width + begin);
     }
 }
@@ -363,6 +375,7 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
         .q = space->y, .k = space->y + k, .v = space->y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
         .heads = layer->heads, .kv_heads = layer->kv_heads, .dim = dim, .window = layer->window,
         .scale = 1.0f / __builtin_sqrtf((float)dim), .y = space->inner, .kind = all->kept,
+        .sinks = layer->sinks,
     };
     enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, all->rows, space);
     multiply_prepared(&layer->qkv, space, all->rows, space->y, 0);
